@@ -1,0 +1,1 @@
+//! SPIRV-Tools behind one safe interface.

@@ -1,0 +1,52 @@
+//! A launch made concrete for one lowered program and one input: which objects of memory there
+//! are, what they hold at first, and where each invocation stands.
+
+use crate::value::Byte;
+
+/// One dispatch.
+#[derive(Clone, Debug)]
+pub struct Dispatch {
+    /// Shared objects: buffers first, then Workgroup variables, workgroup after workgroup.
+    pub objects: Vec<Object>,
+    /// For each variable of the program and workgroup, its first object: `[variable][workgroup]`.
+    /// Elements of a descriptor array follow one another. `None` for what no invocation shares.
+    pub object_of: Vec<Vec<Option<u32>>>,
+    /// The invocations, workgroup after workgroup.
+    pub places: Vec<Place>,
+    pub workgroups: [u32; 3],
+    pub local_size: [u32; 3],
+    pub subgroup_size: u32,
+}
+
+/// A piece of memory that several invocations may reach.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its key in reports: `S.B`, `S.B.E`, `%name` (DESIGN section 4).
+    pub key: String,
+    /// Initial contents.
+    pub initial: Vec<Byte>,
+    /// Whether its final contents are part of an outcome.
+    pub observed: bool,
+    /// Reference number (Vulkan memory model, "Reference"): accesses through equal numbers use one
+    /// reference.
+    pub reference: u32,
+    /// Location space: objects with equal numbers are the same memory (aliased bindings).
+    pub memory: u32,
+    /// Read-only for the module: push constants and Uniform Block buffers.
+    pub constant: bool,
+}
+
+/// Where an invocation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Index of its workgroup.
+    pub workgroup: u32,
+    /// Index of its subgroup, over the whole dispatch.
+    pub subgroup: u32,
+    pub workgroup_id: [u32; 3],
+    pub local_id: [u32; 3],
+    pub local_index: u32,
+    /// Subgroup's number within the workgroup, and the invocation's within the subgroup.
+    pub subgroup_id: u32,
+    pub subgroup_lane: u32,
+}

@@ -1,0 +1,197 @@
+//! What an invocation does that others may notice: memory accesses and barriers,
+//! with scopes and semantics in types that cannot express impossible combinations.
+
+use crate::ir::{InstId, Line};
+
+/// SPIR-V memory and execution scopes, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    Invocation,
+    Subgroup,
+    Workgroup,
+    QueueFamily,
+    Device,
+    CrossDevice,
+}
+
+/// Storage classes that the tool executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StorageClass {
+    UniformConstant,
+    Input,
+    Uniform,
+    Output,
+    Workgroup,
+    CrossWorkgroup,
+    Private,
+    Function,
+    PushConstant,
+    AtomicCounter,
+    Image,
+    StorageBuffer,
+    PhysicalStorageBuffer,
+}
+
+/// A set of storage classes as memory semantics name them, in SPIR-V's mask bits
+/// (UniformMemory 0x40, SubgroupMemory 0x80, WorkgroupMemory 0x100,
+/// CrossWorkgroupMemory 0x200, AtomicCounterMemory 0x400, ImageMemory 0x800, OutputMemory 0x1000).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct ClassSet(pub u16);
+
+impl ClassSet {
+    pub const UNIFORM: ClassSet = ClassSet(0x40);
+    pub const SUBGROUP: ClassSet = ClassSet(0x80);
+    pub const WORKGROUP: ClassSet = ClassSet(0x100);
+    pub const CROSS_WORKGROUP: ClassSet = ClassSet(0x200);
+    pub const ATOMIC_COUNTER: ClassSet = ClassSet(0x400);
+    pub const IMAGE: ClassSet = ClassSet(0x800);
+    pub const OUTPUT: ClassSet = ClassSet(0x1000);
+    pub const ALL: ClassSet = ClassSet(0x1fc0);
+
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub const fn contains(self, other: ClassSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub const fn intersects(self, other: ClassSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub const fn union(self, other: ClassSet) -> ClassSet {
+        ClassSet(self.0 | other.0)
+    }
+}
+
+impl StorageClass {
+    /// The semantics bit that applies to accesses of this class; empty where none does.
+    pub const fn semantics_bit(self) -> ClassSet {
+        match self {
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PhysicalStorageBuffer => {
+                ClassSet::UNIFORM
+            }
+            StorageClass::Workgroup => ClassSet::WORKGROUP,
+            StorageClass::CrossWorkgroup => ClassSet::CROSS_WORKGROUP,
+            StorageClass::AtomicCounter => ClassSet::ATOMIC_COUNTER,
+            StorageClass::Image | StorageClass::UniformConstant => ClassSet::IMAGE,
+            StorageClass::Output => ClassSet::OUTPUT,
+            StorageClass::Input
+            | StorageClass::Private
+            | StorageClass::Function
+            | StorageClass::PushConstant => ClassSet(0),
+        }
+    }
+}
+
+/// The order bits of memory semantics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    #[default]
+    Relaxed,
+    Acquire,
+    Release,
+    AcquireRelease,
+    SequentiallyConsistent,
+}
+
+impl Order {
+    pub const fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcquireRelease | Order::SequentiallyConsistent)
+    }
+
+    pub const fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent)
+    }
+}
+
+/// A decoded memory semantics mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Semantics {
+    pub order: Order,
+    pub classes: ClassSet,
+    pub make_available: bool,
+    pub make_visible: bool,
+    pub volatile: bool,
+}
+
+/// A memory access of one instruction to one shared object.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The shared object (index into the dispatch's objects).
+    pub object: u32,
+    /// The memory object declaration that the pointer came through: a variable of the program,
+    /// or a pointer parameter (`Program::variables.len()` + its number).
+    pub declaration: u32,
+    /// Byte ranges (offset, length) in the object, ascending, disjoint; padding is left out.
+    pub ranges: Ranges,
+    pub class: StorageClass,
+    pub non_private: bool,
+    /// Per-instruction availability operation.
+    pub available: Option<Scope>,
+    /// Per-instruction visibility operation.
+    pub visible: Option<Scope>,
+    pub volatile: bool,
+    pub aliased: bool,
+    pub inst: InstId,
+    pub line: Line,
+}
+
+/// Byte ranges of an access.
+pub type Ranges = smallvec::SmallVec<[(u32, u32); 2]>;
+
+/// The atomic side of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomicity {
+    pub scope: Scope,
+    pub semantics: Semantics,
+    /// Semantics of a compare-exchange that fails.
+    pub unequal: Semantics,
+}
+
+/// A memory barrier, or a control barrier with its memory semantics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    pub scope: Scope,
+    pub semantics: Semantics,
+    pub inst: InstId,
+    pub line: Line,
+}
+
+/// The name of a dynamic barrier instance: static instruction, call sites, and the iteration
+/// number of every loop around each of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstanceName {
+    /// Call sites from the entry point inwards, then the instruction itself; each with the
+    /// iteration numbers of the loops around it, outermost first.
+    pub path: Vec<(InstId, Vec<u32>)>,
+}
+
+/// Kinds of undefined behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum UndefinedKind {
+    DataRace,
+    OutOfBounds,
+    NullAccess,
+    Misaligned,
+    Aliasing,
+    DivisionByZero,
+    SignedOverflow,
+    DivergentBarrier,
+    Unreachable,
+    NonWritable,
+    NonReadable,
+    UndefinedAddress,
+    UndefinedOperand,
+    InvalidEncoding,
+}
+
+/// What an invocation did that the specification leaves undefined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: UndefinedKind,
+    pub line: Line,
+    /// One sentence for the user, without line numbers.
+    pub detail: String,
+}

@@ -1,0 +1,4 @@
+use super::*;
+/// One invocation.
+#[derive(Clone, Debug)]
+pub struct Invocation;

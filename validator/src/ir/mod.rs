@@ -1,0 +1,300 @@
+//! The lowered form of a module: what the interpreter runs.
+//!
+//! Types and layouts are resolved, control flow is flat, operands are indices.
+//! Every value is a run of [`Scalar`] components in a register file: a vector, matrix,
+//! array or struct takes one component per leaf, in order; a pointer takes two
+//! (see [`Pointer`](crate::interp::Pointer)).
+
+mod op;
+
+pub use op::*;
+
+use crate::event::{Scope, StorageClass};
+use crate::value::Scalar;
+
+/// A line of the text that the user gave, or of the disassembly; 1-based, 0 where unknown.
+pub type Line = u32;
+
+/// A module lowered for one entry point and one set of specialisation values.
+#[derive(Debug)]
+pub struct Program {
+    pub memory_model: MemoryModel,
+    pub entry: Entry,
+    /// Module-scope variables of the entry point's reach, in module order.
+    pub variables: Vec<Variable>,
+    /// The constant pool: operands with [`Operand::is_constant`] index it.
+    pub constants: Vec<Scalar>,
+    /// How typed accesses touch memory; [`ShapeId`] indexes it.
+    pub shapes: Vec<Shape>,
+    pub functions: Vec<Function>,
+    /// What the module asks for that changes execution.
+    pub modes: Modes,
+    /// Specialisation constants, for reports and automatic inputs.
+    pub spec_constants: Vec<SpecConstant>,
+    /// Integer constants that appear in the module (harvested for automatic inputs), sorted, distinct.
+    pub harvested: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryModel {
+    Simple,
+    Glsl450,
+    Vulkan,
+    OpenCl,
+}
+
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub name: String,
+    pub function: FunctionId,
+    /// Numeric execution model of SPIR-V (5 is GLCompute).
+    pub execution_model: u32,
+    pub local_size: [u32; 3],
+    /// Whether the local size depends on specialisation constants.
+    pub local_size_specialised: bool,
+    pub line: Line,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Modes {
+    pub maximally_reconverges: bool,
+    pub subgroup_size: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct SpecConstant {
+    pub spec_id: Option<u32>,
+    pub result_id: u32,
+    pub name: Option<String>,
+    /// Width in bits; 1 for bool.
+    pub width: u32,
+    pub value: u64,
+    pub line: Line,
+}
+
+/// A module-scope variable.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Result id in the module.
+    pub id: u32,
+    /// OpName, if any.
+    pub name: Option<String>,
+    pub class: StorageClass,
+    /// Descriptor set and binding.
+    pub binding: Option<(u32, u32)>,
+    /// Number of descriptors, for an array of descriptors (each element is an object of its own).
+    pub descriptors: Option<u32>,
+    pub built_in: Option<BuiltIn>,
+    pub decorations: Decorations,
+    /// Size in bytes without a trailing runtime array.
+    pub size: u32,
+    /// Stride in bytes of a trailing runtime array.
+    pub runtime_stride: Option<u32>,
+    /// Shape of the whole variable (without a trailing runtime array).
+    pub shape: ShapeId,
+    /// Initializer, in the constant pool.
+    pub initializer: Option<Operand>,
+    /// A Workgroup variable that points to a Block-decorated type: all of these share one reference and memory.
+    pub block: bool,
+    /// Whether the module reads / writes it statically at all is not recorded here; only what it may not do:
+    pub line: Line,
+}
+
+/// Built-in inputs of compute shaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuiltIn {
+    NumWorkgroups,
+    WorkgroupSize,
+    WorkgroupId,
+    LocalInvocationId,
+    GlobalInvocationId,
+    LocalInvocationIndex,
+    SubgroupSize,
+    NumSubgroups,
+    SubgroupId,
+    SubgroupLocalInvocationId,
+}
+
+/// Memory decorations, united along a pointer's dynamic way (DESIGN section 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Decorations {
+    pub coherent: bool,
+    pub volatile: bool,
+    pub aliased: bool,
+    pub restrict: bool,
+    pub non_writable: bool,
+    pub non_readable: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ShapeId(pub u32);
+
+/// The leaves of a type in memory: how an access of it maps register components to bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// One entry per register component, in component order.
+    pub leaves: Vec<Leaf>,
+    /// Size in bytes, from the first byte to the end of the last leaf.
+    pub size: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Leaf {
+    /// Byte offset from the start of the access.
+    pub offset: u32,
+    pub kind: LeafKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LeafKind {
+    /// A bool: 4 bytes in memory, 0 or 1.
+    Bool,
+    /// An integer or float of this many bytes (1, 2, 4 or 8).
+    Number(u8),
+    /// Half of a pointer: 8 bytes.
+    PointerHalf,
+}
+
+impl LeafKind {
+    /// Bytes in memory.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            LeafKind::Bool => 4,
+            LeafKind::Number(bytes) => bytes as u32,
+            LeafKind::PointerHalf => 8,
+        }
+    }
+
+    /// Bits in a register.
+    pub const fn width(self) -> u32 {
+        match self {
+            LeafKind::Bool => 1,
+            LeafKind::Number(bytes) => bytes as u32 * 8,
+            LeafKind::PointerHalf => 64,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+#[derive(Debug)]
+pub struct Function {
+    pub name: Option<String>,
+    pub id: u32,
+    /// Instructions of all blocks, one after the other; jumps are indices into it.
+    pub code: Vec<Inst>,
+    pub blocks: Vec<Block>,
+    /// Number of register components of a frame.
+    pub registers: u32,
+    /// Where the arguments go, one register run per parameter, with the
+    /// decorations that the parameter adds to a pointer.
+    pub parameters: Vec<Parameter>,
+    /// Function-storage variables, created at each call.
+    pub locals: Vec<Local>,
+    /// Loops, outermost first.
+    pub loops: Vec<Loop>,
+    pub line: Line,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    pub register: u32,
+    /// Number of components.
+    pub count: u32,
+    /// Set for a pointer: the index of this memory object declaration, counted over the
+    /// module after the variables.
+    pub declaration: Option<u32>,
+    pub decorations: Decorations,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Local {
+    /// Register (two components) that receives the pointer.
+    pub register: u32,
+    pub size: u32,
+    pub shape: ShapeId,
+    pub initializer: Option<Operand>,
+    pub decorations: Decorations,
+    pub line: Line,
+}
+
+/// A basic block: a range of `code`, and the loops around it, outermost first.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub label: u32,
+    pub start: u32,
+    pub loops: Vec<LoopId>,
+    pub line: Line,
+}
+
+/// An index into [`Function::loops`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LoopId(pub u32);
+
+/// A natural loop; its header is the target of its back edges.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Index of the header block.
+    pub header: u32,
+    /// Registers (components) that are live on entry to the header, φ results included:
+    /// two arrivals with equal live registers and memory behave alike.
+    pub live: Vec<u32>,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    pub op: Op,
+    pub line: Line,
+    /// The SPIR-V opcode, for messages.
+    pub opcode: u16,
+}
+
+/// Where an instruction stands: identifies a static instruction in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstId {
+    pub function: FunctionId,
+    pub index: u32,
+}
+
+/// A run of components: a register of the frame or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operand(u32);
+
+impl Operand {
+    const CONSTANT: u32 = 1 << 31;
+
+    pub const fn register(index: u32) -> Self {
+        Operand(index)
+    }
+
+    pub const fn constant(index: u32) -> Self {
+        Operand(index | Self::CONSTANT)
+    }
+
+    pub const fn is_constant(self) -> bool {
+        self.0 & Self::CONSTANT != 0
+    }
+
+    /// Index of the first component, in the frame or the pool.
+    pub const fn index(self) -> u32 {
+        self.0 & !Self::CONSTANT
+    }
+
+    /// The operand that starts `count` components later.
+    pub const fn offset(self, count: u32) -> Self {
+        Operand(self.0 + count)
+    }
+}
+
+/// Memory operands of an access, as the instruction gives them (decorations are united at run time).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MemoryOperands {
+    pub volatile: bool,
+    pub aligned: Option<u32>,
+    pub nontemporal: bool,
+    pub make_available: Option<Scope>,
+    pub make_visible: Option<Scope>,
+    pub non_private: bool,
+}

@@ -1,0 +1,464 @@
+//! The operations of the lowered form, one enum a family.
+
+use super::{Decorations, FunctionId, MemoryOperands, Operand, ShapeId};
+use crate::event::{Scope, Semantics, StorageClass};
+
+/// An operation. `dst` is the first component of the result's registers.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Component-wise operation on one operand.
+    Unary {
+        op: UnaryOp,
+        width: u8,
+        count: u32,
+        dst: u32,
+        a: Operand,
+    },
+    /// Component-wise operation on two operands.
+    Binary {
+        op: BinaryOp,
+        width: u8,
+        count: u32,
+        dst: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// Two results: a struct of two members of `count` components each.
+    Extended {
+        op: ExtendedOp,
+        width: u8,
+        count: u32,
+        dst: u32,
+        a: Operand,
+        b: Operand,
+    },
+    Convert {
+        op: ConvertOp,
+        from: u8,
+        to: u8,
+        count: u32,
+        dst: u32,
+        a: Operand,
+    },
+    BitField(BitFieldOp),
+    Matrix(MatrixOp),
+    Composite(CompositeOp),
+    /// `condition` has `count` components, or one where `scalar_condition`; the objects have
+    /// `count` components.
+    Select {
+        dst: u32,
+        condition: Operand,
+        scalar_condition: bool,
+        count: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// OpCopyObject, OpCopyLogical and a bitcast of equal component widths.
+    Copy {
+        dst: u32,
+        a: Operand,
+        count: u32,
+    },
+    /// OpUndef: a fresh undefined value; widths per component are in `widths`.
+    Undef {
+        dst: u32,
+        widths: Vec<u8>,
+    },
+    Any {
+        dst: u32,
+        a: Operand,
+        count: u32,
+    },
+    All {
+        dst: u32,
+        a: Operand,
+        count: u32,
+    },
+    Control(ControlOp),
+    Memory(MemoryOp),
+    Atomic(AtomicOp),
+    Barrier(BarrierOp),
+    /// A debug or non-semantic instruction was here.
+    Nop,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    SNegate,
+    FNegate,
+    Not,
+    LogicalNot,
+    BitReverse,
+    BitCount,
+    IsNan,
+    IsInf,
+    IsFinite,
+    IsNormal,
+    SignBitSet,
+    QuantizeToF16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    IAdd,
+    ISub,
+    IMul,
+    UDiv,
+    SDiv,
+    UMod,
+    SRem,
+    SMod,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FRem,
+    FMod,
+    ShiftRightLogical,
+    ShiftRightArithmetic,
+    ShiftLeftLogical,
+    BitwiseOr,
+    BitwiseXor,
+    BitwiseAnd,
+    IEqual,
+    INotEqual,
+    UGreaterThan,
+    SGreaterThan,
+    UGreaterThanEqual,
+    SGreaterThanEqual,
+    ULessThan,
+    SLessThan,
+    ULessThanEqual,
+    SLessThanEqual,
+    FOrdEqual,
+    FUnordEqual,
+    FOrdNotEqual,
+    FUnordNotEqual,
+    FOrdLessThan,
+    FUnordLessThan,
+    FOrdGreaterThan,
+    FUnordGreaterThan,
+    FOrdLessThanEqual,
+    FUnordLessThanEqual,
+    FOrdGreaterThanEqual,
+    FUnordGreaterThanEqual,
+    LessOrGreater,
+    Ordered,
+    Unordered,
+    LogicalEqual,
+    LogicalNotEqual,
+    LogicalOr,
+    LogicalAnd,
+    PtrEqual,
+    PtrNotEqual,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtendedOp {
+    IAddCarry,
+    ISubBorrow,
+    UMulExtended,
+    SMulExtended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvertOp {
+    ConvertFToU,
+    ConvertFToS,
+    ConvertSToF,
+    ConvertUToF,
+    UConvert,
+    SConvert,
+    FConvert,
+    /// Between vectors of different component widths; `count` is of the source, widths in bits.
+    Bitcast,
+}
+
+#[derive(Clone, Debug)]
+pub enum BitFieldOp {
+    /// `offset` and `bits` are scalars of `offset_width` / `count_width` bits.
+    Insert {
+        dst: u32,
+        width: u8,
+        count: u32,
+        base: Operand,
+        insert: Operand,
+        offset: Operand,
+        bits: Operand,
+    },
+    Extract {
+        dst: u32,
+        width: u8,
+        count: u32,
+        signed: bool,
+        base: Operand,
+        offset: Operand,
+        bits: Operand,
+    },
+}
+
+/// Matrices are column after column. `width` is the float width in bits.
+#[derive(Clone, Debug)]
+pub enum MatrixOp {
+    Dot {
+        dst: u32,
+        width: u8,
+        count: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// VectorTimesScalar and MatrixTimesScalar.
+    TimesScalar {
+        dst: u32,
+        width: u8,
+        count: u32,
+        a: Operand,
+        scalar: Operand,
+    },
+    /// `a` has `rows` components, `b` is `columns` × `rows`.
+    VectorTimesMatrix {
+        dst: u32,
+        width: u8,
+        rows: u32,
+        columns: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// `a` is `columns` × `rows`, `b` has `columns` components.
+    MatrixTimesVector {
+        dst: u32,
+        width: u8,
+        rows: u32,
+        columns: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// `a` is `inner` columns of `rows`, `b` is `columns` columns of `inner`.
+    MatrixTimesMatrix {
+        dst: u32,
+        width: u8,
+        rows: u32,
+        inner: u32,
+        columns: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// `a` has `rows` components, `b` has `columns`.
+    OuterProduct {
+        dst: u32,
+        width: u8,
+        rows: u32,
+        columns: u32,
+        a: Operand,
+        b: Operand,
+    },
+    /// The operand has `columns` columns of `rows`.
+    Transpose {
+        dst: u32,
+        rows: u32,
+        columns: u32,
+        a: Operand,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub enum CompositeOp {
+    /// Concatenates the parts (operand, components).
+    Construct {
+        dst: u32,
+        parts: Vec<(Operand, u32)>,
+    },
+    /// A run of components of `a` from `start`.
+    Extract {
+        dst: u32,
+        a: Operand,
+        start: u32,
+        count: u32,
+    },
+    /// A copy of `a` (`total` components) with `count` components from `start` replaced by `object`.
+    Insert {
+        dst: u32,
+        a: Operand,
+        total: u32,
+        object: Operand,
+        start: u32,
+        count: u32,
+    },
+    /// `None` is the undefined component 0xFFFFFFFF; `width` in bits.
+    Shuffle {
+        dst: u32,
+        width: u8,
+        components: Vec<Option<Operand>>,
+    },
+    /// An index of `count` or more makes the result undefined.
+    ExtractDynamic {
+        dst: u32,
+        width: u8,
+        a: Operand,
+        count: u32,
+        index: Operand,
+    },
+    InsertDynamic {
+        dst: u32,
+        width: u8,
+        a: Operand,
+        object: Operand,
+        count: u32,
+        index: Operand,
+    },
+}
+
+/// Jumps name blocks; the φ moves of the edge are done in parallel.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Index of the target block.
+    pub target: u32,
+    /// (register, operand, components) for each φ of the target.
+    pub moves: Vec<(u32, Operand, u32)>,
+    /// Loops whose iteration number this edge starts at 0 (entering) or advances (back edge).
+    pub enters: Vec<super::LoopId>,
+    pub repeats: Option<super::LoopId>,
+}
+
+#[derive(Clone, Debug)]
+pub enum ControlOp {
+    Branch(Edge),
+    BranchConditional {
+        condition: Operand,
+        yes: Edge,
+        no: Edge,
+    },
+    Switch {
+        selector: Operand,
+        width: u8,
+        default: Edge,
+        cases: Vec<(u64, Edge)>,
+    },
+    Call {
+        function: FunctionId,
+        dst: u32,
+        arguments: Vec<Operand>,
+    },
+    Return,
+    ReturnValue {
+        value: Operand,
+        count: u32,
+    },
+    Unreachable,
+    /// OpKill, OpTerminateInvocation.
+    Kill,
+}
+
+#[derive(Clone, Debug)]
+pub enum MemoryOp {
+    /// The address of a module-scope variable: index into `Program::variables`.
+    Variable {
+        dst: u32,
+        variable: u32,
+    },
+    Chain(Chain),
+    Load {
+        dst: u32,
+        pointer: Operand,
+        class: StorageClass,
+        shape: ShapeId,
+        operands: MemoryOperands,
+    },
+    Store {
+        pointer: Operand,
+        object: Operand,
+        class: StorageClass,
+        shape: ShapeId,
+        operands: MemoryOperands,
+    },
+    Copy {
+        target: Operand,
+        target_class: StorageClass,
+        target_shape: ShapeId,
+        target_operands: MemoryOperands,
+        source: Operand,
+        source_class: StorageClass,
+        source_shape: ShapeId,
+        source_operands: MemoryOperands,
+    },
+    /// Number of elements of the runtime array at `offset` bytes behind the pointer.
+    ArrayLength {
+        dst: u32,
+        pointer: Operand,
+        offset: u32,
+        stride: u32,
+    },
+}
+
+/// OpAccessChain and its relatives: base + `offset` + Σ index × stride.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    pub dst: u32,
+    pub base: Operand,
+    /// Constant part, in bytes.
+    pub offset: u32,
+    pub indices: Vec<ChainIndex>,
+    /// Decorations of struct members on the way.
+    pub decorations: Decorations,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ChainIndex {
+    pub index: Operand,
+    /// Width in bits; indices are signed.
+    pub width: u8,
+    pub stride: u32,
+    pub bound: Bound,
+}
+
+/// What an index must stay below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Elements(u32),
+    /// A runtime array that starts at this byte offset of the object.
+    RuntimeArray {
+        start: u32,
+    },
+    /// An element of an array of descriptors: selects the object, adds no bytes.
+    Descriptor(u32),
+}
+
+#[derive(Clone, Debug)]
+pub struct AtomicOp {
+    pub kind: AtomicKind,
+    /// Result register; unused by OpAtomicStore and OpAtomicFlagClear.
+    pub dst: u32,
+    pub pointer: Operand,
+    pub class: StorageClass,
+    /// Width in bits.
+    pub width: u8,
+    pub scope: Scope,
+    pub semantics: Semantics,
+    /// OpAtomicCompareExchange: semantics where the comparison fails.
+    pub unequal: Semantics,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicKind {
+    Load,
+    Store { value: Operand },
+    Exchange { value: Operand },
+    CompareExchange { value: Operand, comparator: Operand },
+    IIncrement,
+    IDecrement,
+    IAdd { value: Operand },
+    ISub { value: Operand },
+    SMin { value: Operand },
+    UMin { value: Operand },
+    SMax { value: Operand },
+    UMax { value: Operand },
+    And { value: Operand },
+    Or { value: Operand },
+    Xor { value: Operand },
+}
+
+#[derive(Clone, Debug)]
+pub enum BarrierOp {
+    Memory { scope: Scope, semantics: Semantics },
+    Control { execution: Scope, memory: Scope, semantics: Semantics },
+}

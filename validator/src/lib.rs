@@ -1,0 +1,14 @@
+//! Translation validation for SPIR-V under the Vulkan memory model.
+//!
+//! The data's way: a module is read and validated ([`module`]), lowered ([`lower`]) to what the
+//! interpreter runs ([`ir`], [`interp`]), executed on a [`dispatch`] into events ([`event`]), judged
+//! by a memory model ([`model`]), explored ([`explore`]), compared, explained and reported.
+
+#![forbid(unsafe_code)]
+
+pub mod behaviour;
+pub mod dispatch;
+pub mod event;
+pub mod interp;
+pub mod ir;
+pub mod value;

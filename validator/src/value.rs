@@ -1,0 +1,51 @@
+//! Register and memory values, with undefinedness.
+//!
+//! Undefined values are tracked per bit in registers and per byte in memory
+//! (DESIGN section 1). A set bit in `undef` says that the bit of the value is
+//! undefined; the corresponding bit of `bits` is then 0, so that equal values
+//! compare equal.
+
+/// One component of a register: a bool (0 or 1), an integer or a float of up to
+/// 64 bits (zero-extended), or half of a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Scalar {
+    /// The value, zero-extended to 64 bits; undefined bits are 0.
+    pub bits: u64,
+    /// The mask of undefined bits.
+    pub undef: u64,
+}
+
+impl Scalar {
+    /// A defined value.
+    pub const fn new(bits: u64) -> Self {
+        Scalar { bits, undef: 0 }
+    }
+
+    /// A wholly undefined value of `width` bits.
+    pub const fn undefined(width: u32) -> Self {
+        Scalar { bits: 0, undef: mask(width) }
+    }
+
+    /// Whether every bit is defined.
+    pub const fn is_defined(self) -> bool {
+        self.undef == 0
+    }
+}
+
+/// The mask of the low `width` bits, `width` in 1..=64.
+pub const fn mask(width: u32) -> u64 {
+    if width >= 64 {
+        u64::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+/// One byte of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Byte {
+    /// A byte with a value.
+    Known(u8),
+    /// A byte whose value is undefined.
+    Undef,
+}
