@@ -70,6 +70,9 @@ pub struct Behaviours {
     pub bounded: Option<String>,
     /// Why the search stopped early: the budget's option.
     pub stopped: Option<String>,
+    /// The line of a loop that never ends and has no volatile, atomic, barrier or memory effect:
+    /// an optimiser may remove it (`--hang lenient`).
+    pub removable_hang: Option<Line>,
     /// What could not be decided, e.g. `reconvergence`.
     pub undecided: Vec<String>,
 }

@@ -52,6 +52,8 @@ pub struct Entry {
     pub local_size: [u32; 3],
     /// Whether the local size depends on specialisation constants.
     pub local_size_specialised: bool,
+    /// For each dimension that is exactly one specialisation constant, its SpecId.
+    pub local_size_spec_ids: [Option<u32>; 3],
     pub line: Line,
 }
 
@@ -79,6 +81,8 @@ pub struct Variable {
     pub id: u32,
     /// OpName, if any.
     pub name: Option<String>,
+    /// OpName of the struct type behind the pointer, if any: compilers name a buffer block there.
+    pub type_name: Option<String>,
     pub class: StorageClass,
     /// Descriptor set and binding.
     pub binding: Option<(u32, u32)>,
@@ -96,7 +100,8 @@ pub struct Variable {
     pub initializer: Option<Operand>,
     /// A Workgroup variable that points to a Block-decorated type: all of these share one reference and memory.
     pub block: bool,
-    /// Whether the module reads / writes it statically at all is not recorded here; only what it may not do:
+    /// Read-only memory: a push constant or a Uniform buffer that is a Block (not a BufferBlock).
+    pub constant: bool,
     pub line: Line,
 }
 
