@@ -16,6 +16,8 @@ pub struct Dispatch {
     pub workgroups: [u32; 3],
     pub local_size: [u32; 3],
     pub subgroup_size: u32,
+    /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
+    pub legacy_coherent: bool,
 }
 
 /// A piece of memory that several invocations may reach.

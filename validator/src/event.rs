@@ -184,6 +184,8 @@ pub enum UndefinedKind {
     NonReadable,
     UndefinedAddress,
     UndefinedOperand,
+    /// A float converted to an integer type that cannot hold its value.
+    InvalidConversion,
     InvalidEncoding,
 }
 

@@ -5,29 +5,15 @@
 //! [`SharedMemory`] does not settle at once, at a barrier, at an undefined condition, at a
 //! fault. It is `Clone`: the explorer keeps copies at its branch points.
 
-use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope};
-use crate::ir::{InstId, Line, LoopId, Program};
+use crate::ir::{InstId, Line, LoopId};
 use crate::value::Byte;
 
-/// A pointer as two register components: `(object << 32) | offset`, then
-/// `(declaration << 8) | decoration bits`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pointer {
-    /// Shared object, or with [`Pointer::OWN`] set an object of the invocation; `u32::MAX` is null.
-    pub object: u32,
-    /// Byte offset in the object.
-    pub offset: u32,
-    /// Memory object declaration: see [`Access::declaration`].
-    pub declaration: u32,
-    pub decorations: crate::ir::Decorations,
-}
+mod invocation;
+mod pointer;
 
-impl Pointer {
-    /// Bit of `object` that marks memory of the invocation itself.
-    pub const OWN: u32 = 1 << 30;
-    pub const NULL: u32 = u32::MAX;
-}
+pub use invocation::Invocation;
+pub use pointer::Pointer;
 
 /// The memory that invocations share, as the interpreter sees it.
 pub trait SharedMemory {
@@ -78,36 +64,29 @@ pub enum Stop {
         ways: u32,
         line: Line,
     },
-    /// About to enter a loop header over a back edge, where the iteration that ends has stopped at
-    /// least once for an event. Just run on.
+    /// Arrived at a loop header over a back edge, where the iteration that ends has stopped at
+    /// least once for an event or a choice: φ moves are done, [`Invocation::same_state`] may be
+    /// asked. Just run on.
     Iteration {
+        /// Number of callers of the function that the loop is in.
         function_depth: u32,
         loop_id: LoopId,
+        /// The iteration stopped for a choice at least once.
+        chosen: bool,
+        /// The iteration stopped for an event at least once.
+        events: bool,
     },
     Finished,
     Fault(Fault),
     /// The instruction budget is used up.
     OutOfFuel,
-    /// A back edge with exactly the state of the last arrival and no event since: it never ends.
+    /// The module needs something that the interpreter does not do (a width that it does not know).
+    Unsupported {
+        line: Line,
+        what: &'static str,
+    },
+    /// A back edge with exactly the state of an earlier arrival and no event or choice since: it never ends.
     Forever {
         line: Line,
     },
 }
-
-mod invocation;
-
-pub use invocation::Invocation;
-
-/// What the interpreter must provide; see `invocation.rs` for the implementation.
-///
-/// ```text
-/// Invocation::new(program: &Program, dispatch: &Dispatch, index: u32) -> Invocation
-/// run(&mut self, program, dispatch, memory: &mut dyn SharedMemory, fuel: &mut u64) -> Stop
-/// supply(&mut self, program, bytes: &[Byte])                        after Stop::Read
-/// supply_atomic(&mut self, program, bytes: &[Byte]) -> Option<Vec<Byte>>   after AtomicRead; the bytes written
-/// choose(&mut self, way: u32)                                       after Choose
-/// same_state(&self, other: &Invocation, program) -> bool            at Iteration: live registers, frames, own memory
-/// position(&self) -> Vec<InstId>                                    call stack, innermost last
-/// executed(&self) -> u64                                            instructions so far
-/// ```
-const _: fn(&Program, &Dispatch) = |_, _| ();

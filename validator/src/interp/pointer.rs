@@ -1,0 +1,126 @@
+//! Pointers as register components.
+
+use crate::ir::Decorations;
+use crate::value::Scalar;
+
+/// A pointer, which takes two register components: `(object << 32) | offset`, then
+/// `(declaration << 8) | flags`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// Shared object, or with [`Pointer::OWN`] set an object of the invocation;
+    /// [`Pointer::NULL`] for null.
+    pub object: u32,
+    /// Byte offset in the object.
+    pub offset: u32,
+    /// Memory object declaration: see [`Access::declaration`](crate::event::Access::declaration).
+    pub declaration: u32,
+    /// Decorations united on the way to here.
+    pub decorations: Decorations,
+    /// An access chain on the way had an index outside its bounds. An access through the pointer
+    /// is undefined; making it is not, so that an optimiser may compute it early.
+    pub out_of_bounds: bool,
+}
+
+const COHERENT: u64 = 1;
+const VOLATILE: u64 = 1 << 1;
+const ALIASED: u64 = 1 << 2;
+const RESTRICT: u64 = 1 << 3;
+const NON_WRITABLE: u64 = 1 << 4;
+const NON_READABLE: u64 = 1 << 5;
+const OUT_OF_BOUNDS: u64 = 1 << 6;
+
+impl Pointer {
+    /// Bit of `object` that marks memory of the invocation itself.
+    pub const OWN: u32 = 1 << 30;
+    /// The object of a null pointer.
+    pub const NULL: u32 = u32::MAX;
+
+    /// A pointer to the start of an object.
+    pub fn to_object(object: u32, declaration: u32, decorations: Decorations) -> Self {
+        Pointer { object, offset: 0, declaration, decorations, out_of_bounds: false }
+    }
+
+    /// The null pointer, as OpConstantNull makes it.
+    pub fn null() -> Self {
+        Pointer::to_object(Pointer::NULL, 0, Decorations::default())
+    }
+
+    /// Whether this is the null pointer (or a chain from it).
+    pub const fn is_null(self) -> bool {
+        self.object == Pointer::NULL
+    }
+
+    /// The index of the invocation's own object that this points to.
+    pub const fn own_object(self) -> Option<u32> {
+        if self.object != Pointer::NULL && self.object & Pointer::OWN != 0 {
+            Some(self.object & !Pointer::OWN)
+        } else {
+            None
+        }
+    }
+
+    /// The two register components.
+    pub fn encode(self) -> [Scalar; 2] {
+        let address = u64::from(self.object) << 32 | u64::from(self.offset);
+        let flag = |set: bool, bit: u64| if set { bit } else { 0 };
+        let flags = flag(self.decorations.coherent, COHERENT)
+            | flag(self.decorations.volatile, VOLATILE)
+            | flag(self.decorations.aliased, ALIASED)
+            | flag(self.decorations.restrict, RESTRICT)
+            | flag(self.decorations.non_writable, NON_WRITABLE)
+            | flag(self.decorations.non_readable, NON_READABLE)
+            | flag(self.out_of_bounds, OUT_OF_BOUNDS);
+        [Scalar::new(address), Scalar::new(u64::from(self.declaration) << 8 | flags)]
+    }
+
+    /// The pointer that two register components hold; `None` where any bit is undefined.
+    pub fn decode(components: [Scalar; 2]) -> Option<Self> {
+        let [address, flags] = components;
+        if !address.is_defined() || !flags.is_defined() {
+            return None;
+        }
+        let flag = |bit: u64| flags.bits & bit != 0;
+        Some(Pointer {
+            object: (address.bits >> 32) as u32,
+            offset: address.bits as u32,
+            declaration: (flags.bits >> 8) as u32,
+            decorations: Decorations {
+                coherent: flag(COHERENT),
+                volatile: flag(VOLATILE),
+                aliased: flag(ALIASED),
+                restrict: flag(RESTRICT),
+                non_writable: flag(NON_WRITABLE),
+                non_readable: flag(NON_READABLE),
+            },
+            out_of_bounds: flag(OUT_OF_BOUNDS),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_round_trip() {
+        let decorations = Decorations { coherent: true, non_writable: true, ..Decorations::default() };
+        let pointer = Pointer { object: 7, offset: 12, declaration: 300, decorations, out_of_bounds: true };
+        assert_eq!(Pointer::decode(pointer.encode()), Some(pointer));
+        assert_eq!(Pointer::decode(Pointer::null().encode()), Some(Pointer::null()));
+    }
+
+    #[test]
+    fn an_undefined_component_is_no_pointer() {
+        let [address, _] = Pointer::null().encode();
+        assert_eq!(Pointer::decode([address, Scalar::undefined(64)]), None);
+        assert_eq!(Pointer::decode([Scalar::undefined(64), address]), None);
+    }
+
+    #[test]
+    fn null_is_not_an_own_object() {
+        assert_eq!(Pointer::null().own_object(), None);
+        let own = Pointer::to_object(Pointer::OWN | 3, 0, Decorations::default());
+        assert_eq!(own.own_object(), Some(3));
+        assert_eq!(Pointer::to_object(3, 0, Decorations::default()).own_object(), None);
+    }
+}
