@@ -11,4 +11,5 @@ pub mod dispatch;
 pub mod event;
 pub mod interp;
 pub mod ir;
+pub mod launch;
 pub mod value;

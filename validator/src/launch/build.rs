@@ -1,0 +1,467 @@
+//! Laying out a dispatch: objects of memory and places of invocations.
+
+use std::collections::BTreeMap;
+
+use super::{Input, Launch, LaunchError, Observe, Slot};
+use crate::dispatch::{Dispatch, Object, Place};
+use crate::event::StorageClass;
+use crate::ir::{Program, Variable};
+use crate::value::{mask, Byte};
+
+/// Size of a bound buffer, as the variables of one slot together need it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// Bytes without a trailing runtime array.
+    pub size: u32,
+    /// Stride of a trailing runtime array.
+    pub stride: Option<u32>,
+}
+
+impl Bound {
+    /// Bytes with this many elements in the runtime array.
+    pub fn with_elements(self, count: u32) -> u32 {
+        self.size.saturating_add(self.stride.unwrap_or(0).saturating_mul(count))
+    }
+}
+
+/// The slots of a program. Variables with one set and binding are one buffer.
+pub fn bounds(program: &Program) -> BTreeMap<Slot, Bound> {
+    let mut bounds: BTreeMap<Slot, Bound> = BTreeMap::new();
+    for variable in &program.variables {
+        for slot in Slot::of(variable) {
+            let bound = bounds.entry(slot).or_default();
+            bound.size = bound.size.max(variable.size);
+            bound.stride = bound.stride.max(variable.runtime_stride);
+        }
+    }
+    bounds
+}
+
+/// Lays out a program's dispatch. Bound buffers come first, sorted by slot, then push constants, then
+/// the Workgroup variables of each workgroup.
+pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Result<Dispatch, LaunchError> {
+    let mut builder = Builder {
+        program,
+        launch,
+        objects: Vec::new(),
+        object_of: vec![vec![None; count(launch.workgroups)]; program.variables.len()],
+    };
+    builder.buffers(input);
+    builder.push_constants(input);
+    builder.workgroup_variables();
+    builder.others()?;
+    Ok(Dispatch {
+        objects: builder.objects,
+        object_of: builder.object_of,
+        places: places(launch),
+        workgroups: launch.workgroups,
+        local_size: launch.local_size,
+        subgroup_size: launch.subgroup_size,
+    })
+}
+
+fn count(size: [u32; 3]) -> usize {
+    size.iter().map(|&n| n as usize).product()
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    launch: &'a Launch,
+    objects: Vec<Object>,
+    object_of: Vec<Vec<Option<u32>>>,
+}
+
+impl Builder<'_> {
+    /// Adds an object with a reference and, unless it shares one, a memory of its own.
+    fn add(&mut self, key: String, initial: Vec<Byte>, observed: bool, constant: bool) -> u32 {
+        let number = self.objects.len() as u32;
+        self.objects.push(Object { key, initial, observed, reference: number, memory: number, constant });
+        number
+    }
+
+    fn buffers(&mut self, input: &Input) {
+        let mut by_slot: BTreeMap<Slot, u32> = BTreeMap::new();
+        for (slot, bound) in bounds(self.program) {
+            let uses = self.program.variables.iter().filter(|v| v.binding == Some((slot.set, slot.binding)));
+            let constant = uses.clone().all(|variable| variable.constant);
+            let initial = match input.buffers.get(&slot) {
+                Some(bytes) => bytes.clone(),
+                None => vec![Byte::Undef; bound.with_elements(1) as usize],
+            };
+            let object = self.add(slot.to_string(), initial, !constant, constant);
+            if let Some(&first) = by_slot.iter().find_map(|(other, object)| {
+                (self.launch.memory_of(*other) == self.launch.memory_of(slot)).then_some(object)
+            }) {
+                let memory = self.objects.get(first as usize).map_or(object, |object| object.memory);
+                if let Some(object) = self.objects.get_mut(object as usize) {
+                    object.memory = memory;
+                }
+            }
+            by_slot.insert(slot, object);
+        }
+        for (variable, objects) in self.program.variables.iter().zip(&mut self.object_of) {
+            // Elements of an array of descriptors follow one another: the first stands for them.
+            let first = Slot::of(variable).first().and_then(|slot| by_slot.get(slot)).copied();
+            if first.is_some() {
+                objects.iter_mut().for_each(|object| *object = first);
+            }
+        }
+    }
+
+    /// All push constant variables are one block of memory.
+    fn push_constants(&mut self, input: &Input) {
+        let is_push = |variable: &Variable| variable.class == StorageClass::PushConstant;
+        if !self.program.variables.iter().any(is_push) {
+            return;
+        }
+        let object = self.add("push".to_owned(), input.push.clone(), false, true);
+        for (variable, objects) in self.program.variables.iter().zip(&mut self.object_of) {
+            if is_push(variable) {
+                objects.iter_mut().for_each(|slot| *slot = Some(object));
+            }
+        }
+    }
+
+    fn workgroup_variables(&mut self) {
+        let program = self.program;
+        let workgroups = count(self.launch.workgroups);
+        let is_workgroup = |variable: &&Variable| variable.class == StorageClass::Workgroup;
+        let blocks: Vec<&Variable> =
+            program.variables.iter().filter(is_workgroup).filter(|v| v.block).collect();
+        let block_size = blocks.iter().map(|variable| variable.size).max().unwrap_or(0);
+        for workgroup in 0..workgroups {
+            let key = |name: String| if workgroups > 1 { format!("{name}@{workgroup}") } else { name };
+            let shared_block = blocks.first().map(|first| {
+                let observed = blocks.iter().any(|variable| self.is_observed(variable));
+                let initial = initial_bytes(program, first, block_size);
+                self.add(key(name(first)), initial, observed, false)
+            });
+            for (index, variable) in program.variables.iter().enumerate() {
+                if !is_workgroup(&variable) {
+                    continue;
+                }
+                let object = match shared_block {
+                    Some(block) if variable.block => block,
+                    _ => {
+                        let initial = initial_bytes(program, variable, variable.size);
+                        self.add(key(name(variable)), initial, self.is_observed(variable), false)
+                    }
+                };
+                if let Some(slot) = self.object_of.get_mut(index).and_then(|row| row.get_mut(workgroup)) {
+                    *slot = Some(object);
+                }
+            }
+        }
+    }
+
+    fn is_observed(&self, variable: &Variable) -> bool {
+        match &self.launch.observe {
+            Observe::External => false,
+            Observe::Variables(ids) => ids.contains(&variable.id),
+            Observe::All => true,
+        }
+    }
+
+    /// Refuses variables of classes that have no object yet and that invocations could share.
+    fn others(&self) -> Result<(), LaunchError> {
+        for (variable, objects) in self.program.variables.iter().zip(&self.object_of) {
+            let unbound = objects.iter().any(Option::is_none);
+            let has_object = match variable.class {
+                StorageClass::Input | StorageClass::Private | StorageClass::Function => true,
+                StorageClass::Uniform
+                | StorageClass::StorageBuffer
+                | StorageClass::PushConstant
+                | StorageClass::Workgroup => !unbound,
+                StorageClass::UniformConstant
+                | StorageClass::Output
+                | StorageClass::CrossWorkgroup
+                | StorageClass::AtomicCounter
+                | StorageClass::Image
+                | StorageClass::PhysicalStorageBuffer => false,
+            };
+            if !has_object {
+                let why = match (variable.class, variable.binding) {
+                    (StorageClass::Uniform | StorageClass::StorageBuffer, None) => {
+                        "has no descriptor set and binding".to_owned()
+                    }
+                    (class, _) => format!("is in storage class {class:?}, which is not supported yet"),
+                };
+                return Err(LaunchError::Unsupported(format!(
+                    "line {}: {} {why}",
+                    variable.line,
+                    name(variable)
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `%name`, or `%id` where it has none.
+fn name(variable: &Variable) -> String {
+    match variable.name.as_deref() {
+        Some(name) if !name.is_empty() => format!("%{name}"),
+        _ => format!("%{}", variable.id),
+    }
+}
+
+/// What a variable holds at first: its initializer, else undefined bytes.
+fn initial_bytes(program: &Program, variable: &Variable, size: u32) -> Vec<Byte> {
+    let mut bytes = vec![Byte::Undef; size as usize];
+    let (Some(initializer), Some(shape)) =
+        (variable.initializer, program.shapes.get(variable.shape.0 as usize))
+    else {
+        return bytes;
+    };
+    for (component, leaf) in shape.leaves.iter().enumerate() {
+        let Some(scalar) = program.constants.get(initializer.index() as usize + component) else { continue };
+        for byte in 0..leaf.kind.bytes() {
+            let shift = byte * 8;
+            let undefined = (scalar.undef >> shift) & mask(8) != 0;
+            if let Some(place) = bytes.get_mut((leaf.offset + byte) as usize) {
+                *place = if undefined {
+                    Byte::Undef
+                } else {
+                    Byte::Known(((scalar.bits >> shift) & mask(8)) as u8)
+                };
+            }
+        }
+    }
+    bytes
+}
+
+/// Where the invocations stand: x runs fastest, and a subgroup is a run of local indices.
+fn places(launch: &Launch) -> Vec<Place> {
+    let [local_x, local_y, _] = launch.local_size;
+    let [groups_x, groups_y, _] = launch.workgroups;
+    let local = count(launch.local_size) as u32;
+    let subgroup_size = launch.subgroup_size.max(1);
+    let subgroups = local.div_ceil(subgroup_size);
+    let coordinates = |index: u32, x: u32, y: u32| [index % x, index / x % y, index / x / y];
+    (0..count(launch.workgroups) as u32)
+        .flat_map(|workgroup| (0..local).map(move |local_index| (workgroup, local_index)))
+        .map(|(workgroup, local_index)| Place {
+            workgroup,
+            subgroup: workgroup * subgroups + local_index / subgroup_size,
+            workgroup_id: coordinates(workgroup, groups_x, groups_y),
+            local_id: coordinates(local_index, local_x, local_y),
+            local_index,
+            subgroup_id: local_index / subgroup_size,
+            subgroup_lane: local_index % subgroup_size,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::ir::{
+        Entry, Function, FunctionId, Inst, Leaf, LeafKind, MemoryModel, Modes, Op, Operand, Shape, ShapeId,
+    };
+    use crate::value::Scalar;
+
+    /// A program with these variables and no code, local size 2.
+    pub fn program(variables: Vec<Variable>) -> Program {
+        Program {
+            memory_model: MemoryModel::Vulkan,
+            entry: Entry {
+                name: "main".into(),
+                function: FunctionId(0),
+                execution_model: 5,
+                local_size: [2, 1, 1],
+                local_size_specialised: false,
+                local_size_spec_ids: [None; 3],
+                line: 1,
+            },
+            variables,
+            constants: Vec::new(),
+            shapes: vec![Shape { leaves: vec![Leaf { offset: 0, kind: LeafKind::Number(4) }], size: 4 }],
+            functions: Vec::new(),
+            modes: Modes::default(),
+            spec_constants: Vec::new(),
+            harvested: Vec::new(),
+        }
+    }
+
+    /// A storage buffer of 8 bytes.
+    pub fn buffer(id: u32, set: u32, binding: u32) -> Variable {
+        Variable {
+            id,
+            name: None,
+            type_name: None,
+            class: StorageClass::StorageBuffer,
+            binding: Some((set, binding)),
+            descriptors: None,
+            built_in: None,
+            decorations: Default::default(),
+            size: 8,
+            runtime_stride: None,
+            shape: ShapeId(0),
+            initializer: None,
+            block: false,
+            constant: false,
+            line: 1,
+        }
+    }
+
+    /// A function of these instructions.
+    pub fn code(ops: Vec<Op>) -> Function {
+        Function {
+            name: None,
+            id: 1,
+            code: ops.into_iter().map(|op| Inst { op, line: 1, opcode: 0 }).collect(),
+            blocks: Vec::new(),
+            registers: 0,
+            parameters: Vec::new(),
+            locals: Vec::new(),
+            loops: Vec::new(),
+            line: 1,
+        }
+    }
+
+    /// Sizes in x, and the subgroup size.
+    pub fn launch(workgroups: u32, local: u32, subgroup_size: u32) -> Launch {
+        Launch {
+            workgroups: [workgroups, 1, 1],
+            local_size: [local, 1, 1],
+            subgroup_size,
+            buffers: BTreeMap::new(),
+            push: None,
+            aliases: BTreeMap::new(),
+            observe: Observe::External,
+            undistinguished: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The slot 0.`binding`.
+    pub fn slot(binding: u32) -> Slot {
+        Slot { set: 0, binding, element: None }
+    }
+
+    fn input() -> Input {
+        Input { name: "zeros".into(), buffers: BTreeMap::new(), push: vec![Byte::Known(0); 4] }
+    }
+
+    fn workgroup(id: u32, name: &str) -> Variable {
+        Variable {
+            class: StorageClass::Workgroup,
+            binding: None,
+            name: Some(name.into()),
+            size: 4,
+            ..buffer(id, 0, 0)
+        }
+    }
+
+    fn keys(dispatch: &Dispatch) -> Vec<&str> {
+        dispatch.objects.iter().map(|object| object.key.as_str()).collect()
+    }
+
+    #[test]
+    fn one_set_and_binding_is_one_object() {
+        let dispatch = build_dispatch(
+            &program(vec![buffer(1, 0, 1), buffer(2, 0, 0), buffer(3, 0, 1)]),
+            &launch(2, 2, 2),
+            &input(),
+        );
+        let dispatch = dispatch.unwrap();
+        assert_eq!(keys(&dispatch), ["0.0", "0.1"]);
+        assert_eq!(dispatch.object_of, [vec![Some(1); 2], vec![Some(0); 2], vec![Some(1); 2]]);
+        assert!(dispatch.objects.iter().all(|object| object.observed && !object.constant));
+    }
+
+    #[test]
+    fn aliases_share_memory_and_keep_their_references() {
+        let mut launch = launch(1, 2, 2);
+        launch.aliases = BTreeMap::from([(slot(0), slot(0)), (slot(2), slot(0))]);
+        let program = program(vec![buffer(1, 0, 0), buffer(2, 0, 1), buffer(3, 0, 2)]);
+        let dispatch = build_dispatch(&program, &launch, &input()).unwrap();
+        let of = |f: fn(&Object) -> u32| dispatch.objects.iter().map(f).collect::<Vec<_>>();
+        assert_eq!(of(|object| object.memory), [0, 1, 0]);
+        assert_eq!(of(|object| object.reference), [0, 1, 2]);
+    }
+
+    #[test]
+    fn elements_of_descriptor_arrays_are_objects() {
+        let mut array = buffer(1, 0, 0);
+        array.descriptors = Some(3);
+        let dispatch =
+            build_dispatch(&program(vec![array, buffer(2, 0, 1)]), &launch(1, 1, 1), &input()).unwrap();
+        assert_eq!(keys(&dispatch), ["0.0.0", "0.0.1", "0.0.2", "0.1"]);
+        assert_eq!(dispatch.object_of, [vec![Some(0)], vec![Some(3)]]);
+    }
+
+    #[test]
+    fn workgroup_variables_are_per_workgroup_and_blocks_share() {
+        let mut block_a = workgroup(2, "a");
+        block_a.block = true;
+        let mut block_b = workgroup(3, "b");
+        block_b.block = true;
+        block_b.size = 12;
+        let program = program(vec![workgroup(1, "tile"), block_a, block_b]);
+        let dispatch = build_dispatch(&program, &launch(2, 1, 1), &input()).unwrap();
+        assert_eq!(keys(&dispatch), ["%a@0", "%tile@0", "%a@1", "%tile@1"]);
+        assert_eq!(
+            dispatch.object_of,
+            [vec![Some(1), Some(3)], vec![Some(0), Some(2)], vec![Some(0), Some(2)]]
+        );
+        assert_eq!(dispatch.objects[0].initial, vec![Byte::Undef; 12]);
+        assert!(dispatch.objects.iter().all(|object| !object.observed));
+        let mut launch = launch(1, 1, 1);
+        launch.observe = Observe::Variables(vec![1]);
+        let dispatch = build_dispatch(&program, &launch, &input()).unwrap();
+        let observed: Vec<bool> = dispatch.objects.iter().map(|object| object.observed).collect();
+        assert_eq!((keys(&dispatch), observed), (vec!["%a", "%tile"], vec![false, true]));
+    }
+
+    #[test]
+    fn initializers_fill_workgroup_variables() {
+        let mut variable = workgroup(1, "tile");
+        variable.initializer = Some(Operand::constant(0));
+        variable.size = 8;
+        let mut program = program(vec![variable]);
+        program.constants = vec![Scalar { bits: 0x0403_0001, undef: 0xff00 }];
+        let dispatch = build_dispatch(&program, &launch(1, 1, 1), &input()).unwrap();
+        let mut expected = vec![Byte::Known(1), Byte::Undef, Byte::Known(3), Byte::Known(4)];
+        expected.extend([Byte::Undef; 4]);
+        assert_eq!(dispatch.objects[0].initial, expected);
+    }
+
+    #[test]
+    fn places_run_x_first() {
+        let mut launch = launch(1, 1, 4);
+        launch.workgroups = [2, 2, 1];
+        launch.local_size = [3, 2, 1];
+        let dispatch = build_dispatch(&program(vec![]), &launch, &input()).unwrap();
+        assert_eq!(dispatch.places.len(), 24);
+        let place = dispatch.places[6 + 5];
+        assert_eq!(place.workgroup_id, [1, 0, 0]);
+        assert_eq!(place.local_id, [2, 1, 0]);
+        assert_eq!((place.subgroup, place.subgroup_id, place.subgroup_lane), (3, 1, 1));
+        assert_eq!(dispatch.places[12].workgroup_id, [0, 1, 0]);
+    }
+
+    #[test]
+    fn push_constants_are_constant_and_not_observed() {
+        let mut push = buffer(1, 0, 0);
+        push.class = StorageClass::PushConstant;
+        push.binding = None;
+        push.constant = true;
+        let dispatch = build_dispatch(&program(vec![push]), &launch(1, 1, 1), &input()).unwrap();
+        let object = &dispatch.objects[0];
+        assert_eq!((object.key.as_str(), object.constant, object.observed), ("push", true, false));
+        assert_eq!(object.initial.len(), 4);
+    }
+
+    #[test]
+    fn unbound_buffers_and_unknown_classes_are_refused() {
+        let mut unbound = buffer(1, 0, 0);
+        unbound.binding = None;
+        assert!(build_dispatch(&program(vec![unbound]), &launch(1, 1, 1), &input()).is_err());
+        let mut output = buffer(1, 0, 0);
+        output.class = StorageClass::Output;
+        output.binding = None;
+        let error = build_dispatch(&program(vec![output]), &launch(1, 1, 1), &input());
+        assert!(error.is_err_and(|error| error.to_string().contains("Output")));
+    }
+}

@@ -1,0 +1,178 @@
+//! Initial contents as the user gives them: `zeros:WORDS`, `words:1,2,0xff`, `@FILE`,
+//! `undef:WORDS`.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::LaunchError;
+use crate::value::Byte;
+
+/// Largest buffer, in bytes: enough for every dispatch that can be explored, small enough that a
+/// mistyped size is told instead of filling the memory.
+pub const MAX_BYTES: u64 = 1 << 26;
+
+/// Initial contents of a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// This many 32-bit words of zero.
+    Zeros(u32),
+    /// These 32-bit words, little-endian.
+    Words(Vec<u32>),
+    /// The bytes of a file.
+    File(PathBuf),
+    /// This many undefined 32-bit words.
+    Undef(u32),
+}
+
+impl Contents {
+    /// These contents where a relative file name starts from the folder `base`.
+    #[must_use]
+    pub fn under(self, base: &Path) -> Contents {
+        match self {
+            Contents::File(path) => Contents::File(base.join(path)),
+            Contents::Zeros(_) | Contents::Words(_) | Contents::Undef(_) => self,
+        }
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> Result<Vec<Byte>, LaunchError> {
+        match self {
+            Contents::Zeros(words) => Ok(vec![Byte::Known(0); *words as usize * 4]),
+            Contents::Undef(words) => Ok(vec![Byte::Undef; *words as usize * 4]),
+            Contents::Words(words) => {
+                Ok(words.iter().flat_map(|word| word.to_le_bytes()).map(Byte::Known).collect())
+            }
+            Contents::File(path) => {
+                let unreadable = |error| LaunchError::Unreadable { path: path.clone(), error };
+                let length = std::fs::metadata(path).map_err(unreadable)?.len();
+                if length > MAX_BYTES {
+                    return Err(LaunchError::TooLarge {
+                        what: format!("{}: {length} bytes", path.display()),
+                        limit: MAX_BYTES,
+                        remedy: "give a smaller file",
+                    });
+                }
+                Ok(std::fs::read(path).map_err(unreadable)?.into_iter().map(Byte::Known).collect())
+            }
+        }
+    }
+}
+
+impl FromStr for Contents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(path) = text.strip_prefix('@') {
+            return if path.is_empty() {
+                Err("a file name must follow '@'".to_owned())
+            } else {
+                Ok(Contents::File(path.into()))
+            };
+        }
+        match text.split_once(':') {
+            Some(("zeros", count)) => count_of_words(count).map(Contents::Zeros),
+            Some(("undef", count)) => count_of_words(count).map(Contents::Undef),
+            Some(("words", list)) => {
+                list.split(',').map(word).collect::<Result<Vec<u32>, String>>().map(Contents::Words)
+            }
+            _ => Err(format!("'{text}' is none of zeros:WORDS, words:1,2,0xff, @FILE, undef:WORDS")),
+        }
+    }
+}
+
+fn count_of_words(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(words) if u64::from(words) * 4 <= MAX_BYTES => Ok(words),
+        Ok(_) => Err(format!("'{text}' words are more than the {MAX_BYTES} bytes that a buffer may have")),
+        Err(_) => Err(format!("'{text}' is not a number of 32-bit words")),
+    }
+}
+
+/// One 32-bit word: an unsigned or negative integer, decimal or `0x…`, or with a point a float.
+pub fn word(text: &str) -> Result<u32, String> {
+    match number(text.trim(), 32) {
+        Some(bits) => Ok(bits as u32),
+        None => Err(format!("'{text}' is not a 32-bit word (an integer, 0x…, or a float with a point)")),
+    }
+}
+
+/// A number of `width` bits (at most 64): an unsigned or negative integer, decimal or `0x…`, or with
+/// a point or an exponent a float of 32 or 64 bits.
+pub fn number(text: &str, width: u32) -> Option<u64> {
+    let mask = crate::value::mask(width);
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let magnitude = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
+        Some(_) => None,
+        None if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse::<u64>().ok(),
+        None if digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') => {
+            return match width {
+                32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
+                64 => text.parse::<f64>().ok().map(f64::to_bits),
+                _ => None,
+            };
+        }
+        None => None,
+    }?;
+    if negative {
+        // The most negative number has the sign bit alone.
+        (magnitude <= mask / 2 + 1).then(|| magnitude.wrapping_neg() & mask)
+    } else {
+        (magnitude <= mask).then_some(magnitude)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_parsed_strictly() {
+        assert_eq!("zeros:3".parse(), Ok(Contents::Zeros(3)));
+        assert_eq!("undef:2".parse(), Ok(Contents::Undef(2)));
+        assert_eq!("words:1,0xff,-1,1.0".parse(), Ok(Contents::Words(vec![1, 255, u32::MAX, 0x3f80_0000])));
+        assert_eq!("@data.bin".parse(), Ok(Contents::File("data.bin".into())));
+        for wrong in [
+            "",
+            "zeros",
+            "zeros:",
+            "zeros:-1",
+            "zeros:99999999999",
+            "words:",
+            "words:1,,2",
+            "words:0x",
+            "@",
+            "x:1",
+        ] {
+            assert!(wrong.parse::<Contents>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_to_their_width() {
+        assert_eq!(number("4294967295", 32), Some(0xffff_ffff));
+        assert_eq!(number("4294967296", 32), None);
+        assert_eq!(number("-2147483648", 32), Some(0x8000_0000));
+        assert_eq!(number("-2147483649", 32), None);
+        assert_eq!(number("0x1_0", 32), None);
+        assert_eq!(number("1.5", 64), Some(1.5f64.to_bits()));
+        assert_eq!(number("1.5", 16), None);
+        assert_eq!(number("inf", 32), None);
+        assert_eq!(number("256", 8), None);
+    }
+
+    #[test]
+    fn words_are_little_endian_bytes() {
+        let bytes = Contents::Words(vec![0x0403_0201]).bytes();
+        assert_eq!(bytes.ok(), Some([1, 2, 3, 4].map(Byte::Known).to_vec()));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = Contents::File("no-such-file.bin".into()).under(Path::new("/nowhere")).bytes();
+        assert!(error.is_err_and(|error| error.to_string().starts_with("/nowhere/no-such-file.bin: ")));
+    }
+}

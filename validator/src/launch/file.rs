@@ -1,0 +1,217 @@
+//! Launch files: the launch options as TOML, with the names that they have on the command line.
+//!
+//! ```toml
+//! entry = "main"
+//! workgroups = [2, 1, 1]        # or "2,1,1", or 2
+//! subgroup-size = 4
+//! spec = { "0" = 8, "%12" = 1.5, SIZE = 3 }
+//! buffer = { "0.0" = "zeros:4", flags = "words:1,2,0xff" }
+//! push = "words:1"
+//! alias = ["0.0=0.1"]           # lists of KEY=VALUE and tables are both taken
+//! inputs = 5
+//! seed = 7
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use super::options::{AliasSetting, BufferSetting, SpecSetting};
+use super::{LaunchError, LaunchOptions, Size3};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LaunchFile {
+    entry: Option<String>,
+    workgroups: Option<Size>,
+    subgroup_size: Option<u32>,
+    local_size: Option<Size>,
+    #[serde(default)]
+    spec: Pairs,
+    #[serde(default)]
+    buffer: Pairs,
+    push: Option<String>,
+    #[serde(default)]
+    image: Pairs,
+    #[serde(default)]
+    sampler: Pairs,
+    #[serde(default)]
+    alias: Pairs,
+    #[serde(default)]
+    push_pointer: Pairs,
+    inputs: Option<u32>,
+    seed: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a size is a number, \"X,Y,Z\" or a list of up to three numbers")]
+enum Size {
+    One(u32),
+    Text(String),
+    List(Vec<u32>),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a table, or a list of \"KEY=VALUE\"")]
+enum Pairs {
+    Table(BTreeMap<String, Value>),
+    List(Vec<String>),
+    One(String),
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Pairs::List(Vec::new())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a value is a string, a number, true or false")]
+enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Bool(bool),
+}
+
+impl Pairs {
+    /// As on the command line.
+    fn settings(self) -> Vec<String> {
+        match self {
+            Pairs::Table(table) => table
+                .into_iter()
+                .map(|(key, value)| match value {
+                    Value::Text(text) => format!("{key}={text}"),
+                    Value::Integer(number) => format!("{key}={number}"),
+                    // Debug keeps the point, which tells floats from integers.
+                    Value::Float(number) => format!("{key}={number:?}"),
+                    Value::Bool(value) => format!("{key}={value}"),
+                })
+                .collect(),
+            Pairs::List(list) => list,
+            Pairs::One(text) => vec![text],
+        }
+    }
+}
+
+impl Size {
+    fn text(self) -> String {
+        match self {
+            Size::One(number) => number.to_string(),
+            Size::Text(text) => text,
+            Size::List(list) => list.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        }
+    }
+}
+
+/// Reads a launch file; relative `@FILE` names in it start from its own folder.
+pub fn read(path: &Path) -> Result<LaunchOptions, LaunchError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| LaunchError::Unreadable { path: path.to_owned(), error })?;
+    let mut options = parse(&text, path)?;
+    let base = path.parent().unwrap_or(Path::new(""));
+    for setting in &mut options.buffers {
+        setting.contents = setting.contents.clone().under(base);
+    }
+    options.push = options.push.map(|push| push.under(base));
+    Ok(options)
+}
+
+fn parse(text: &str, path: &Path) -> Result<LaunchOptions, LaunchError> {
+    let wrong = |message: String| LaunchError::File { path: path.to_owned(), message };
+    let file: LaunchFile = toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        match line {
+            Some(line) => LaunchError::File {
+                path: path.to_owned(),
+                message: format!("line {line}: {}", error.message()),
+            },
+            None => wrong(error.message().to_owned()),
+        }
+    })?;
+    fn each<T: FromStr<Err = String>>(key: &str, pairs: Pairs) -> Result<Vec<T>, String> {
+        pairs.settings().iter().map(|text| text.parse().map_err(|error| format!("{key}: {error}"))).collect()
+    }
+    fn size(key: &str, size: Option<Size>) -> Result<Option<Size3>, String> {
+        size.map(|size| size.text().parse().map_err(|error| format!("{key}: {error}"))).transpose()
+    }
+    (|| {
+        Ok(LaunchOptions {
+            entry: file.entry,
+            workgroups: size("workgroups", file.workgroups)?,
+            subgroup_size: file.subgroup_size,
+            local_size: size("local-size", file.local_size)?,
+            spec: each::<SpecSetting>("spec", file.spec)?,
+            buffers: each::<BufferSetting>("buffer", file.buffer)?,
+            push: file.push.map(|text| text.parse().map_err(|error| format!("push: {error}"))).transpose()?,
+            images: file.image.settings(),
+            samplers: file.sampler.settings(),
+            aliases: each::<AliasSetting>("alias", file.alias)?,
+            push_pointers: file.push_pointer.settings(),
+            inputs: file.inputs,
+            seed: file.seed,
+        })
+    })()
+    .map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::Contents;
+
+    fn parsed(text: &str) -> Result<LaunchOptions, String> {
+        parse(text, Path::new("launch.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn keys_are_those_of_the_command_line() {
+        let options = parsed(
+            "entry = 'main'\nworkgroups = [2, 3]\nlocal-size = '4,2'\nsubgroup-size = 4\n\
+             spec = { 0 = 8, SIZE = 1.0, '%3' = true }\nbuffer = { '0.0' = 'zeros:4' }\n\
+             alias = ['0.0=0.1']\ninputs = 2\nseed = 9\n",
+        );
+        let expected = LaunchOptions {
+            entry: Some("main".into()),
+            workgroups: Some(Size3([2, 3, 1])),
+            local_size: Some(Size3([4, 2, 1])),
+            subgroup_size: Some(4),
+            spec: ["%3=true", "0=8", "SIZE=1.0"].iter().filter_map(|text| text.parse().ok()).collect(),
+            buffers: "0.0=zeros:4".parse().into_iter().collect(),
+            aliases: "0.0=0.1".parse().into_iter().collect(),
+            inputs: Some(2),
+            seed: Some(9),
+            ..LaunchOptions::default()
+        };
+        assert_eq!(options, Ok(expected));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        assert_eq!(
+            parsed("seed = 1\nworkgroup = 2\n").err().map(|error| error.replace('`', "'")).as_deref(),
+            Some(
+                "launch.toml: line 2: unknown field 'workgroup', expected one of 'entry', 'workgroups', \
+                 'subgroup-size', 'local-size', 'spec', 'buffer', 'push', 'image', 'sampler', 'alias', \
+                 'push-pointer', 'inputs', 'seed'"
+            )
+        );
+        assert_eq!(
+            parsed("buffer = { '0.0' = 'zero:4' }").err().as_deref(),
+            Some("launch.toml: buffer: 'zero:4' is none of zeros:WORDS, words:1,2,0xff, @FILE, undef:WORDS")
+        );
+        assert!(parsed("buffer = 3").is_err_and(|error| error.contains("line 1: expected a table")));
+    }
+
+    #[test]
+    fn files_named_in_a_launch_file_lie_beside_it() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("launch.toml");
+        std::fs::write(&path, "buffer = { '0.0' = '@data.bin' }")?;
+        let contents = read(&path).ok().and_then(|options| Some(options.buffers.first()?.contents.clone()));
+        assert_eq!(contents, Some(Contents::File(folder.path().join("data.bin"))));
+        Ok(())
+    }
+}

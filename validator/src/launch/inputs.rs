@@ -1,0 +1,421 @@
+//! Automatic inputs: initial contents for what the user did not give.
+//!
+//! In this order: zeros, small distinct values, constants harvested from both modules mixed with
+//! boundary values, then seeded random ones. Everything is a function of the modules, the launch
+//! and the seed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::{bounds, build_dispatch, Bound};
+use super::{scopes, Launch, LaunchError, Slot};
+use crate::dispatch::Dispatch;
+use crate::event::StorageClass;
+use crate::ir::Program;
+use crate::value::Byte;
+
+/// Number of automatic inputs where the user says none.
+pub const DEFAULT_INPUTS: u32 = 3;
+
+/// Largest size in bytes up to which a runtime array is grown to see what the module touches.
+const MAX_TRIAL_BYTES: u32 = 1 << 18;
+
+/// Initial contents of everything that the host provides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// `given`, `zeros`, `distinct`, `constants`, `random 1`, ….
+    pub name: String,
+    /// Contents of every slot of either module; aliased slots hold the same. Those of slots that
+    /// only the module after has are undefined.
+    pub buffers: BTreeMap<Slot, Vec<Byte>>,
+    /// Push constants.
+    pub push: Vec<Byte>,
+}
+
+/// What a trial run touched.
+#[derive(Clone, Debug, Default)]
+pub struct Touched {
+    /// For each object of the dispatch, one past the highest byte that an access touched.
+    pub ends: Vec<u32>,
+    /// Whether an access was out of bounds.
+    pub out_of_bounds: bool,
+}
+
+/// Runs the module before once, in some order, to see how much of its runtime arrays it touches.
+pub type Trial<'t> = dyn FnMut(&Dispatch) -> Touched + 't;
+
+/// Makes the inputs: at most `count`, one where nothing is left free; distinct.
+pub fn inputs(
+    before: &Program,
+    after: Option<&Program>,
+    launch: &Launch,
+    count: u32,
+    seed: u64,
+    trial: &mut Trial<'_>,
+) -> Result<Vec<Input>, LaunchError> {
+    let generator = Generator::new(before, after, launch);
+    if generator.nothing_free() {
+        return Ok(vec![generator.sized(Kind::Given, seed, trial)?]);
+    }
+    let mut made: Vec<Input> = Vec::new();
+    for number in 0..count.max(1) {
+        let kind = match number {
+            0 => Kind::Zeros,
+            1 => Kind::Distinct,
+            2 => Kind::Constants,
+            _ => Kind::Random(number - 2),
+        };
+        let input = generator.sized(kind, seed, trial)?;
+        if !made.iter().any(|other| other.buffers == input.buffers && other.push == input.push) {
+            made.push(input);
+        }
+    }
+    Ok(made)
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Given,
+    Zeros,
+    Distinct,
+    Constants,
+    Random(u32),
+}
+
+impl Kind {
+    fn name(self) -> String {
+        match self {
+            Kind::Given => "given".to_owned(),
+            Kind::Zeros => "zeros".to_owned(),
+            Kind::Distinct => "distinct".to_owned(),
+            Kind::Constants => "constants".to_owned(),
+            Kind::Random(number) => format!("random {number}"),
+        }
+    }
+}
+
+struct Generator<'a> {
+    before: &'a Program,
+    launch: &'a Launch,
+    bounds: BTreeMap<Slot, Bound>,
+    /// Slots that only the module after has.
+    after_only: BTreeMap<Slot, Bound>,
+    push_size: u32,
+    constants: Vec<u32>,
+    array_length: bool,
+}
+
+impl<'a> Generator<'a> {
+    fn new(before: &'a Program, after: Option<&Program>, launch: &'a Launch) -> Self {
+        let bounds_before = bounds(before);
+        let mut after_only = after.map(bounds).unwrap_or_default();
+        after_only.retain(|slot, _| !bounds_before.contains_key(slot));
+        let constants: BTreeSet<u32> = std::iter::once(before)
+            .chain(after)
+            .flat_map(|program| program.harvested.iter().copied())
+            .collect();
+        let push = before.variables.iter().filter(|variable| variable.class == StorageClass::PushConstant);
+        Generator {
+            before,
+            launch,
+            bounds: bounds_before,
+            after_only,
+            push_size: push.map(|variable| variable.size).max().unwrap_or(0),
+            constants: constants.into_iter().collect(),
+            array_length: scopes::scope_use(before).array_length,
+        }
+    }
+
+    fn nothing_free(&self) -> bool {
+        (self.push_size == 0 || self.launch.push.is_some())
+            && self.bounds.keys().all(|slot| self.launch.given(*slot).is_some())
+    }
+
+    /// The input of this kind, with runtime arrays as long as a trial run on it touches.
+    fn sized(&self, kind: Kind, seed: u64, trial: &mut Trial<'_>) -> Result<Input, LaunchError> {
+        let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
+        let mut elements = self.runtime_arrays().map(|(slot, _)| (slot, start)).collect::<BTreeMap<_, _>>();
+        let mut input = self.fill(kind, seed, &elements);
+        if elements.is_empty() {
+            return Ok(input);
+        }
+        let stride = self.runtime_arrays().map(|(_, stride)| stride).max().unwrap_or(1).max(1);
+        let mut length = start;
+        loop {
+            let dispatch = build_dispatch(self.before, self.launch, &input)?;
+            let touched = trial(&dispatch);
+            if touched.out_of_bounds {
+                length = length.saturating_mul(2);
+                if length.saturating_mul(stride) > MAX_TRIAL_BYTES {
+                    // No size contains this access: it is the module's own fault, at any size.
+                    return Ok(self.fill(kind, seed, &elements.keys().map(|slot| (*slot, start)).collect()));
+                }
+                elements.values_mut().for_each(|n| *n = length);
+                input = self.fill(kind, seed, &elements);
+                continue;
+            }
+            // A module that asks for the length may touch less of a shorter array.
+            if !self.array_length {
+                self.shrink(&mut elements, &dispatch, &touched);
+                input = self.fill(kind, seed, &elements);
+            }
+            return Ok(input);
+        }
+    }
+
+    /// Slots with a runtime array that the user did not size, by the slot that stands for their memory.
+    fn runtime_arrays(&self) -> impl Iterator<Item = (Slot, u32)> + '_ {
+        self.bounds
+            .iter()
+            .filter(|(slot, _)| self.launch.given(**slot).is_none())
+            .filter_map(|(slot, bound)| Some((self.launch.memory_of(*slot), bound.stride?)))
+    }
+
+    fn shrink(&self, elements: &mut BTreeMap<Slot, u32>, dispatch: &Dispatch, touched: &Touched) {
+        let mut needed: BTreeMap<Slot, u32> = BTreeMap::new();
+        for (slot, bound) in &self.bounds {
+            let Some(stride) = bound.stride else { continue };
+            let key = slot.to_string();
+            let ends = dispatch.objects.iter().zip(&touched.ends).filter(|(object, _)| object.key == key);
+            let end = ends.map(|(_, end)| *end).max().unwrap_or(0);
+            let count = end.saturating_sub(bound.size).div_ceil(stride.max(1)).max(1);
+            let entry = needed.entry(self.launch.memory_of(*slot)).or_insert(1);
+            *entry = count.max(*entry);
+        }
+        for (slot, count) in elements {
+            if let Some(needed) = needed.get(slot) {
+                *count = *needed;
+            }
+        }
+    }
+
+    /// Contents for everything, with this many elements in the runtime arrays.
+    fn fill(&self, kind: Kind, seed: u64, elements: &BTreeMap<Slot, u32>) -> Input {
+        let mut words = Words::new(kind, seed, &self.constants);
+        let size_of = |slot: &Slot, bound: &Bound| {
+            let count = elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
+            bound.with_elements(count)
+        };
+        // Aliased slots are one memory, as large as the largest of them.
+        let mut sizes: BTreeMap<Slot, u32> = BTreeMap::new();
+        for (slot, bound) in &self.bounds {
+            let size = sizes.entry(self.launch.memory_of(*slot)).or_insert(0);
+            *size = size_of(slot, bound).max(*size);
+        }
+        let memories: BTreeMap<Slot, Vec<Byte>> = sizes
+            .iter()
+            .map(|(slot, size)| match self.launch.given(*slot) {
+                Some(given) => (*slot, given.clone()),
+                None => (*slot, words.take(u64::from(slot.binding) << 8 | u64::from(slot.set), *size)),
+            })
+            .collect();
+        let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
+            .bounds
+            .keys()
+            .filter_map(|slot| Some((*slot, memories.get(&self.launch.memory_of(*slot))?.clone())))
+            .collect();
+        for (slot, bound) in &self.after_only {
+            buffers.insert(*slot, vec![Byte::Undef; bound.with_elements(64) as usize]);
+        }
+        let push = match &self.launch.push {
+            Some(given) => given.clone(),
+            None => words.take(u64::MAX, self.push_size),
+        };
+        Input { name: kind.name(), buffers, push }
+    }
+}
+
+/// A stream of words of one kind.
+struct Words<'a> {
+    kind: Kind,
+    seed: u64,
+    constants: &'a [u32],
+    /// Counts on through all buffers, so that their values are distinct.
+    next: u32,
+}
+
+/// Values at which integer and float operations change their ways.
+const BOUNDARIES: [u32; 12] = [
+    0,
+    1,
+    u32::MAX,
+    0x8000_0000,
+    0x7fff_ffff,
+    0x7fff_fffe,
+    31,
+    32,
+    // 1.0, -1.0, infinity, a NaN
+    0x3f80_0000,
+    0xbf80_0000,
+    0x7f80_0000,
+    0x7fc0_0000,
+];
+
+impl<'a> Words<'a> {
+    fn new(kind: Kind, seed: u64, constants: &'a [u32]) -> Self {
+        Words { kind, seed, constants, next: 1 }
+    }
+
+    /// `size` bytes for one buffer. The random words of a buffer depend on `salt` and their place
+    /// alone: a longer buffer begins as a shorter one.
+    fn take(&mut self, salt: u64, size: u32) -> Vec<Byte> {
+        let number = match self.kind {
+            Kind::Random(number) => u64::from(number),
+            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Constants => 0,
+        };
+        let mut random = Random(self.seed ^ salt.rotate_left(17) ^ number.rotate_left(40));
+        let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
+        while bytes.len() < size as usize {
+            bytes.extend(self.word(&mut random).to_le_bytes().map(Byte::Known));
+        }
+        bytes.truncate(size as usize);
+        bytes
+    }
+
+    fn word(&mut self, random: &mut Random) -> u32 {
+        match self.kind {
+            Kind::Given | Kind::Zeros => 0,
+            Kind::Distinct => {
+                let word = self.next;
+                self.next = self.next.wrapping_add(1);
+                word
+            }
+            Kind::Constants => {
+                if self.constants.is_empty() || random.below(3) == 0 {
+                    random.pick(&BOUNDARIES)
+                } else {
+                    random.pick(self.constants)
+                }
+            }
+            Kind::Random(_) => match random.below(4) {
+                0 => random.below(8),
+                1 if !self.constants.is_empty() => {
+                    // Next to a constant is where comparisons flip.
+                    random.pick(self.constants).wrapping_add(random.below(3)).wrapping_sub(1)
+                }
+                2 => random.pick(&BOUNDARIES),
+                _ => random.next() as u32,
+            },
+        }
+    }
+}
+
+/// The splitmix64 generator: the same everywhere and for ever, which `--seed` promises.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
+    }
+
+    fn pick(&mut self, values: &[u32]) -> u32 {
+        let index = self.below(u32::try_from(values.len()).unwrap_or(u32::MAX));
+        values.get(index as usize).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::build::tests::{buffer, launch, program, slot};
+
+    fn untried(_: &Dispatch) -> Touched {
+        Touched::default()
+    }
+
+    fn made(program: &Program, launch: &Launch, count: u32, seed: u64) -> Vec<Input> {
+        inputs(program, None, launch, count, seed, &mut untried).unwrap_or_default()
+    }
+
+    fn words(input: &Input, binding: u32) -> Vec<u32> {
+        let bytes = &input.buffers[&slot(binding)];
+        let known = |byte: &Byte| if let Byte::Known(byte) = byte { *byte } else { 0xee };
+        bytes
+            .chunks(4)
+            .map(|c| c.iter().rev().fold(0, |word, byte| word << 8 | u32::from(known(byte))))
+            .collect()
+    }
+
+    #[test]
+    fn zeros_then_distinct_then_constants() {
+        let mut program = program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]);
+        program.harvested = vec![77];
+        let made = made(&program, &launch(1, 2, 2), 4, 0);
+        let names: Vec<&str> = made.iter().map(|input| input.name.as_str()).collect();
+        assert_eq!(names, ["zeros", "distinct", "constants", "random 1"]);
+        assert_eq!(words(&made[0], 0), [0, 0]);
+        assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![3, 4]));
+        for word in words(&made[2], 0) {
+            assert!(word == 77 || BOUNDARIES.contains(&word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let program = program(vec![buffer(1, 0, 0)]);
+        let launch = launch(1, 2, 2);
+        assert_eq!(made(&program, &launch, 8, 5), made(&program, &launch, 8, 5));
+        assert_ne!(made(&program, &launch, 8, 5), made(&program, &launch, 8, 6));
+    }
+
+    #[test]
+    fn one_input_where_all_is_given() {
+        let program = program(vec![buffer(1, 0, 0)]);
+        let mut launch = launch(1, 2, 2);
+        launch.buffers.insert(slot(0), vec![Byte::Known(9); 8]);
+        let made = made(&program, &launch, 5, 0);
+        assert_eq!(made.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["given"]);
+        assert_eq!(words(&made[0], 0), [0x0909_0909; 2]);
+    }
+
+    #[test]
+    fn equal_inputs_are_made_once() {
+        // Nothing to fill: whatever the kind, the contents are the same.
+        assert_eq!(made(&program(vec![]), &launch(1, 1, 1), 3, 0).len(), 1);
+    }
+
+    #[test]
+    fn runtime_arrays_get_what_a_trial_touches() {
+        let mut variable = buffer(1, 0, 0);
+        variable.size = 4;
+        variable.runtime_stride = Some(8);
+        let program = program(vec![variable]);
+        // Touches up to byte 4 + 8 * 9 + 4.
+        let mut trial = |dispatch: &Dispatch| {
+            let out_of_bounds = dispatch.objects[0].initial.len() < 80;
+            Touched { ends: vec![80], out_of_bounds }
+        };
+        let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap_or_default();
+        assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 10);
+        let mut never = |_: &Dispatch| Touched { ends: vec![0], out_of_bounds: true };
+        let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut never).unwrap_or_default();
+        assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 4);
+    }
+
+    #[test]
+    fn aliased_slots_hold_the_same() {
+        let mut larger = buffer(2, 0, 1);
+        larger.size = 12;
+        let program = program(vec![buffer(1, 0, 0), larger]);
+        let mut launch = launch(1, 2, 2);
+        launch.aliases = BTreeMap::from([(slot(0), slot(0)), (slot(1), slot(0))]);
+        let made = made(&program, &launch, 2, 0);
+        assert_eq!(words(&made[1], 0), [1, 2, 3]);
+        assert_eq!(words(&made[1], 1), [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_only_after_has_is_undefined() {
+        let before = program(vec![buffer(1, 0, 0)]);
+        let after = program(vec![buffer(1, 0, 0), buffer(2, 0, 5)]);
+        let made = inputs(&before, Some(&after), &launch(1, 1, 1), 1, 0, &mut untried).unwrap_or_default();
+        assert_eq!(made[0].buffers[&slot(5)], vec![Byte::Undef; 8]);
+    }
+}

@@ -1,0 +1,27 @@
+//! Launches: what is dispatched, on which inputs.
+//!
+//! [`LaunchOptions`] is what the user said, on the command line or in a file ([`file`]).
+//! [`Launch::resolve`] settles it against the module *before*: names become descriptor slots,
+//! what is missing gets the defaults of [`defaults`]. [`inputs::inputs`] makes the initial
+//! contents, and [`build_dispatch`] lays both out for one lowered program.
+
+mod build;
+pub mod contents;
+pub mod defaults;
+mod error;
+pub mod file;
+pub mod inputs;
+pub mod options;
+mod resolve;
+pub mod scopes;
+pub mod slot;
+pub mod target;
+
+pub use build::build_dispatch;
+pub use contents::Contents;
+pub use error::LaunchError;
+pub use inputs::{Input, Trial};
+pub use options::{LaunchOptions, Size3};
+pub use resolve::{resolve_specialisation, Launch, Observe};
+pub use slot::Slot;
+pub use target::Target;

@@ -1,0 +1,259 @@
+//! What the user says about a launch, parsed but not yet settled against a module.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Contents, LaunchError, Target};
+
+/// Sizes in x, y and z; none is 0. Written `X[,Y,Z]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size3(pub [u32; 3]);
+
+impl FromStr for Size3 {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("'{text}' is not X, X,Y or X,Y,Z with numbers of 1 or more");
+        let mut size = [1; 3];
+        let parts: Vec<&str> = text.split(',').collect();
+        if parts.len() > 3 {
+            return Err(wrong());
+        }
+        for (dimension, part) in size.iter_mut().zip(parts) {
+            *dimension = part.trim().parse::<u32>().ok().filter(|&n| n > 0).ok_or_else(wrong)?;
+        }
+        Ok(Size3(size))
+    }
+}
+
+impl fmt::Display for Size3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0;
+        write!(f, "{x},{y},{z}")
+    }
+}
+
+/// `TARGET=SPEC` of `--buffer`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferSetting {
+    pub target: Target,
+    pub contents: Contents,
+}
+
+impl FromStr for BufferSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (target, contents) = halves(text, "TARGET=SPEC")?;
+        Ok(BufferSetting { target: target.parse()?, contents: contents.parse()? })
+    }
+}
+
+/// What names a specialisation constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecTarget {
+    /// Its SpecId decoration.
+    SpecId(u32),
+    /// Its result id.
+    Id(u32),
+    /// Its OpName.
+    Name(String),
+}
+
+impl fmt::Display for SpecTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecTarget::SpecId(id) => write!(f, "specialisation constant with SpecId {id}"),
+            SpecTarget::Id(id) => write!(f, "specialisation constant %{id}"),
+            SpecTarget::Name(name) => write!(f, "specialisation constant named '{name}'"),
+        }
+    }
+}
+
+/// `ID=VALUE` of `--spec`. The value is read once the constant's width is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecSetting {
+    pub target: SpecTarget,
+    pub value: String,
+}
+
+impl FromStr for SpecSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (target, value) = halves(text, "ID=VALUE")?;
+        let target = match target.parse::<u32>() {
+            Ok(id) => SpecTarget::SpecId(id),
+            Err(_) => match target.parse::<Target>() {
+                Ok(Target::Id(id)) => SpecTarget::Id(id),
+                Ok(Target::Name(name)) => SpecTarget::Name(name),
+                Ok(Target::Slot(_)) | Err(_) => {
+                    return Err(format!("'{target}' is none of a SpecId, %id, OpName"));
+                }
+            },
+        };
+        if value.is_empty() {
+            return Err("a value must follow '='".to_owned());
+        }
+        Ok(SpecSetting { target, value: value.to_owned() })
+    }
+}
+
+/// `S.B=S.B` of `--alias`: two bindings that are the same memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AliasSetting {
+    pub first: Target,
+    pub second: Target,
+}
+
+impl FromStr for AliasSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, second) = halves(text, "S.B=S.B")?;
+        Ok(AliasSetting { first: first.parse()?, second: second.parse()? })
+    }
+}
+
+/// Splits at the first `=`.
+fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str), String> {
+    let (left, right) = text.split_once('=').ok_or_else(|| format!("'{text}' is not {form}"))?;
+    Ok((left.trim(), right.trim()))
+}
+
+/// All launch options (DESIGN section 4). What is `None` or empty gets a default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaunchOptions {
+    pub entry: Option<String>,
+    pub workgroups: Option<Size3>,
+    pub subgroup_size: Option<u32>,
+    pub local_size: Option<Size3>,
+    pub spec: Vec<SpecSetting>,
+    pub buffers: Vec<BufferSetting>,
+    pub push: Option<Contents>,
+    pub images: Vec<String>,
+    pub samplers: Vec<String>,
+    pub aliases: Vec<AliasSetting>,
+    pub push_pointers: Vec<String>,
+    /// How many automatic inputs.
+    pub inputs: Option<u32>,
+    /// Seed of the automatic inputs.
+    pub seed: Option<u64>,
+}
+
+impl LaunchOptions {
+    /// These options where they say something, else those of `file`. Lists are joined; what stands
+    /// later wins, so the command line wins.
+    #[must_use]
+    pub fn over(self, file: LaunchOptions) -> LaunchOptions {
+        fn join<T>(mut under: Vec<T>, over: Vec<T>) -> Vec<T> {
+            under.extend(over);
+            under
+        }
+        LaunchOptions {
+            entry: self.entry.or(file.entry),
+            workgroups: self.workgroups.or(file.workgroups),
+            subgroup_size: self.subgroup_size.or(file.subgroup_size),
+            local_size: self.local_size.or(file.local_size),
+            spec: join(file.spec, self.spec),
+            buffers: join(file.buffers, self.buffers),
+            push: self.push.or(file.push),
+            images: join(file.images, self.images),
+            samplers: join(file.samplers, self.samplers),
+            aliases: join(file.aliases, self.aliases),
+            push_pointers: join(file.push_pointers, self.push_pointers),
+            inputs: self.inputs.or(file.inputs),
+            seed: self.seed.or(file.seed),
+        }
+    }
+
+    /// Refuses what is read but not built yet, and sizes that make no sense.
+    pub fn check(&self) -> Result<(), LaunchError> {
+        let refuse = |option: &str, text: &str| {
+            Err(LaunchError::Unsupported(format!("{option} '{text}' is not supported yet by this version")))
+        };
+        if let Some(text) = self.images.first() {
+            return refuse("--image", text);
+        }
+        if let Some(text) = self.samplers.first() {
+            return refuse("--sampler", text);
+        }
+        if let Some(text) = self.push_pointers.first() {
+            return refuse("--push-pointer", text);
+        }
+        if let Some(size) = self.subgroup_size {
+            check_subgroup_size(size)?;
+        }
+        if self.inputs == Some(0) {
+            return Err(LaunchError::Syntax {
+                option: "--inputs",
+                text: "0".to_owned(),
+                reason: "at least one input is needed".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Vulkan: a subgroup size is a power of two, at most 128.
+fn check_subgroup_size(size: u32) -> Result<(), LaunchError> {
+    if size.is_power_of_two() && size <= 128 {
+        return Ok(());
+    }
+    Err(LaunchError::Syntax {
+        option: "--subgroup-size",
+        text: size.to_string(),
+        reason: "a subgroup size is a power of two, from 1 to 128".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_up_to_three_dimensions() {
+        assert_eq!("4".parse(), Ok(Size3([4, 1, 1])));
+        assert_eq!("4,2".parse(), Ok(Size3([4, 2, 1])));
+        assert_eq!("4, 2, 3".parse(), Ok(Size3([4, 2, 3])));
+        for wrong in ["", "0", "1,0", "1,2,3,4", "x", "-1", "1,"] {
+            assert!(wrong.parse::<Size3>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn settings_are_split_at_the_first_equals_sign() {
+        let setting: Result<BufferSetting, String> = "0.1=words:1".parse();
+        assert_eq!(setting.map(|setting| setting.contents), Ok(Contents::Words(vec![1])));
+        let setting: Result<BufferSetting, String> = "0.1=@a=b".parse();
+        assert_eq!(setting.map(|setting| setting.contents), Ok(Contents::File("a=b".into())));
+        assert!("0.1".parse::<BufferSetting>().is_err());
+    }
+
+    #[test]
+    fn specialisation_targets() {
+        let target = |text: &str| text.parse::<SpecSetting>().map(|setting| setting.target);
+        assert_eq!(target("3=1"), Ok(SpecTarget::SpecId(3)));
+        assert_eq!(target("%3=1"), Ok(SpecTarget::Id(3)));
+        assert_eq!(target("SIZE=1"), Ok(SpecTarget::Name("SIZE".into())));
+        assert!(target("0.1=1").is_err());
+        assert!(target("3=").is_err());
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file() {
+        let file = LaunchOptions { seed: Some(1), inputs: Some(5), ..LaunchOptions::default() };
+        let line = LaunchOptions { seed: Some(2), ..LaunchOptions::default() };
+        let both = line.over(file);
+        assert_eq!((both.seed, both.inputs), (Some(2), Some(5)));
+    }
+
+    #[test]
+    fn what_is_not_built_is_refused_by_name() {
+        let options =
+            LaunchOptions { images: vec!["0.0=r32ui:4x4:zeros:16".into()], ..LaunchOptions::default() };
+        assert!(options.check().is_err_and(|error| error.to_string().contains("--image")));
+        let options = LaunchOptions { subgroup_size: Some(3), ..LaunchOptions::default() };
+        assert!(options.check().is_err());
+    }
+}
