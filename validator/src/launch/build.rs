@@ -57,6 +57,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         workgroups: launch.workgroups,
         local_size: launch.local_size,
         subgroup_size: launch.subgroup_size,
+        legacy_coherent: launch.legacy_coherent,
     })
 }
 
@@ -329,6 +330,7 @@ pub mod tests {
             push: None,
             aliases: BTreeMap::new(),
             observe: Observe::External,
+            legacy_coherent: false,
             undistinguished: Vec::new(),
             notes: Vec::new(),
         }

@@ -37,6 +37,8 @@ pub struct Launch {
     /// For an aliased slot, the least slot that is the same memory.
     pub aliases: BTreeMap<Slot, Slot>,
     pub observe: Observe,
+    /// `--legacy coherent`: every access of an older memory model counts as coherent.
+    pub legacy_coherent: bool,
     /// Scopes that the modules use and that this launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
     /// What the user should know, e.g. a target that nothing has.
@@ -69,6 +71,7 @@ impl Launch {
             push: options.push.as_ref().map(|push| push.bytes()).transpose()?,
             aliases: BTreeMap::new(),
             observe: Observe::External,
+            legacy_coherent: false,
             undistinguished: Vec::new(),
             notes: Vec::new(),
         };
