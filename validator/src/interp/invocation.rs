@@ -1,71 +1,278 @@
 //! The state of one invocation and what the explorer may ask of it.
 
-use super::{SharedMemory, Stop};
-use crate::dispatch::Dispatch;
-use crate::ir::{InstId, Program};
-use crate::value::Byte;
+use smallvec::SmallVec;
 
-/// One invocation.
+use super::loops::{LoopState, Snapshot};
+use super::machine::Machine;
+use super::own_memory::OwnMemory;
+use super::{built_in, Pointer, SharedMemory, Stop};
+use crate::dispatch::Dispatch;
+use crate::ir::{Function, FunctionId, InstId, Program};
+use crate::value::{Byte, Scalar};
+
+/// One invocation. Cheap to clone: a handful of flat vectors.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    index: u32,
-    executed: u64,
+    pub(super) index: u32,
+    pub(super) workgroup: u32,
+    /// The function that runs.
+    pub(super) frame: Frame,
+    /// Its callers, the entry point first.
+    pub(super) callers: Vec<Frame>,
+    /// Register components of all frames, one frame after the other.
+    pub(super) registers: Vec<Scalar>,
+    /// Loops of all frames, one frame after the other.
+    pub(super) loops: Vec<LoopState>,
+    /// States at loop headers that were reached again and again without an event.
+    pub(super) snapshots: Vec<Snapshot>,
+    /// Objects: one for each variable of the program (empty for a shared one), then locals.
+    pub(super) own: OwnMemory,
+    /// What the instruction that runs has already read.
+    pub(super) copied: Option<Box<Copied>>,
+    /// Ways chosen for the instruction that runs, which is started again after each choice.
+    pub(super) choices: SmallVec<[u32; 4]>,
+    /// How many of them this start has used.
+    pub(super) used_choices: usize,
+    pub(super) executed: u64,
+    /// Stops for events, stops for choices, and shared writes settled on the way, so far.
+    pub(super) activity: Activity,
+    pub(super) finished: bool,
+}
+
+/// The components that an OpCopyMemory has read and must still write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Copied(pub(super) Vec<Scalar>);
+
+/// Counts of what may tell one iteration of a loop from the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Activity {
+    pub(super) events: u64,
+    pub(super) choices: u64,
+    pub(super) settled_writes: u64,
+}
+
+/// A function's activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) function: FunctionId,
+    /// Index of the instruction to run next; in callers, of the call.
+    pub(super) pc: u32,
+    /// Where its registers begin.
+    pub(super) registers: u32,
+    /// Where its loops begin.
+    pub(super) loops: u32,
+    /// Number of own objects before its locals.
+    pub(super) objects: u32,
 }
 
 impl Invocation {
     /// The invocation `index` of the dispatch, before its first instruction.
-    pub fn new(_program: &Program, _dispatch: &Dispatch, index: u32) -> Self {
-        Invocation { index, executed: 0 }
+    pub fn new(program: &Program, dispatch: &Dispatch, index: u32) -> Self {
+        let place = &dispatch.places[index as usize];
+        let frame = Frame { function: program.entry.function, pc: 0, registers: 0, loops: 0, objects: 0 };
+        let mut invocation = Invocation {
+            index,
+            workgroup: place.workgroup,
+            frame,
+            callers: Vec::new(),
+            registers: Vec::new(),
+            loops: Vec::new(),
+            snapshots: Vec::new(),
+            own: OwnMemory::default(),
+            copied: None,
+            choices: SmallVec::new(),
+            used_choices: 0,
+            executed: 0,
+            activity: Activity::default(),
+            finished: false,
+        };
+        for (number, variable) in program.variables.iter().enumerate() {
+            let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
+            let shape = &program.shapes[variable.shape.0 as usize];
+            let size = if shared { 0 } else { variable.size.max(shape.size) };
+            let object = invocation.own.create(size);
+            if shared {
+                continue;
+            }
+            if let Some(initializer) = variable.initializer {
+                invocation.own.initialize(object, shape, |component| {
+                    program.constants[initializer.offset(component).index() as usize]
+                });
+            } else if let Some(built_in) = variable.built_in {
+                let value = built_in::value(built_in, dispatch, place);
+                invocation.own.initialize(object, shape, |component| {
+                    Scalar::new(u64::from(value.get(component as usize).copied().unwrap_or(0)))
+                });
+            }
+        }
+        invocation.enter(program, program.entry.function);
+        invocation
+    }
+
+    /// Makes the frame of a function and its locals; arguments are not set yet.
+    pub(super) fn enter(&mut self, program: &Program, function: FunctionId) {
+        let code = &program.functions[function.0 as usize];
+        self.frame = Frame {
+            function,
+            pc: 0,
+            registers: self.registers.len() as u32,
+            loops: self.loops.len() as u32,
+            objects: self.own.count(),
+        };
+        self.registers.resize(self.registers.len() + code.registers as usize, Scalar::default());
+        self.loops.resize(self.loops.len() + code.loops.len(), LoopState::default());
+        for local in &code.locals {
+            let shape = &program.shapes[local.shape.0 as usize];
+            let object = self.own.create(local.size.max(shape.size));
+            if let Some(initializer) = local.initializer {
+                self.own.initialize(object, shape, |component| {
+                    program.constants[initializer.offset(component).index() as usize]
+                });
+            }
+            let pointer = Pointer::to_object(Pointer::OWN | object, u32::MAX, local.decorations);
+            let register = (self.frame.registers + local.register) as usize;
+            self.registers[register..register + 2].copy_from_slice(&pointer.encode());
+        }
     }
 
     /// Runs until somebody else must decide; see [`Stop`] for how to go on after each.
-    /// Takes one from `fuel` for each instruction.
+    /// Takes one from `fuel` for each instruction. After `Finished` it stays finished; after a
+    /// fault, `Forever` and `Unsupported` there is nothing to go on with.
     pub fn run(
         &mut self,
-        _program: &Program,
-        _dispatch: &Dispatch,
-        _memory: &mut dyn SharedMemory,
+        program: &Program,
+        dispatch: &Dispatch,
+        memory: &mut dyn SharedMemory,
         fuel: &mut u64,
     ) -> Stop {
-        *fuel = fuel.saturating_sub(1);
-        self.executed += 1;
-        Stop::Finished
-    }
-
-    /// Answers [`Stop::Read`]: one byte per byte of the access's ranges.
-    pub fn supply(&mut self, _program: &Program, _bytes: &[Byte]) {}
-
-    /// How many ways [`supply_atomic`](Self::supply_atomic) may go with these bytes: 2 for a
-    /// compare-exchange whose comparison is undefined (answer with [`choose`](Self::choose)
-    /// first: 0 fails, 1 exchanges), else 1.
-    pub fn atomic_ways(&self, _program: &Program, _bytes: &[Byte]) -> u32 {
-        1
-    }
-
-    /// Answers [`Stop::AtomicRead`]. Returns the bytes that the instruction writes; `None` for a
-    /// load and for a compare-exchange that fails.
-    pub fn supply_atomic(&mut self, _program: &Program, _bytes: &[Byte]) -> Option<Vec<Byte>> {
-        None
+        if self.finished {
+            return Stop::Finished;
+        }
+        let mut machine = Machine { state: self, program, dispatch, memory };
+        let before = *fuel;
+        let stop = loop {
+            if *fuel == 0 {
+                break Stop::OutOfFuel;
+            }
+            *fuel -= 1;
+            if let Err(stop) = machine.step() {
+                break *stop;
+            }
+        };
+        self.executed += before - *fuel;
+        match stop {
+            Stop::Read(_)
+            | Stop::Write(..)
+            | Stop::AtomicRead { .. }
+            | Stop::AtomicWrite { .. }
+            | Stop::Fence(_)
+            | Stop::Barrier { .. } => self.activity.events += 1,
+            Stop::Choose { .. } => self.activity.choices += 1,
+            Stop::Finished => self.finished = true,
+            Stop::Iteration { .. }
+            | Stop::Fault(_)
+            | Stop::OutOfFuel
+            | Stop::Unsupported { .. }
+            | Stop::Forever { .. } => {}
+        }
+        stop
     }
 
     /// Answers [`Stop::Choose`] with a way below its number.
-    pub fn choose(&mut self, _way: u32) {}
+    pub fn choose(&mut self, way: u32) {
+        self.choices.push(way);
+    }
 
     /// Whether both behave alike from here on if they read alike: same position, registers and own
     /// memory. Iteration numbers do not count. At a loop header, where [`Stop::Iteration`] stops,
     /// only the live registers of the innermost frame do.
-    pub fn same_state(&self, other: &Invocation, _program: &Program) -> bool {
+    pub fn same_state(&self, other: &Invocation, program: &Program) -> bool {
+        let same_frame =
+            |a: &Frame, b: &Frame| a.function == b.function && a.pc == b.pc && a.registers == b.registers;
+        let same_registers = || {
+            let base = self.frame.registers as usize;
+            if self.registers[..base] != other.registers[..base] {
+                return false;
+            }
+            match self.live_at_header(program) {
+                Some(live) => {
+                    live.iter().all(|register| self.register(*register) == other.register(*register))
+                }
+                None => self.registers[base..] == other.registers[base..],
+            }
+        };
         self.index == other.index
+            && self.finished == other.finished
+            && same_frame(&self.frame, &other.frame)
+            && self.callers.len() == other.callers.len()
+            && self.callers.iter().zip(&other.callers).all(|(a, b)| same_frame(a, b))
+            && self.choices == other.choices
+            && self.copied == other.copied
+            && same_registers()
+            && self.own == other.own
+    }
+
+    /// The live registers if the next instruction begins a loop header.
+    fn live_at_header<'a>(&self, program: &'a Program) -> Option<&'a [u32]> {
+        let function = self.function(program);
+        let at_header = function
+            .loops
+            .iter()
+            .find(|candidate| function.blocks[candidate.header as usize].start == self.frame.pc)?;
+        Some(&at_header.live)
     }
 
     /// The call sites, outermost first, then the instruction that runs next. After `Read`,
-    /// `AtomicRead`, `Choose` and faults that is the instruction that stopped; after the others the one behind it.
+    /// `AtomicRead`, `Choose` and faults that is the instruction that stopped; after the others
+    /// the one behind it.
     pub fn position(&self) -> Vec<InstId> {
-        Vec::new()
+        self.callers.iter().chain([&self.frame]).map(Frame::instruction).collect()
     }
 
     /// Instructions executed so far.
     pub fn executed(&self) -> u64 {
         self.executed
+    }
+
+    /// The contents of a variable that no invocation shares (index into `Program::variables`), as
+    /// they are now; empty for a shared one.
+    pub fn own_variable(&self, variable: u32) -> Vec<Byte> {
+        self.own.bytes(variable)
+    }
+
+    pub(super) fn function<'a>(&self, program: &'a Program) -> &'a Function {
+        &program.functions[self.frame.function.0 as usize]
+    }
+
+    /// A register component of the innermost frame.
+    #[inline]
+    pub(super) fn register(&self, register: u32) -> Scalar {
+        self.registers[(self.frame.registers + register) as usize]
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, register: u32, value: Scalar) {
+        self.registers[(self.frame.registers + register) as usize] = value;
+    }
+
+    /// The instruction that ran is complete: the next one is behind it.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        self.frame.pc += 1;
+        self.forget_choices();
+    }
+
+    /// Drops the choices of an instruction that is complete.
+    #[inline]
+    pub(super) fn forget_choices(&mut self) {
+        if !self.choices.is_empty() {
+            self.choices.clear();
+        }
+    }
+}
+
+impl Frame {
+    pub(super) fn instruction(&self) -> InstId {
+        InstId { function: self.function, index: self.pc }
     }
 }

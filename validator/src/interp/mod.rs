@@ -9,7 +9,24 @@ use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope};
 use crate::ir::{InstId, Line, LoopId};
 use crate::value::Byte;
 
+mod access;
+mod arithmetic;
+mod atomic;
+mod barrier;
+mod bits;
+mod built_in;
+mod compare;
+mod composite;
+mod control;
+mod convert;
+pub mod evaluate;
+mod float;
 mod invocation;
+mod loops;
+mod machine;
+mod matrix;
+mod memory;
+mod own_memory;
 mod pointer;
 
 pub use invocation::Invocation;

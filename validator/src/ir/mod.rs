@@ -131,6 +131,20 @@ pub struct Decorations {
     pub non_readable: bool,
 }
 
+impl Decorations {
+    /// What both bring along.
+    pub const fn union(self, other: Decorations) -> Decorations {
+        Decorations {
+            coherent: self.coherent || other.coherent,
+            volatile: self.volatile || other.volatile,
+            aliased: self.aliased || other.aliased,
+            restrict: self.restrict || other.restrict,
+            non_writable: self.non_writable || other.non_writable,
+            non_readable: self.non_readable || other.non_readable,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ShapeId(pub u32);
 
@@ -207,8 +221,9 @@ pub struct Parameter {
     pub register: u32,
     /// Number of components.
     pub count: u32,
-    /// Set for a pointer: the index of this memory object declaration, counted over the
-    /// module after the variables.
+    /// Set for a pointer: its number as a memory object declaration. Numbers run over the variables
+    /// first, then over all pointer parameters of the module: the first of these is
+    /// `Program::variables.len()`.
     pub declaration: Option<u32>,
     pub decorations: Decorations,
 }

@@ -1,0 +1,235 @@
+//! Atomic instructions (SPIR-V 3.3.18) on integers of any width.
+
+use smallvec::smallvec;
+
+use super::access::Bytes;
+use super::machine::{fault, Machine, Step};
+use super::memory::outside;
+use super::own_memory::{from_bytes, to_bytes};
+use super::{arithmetic, bits, compare, Invocation, Pointer, Stop};
+use crate::event::{Access, Atomicity, UndefinedKind};
+use crate::ir::{AtomicKind, AtomicOp, LeafKind, Line, Op, Operand, Program};
+use crate::value::{Byte, Scalar};
+
+impl AtomicKind {
+    const fn reads(self) -> bool {
+        !matches!(self, AtomicKind::Store { .. })
+    }
+
+    const fn may_write(self) -> bool {
+        !matches!(self, AtomicKind::Load)
+    }
+}
+
+/// What an atomic does with the old value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Update {
+    /// Writes this.
+    Write(Scalar),
+    /// Writes nothing.
+    Keep,
+    /// A compare-exchange whose comparison is undefined: writes this, or nothing.
+    Either(Scalar),
+}
+
+/// The update, with operands looked up by `value`.
+fn update(op: &AtomicOp, old: Scalar, value: impl Fn(Operand) -> Scalar) -> Update {
+    let width = u32::from(op.width);
+    let pick = |first: Scalar, second: Scalar, takes_first: Scalar| {
+        if !takes_first.is_defined() {
+            arithmetic::join(first, second)
+        } else if takes_first.bits != 0 {
+            first
+        } else {
+            second
+        }
+    };
+    let one = Scalar::new(1);
+    Update::Write(match op.kind {
+        AtomicKind::Load => return Update::Keep,
+        AtomicKind::Store { value: operand } | AtomicKind::Exchange { value: operand } => value(operand),
+        AtomicKind::CompareExchange { value: operand, comparator } => {
+            let equal = compare::equal(old, value(comparator));
+            let new = value(operand);
+            return match (equal.is_defined(), equal.bits) {
+                (true, 0) => Update::Keep,
+                (true, _) => Update::Write(new),
+                (false, _) => Update::Either(new),
+            };
+        }
+        AtomicKind::IIncrement => arithmetic::add(width, old, one),
+        AtomicKind::IDecrement => arithmetic::subtract(width, old, one),
+        AtomicKind::IAdd { value: operand } => arithmetic::add(width, old, value(operand)),
+        AtomicKind::ISub { value: operand } => arithmetic::subtract(width, old, value(operand)),
+        AtomicKind::SMin { value: operand } => {
+            let operand = value(operand);
+            pick(old, operand, compare::signed_less(width, old, operand))
+        }
+        AtomicKind::UMin { value: operand } => {
+            let operand = value(operand);
+            pick(old, operand, compare::unsigned_less(old, operand))
+        }
+        AtomicKind::SMax { value: operand } => {
+            let operand = value(operand);
+            pick(old, operand, compare::signed_less(width, operand, old))
+        }
+        AtomicKind::UMax { value: operand } => {
+            let operand = value(operand);
+            pick(old, operand, compare::unsigned_less(operand, old))
+        }
+        AtomicKind::And { value: operand } => bits::and(old, value(operand)),
+        AtomicKind::Or { value: operand } => bits::or(old, value(operand)),
+        AtomicKind::Xor { value: operand } => bits::xor(old, value(operand)),
+    })
+}
+
+const fn leaf(op: &AtomicOp) -> LeafKind {
+    LeafKind::Number(op.width / 8)
+}
+
+fn encode(op: &AtomicOp, value: Scalar) -> Bytes {
+    let mut bytes: Bytes = smallvec![Byte::Undef; leaf(op).bytes() as usize];
+    to_bytes(leaf(op), value, &mut bytes);
+    bytes
+}
+
+impl Machine<'_> {
+    pub(super) fn atomic(&mut self, op: &AtomicOp, line: Line) -> Step {
+        let pointer = self.resolve(op.pointer, line)?;
+        if op.kind.may_write() {
+            self.check_qualifiers(pointer, true, line)?;
+        }
+        if op.kind.reads() {
+            self.check_qualifiers(pointer, false, line)?;
+        }
+        match pointer.own_object() {
+            Some(object) => self.atomic_own(op, object, pointer.offset, line),
+            None => self.atomic_shared(op, pointer, line),
+        }
+    }
+
+    /// On the invocation's own memory an atomic is just an update.
+    fn atomic_own(&mut self, op: &AtomicOp, object: u32, offset: u32, line: Line) -> Step {
+        let kind = leaf(op);
+        let Some(address) = self.state.own.locate(object, offset, kind.bytes()) else {
+            return Err(outside(offset, kind.bytes(), self.state.own.size(object), line));
+        };
+        let old = self.state.own.load(address, 0, kind);
+        if let Some(new) = self.decide(op, old, line)? {
+            self.state.own.store(address, 0, kind, new);
+        }
+        if op.kind.reads() {
+            self.state.set(op.dst, old);
+        }
+        self.state.advance();
+        Ok(())
+    }
+
+    /// The value to write, after a choice where it is undecided.
+    fn decide(&mut self, op: &AtomicOp, old: Scalar, line: Line) -> Result<Option<Scalar>, Box<Stop>> {
+        Ok(match update(op, old, |operand| self.value(operand)) {
+            Update::Write(new) => Some(new),
+            Update::Keep => None,
+            Update::Either(new) => (self.choose(2, line)? != 0).then_some(new),
+        })
+    }
+
+    fn atomic_shared(&mut self, op: &AtomicOp, pointer: Pointer, line: Line) -> Step {
+        let access = self.atomic_access(op, pointer, line)?;
+        let scope = self.memory_scope(op.scope);
+        let atomicity = Atomicity { scope, semantics: op.semantics, unequal: op.unequal };
+        if let AtomicKind::Store { value } = op.kind {
+            let bytes = encode(op, self.value(value));
+            self.state.advance();
+            if self.memory.write(&access, Some(&atomicity), &bytes) {
+                self.state.activity.settled_writes += 1;
+                return Ok(());
+            }
+            return Err(Box::new(Stop::AtomicWrite { access, atomicity, bytes: bytes.into_vec() }));
+        }
+        let mut bytes: Bytes = smallvec![Byte::Undef; leaf(op).bytes() as usize];
+        if !self.memory.read(&access, Some(&atomicity), &mut bytes) {
+            let may_write = op.kind.may_write();
+            return Err(Box::new(Stop::AtomicRead { access, atomicity, may_write }));
+        }
+        let old = from_bytes(leaf(op), &bytes);
+        if let Some(new) = self.decide(op, old, line)? {
+            self.memory.write(&access, Some(&atomicity), &encode(op, new));
+            self.state.activity.settled_writes += 1;
+        }
+        self.state.set(op.dst, old);
+        self.state.advance();
+        Ok(())
+    }
+
+    /// Atomics are non-private, with availability and visibility at their own scope.
+    fn atomic_access(&self, op: &AtomicOp, pointer: Pointer, line: Line) -> Result<Access, Box<Stop>> {
+        let size = leaf(op).bytes();
+        let object_size = self.memory.size(pointer.object);
+        if u64::from(pointer.offset) + u64::from(size) > u64::from(object_size) {
+            return Err(outside(pointer.offset, size, object_size, line));
+        }
+        if pointer.offset % size != 0 {
+            let detail = format!("an atomic of {size} bytes acts on byte {} of the object", pointer.offset);
+            return Err(fault(UndefinedKind::Misaligned, line, detail));
+        }
+        let scope = self.memory_scope(op.scope);
+        Ok(Access {
+            object: pointer.object,
+            declaration: pointer.declaration,
+            ranges: smallvec![(pointer.offset, size)],
+            class: op.class,
+            non_private: true,
+            available: op.kind.may_write().then_some(scope),
+            visible: op.kind.reads().then_some(scope),
+            volatile: op.semantics.volatile || pointer.decorations.volatile,
+            aliased: pointer.decorations.aliased,
+            inst: self.state.frame.instruction(),
+            line,
+        })
+    }
+}
+
+impl Invocation {
+    /// How many ways [`supply_atomic`](Self::supply_atomic) may go with these bytes: 2 for a
+    /// compare-exchange whose comparison is undefined (answer with [`choose`](Self::choose)
+    /// first: 0 fails, 1 exchanges), else 1.
+    pub fn atomic_ways(&self, program: &Program, bytes: &[Byte]) -> u32 {
+        match self.waiting_update(program, bytes) {
+            Some((_, _, Update::Either(_))) => 2,
+            Some((_, _, Update::Write(_) | Update::Keep)) | None => 1,
+        }
+    }
+
+    /// Answers [`Stop::AtomicRead`]. Returns the bytes that the instruction writes; `None` for a
+    /// load and for a compare-exchange that fails.
+    pub fn supply_atomic(&mut self, program: &Program, bytes: &[Byte]) -> Option<Vec<Byte>> {
+        let (op, old, update) = self.waiting_update(program, bytes)?;
+        let written = match update {
+            Update::Write(new) => Some(new),
+            Update::Keep => None,
+            Update::Either(new) => self.choices.first().is_some_and(|way| *way != 0).then_some(new),
+        };
+        self.set(op.dst, old);
+        self.advance();
+        written.map(|new| encode(op, new).into_vec())
+    }
+
+    /// The atomic that waits for these bytes, the old value, and what it does with it.
+    fn waiting_update<'a>(
+        &self,
+        program: &'a Program,
+        bytes: &[Byte],
+    ) -> Option<(&'a AtomicOp, Scalar, Update)> {
+        let Op::Atomic(op) = &self.function(program).code[self.frame.pc as usize].op else { return None };
+        let value = |operand: Operand| {
+            if operand.is_constant() {
+                program.constants[operand.index() as usize]
+            } else {
+                self.register(operand.index())
+            }
+        };
+        let old = from_bytes(leaf(op), bytes);
+        Some((op, old, update(op, old, value)))
+    }
+}

@@ -1,0 +1,51 @@
+//! Memory and control barriers (SPIR-V 3.3.20).
+
+use super::machine::{Machine, Step};
+use super::{Invocation, Stop};
+use crate::event::{Fence, InstanceName};
+use crate::ir::{BarrierOp, InstId, Line, Program};
+
+impl Machine<'_> {
+    pub(super) fn barrier(&mut self, op: &BarrierOp, line: Line) -> Step {
+        let inst = self.state.frame.instruction();
+        let stop = match *op {
+            BarrierOp::Memory { scope, semantics } => {
+                Stop::Fence(Fence { scope: self.memory_scope(scope), semantics, inst, line })
+            }
+            BarrierOp::Control { execution, memory, semantics } => Stop::Barrier {
+                execution,
+                fence: Fence { scope: self.memory_scope(memory), semantics, inst, line },
+                name: self.state.instance_name(self.program),
+                inst,
+                line,
+            },
+        };
+        self.state.advance();
+        Err(Box::new(stop))
+    }
+}
+
+impl Invocation {
+    /// The name of the instance of the instruction that runs: call sites and the instruction, each
+    /// with the iteration numbers of the loops around it.
+    fn instance_name(&self, program: &Program) -> InstanceName {
+        let sites = self.callers.iter().chain([&self.frame]);
+        let path = sites.map(|frame| {
+            let inst = frame.instruction();
+            let iterations = loops_around(program, inst)
+                .iter()
+                .map(|id| self.loops[(frame.loops + id.0) as usize].iteration)
+                .collect();
+            (inst, iterations)
+        });
+        InstanceName { path: path.collect() }
+    }
+}
+
+/// The loops around an instruction, outermost first.
+fn loops_around(program: &Program, inst: InstId) -> &[crate::ir::LoopId] {
+    let blocks = &program.functions[inst.function.0 as usize].blocks;
+    // Blocks lie in the order of their instructions; the last one that starts at or before is it.
+    let block = blocks.partition_point(|block| block.start <= inst.index).checked_sub(1);
+    block.and_then(|block| blocks.get(block)).map_or(&[], |block| &block.loops)
+}

@@ -1,0 +1,152 @@
+//! Control flow: jumps with φ moves, calls and returns (SPIR-V 3.3.17).
+
+use smallvec::SmallVec;
+
+use super::machine::{fault, Components, Machine, Step};
+use super::{Pointer, Stop};
+use crate::event::UndefinedKind;
+use crate::ir::{ControlOp, Decorations, Edge, FunctionId, Line, Operand};
+use crate::value::Scalar;
+
+impl Machine<'_> {
+    pub(super) fn control(&mut self, op: &ControlOp, line: Line) -> Step {
+        match op {
+            ControlOp::Branch(edge) => self.take(edge, line),
+            ControlOp::BranchConditional { condition, yes, no } => {
+                let condition = self.value(*condition);
+                let same = yes.target == no.target && yes.moves == no.moves;
+                let condition = if same { condition } else { self.choose_bits(condition, line)? };
+                self.take(if condition.bits != 0 { yes } else { no }, line)
+            }
+            ControlOp::Switch { selector, width: _, default, cases } => {
+                let selector = self.value(*selector);
+                let edge = if selector.is_defined() {
+                    cases.iter().find(|(case, _)| *case == selector.bits).map_or(default, |(_, edge)| edge)
+                } else {
+                    self.choose_case(selector, default, cases, line)?
+                };
+                self.take(edge, line)
+            }
+            ControlOp::Call { function, dst: _, arguments } => {
+                self.call(*function, arguments);
+                Ok(())
+            }
+            ControlOp::Return => self.give_back(&[]),
+            ControlOp::ReturnValue { value, count } => {
+                let values = self.values(*value, *count);
+                self.give_back(&values)
+            }
+            ControlOp::Unreachable => {
+                Err(fault(UndefinedKind::Unreachable, line, "OpUnreachable is reached"))
+            }
+            ControlOp::Kill => Err(Box::new(Stop::Finished)),
+        }
+    }
+
+    /// A way of an OpSwitch whose selector is undefined: one for each target that some value reaches.
+    fn choose_case<'e>(
+        &mut self,
+        selector: Scalar,
+        default: &'e Edge,
+        cases: &'e [(u64, Edge)],
+        line: Line,
+    ) -> Result<&'e Edge, Box<Stop>> {
+        let possible = cases.iter().filter(|(case, _)| super::arithmetic::may_be(selector, *case));
+        let mut targets: SmallVec<[&Edge; 8]> = SmallVec::new();
+        let values = 1_u128 << selector.undef.count_ones();
+        if (possible.clone().count() as u128) < values {
+            targets.push(default);
+        }
+        for (_, edge) in possible {
+            if !targets.iter().any(|known| known.target == edge.target && known.moves == edge.moves) {
+                targets.push(edge);
+            }
+        }
+        let way = self.choose(targets.len() as u32, line)?;
+        Ok(targets.get(way as usize).copied().unwrap_or(default))
+    }
+
+    /// Follows an edge: φ moves in parallel, then the iteration numbers of loops.
+    #[inline]
+    fn take(&mut self, edge: &Edge, line: Line) -> Step {
+        self.state.forget_choices();
+        self.move_phis(&edge.moves);
+        let program = self.program;
+        let start = self.state.function(program).blocks[edge.target as usize].start;
+        self.state.frame.pc = start;
+        for entered in &edge.enters {
+            self.state.enter_loop(*entered);
+        }
+        match edge.repeats {
+            Some(repeated) => self.state.repeat_loop(program, repeated, line),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn move_phis(&mut self, moves: &[(u32, Operand, u32)]) {
+        match moves {
+            [] => {}
+            [(dst, source, 1)] => self.state.set(*dst, self.value(*source)),
+            _ => {
+                let mut values = Components::new();
+                for (_, source, count) in moves {
+                    values.extend((0..*count).map(|i| self.value(source.offset(i))));
+                }
+                let mut rest = values.as_slice();
+                for (dst, _, count) in moves {
+                    let (values, behind) = rest.split_at(*count as usize);
+                    self.set_all(*dst, values);
+                    rest = behind;
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, function: FunctionId, arguments: &[Operand]) {
+        let callee = &self.program.functions[function.0 as usize];
+        let mut values = Components::new();
+        for (parameter, argument) in callee.parameters.iter().zip(arguments) {
+            let first = values.len();
+            values.extend((0..parameter.count).map(|i| self.value(argument.offset(i))));
+            if let Some(declaration) = parameter.declaration {
+                declare(&mut values[first..], declaration, parameter.decorations);
+            }
+        }
+        self.state.callers.push(self.state.frame);
+        self.state.enter(self.program, function);
+        let mut rest = values.as_slice();
+        for parameter in &callee.parameters {
+            let (values, behind) = rest.split_at((parameter.count as usize).min(rest.len()));
+            self.set_all(parameter.register, values);
+            rest = behind;
+        }
+    }
+
+    /// Returns to the caller; from the entry point, the invocation is finished.
+    fn give_back(&mut self, values: &[Scalar]) -> Step {
+        let Some(caller) = self.state.callers.pop() else { return Err(Box::new(Stop::Finished)) };
+        self.state.leave_loops();
+        self.state.own.release(self.state.frame.objects);
+        self.state.registers.truncate(self.state.frame.registers as usize);
+        self.state.frame = caller;
+        let program = self.program;
+        let call = &self.state.function(program).code[caller.pc as usize];
+        if let crate::ir::Op::Control(ControlOp::Call { dst, .. }) = &call.op {
+            self.set_all(*dst, values);
+        }
+        self.state.advance();
+        Ok(())
+    }
+}
+
+/// Lets a pointer argument come through the parameter's memory object declaration.
+fn declare(components: &mut [Scalar], declaration: u32, decorations: Decorations) {
+    if let [address, flags] = components {
+        if let Some(pointer) = Pointer::decode([*address, *flags]) {
+            let decorations = pointer.decorations.union(decorations);
+            let declared = Pointer { declaration, decorations, ..pointer };
+            [*address, *flags] = declared.encode();
+        }
+    }
+}

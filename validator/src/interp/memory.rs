@@ -1,0 +1,286 @@
+//! Variables, access chains, loads, stores and copies (SPIR-V 3.3.8, "Memory Instructions").
+//!
+//! Deviation: the specification makes an access chain with an index out of bounds undefined
+//! behaviour by itself. Here the pointer is marked, and the access through it is the fault, so that
+//! a pass may compute chains early; a module that makes such a pointer without using it is
+//! compared like any other.
+
+use super::access::{bytes_of, components_of, AccessPlan};
+use super::invocation::Copied;
+use super::machine::{fault, Components, Machine, Step};
+use super::own_memory::OwnAddress;
+use super::{Invocation, Pointer, Stop};
+use crate::event::{StorageClass, UndefinedKind};
+use crate::ir::{Bound, Chain, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId};
+use crate::value::{Byte, Scalar};
+
+/// One side of a load, store or copy.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) pointer: Operand,
+    pub(super) class: StorageClass,
+    pub(super) shape: ShapeId,
+    pub(super) operands: MemoryOperands,
+}
+
+impl Machine<'_> {
+    pub(super) fn memory_op(&mut self, op: &MemoryOp, line: Line) -> Step {
+        match op {
+            MemoryOp::Variable { dst, variable } => {
+                let declared = &self.program.variables[*variable as usize];
+                let places = &self.dispatch.object_of[*variable as usize];
+                let shared = places[self.state.workgroup as usize];
+                let object = shared.unwrap_or(Pointer::OWN | variable);
+                let pointer = Pointer::to_object(object, *variable, declared.decorations);
+                self.set_all(*dst, &pointer.encode());
+            }
+            MemoryOp::Chain(chain) => self.chain(chain, line)?,
+            MemoryOp::Load { dst, pointer, class, shape, operands } => {
+                let target = Target { pointer: *pointer, class: *class, shape: *shape, operands: *operands };
+                let program = self.program;
+                let shape = &program.shapes[shape.0 as usize];
+                match self.place(target, shape, false, line)? {
+                    Place::Own(address) => {
+                        for (register, leaf) in (*dst..).zip(&shape.leaves) {
+                            let value = self.state.own.load(address, leaf.offset, leaf.kind);
+                            self.state.set(register, value);
+                        }
+                    }
+                    Place::Shared(plan) => {
+                        let components = self.read_shared(plan, shape)?;
+                        self.set_all(*dst, &components);
+                    }
+                }
+            }
+            MemoryOp::Store { pointer, object, class, shape, operands } => {
+                let target = Target { pointer: *pointer, class: *class, shape: *shape, operands: *operands };
+                let program = self.program;
+                let shape = &program.shapes[shape.0 as usize];
+                match self.place(target, shape, true, line)? {
+                    Place::Own(address) => {
+                        for (i, leaf) in (0..).zip(&shape.leaves) {
+                            let value = self.value(object.offset(i));
+                            self.state.own.store(address, leaf.offset, leaf.kind, value);
+                        }
+                    }
+                    Place::Shared(plan) => {
+                        let components = self.values(*object, shape.leaves.len() as u32);
+                        return self.write_shared(plan, shape, &components);
+                    }
+                }
+            }
+            MemoryOp::Copy {
+                target,
+                target_class,
+                target_shape,
+                target_operands,
+                source,
+                source_class,
+                source_shape,
+                source_operands,
+            } => {
+                let source = Target {
+                    pointer: *source,
+                    class: *source_class,
+                    shape: *source_shape,
+                    operands: *source_operands,
+                };
+                let target = Target {
+                    pointer: *target,
+                    class: *target_class,
+                    shape: *target_shape,
+                    operands: *target_operands,
+                };
+                return self.copy(source, target, line);
+            }
+            MemoryOp::ArrayLength { dst, pointer, offset, stride } => {
+                let pointer = self.resolve(*pointer, line)?;
+                let start = u64::from(pointer.offset) + u64::from(*offset);
+                let bytes = u64::from(self.object_size(pointer)).saturating_sub(start);
+                let length = bytes.checked_div(u64::from(*stride)).unwrap_or(0);
+                self.state.set(*dst, Scalar::new(length));
+            }
+        }
+        self.state.advance();
+        Ok(())
+    }
+
+    /// OpCopyMemory: the read, then the write. What was read is kept in between, where the
+    /// invocation may stop.
+    fn copy(&mut self, source: Target, target: Target, line: Line) -> Step {
+        let program = self.program;
+        let components = match self.state.copied.take() {
+            Some(copied) => Components::from_vec(copied.0),
+            None => {
+                let shape = &program.shapes[source.shape.0 as usize];
+                match self.place(source, shape, false, line)? {
+                    Place::Own(address) => {
+                        let leaves = shape.leaves.iter();
+                        leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect()
+                    }
+                    Place::Shared(plan) => self.read_shared(plan, shape)?,
+                }
+            }
+        };
+        let shape = &program.shapes[target.shape.0 as usize];
+        match self.place(target, shape, true, line)? {
+            Place::Own(address) => {
+                for (leaf, value) in shape.leaves.iter().zip(&components) {
+                    self.state.own.store(address, leaf.offset, leaf.kind, *value);
+                }
+                self.state.advance();
+                Ok(())
+            }
+            Place::Shared(plan) => self.write_shared(plan, shape, &components),
+        }
+    }
+
+    /// The pointer that an operand holds, which must point into an object.
+    pub(super) fn resolve(&self, operand: Operand, line: Line) -> Result<Pointer, Box<Stop>> {
+        let components = [self.value(operand), self.value(operand.offset(1))];
+        let Some(pointer) = Pointer::decode(components) else {
+            return Err(fault(UndefinedKind::UndefinedAddress, line, "the pointer is undefined"));
+        };
+        if pointer.is_null() {
+            return Err(fault(UndefinedKind::NullAccess, line, "the pointer is null"));
+        }
+        if pointer.out_of_bounds {
+            let detail = "an index of the pointer's access chain is, or may be, out of bounds";
+            return Err(fault(UndefinedKind::OutOfBounds, line, detail));
+        }
+        Ok(pointer)
+    }
+
+    /// Where an access goes, after all checks.
+    #[inline]
+    fn place(&mut self, target: Target, shape: &Shape, write: bool, line: Line) -> Result<Place, Box<Stop>> {
+        let pointer = self.resolve(target.pointer, line)?;
+        match pointer.own_object() {
+            Some(object) => match self.state.own.locate(object, pointer.offset, shape.size) {
+                Some(address) => {
+                    self.check_qualifiers(pointer, write, line)?;
+                    Ok(Place::Own(address))
+                }
+                None => Err(outside(pointer.offset, shape.size, self.state.own.size(object), line)),
+            },
+            None => Ok(Place::Shared(self.plan(pointer, target, shape, write, line)?)),
+        }
+    }
+
+    /// Size of the object that a pointer points into.
+    pub(super) fn object_size(&self, pointer: Pointer) -> u32 {
+        match pointer.own_object() {
+            Some(object) => self.state.own.size(object),
+            None => self.memory.size(pointer.object),
+        }
+    }
+
+    fn read_shared(&mut self, plan: AccessPlan, shape: &Shape) -> Result<Components, Box<Stop>> {
+        let mut bytes = plan.buffer();
+        if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
+            Ok(components_of(shape, &bytes))
+        } else {
+            Err(Box::new(Stop::Read(plan.access)))
+        }
+    }
+
+    /// Writes and goes on behind the instruction.
+    fn write_shared(&mut self, plan: AccessPlan, shape: &Shape, components: &[Scalar]) -> Step {
+        let mut bytes = plan.buffer();
+        bytes_of(shape, components, &mut bytes);
+        self.state.advance();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if self.memory.write(&plan.access, None, &bytes) {
+            self.state.activity.settled_writes += 1;
+            return Ok(());
+        }
+        Err(Box::new(Stop::Write(plan.access, bytes.into_vec())))
+    }
+
+    /// An access chain. An undefined index whose values are all in bounds is chosen.
+    fn chain(&mut self, chain: &Chain, line: Line) -> Step {
+        let base = [self.value(chain.base), self.value(chain.base.offset(1))];
+        let Some(mut pointer) = Pointer::decode(base) else {
+            self.set_all(chain.dst, &[Scalar::undefined(64); 2]);
+            return Ok(());
+        };
+        if !pointer.is_null() {
+            let mut offset = i64::from(pointer.offset) + i64::from(chain.offset);
+            for step in &chain.indices {
+                let index = self.value(step.index);
+                let bound = match step.bound {
+                    Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
+                    Bound::RuntimeArray { start } => {
+                        let bytes = self.object_size(pointer).saturating_sub(start);
+                        u64::from(bytes.checked_div(step.stride).unwrap_or(0))
+                    }
+                };
+                // Indices are signed: one whose sign bit may be set is far beyond every bound.
+                if pointer.out_of_bounds || super::arithmetic::unsigned_max(index) >= bound {
+                    pointer.out_of_bounds = true;
+                    continue;
+                }
+                let index = self.choose_bits(index, line)?.bits;
+                match step.bound {
+                    Bound::Descriptor(_) => pointer.object += index as u32,
+                    Bound::Elements(_) | Bound::RuntimeArray { .. } => {
+                        offset = offset.saturating_add((index as i64).saturating_mul(i64::from(step.stride)));
+                    }
+                }
+            }
+            match u32::try_from(offset) {
+                Ok(offset) => pointer.offset = offset,
+                Err(_) => pointer.out_of_bounds = true,
+            }
+        }
+        pointer.decorations = pointer.decorations.union(chain.decorations);
+        self.set_all(chain.dst, &pointer.encode());
+        Ok(())
+    }
+
+    /// OpPtrEqual: the same location, whatever way the pointers took. Aliased bindings are the same.
+    pub(super) fn pointers_equal(&self, a: Operand, b: Operand) -> Scalar {
+        let decode = |operand: Operand| Pointer::decode([self.value(operand), self.value(operand.offset(1))]);
+        let location = |pointer: Pointer| {
+            let shared = self.dispatch.objects.get(pointer.object as usize);
+            let memory = shared.map_or(pointer.object, |object| object.memory);
+            (shared.is_some(), memory, pointer.offset)
+        };
+        match (decode(a), decode(b)) {
+            (Some(a), Some(b)) => Scalar::new(u64::from(location(a) == location(b))),
+            (None, _) | (_, None) => Scalar::undefined(1),
+        }
+    }
+}
+
+impl Invocation {
+    /// Answers [`Stop::Read`]: one byte per byte of the access's ranges, in their order.
+    pub fn supply(&mut self, program: &Program, bytes: &[Byte]) {
+        let op = &self.function(program).code[self.frame.pc as usize].op;
+        if let Op::Memory(MemoryOp::Load { dst, shape, .. }) = op {
+            let components = components_of(&program.shapes[shape.0 as usize], bytes);
+            for (register, value) in (*dst..).zip(components) {
+                self.set(register, value);
+            }
+            self.advance();
+        } else if let Op::Memory(MemoryOp::Copy { source_shape, .. }) = op {
+            let components = components_of(&program.shapes[source_shape.0 as usize], bytes);
+            self.copied = Some(Box::new(Copied(components.into_vec())));
+        }
+    }
+}
+
+/// Where an access goes.
+enum Place {
+    Own(OwnAddress),
+    Shared(AccessPlan),
+}
+
+/// The stop for an access that leaves its object.
+pub(super) fn outside(offset: u32, size: u32, object_size: u32, line: Line) -> Box<Stop> {
+    let detail =
+        format!("an access of {size} bytes at byte {offset} leaves an object of {object_size} bytes");
+    fault(UndefinedKind::OutOfBounds, line, detail)
+}
