@@ -31,7 +31,10 @@ macro_rules! opaque {
     )*};
 }
 
-opaque!(Context, ValidatorOptions);
+opaque!(Context, ValidatorOptions, Optimizer, OptimizerOptions);
+
+/// Receives the optimiser's messages: level, source, position, text. It has no user data.
+pub type MessageConsumer = extern "C" fn(c_int, *const c_char, *const Position, *const c_char);
 
 #[repr(C)]
 pub struct Binary {
@@ -115,4 +118,36 @@ extern "C" {
     pub fn spvValidatorOptionsSetAllowOffsetTextureOperand(options: *mut ValidatorOptions, value: bool);
     pub fn spvValidatorOptionsSetAllowVulkan32BitBitwise(options: *mut ValidatorOptions, value: bool);
     pub fn spvValidatorOptionsSetFriendlyNames(options: *mut ValidatorOptions, value: bool);
+
+    pub fn spvOptimizerCreate(env: u32) -> *mut Optimizer;
+    pub fn spvOptimizerDestroy(optimizer: *mut Optimizer);
+    pub fn spvOptimizerSetMessageConsumer(optimizer: *mut Optimizer, consumer: MessageConsumer);
+    pub fn spvOptimizerRegisterPassesFromFlags(
+        optimizer: *mut Optimizer,
+        flags: *const *const c_char,
+        flag_count: usize,
+    ) -> bool;
+    pub fn spvOptimizerRegisterPassesFromFlagsWhilePreservingTheInterface(
+        optimizer: *mut Optimizer,
+        flags: *const *const c_char,
+        flag_count: usize,
+    ) -> bool;
+    pub fn spvOptimizerRun(
+        optimizer: *mut Optimizer,
+        words: *const u32,
+        word_count: usize,
+        optimized: *mut *mut Binary,
+        options: *mut OptimizerOptions,
+    ) -> c_int;
+
+    pub fn spvOptimizerOptionsCreate() -> *mut OptimizerOptions;
+    pub fn spvOptimizerOptionsDestroy(options: *mut OptimizerOptions);
+    pub fn spvOptimizerOptionsSetRunValidator(options: *mut OptimizerOptions, value: bool);
+    pub fn spvOptimizerOptionsSetValidatorOptions(
+        options: *mut OptimizerOptions,
+        validator: *mut ValidatorOptions,
+    );
+    pub fn spvOptimizerOptionsSetMaxIdBound(options: *mut OptimizerOptions, value: u32);
+    pub fn spvOptimizerOptionsSetPreserveBindings(options: *mut OptimizerOptions, value: bool);
+    pub fn spvOptimizerOptionsSetPreserveSpecConstants(options: *mut OptimizerOptions, value: bool);
 }

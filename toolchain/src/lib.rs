@@ -10,12 +10,14 @@
 mod context;
 mod diagnostic;
 mod ffi;
+mod optimizer;
 mod target_env;
 mod text;
 mod validator;
 mod version;
 
 pub use diagnostic::{Diagnostic, Position};
+pub use optimizer::{check_flag, optimize, OptimizeError, OptimizeOptions, Optimized};
 pub use target_env::{TargetEnv, UnknownTargetEnv};
 pub use text::{assemble, disassemble, disassemble_with, DisassembleOptions};
 pub use validator::{validate, UniversalLimit, ValidatorOptions};
