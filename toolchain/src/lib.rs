@@ -11,6 +11,7 @@ mod context;
 mod diagnostic;
 mod ffi;
 mod optimizer;
+pub mod passes;
 mod target_env;
 mod text;
 mod validator;
@@ -18,6 +19,7 @@ mod version;
 
 pub use diagnostic::{Diagnostic, Position};
 pub use optimizer::{check_flag, optimize, OptimizeError, OptimizeOptions, Optimized};
+pub use passes::{find_pass, pass_flags, preset};
 pub use target_env::{TargetEnv, UnknownTargetEnv};
 pub use text::{assemble, disassemble, disassemble_with, DisassembleOptions};
 pub use validator::{validate, UniversalLimit, ValidatorOptions};
