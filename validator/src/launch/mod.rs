@@ -16,6 +16,7 @@ mod resolve;
 pub mod scopes;
 pub mod slot;
 pub mod target;
+pub mod trial;
 
 pub use build::build_dispatch;
 pub use contents::Contents;

@@ -1,0 +1,216 @@
+//! Trial runs: every invocation of the module before, run concretely in turn, to see how much of its
+//! runtime arrays it touches.
+//!
+//! A trial is one interleaving and judges nothing. It is run twice, first and last invocation
+//! first, so that a slot that only the first comer takes is seen from both sides.
+
+use super::inputs::Touched;
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Atomicity, UndefinedKind};
+use crate::interp::{Invocation, SharedMemory, Stop};
+use crate::ir::Program;
+use crate::value::Byte;
+
+/// Instructions of a whole trial: it need not reach the end, only what is touched.
+const BUDGET: u64 = 2_000_000;
+
+/// Instructions until the next invocation has its turn, so that spinning on another one ends.
+const TURN: u64 = 4_096;
+
+/// What the program touches on this dispatch.
+pub fn touched(program: &Program, dispatch: &Dispatch) -> Touched {
+    let count = dispatch.places.len() as u32;
+    let first = run(program, dispatch, (0..count).collect());
+    let last = run(program, dispatch, (0..count).rev().collect());
+    Touched {
+        ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
+        out_of_bounds: first.out_of_bounds || last.out_of_bounds,
+    }
+}
+
+enum State {
+    Running,
+    Waiting,
+    Done,
+}
+
+fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
+    let mut memory = TrialMemory::new(dispatch);
+    let mut invocations: Vec<(Invocation, State)> =
+        order.iter().map(|&index| (Invocation::new(program, dispatch, index), State::Running)).collect();
+    let mut out_of_bounds = false;
+    let mut budget = BUDGET;
+    while budget > 0 {
+        let mut moved = false;
+        for (invocation, state) in &mut invocations {
+            if !matches!(state, State::Running) {
+                continue;
+            }
+            moved = true;
+            let turn = TURN.min(budget);
+            let mut fuel = turn;
+            *state = turn_of(invocation, program, dispatch, &mut memory, &mut fuel, &mut out_of_bounds);
+            // A turn that used nothing still counts, so that the loop ends.
+            budget = budget.saturating_sub((turn - fuel).max(1));
+        }
+        if !moved {
+            // Everybody is at a barrier or done. Which instances match is not a trial's business.
+            let mut released = false;
+            for (_, state) in &mut invocations {
+                if matches!(state, State::Waiting) {
+                    *state = State::Running;
+                    released = true;
+                }
+            }
+            if !released {
+                break;
+            }
+        }
+    }
+    Touched { ends: memory.ends, out_of_bounds }
+}
+
+fn turn_of(
+    invocation: &mut Invocation,
+    program: &Program,
+    dispatch: &Dispatch,
+    memory: &mut TrialMemory,
+    fuel: &mut u64,
+    out_of_bounds: &mut bool,
+) -> State {
+    loop {
+        match invocation.run(program, dispatch, memory, fuel) {
+            Stop::Barrier { .. } => return State::Waiting,
+            Stop::Choose { .. } => invocation.choose(0),
+            Stop::Fence(_) | Stop::Iteration { .. } => {}
+            Stop::OutOfFuel => return State::Running,
+            Stop::Fault(fault) => {
+                *out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
+                return State::Done;
+            }
+            Stop::Finished | Stop::Forever { .. } | Stop::Unsupported { .. } => return State::Done,
+            // The memory settles every access at once, so that none of these stops an invocation.
+            Stop::Read(_) | Stop::Write(..) | Stop::AtomicRead { .. } | Stop::AtomicWrite { .. } => {
+                return State::Done;
+            }
+        }
+    }
+}
+
+/// Plain memory that remembers how far it was touched.
+struct TrialMemory {
+    /// Bytes of each location space, by its number.
+    spaces: Vec<Vec<Byte>>,
+    /// Location space and size of each object.
+    objects: Vec<(u32, u32)>,
+    ends: Vec<u32>,
+}
+
+impl TrialMemory {
+    fn new(dispatch: &Dispatch) -> Self {
+        let spaces = dispatch.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
+        let mut memory = TrialMemory {
+            spaces: vec![Vec::new(); spaces as usize],
+            objects: Vec::new(),
+            ends: vec![0; dispatch.objects.len()],
+        };
+        for object in &dispatch.objects {
+            memory.objects.push((object.memory, object.initial.len() as u32));
+            if let Some(space) = memory.spaces.get_mut(object.memory as usize) {
+                if space.len() < object.initial.len() {
+                    space.clone_from(&object.initial);
+                }
+            }
+        }
+        memory
+    }
+
+    /// The bytes of an access, one after the other; none where it lies outside.
+    fn bytes(&mut self, access: &Access) -> Vec<&mut Byte> {
+        let Some((space, _)) = self.objects.get(access.object as usize) else { return Vec::new() };
+        let Some(space) = self.spaces.get_mut(*space as usize) else { return Vec::new() };
+        let wanted = |at: usize| {
+            access
+                .ranges
+                .iter()
+                .any(|&(start, length)| (start as usize..(start + length) as usize).contains(&at))
+        };
+        let end = access.ranges.last().map_or(0, |&(start, length)| start.saturating_add(length));
+        if let Some(highest) = self.ends.get_mut(access.object as usize) {
+            *highest = end.max(*highest);
+        }
+        let first = access.ranges.first().map_or(0, |&(start, _)| start as usize);
+        space
+            .iter_mut()
+            .enumerate()
+            .skip(first)
+            .take((end as usize).saturating_sub(first))
+            .filter(|(at, _)| wanted(*at))
+            .map(|(_, byte)| byte)
+            .collect()
+    }
+}
+
+impl SharedMemory for TrialMemory {
+    fn size(&self, object: u32) -> u32 {
+        self.objects.get(object as usize).map_or(0, |(_, size)| *size)
+    }
+
+    fn read(&mut self, access: &Access, _: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        for (out, byte) in out.iter_mut().zip(self.bytes(access)) {
+            *out = *byte;
+        }
+        true
+    }
+
+    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> bool {
+        for (place, byte) in self.bytes(access).into_iter().zip(bytes) {
+            *place = *byte;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::StorageClass;
+    use crate::ir::{FunctionId, InstId};
+    use crate::launch::build::tests::{buffer, launch, program, slot};
+    use crate::launch::{build_dispatch, Input};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn aliased_objects_share_bytes_and_touches_are_remembered() {
+        let mut launch = launch(1, 1, 1);
+        launch.aliases = BTreeMap::from([(slot(0), slot(0)), (slot(1), slot(0))]);
+        let bytes = vec![Byte::Known(0); 8];
+        let input = Input {
+            name: "zeros".into(),
+            buffers: BTreeMap::from([(slot(0), bytes.clone()), (slot(1), bytes)]),
+            push: Vec::new(),
+        };
+        let dispatch =
+            build_dispatch(&program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]), &launch, &input).unwrap();
+        let mut memory = TrialMemory::new(&dispatch);
+        let access = |object, ranges: &[(u32, u32)]| Access {
+            object,
+            declaration: 0,
+            ranges: ranges.iter().copied().collect(),
+            class: StorageClass::StorageBuffer,
+            non_private: false,
+            available: None,
+            visible: None,
+            volatile: false,
+            aliased: false,
+            inst: InstId { function: FunctionId(0), index: 0 },
+            line: 1,
+        };
+        assert!(memory.write(&access(0, &[(0, 1), (4, 2)]), None, &[1, 2, 3].map(Byte::Known)));
+        let mut out = [Byte::Undef; 6];
+        assert!(memory.read(&access(1, &[(0, 6)]), None, &mut out));
+        assert_eq!(out, [1, 0, 0, 0, 2, 3].map(Byte::Known));
+        assert_eq!(memory.ends, [6, 6]);
+        assert_eq!(memory.size(1), 8);
+    }
+}
