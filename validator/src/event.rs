@@ -14,6 +14,20 @@ pub enum Scope {
     CrossDevice,
 }
 
+impl Scope {
+    /// Its name as SPIR-V spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Invocation => "Invocation",
+            Scope::Subgroup => "Subgroup",
+            Scope::Workgroup => "Workgroup",
+            Scope::QueueFamily => "QueueFamily",
+            Scope::Device => "Device",
+            Scope::CrossDevice => "CrossDevice",
+        }
+    }
+}
+
 /// Storage classes that the tool executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StorageClass {
@@ -187,6 +201,29 @@ pub enum UndefinedKind {
     /// A float converted to an integer type that cannot hold its value.
     InvalidConversion,
     InvalidEncoding,
+}
+
+impl UndefinedKind {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            UndefinedKind::DataRace => "data-race",
+            UndefinedKind::OutOfBounds => "out-of-bounds",
+            UndefinedKind::NullAccess => "null-access",
+            UndefinedKind::Misaligned => "misaligned",
+            UndefinedKind::Aliasing => "aliasing",
+            UndefinedKind::DivisionByZero => "division-by-zero",
+            UndefinedKind::SignedOverflow => "signed-overflow",
+            UndefinedKind::DivergentBarrier => "divergent-barrier",
+            UndefinedKind::Unreachable => "unreachable",
+            UndefinedKind::NonWritable => "non-writable",
+            UndefinedKind::NonReadable => "non-readable",
+            UndefinedKind::UndefinedAddress => "undefined-address",
+            UndefinedKind::UndefinedOperand => "undefined-operand",
+            UndefinedKind::InvalidConversion => "invalid-conversion",
+            UndefinedKind::InvalidEncoding => "invalid-encoding",
+        }
+    }
 }
 
 /// What an invocation did that the specification leaves undefined.

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod behaviour;
+pub mod compare;
 pub mod dispatch;
 pub mod event;
 pub mod interp;

@@ -1,0 +1,14 @@
+//! Comparison: does the module after refine the module before, on one launch and input?
+//!
+//! DESIGN section 1 is implemented here to the letter. A verdict is never guessed: what a budget
+//! or a bound cut off from *before* might have admitted a new behaviour, so that such a behaviour is
+//! then inconclusive.
+
+mod matching;
+mod refinement;
+mod trace;
+mod verdict;
+
+pub use matching::ObjectMatch;
+pub use refinement::{refines, CompareOptions, Comparison, Side, Subject, Violation};
+pub use verdict::{Verdict, ViolationKind};

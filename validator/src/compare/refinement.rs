@@ -1,0 +1,368 @@
+//! The refinement check of one run.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::matching::{Difference, ObjectMatch};
+use super::trace::Automaton;
+use super::{Verdict, ViolationKind};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined};
+use crate::dispatch::Dispatch;
+use crate::event::UndefinedKind;
+
+/// A module's behaviours on one launch and input, with the dispatch that they are told in.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    pub behaviours: &'a Behaviours,
+    pub dispatch: &'a Dispatch,
+}
+
+/// The choices of DESIGN section 1 that a comparison depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// `--races keep`: a race is not undefined.
+    pub keep_races: bool,
+    /// `--hang strict`: an endless loop without effects may not be removed.
+    pub strict_hangs: bool,
+    /// `--ignore`: kinds that are not reported.
+    pub ignore: BTreeSet<ViolationKind>,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    pub verdict: Verdict,
+    /// A bound cut something on either side.
+    pub bounded: bool,
+    /// What is new in after, where the verdict is `violates`, or would be if before were complete.
+    pub violation: Option<Violation>,
+    /// Why the verdict is inconclusive, each naming what to do.
+    pub reasons: Vec<String>,
+    /// What the user should know besides.
+    pub notes: Vec<String>,
+    /// Kinds that occurred and were ignored.
+    pub ignored: BTreeSet<ViolationKind>,
+}
+
+/// A behaviour of after that before does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    pub subject: Subject,
+    /// For a new outcome: where it differs from the closest outcome of before.
+    pub difference: Option<Difference>,
+}
+
+/// Which behaviour of after is guilty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An index into `Behaviours::undefined`.
+    Undefined(usize),
+    /// An index into `Behaviours::outcomes`.
+    Outcome(usize),
+}
+
+/// Decides whether after refines before.
+pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> Comparison {
+    let mut comparison = Comparison {
+        verdict: Verdict::Refines,
+        bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
+        violation: None,
+        reasons: Vec::new(),
+        notes: Vec::new(),
+        ignored: BTreeSet::new(),
+    };
+    let counts = |undefined: &Undefined| !(options.keep_races && undefined.kind == UndefinedKind::DataRace);
+    if before.behaviours.undefined.iter().any(|(undefined, _)| counts(undefined)) {
+        comparison.verdict = Verdict::Vacuous;
+        return comparison;
+    }
+    for (name, side) in [("before", before), ("after", after)] {
+        for reason in &side.behaviours.undecided {
+            comparison.reasons.push(format!("{name}: {reason}"));
+        }
+    }
+    if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
+        comparison.notes.push(format!(
+            "before may run for ever in a loop without effects (line {line}), which an optimiser may remove: \
+             new behaviours are excused (--hang strict reports them)"
+        ));
+    } else {
+        comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
+    }
+    if !comparison.reasons.is_empty() {
+        comparison.verdict = Verdict::Inconclusive;
+        return comparison;
+    }
+    let cut = |side: Side<'_>| match (&side.behaviours.stopped, &side.behaviours.bounded) {
+        (Some(option), _) | (None, Some(option)) => Some(option.clone()),
+        (None, None) if !side.behaviours.complete => Some("the budget".to_owned()),
+        (None, None) => None,
+    };
+    if let Some(violation) = &comparison.violation {
+        comparison.verdict = match cut(before) {
+            None => Verdict::Violates,
+            Some(option) => {
+                comparison.reasons.push(format!(
+                    "after has a {} that before does not show, but before was cut: raise {option}",
+                    describe(violation.kind)
+                ));
+                Verdict::Inconclusive
+            }
+        };
+    } else if !after.behaviours.complete {
+        let option = cut(after).unwrap_or_default();
+        comparison.reasons.push(format!("after was not explored completely: raise {option}"));
+        comparison.verdict = Verdict::Inconclusive;
+    }
+    comparison
+}
+
+fn describe(kind: ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::NewRace => "data race",
+        ViolationKind::NewUndefined => "fault",
+        ViolationKind::NewOutcome => "outcome",
+        ViolationKind::NewHang => "hang",
+        ViolationKind::VolatileTrace => "volatile trace",
+    }
+}
+
+/// The first behaviour of after that before does not allow: faults first, since what a faulty
+/// execution leaves in memory means nothing, then outcomes in their order.
+fn first_violation(
+    before: Side<'_>,
+    after: Side<'_>,
+    options: &CompareOptions,
+    ignored: &mut BTreeSet<ViolationKind>,
+) -> Option<Violation> {
+    let mut reported = |violation: Violation| {
+        if options.ignore.contains(&violation.kind) {
+            ignored.insert(violation.kind);
+            None
+        } else {
+            Some(violation)
+        }
+    };
+    for (index, (undefined, _)) in after.behaviours.undefined.iter().enumerate() {
+        if options.keep_races && undefined.kind == UndefinedKind::DataRace {
+            continue;
+        }
+        let kind = ViolationKind::of(undefined.kind);
+        let found = reported(Violation { kind, subject: Subject::Undefined(index), difference: None });
+        if found.is_some() {
+            return found;
+        }
+    }
+    let matched = ObjectMatch::new(before.dispatch, after.dispatch);
+    let same: HashSet<&Outcome> = if matched.is_identity() {
+        before.behaviours.outcomes.iter().map(|(outcome, _)| outcome).collect()
+    } else {
+        HashSet::new()
+    };
+    for (index, (outcome, _)) in after.behaviours.outcomes.iter().enumerate() {
+        // Nearly all outcomes are in both sets as they are.
+        if same.contains(outcome) {
+            continue;
+        }
+        let Some((kind, difference)) = forbidden(&matched, before.behaviours, outcome) else { continue };
+        let found = reported(Violation { kind, subject: Subject::Outcome(index), difference });
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// Why before does not allow an outcome; `None` where it does.
+fn forbidden(
+    matched: &ObjectMatch<'_>,
+    before: &Behaviours,
+    outcome: &Outcome,
+) -> Option<(ViolationKind, Option<Difference>)> {
+    let mut allowed = Automaton::default();
+    let mut any = false;
+    let mut closest: Option<Difference> = None;
+    for (candidate, _) in &before.outcomes {
+        if candidate.end != outcome.end {
+            continue;
+        }
+        let difference = match outcome.end {
+            End::Terminated => matched.difference(candidate, outcome),
+            End::Hang => None,
+        };
+        match difference {
+            None => {
+                any = true;
+                allowed.add(candidate, &|object| matched.of_before(object));
+            }
+            Some(difference) => {
+                closest.get_or_insert(difference);
+            }
+        }
+    }
+    if !any {
+        return Some(match outcome.end {
+            End::Terminated => (ViolationKind::NewOutcome, closest),
+            End::Hang => (ViolationKind::NewHang, None),
+        });
+    }
+    let mut traces = Automaton::default();
+    traces.add(outcome, &|object| matched.of_after(object));
+    (!allowed.admits(&traces)).then_some((ViolationKind::VolatileTrace, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matching::tests::{dispatch, outcome};
+    use super::*;
+    use crate::behaviour::{VolatileAccess, Witness};
+    use crate::value::Byte;
+
+    fn bytes(values: &[u8]) -> Vec<Byte> {
+        values.iter().copied().map(Byte::Known).collect()
+    }
+
+    fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {
+        Behaviours {
+            outcomes: outcomes.into_iter().map(|outcome| (outcome, Witness::default())).collect(),
+            complete: true,
+            ..Behaviours::default()
+        }
+    }
+
+    fn values(list: &[u8]) -> Behaviours {
+        behaviours(list.iter().map(|value| outcome(&[&bytes(&[*value])])).collect())
+    }
+
+    fn fault(kind: UndefinedKind) -> Behaviours {
+        let undefined = Undefined { kind, lines: vec![3], detail: String::new() };
+        Behaviours { undefined: vec![(undefined, Witness::default())], ..values(&[0]) }
+    }
+
+    fn hang() -> Outcome {
+        Outcome { end: End::Hang, memory: Vec::new(), volatile: Vec::new() }
+    }
+
+    fn run_with(before: &Behaviours, after: &Behaviours, options: &CompareOptions) -> Comparison {
+        let initial = bytes(&[0]);
+        let dispatch = dispatch(&[("0.0", &initial, true)]);
+        let side = |behaviours| Side { behaviours, dispatch: &dispatch };
+        refines(side(before), side(after), options)
+    }
+
+    fn run(before: &Behaviours, after: &Behaviours) -> (Verdict, Option<ViolationKind>) {
+        let comparison = run_with(before, after, &CompareOptions::default());
+        (comparison.verdict, comparison.violation.map(|violation| violation.kind))
+    }
+
+    #[test]
+    fn fewer_outcomes_refine_and_more_violate() {
+        assert_eq!(run(&values(&[0, 1]), &values(&[1])), (Verdict::Refines, None));
+        assert_eq!(
+            run(&values(&[0, 1]), &values(&[0, 2])),
+            (Verdict::Violates, Some(ViolationKind::NewOutcome))
+        );
+    }
+
+    #[test]
+    fn an_undefined_before_allows_everything() {
+        let racy = fault(UndefinedKind::DataRace);
+        assert_eq!(run(&racy, &values(&[9])), (Verdict::Vacuous, None));
+        // Even where the rest was not explored.
+        let cut = Behaviours { complete: false, stopped: Some("--timeout".into()), ..racy };
+        assert_eq!(run(&cut, &values(&[9])), (Verdict::Vacuous, None));
+    }
+
+    #[test]
+    fn new_faults_violate() {
+        let kinds = [
+            (UndefinedKind::DataRace, ViolationKind::NewRace),
+            (UndefinedKind::OutOfBounds, ViolationKind::NewUndefined),
+        ];
+        for (fault_kind, kind) in kinds {
+            assert_eq!(run(&values(&[0]), &fault(fault_kind)), (Verdict::Violates, Some(kind)));
+        }
+    }
+
+    #[test]
+    fn hangs_need_a_hang() {
+        let both = behaviours(vec![outcome(&[&bytes(&[0])]), hang()]);
+        assert_eq!(run(&both, &both), (Verdict::Refines, None));
+        assert_eq!(run(&values(&[0]), &both), (Verdict::Violates, Some(ViolationKind::NewHang)));
+        assert_eq!(
+            run(&behaviours(vec![hang()]), &values(&[0])),
+            (Verdict::Violates, Some(ViolationKind::NewOutcome))
+        );
+    }
+
+    #[test]
+    fn an_endless_loop_without_effects_may_be_removed() {
+        let before = Behaviours { removable_hang: Some(7), ..behaviours(vec![hang()]) };
+        let lenient = run_with(&before, &values(&[0]), &CompareOptions::default());
+        assert_eq!((lenient.verdict, lenient.notes.len()), (Verdict::Refines, 1));
+        let strict = CompareOptions { strict_hangs: true, ..CompareOptions::default() };
+        assert_eq!(run_with(&before, &values(&[0]), &strict).verdict, Verdict::Violates);
+    }
+
+    #[test]
+    fn a_cut_before_cannot_convict() {
+        let bounded = Behaviours { bounded: Some("--spin-bound".into()), ..values(&[0]) };
+        let comparison = run_with(&bounded, &values(&[1]), &CompareOptions::default());
+        assert_eq!(comparison.verdict, Verdict::Inconclusive);
+        assert!(comparison.reasons[0].ends_with("raise --spin-bound"), "{:?}", comparison.reasons);
+        let comparison = run_with(&bounded, &values(&[0]), &CompareOptions::default());
+        assert_eq!((comparison.verdict, comparison.bounded), (Verdict::Refines, true));
+    }
+
+    #[test]
+    fn a_cut_after_can_convict_but_not_acquit() {
+        let cut =
+            |list| Behaviours { complete: false, stopped: Some("--max-executions".into()), ..values(list) };
+        assert_eq!(run(&values(&[0]), &cut(&[1])).0, Verdict::Violates);
+        let comparison = run_with(&values(&[0]), &cut(&[0]), &CompareOptions::default());
+        assert_eq!(comparison.verdict, Verdict::Inconclusive);
+        assert!(comparison.reasons[0].contains("--max-executions"));
+        // What an incomplete before showed is enough to acquit.
+        assert_eq!(run(&cut(&[0]), &values(&[0])).0, Verdict::Refines);
+    }
+
+    #[test]
+    fn undecided_runs_are_inconclusive() {
+        let undecided = Behaviours { undecided: vec!["reconvergence".into()], ..values(&[0]) };
+        assert_eq!(run(&undecided, &values(&[1])).0, Verdict::Inconclusive);
+        assert_eq!(run(&values(&[0]), &undecided).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn ignored_kinds_are_named() {
+        let options =
+            CompareOptions { ignore: BTreeSet::from([ViolationKind::NewRace]), ..CompareOptions::default() };
+        let comparison = run_with(&values(&[0]), &fault(UndefinedKind::DataRace), &options);
+        assert_eq!(comparison.verdict, Verdict::Refines);
+        assert_eq!(comparison.ignored, BTreeSet::from([ViolationKind::NewRace]));
+    }
+
+    #[test]
+    fn kept_races_compare_outcomes() {
+        let options = CompareOptions { keep_races: true, ..CompareOptions::default() };
+        let racy = fault(UndefinedKind::DataRace);
+        assert_eq!(run_with(&racy, &values(&[0]), &options).verdict, Verdict::Refines);
+        assert_eq!(run_with(&racy, &values(&[1]), &options).verdict, Verdict::Violates);
+    }
+
+    #[test]
+    fn volatile_traces_are_compared_where_memory_agrees() {
+        let traced = |value| {
+            let access = VolatileAccess::One {
+                object: 0,
+                offset: 0,
+                write: true,
+                atomic: false,
+                bytes: bytes(&[value]),
+            };
+            behaviours(vec![Outcome { volatile: vec![vec![access]], ..outcome(&[&bytes(&[0])]) }])
+        };
+        assert_eq!(run(&traced(1), &traced(1)).0, Verdict::Refines);
+        assert_eq!(run(&traced(1), &traced(2)), (Verdict::Violates, Some(ViolationKind::VolatileTrace)));
+    }
+}
