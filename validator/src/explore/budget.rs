@@ -1,0 +1,84 @@
+//! What a search may use up, and how far it is.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
+use std::time::Instant;
+
+use super::Settings;
+
+/// How far a search is, to be read by another thread while it runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Executions visited in the current round.
+    pub explored: AtomicU64,
+    /// Set it to end the search.
+    pub cancelled: AtomicBool,
+}
+
+/// The budgets of one search, shared by its threads.
+#[derive(Debug)]
+pub(super) struct Budget<'a> {
+    settings: &'a Settings,
+    started: Instant,
+    executions: AtomicU64,
+    bytes: AtomicU64,
+    /// 0 while running, else which budget ended.
+    ended: AtomicU8,
+}
+
+const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "cancelled"];
+
+impl<'a> Budget<'a> {
+    pub(super) fn new(settings: &'a Settings) -> Self {
+        Budget {
+            settings,
+            started: Instant::now(),
+            executions: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            ended: AtomicU8::new(0),
+        }
+    }
+
+    /// A new round starts its count anew; time goes on.
+    pub(super) fn start_round(&self) {
+        self.executions.store(0, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+    }
+
+    /// Counts a step of the search; true if it must end.
+    pub(super) fn step(&self) -> bool {
+        if self.ended.load(Ordering::Relaxed) != 0 {
+            return true;
+        }
+        if self.settings.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
+            self.end(2);
+        }
+        if self.settings.progress.cancelled.load(Ordering::Relaxed) {
+            self.end(4);
+        }
+        self.ended.load(Ordering::Relaxed) != 0
+    }
+
+    /// Counts a complete execution that stored this many bytes.
+    pub(super) fn execution(&self, bytes: u64) {
+        self.settings.progress.explored.fetch_add(1, Ordering::Relaxed);
+        if self.executions.fetch_add(1, Ordering::Relaxed) + 1 >= self.settings.max_executions {
+            self.end(1);
+        }
+        if bytes > 0 && self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
+            self.end(3);
+        }
+    }
+
+    fn end(&self, reason: u8) {
+        // The first reason stays.
+        let _ = self.ended.compare_exchange(0, reason, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The option whose budget ended the search.
+    pub(super) fn stopped(&self) -> Option<&'static str> {
+        match self.ended.load(Ordering::Relaxed) {
+            0 => None,
+            reason => ENDED.get(reason as usize).copied(),
+        }
+    }
+}

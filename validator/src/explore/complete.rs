@@ -1,0 +1,133 @@
+//! Ends of executions: outcomes and hangs.
+
+use super::search::{Found, Search};
+use super::state::{State, Status};
+use super::witness;
+use super::Races;
+use crate::behaviour::{End, Outcome};
+use crate::model::consistency::{FinalValues, Judge};
+use crate::model::graph::EventId;
+use crate::model::vulkan;
+use crate::value::Byte;
+
+impl Search<'_> {
+    /// All invocations are finished: if the graph is an execution, its outcomes.
+    pub(super) fn complete(&self, state: &State, found: &mut Found) {
+        if !state.pending.is_empty() {
+            found.blocked += 1;
+            return;
+        }
+        let variant = self.context.settings.variant;
+        let relations = vulkan::relations(&state.graph, variant);
+        let judge = Judge { graph: &state.graph, relations: &relations, variant };
+        if !judge.is_consistent() {
+            found.blocked += 1;
+            return;
+        }
+        if self.context.settings.races == Races::Undefined {
+            if let Some(race) = judge.data_races().first() {
+                self.record_race(&state.graph, *race, found);
+                return;
+            }
+        }
+        self.note_values(state, found);
+        if let Some(line) = state.diverged {
+            if !self.context.settings.structural_reconvergence && !self.context.program.modes.maximally_reconverges {
+                found.undecided.insert(format!("reconvergence (line {line})"));
+            }
+        }
+        found.explored += 1;
+        let finals = judge.final_values();
+        self.record_outcomes(state, &finals, &mut Vec::new(), found);
+    }
+
+    /// Writes of complete executions are what reads may speculate.
+    fn note_values(&self, state: &State, found: &mut Found) {
+        for event in state.graph.events.iter().filter(|event| event.writes()) {
+            for (unit, bytes) in event.units.iter().zip(&event.written) {
+                let key = self.knowledge.key(*unit);
+                let known = self.knowledge.values.get(&key).is_some_and(|values| values.contains(bytes));
+                if !known {
+                    found.discoveries.values.entry(key).or_default().insert(bytes.clone());
+                }
+            }
+        }
+    }
+
+    /// One outcome for every choice of last writes.
+    fn record_outcomes<'f>(
+        &self,
+        state: &State,
+        finals: &'f [FinalValues],
+        chosen: &mut Vec<(&'f FinalValues, &'f [EventId])>,
+        found: &mut Found,
+    ) {
+        let Some(next) = finals.get(chosen.len()) else {
+            return self.record_outcome(state, chosen, found);
+        };
+        for last_writes in &next.last_writes {
+            chosen.push((next, last_writes));
+            self.record_outcomes(state, finals, chosen, found);
+            chosen.pop();
+        }
+    }
+
+    fn record_outcome(&self, state: &State, chosen: &[(&FinalValues, &[EventId])], found: &mut Found) {
+        let dispatch = self.context.dispatch;
+        let mut memory: Vec<Vec<Byte>> = Vec::new();
+        for object in dispatch.objects.iter().filter(|object| object.observed) {
+            let mut bytes = state.contents.bytes(object.memory).to_vec();
+            bytes.truncate(object.initial.len());
+            for (finals, last_writes) in chosen {
+                for (unit, write) in finals.units.iter().zip(*last_writes) {
+                    let (unit_memory, offset) = self.knowledge.key(*unit);
+                    if unit_memory != object.memory {
+                        continue;
+                    }
+                    let Some(written) = state.graph.events[*write as usize].written_to(*unit) else { continue };
+                    for (index, byte) in written.iter().enumerate() {
+                        if let Some(slot) = bytes.get_mut(offset as usize + index) {
+                            *slot = *byte;
+                        }
+                    }
+                }
+            }
+            memory.push(bytes);
+        }
+        self.record(state, Outcome { end: End::Terminated, memory, volatile: traces(state) }, found);
+    }
+
+    /// A run that waits for ever.
+    pub(super) fn hang(&self, state: &State, found: &mut Found) {
+        let variant = self.context.settings.variant;
+        let relations = vulkan::relations(&state.graph, variant);
+        let judge = Judge { graph: &state.graph, relations: &relations, variant };
+        if self.context.settings.races == Races::Undefined {
+            if let Some(race) = judge.data_races().first() {
+                return self.record_race(&state.graph, *race, found);
+            }
+        }
+        let forever = state.threads.iter().find_map(|thread| match thread.status {
+            Status::Forever(line) => Some(line),
+            _ => None,
+        });
+        found.removable_hang = found.removable_hang.or(forever);
+        found.explored += 1;
+        self.note_values(state, found);
+        self.record(state, Outcome { end: End::Hang, memory: Vec::new(), volatile: traces(state) }, found);
+    }
+
+    fn record(&self, state: &State, outcome: Outcome, found: &mut Found) {
+        found.executions += 1;
+        let mut bytes = 0;
+        if !found.outcomes.contains_key(&outcome) {
+            bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
+            found.outcomes.insert(outcome, witness::of(&state.graph, self.context.settings.variant));
+        }
+        self.context.budget.execution(bytes);
+    }
+}
+
+fn traces(state: &State) -> Vec<Vec<crate::behaviour::VolatileAccess>> {
+    state.threads.iter().map(|thread| thread.trace.to_vec()).collect()
+}

@@ -1,0 +1,180 @@
+//! What a search must know beforehand, learned from the rounds before it.
+//!
+//! - *Shared words*: a word of memory that only one invocation touches, or that nobody writes, is
+//!   no event. A round assumes what it knows, and notes every word for which that was wrong.
+//! - *Split words*: units of the graph are words of 4 bytes, or single bytes where an access covers
+//!   part of a word.
+//! - *Writers*: which invocation writes a unit at which instruction. A read waits for a later
+//!   write only if one was seen. That finds every execution: take one that was missed, and its
+//!   first wait that was refused; the write that it waits for does not depend on the read (else it
+//!   is a speculation), so it is seen in a round that lacks the wait.
+//! - *Values* that complete executions wrote, for reads that speculate.
+//! - *Spinning reads*: those of loop iterations that change nothing and come back to the same state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Settings;
+use crate::behaviour::VolatileAccess;
+use crate::dispatch::Dispatch;
+use crate::ir::InstId;
+use crate::model::graph::{Unit, UnitBytes};
+
+/// A unit by its memory and first byte.
+pub(super) type UnitKey = (u32, u32);
+
+/// What is known at the start of a round. Grows from round to round.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Knowledge {
+    shared: BTreeSet<UnitKey>,
+    split: BTreeSet<UnitKey>,
+    pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    pub(super) spin_reads: BTreeSet<InstId>,
+    /// Volatile accesses of failing iterations, by the first read of the iteration.
+    pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// Values were left out because there were too many.
+    pub(super) capped: bool,
+    /// Per memory and word: how it is seen in this round.
+    words: Vec<Vec<Word>>,
+    units: Vec<UnitKey>,
+}
+
+/// How a word of memory is seen in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Unshared,
+    /// One unit.
+    Whole(Unit),
+    /// Four units, one a byte; this is the first.
+    Bytes(Unit),
+}
+
+/// What a round noticed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Discoveries {
+    pub(super) shared: BTreeSet<UnitKey>,
+    pub(super) split: BTreeSet<UnitKey>,
+    pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    pub(super) spin_reads: BTreeSet<InstId>,
+    pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// Units whose writers or values would have been asked for.
+    pub(super) wanted_writers: BTreeSet<UnitKey>,
+    pub(super) wanted_values: BTreeSet<UnitKey>,
+}
+
+impl Discoveries {
+    pub(super) fn merge(&mut self, other: Discoveries) {
+        self.shared.extend(other.shared);
+        self.split.extend(other.split);
+        self.spin_reads.extend(other.spin_reads);
+        self.wanted_writers.extend(other.wanted_writers);
+        self.wanted_values.extend(other.wanted_values);
+        merge_sets(&mut self.writers, other.writers);
+        merge_sets(&mut self.values, other.values);
+        merge_sets(&mut self.spin_traces, other.spin_traces);
+    }
+}
+
+fn merge_sets<K: Ord, V: Ord>(into: &mut BTreeMap<K, BTreeSet<V>>, from: BTreeMap<K, BTreeSet<V>>) {
+    for (key, values) in from {
+        into.entry(key).or_default().extend(values);
+    }
+}
+
+impl Knowledge {
+    pub(super) fn new(dispatch: &Dispatch, settings: &Settings) -> Self {
+        let mut knowledge = Knowledge::default();
+        let memories = dispatch.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
+        knowledge.words = vec![Vec::new(); memories as usize];
+        for object in &dispatch.objects {
+            let words = object.initial.len().div_ceil(4);
+            let slot = &mut knowledge.words[object.memory as usize];
+            if slot.len() < words {
+                slot.resize(words, Word::Unshared);
+            }
+            for ((key, offset), values) in &settings.speculate {
+                if *key == object.key {
+                    let into = knowledge.values.entry((object.memory, *offset)).or_default();
+                    into.extend(values.iter().map(|bytes| UnitBytes::from_slice(bytes)));
+                }
+            }
+        }
+        knowledge
+    }
+
+    /// How the word with this byte is seen.
+    pub(super) fn word(&self, memory: u32, offset: u32) -> Word {
+        let words = self.words.get(memory as usize);
+        words.and_then(|words| words.get(offset as usize / 4)).copied().unwrap_or(Word::Unshared)
+    }
+
+    /// Where a unit lies: memory and first byte.
+    pub(super) fn key(&self, unit: Unit) -> UnitKey {
+        self.units[unit as usize]
+    }
+
+    /// Takes over what a round noticed. Returns whether another round is needed.
+    pub(super) fn learn(&mut self, found: &Discoveries, max_values: usize) -> bool {
+        let mut again = false;
+        for word in &found.split {
+            again |= self.split.insert(*word);
+        }
+        for word in &found.shared {
+            again |= self.shared.insert(*word);
+        }
+        if again {
+            self.number_units();
+            self.writers.clear();
+        }
+        for (key, writers) in &found.writers {
+            let known = self.writers.entry(*key).or_default();
+            let before = known.len();
+            known.extend(writers);
+            again |= known.len() > before && found.wanted_writers.contains(key);
+        }
+        for (key, values) in &found.values {
+            let known = self.values.entry(*key).or_default();
+            for value in values {
+                if known.contains(value) {
+                    continue;
+                }
+                if known.len() >= max_values {
+                    self.capped |= found.wanted_values.contains(key);
+                    continue;
+                }
+                known.insert(value.clone());
+                again |= found.wanted_values.contains(key);
+            }
+        }
+        for read in &found.spin_reads {
+            again |= self.spin_reads.insert(*read);
+        }
+        for (key, traces) in &found.spin_traces {
+            let known = self.spin_traces.entry(*key).or_default();
+            let before = known.len();
+            known.extend(traces.iter().cloned());
+            again |= known.len() > before;
+        }
+        again
+    }
+
+    fn number_units(&mut self) {
+        self.units.clear();
+        for (memory, word) in &self.shared {
+            let Some(slot) =
+                self.words.get_mut(*memory as usize).and_then(|words| words.get_mut(*word as usize / 4))
+            else {
+                continue;
+            };
+            let first = self.units.len() as Unit;
+            if self.split.contains(&(*memory, *word)) {
+                *slot = Word::Bytes(first);
+                self.units.extend((0..4).map(|byte| (*memory, word + byte)));
+            } else {
+                *slot = Word::Whole(first);
+                self.units.push((*memory, *word));
+            }
+        }
+    }
+}

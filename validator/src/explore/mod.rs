@@ -1,0 +1,130 @@
+//! The explorer: every behaviour of a program on one dispatch, each execution visited once.
+//!
+//! Invocations run concretely; the accesses by which they communicate become events of an
+//! execution graph, which a memory model judges. The search goes forward only: invocations run
+//! until each stands at a read, a barrier or its end. Then one read is resolved, by a branch for
+//! every write of the graph that it may read from, and one more in which it *waits*: its source is
+//! a write that is not there yet. A waiting read is offered only writes that came after its wait,
+//! so that every execution is reached by exactly one sequence of choices. Where all unfinished
+//! invocations wait, program order and reads-from must form a cycle (load buffering): then one of
+//! them *speculates* a value, and the execution counts only if a write added later produces it.
+//!
+//! What a search needs to know about the program beforehand (which locations are shared, who may
+//! write what, which values to speculate, which reads spin) is learned in rounds, to a fixed point
+//! ([`knowledge`]). Only the last round counts.
+
+mod budget;
+mod complete;
+mod knowledge;
+mod memory;
+mod reach;
+mod resolve;
+mod search;
+mod spin;
+mod state;
+mod stuck;
+mod witness;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use budget::Progress;
+
+use crate::behaviour::Behaviours;
+use crate::dispatch::Dispatch;
+use crate::ir::Program;
+use crate::model::vulkan::Variant;
+use crate::value::Byte;
+
+/// What a data race does (DESIGN section 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Races {
+    /// It makes the whole run undefined.
+    #[default]
+    Undefined,
+    /// The outcomes of racy executions count like others.
+    Keep,
+}
+
+/// Values that writes produced, by object key and byte offset: what load buffering may speculate.
+pub type Produced = BTreeMap<(String, u32), BTreeSet<Vec<Byte>>>;
+
+/// The choices and bounds of a search.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub variant: Variant,
+    pub races: Races,
+    /// Subgroup operations and barriers partition invocations by structure where flow diverges.
+    pub structural_reconvergence: bool,
+    /// Iterations of one loop with events in each before the run is cut.
+    pub spin_bound: u32,
+    /// Instructions of one execution, over all invocations.
+    pub max_instructions: u64,
+    pub max_executions: u64,
+    /// Bytes for stored outcomes.
+    pub max_memory: u64,
+    pub timeout: Option<Duration>,
+    /// Threads; 0 for as many as there are cores.
+    pub jobs: usize,
+    /// Stop at the first undefined behaviour.
+    pub stop_at_undefined: bool,
+    /// Values to speculate beside those that the program itself produces.
+    pub speculate: Produced,
+    pub progress: Arc<Progress>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            variant: Variant::default(),
+            races: Races::Undefined,
+            structural_reconvergence: false,
+            spin_bound: 256,
+            max_instructions: 50_000_000,
+            max_executions: 10_000_000,
+            max_memory: 8 << 30,
+            timeout: None,
+            jobs: 0,
+            stop_at_undefined: false,
+            speculate: Produced::new(),
+            progress: Arc::default(),
+        }
+    }
+}
+
+/// Distinct values a unit may speculate, and rounds, before the search counts as bounded.
+const MAX_SPECULATED_VALUES: usize = 64;
+const MAX_ROUNDS: usize = 64;
+
+/// Finds every behaviour of `program` on `dispatch`.
+pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Behaviours {
+    let context = search::Context::new(program, dispatch, settings);
+    let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
+    let pool = match settings.jobs {
+        0 | 1 => None,
+        jobs => rayon::ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
+    };
+    for round in 0.. {
+        let run = || search::Search::new(&context, &knowledge).run();
+        let found = match &pool {
+            Some(pool) => pool.install(run),
+            None => run(),
+        };
+        let stopped = context.budget.stopped();
+        let learned = knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES);
+        if learned && stopped.is_none() && round < MAX_ROUNDS {
+            context.budget.start_round();
+            continue;
+        }
+        let mut behaviours = found.into_behaviours(&knowledge);
+        behaviours.complete = stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
+        behaviours.stopped = stopped.map(str::to_owned);
+        if learned && stopped.is_none() {
+            behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());
+            behaviours.complete = false;
+        }
+        return behaviours;
+    }
+    unreachable!("the loop ends after MAX_ROUNDS rounds")
+}

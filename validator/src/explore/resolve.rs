@@ -1,0 +1,352 @@
+//! Where reads take their values from.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::memory::volatile_access;
+use super::search::{Found, Judgement, Search};
+use super::state::{self, Pending, State, Status, UnitSpans};
+use crate::event::{Access, Atomicity};
+use crate::model::graph::{Event, EventId, Kind, Source, Unit, UnitBytes};
+use crate::model::vulkan;
+use crate::value::Byte;
+
+/// A source for every unit of a read, with the bytes it gives.
+type Assignment = SmallVec<[(Source, UnitBytes); 4]>;
+
+/// A read about to be resolved.
+pub(super) struct Reader<'a> {
+    pub(super) index: usize,
+    pub(super) access: &'a Access,
+    pub(super) atomic: Option<&'a Atomicity>,
+    pub(super) may_write: bool,
+    pub(super) memory: u32,
+    pub(super) reference: u32,
+}
+
+impl Search<'_> {
+    /// The read to resolve next: a plain one at once (what it may see happens before it), else the
+    /// first with a source that it has not declined yet.
+    pub(super) fn next_reader(&self, state: &State) -> Option<usize> {
+        let plain = |index: &usize| matches!(state.threads[*index].status, Status::Reading { atomic: None, .. });
+        let reading = |index: &usize| matches!(state.threads[*index].status, Status::Reading { .. });
+        let all = || 0..state.threads.len();
+        if state.pending.is_empty() {
+            if let Some(index) = all().find(plain) {
+                return Some(index);
+            }
+        }
+        all().filter(reading).find(|index| match state.threads[*index].waits_since {
+            None => true,
+            Some(since) => self.has_new_source(state, *index, since),
+        })
+    }
+
+    fn has_new_source(&self, state: &State, index: usize, since: EventId) -> bool {
+        let Some(reader) = self.reader(state, index) else { return false };
+        let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
+            return false;
+        };
+        state.graph.events[since as usize..]
+            .iter()
+            .any(|event| event.writes() && spans.iter().any(|(unit, _)| event.units.contains(unit)))
+    }
+
+    pub(super) fn reader<'s>(&self, state: &'s State, index: usize) -> Option<Reader<'s>> {
+        let Status::Reading { access, atomic, may_write } = &state.threads[index].status else { return None };
+        let object = self.context.dispatch.objects.get(access.object as usize)?;
+        Some(Reader {
+            index,
+            access,
+            atomic: atomic.as_ref(),
+            may_write: *may_write,
+            memory: object.memory,
+            reference: object.reference,
+        })
+    }
+
+    /// One child for every source that the read may take its value from, and one where it waits.
+    pub(super) fn resolve(&self, state: &State, index: usize, found: &mut Found) -> Vec<State> {
+        let Some(reader) = self.reader(state, index) else { return Vec::new() };
+        let spans = state::units_of(reader.access, reader.memory, self.knowledge, |word| {
+            found.discoveries.split.insert((reader.memory, word));
+        });
+        let Some(spans) = spans else {
+            // The round is lost; go on to see what else it teaches.
+            let mut child = state.clone();
+            child.dirty = true;
+            return self.answer(child, &reader, &UnitSpans::new(), &Assignment::new(), found);
+        };
+        let waits_since = state.threads[index].waits_since;
+        let mut children = Vec::new();
+        let candidates = self.candidates(state, &reader, &spans);
+        for_each_assignment(&candidates, &mut |assignment| {
+            let is_new = |since| assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since));
+            if waits_since.is_none_or(is_new) {
+                children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
+            }
+        });
+        if self.may_wait(state, &reader, &spans, found) {
+            let mut child = state.clone();
+            child.threads[index].waits_since = Some(state.graph.events.len() as EventId);
+            children.push(child);
+        }
+        children
+    }
+
+    /// Per unit, the sources that are worth trying.
+    fn candidates(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Assignment> {
+        let visible = match reader.atomic {
+            Some(_) => None,
+            None => Some(self.visible_writes(state, reader, spans)),
+        };
+        spans
+            .iter()
+            .enumerate()
+            .map(|(position, (unit, indices))| {
+                let writes = state.graph.events.iter().enumerate().filter(|(id, event)| {
+                    event.writes()
+                        && event.units.contains(unit)
+                        && visible.as_ref().is_none_or(|visible| visible[position].contains(&(*id as EventId)))
+                });
+                let writes = writes.map(|(id, _)| Source::Event(id as EventId));
+                std::iter::once(Source::Initial)
+                    .chain(writes)
+                    .map(|source| {
+                        (source, state::source_bytes(state, self.knowledge, *unit, indices.len(), source))
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// For a plain read: per unit, the writes that are visible to it.
+    fn visible_writes(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Vec<EventId>> {
+        let mut graph = state.graph.clone();
+        let mut event = reader.event(Kind::Read, spans);
+        event.sources = spans.iter().map(|_| Source::Pending).collect();
+        graph.events.push(event);
+        let relations = vulkan::relations(&graph, self.context.settings.variant);
+        let visible = |unit: Unit| {
+            let location = relations.locations.iter().find(|location| location.unit == unit)?;
+            let last = location.events.len() - 1;
+            let before = |i: usize| {
+                graph.events[location.events[i] as usize].writes() && location.location_ordered.contains(i, last)
+            };
+            let shadowed = |i: usize| location.location_ordered.row(i).any(before);
+            Some((0..last).filter(|i| before(*i) && !shadowed(*i)).map(|i| location.events[i]).collect())
+        };
+        spans.iter().map(|(unit, _)| visible(*unit).unwrap_or_default()).collect()
+    }
+
+    /// Whether the read may leave what is there and take a value from a later write.
+    fn may_wait(&self, state: &State, reader: &Reader, spans: &UnitSpans, found: &mut Found) -> bool {
+        if reader.atomic.is_none() && state.pending.is_empty() {
+            return false;
+        }
+        if self.is_spinning(state, reader) {
+            return true;
+        }
+        self.others_may_write(state, reader.index, spans, found)
+    }
+
+    /// Whether another unfinished invocation was ever seen to write one of the units at an
+    /// instruction that it may still come to.
+    pub(super) fn others_may_write(&self, state: &State, index: usize, spans: &UnitSpans, found: &mut Found) -> bool {
+        spans.iter().any(|(unit, _)| {
+            let key = self.knowledge.key(*unit);
+            found.discoveries.wanted_writers.insert(key);
+            self.knowledge.writers.get(&key).is_some_and(|writers| {
+                writers.iter().any(|(agent, inst)| {
+                    let thread = &state.threads[*agent as usize];
+                    *agent as usize != index
+                        && !thread.status.is_over()
+                        && self.context.reach.may_reach(&thread.invocation.position(), *inst)
+                })
+            })
+        })
+    }
+
+    /// Gives the read its value; the children that are executions so far (several where an
+    /// undefined comparison goes both ways, or where its write is what a speculated read owes).
+    pub(super) fn answer(
+        &self,
+        mut state: State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        assignment: &[(Source, UnitBytes)],
+        found: &mut Found,
+    ) -> Vec<State> {
+        let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
+        let mut bytes = vec![Byte::Undef; len as usize];
+        let agent = reader.index as u32;
+        state.contents.read(reader.access, reader.memory, agent, self.knowledge, &mut found.discoveries, &mut bytes);
+        for ((_, indices), (_, unit_bytes)) in spans.iter().zip(assignment) {
+            for (index, byte) in indices.iter().zip(unit_bytes) {
+                bytes[*index as usize] = *byte;
+            }
+        }
+        state.threads[reader.index].status = Status::Running;
+        state.threads[reader.index].waits_since = None;
+        let program = self.context.program;
+        let ways = match reader.atomic {
+            Some(_) => state.threads[reader.index].invocation.atomic_ways(program, &bytes),
+            None => 1,
+        };
+        let mut children = Vec::new();
+        for way in 0..ways {
+            let mut child = state.clone();
+            let invocation = Arc::make_mut(&mut child.threads[reader.index].invocation);
+            let mut written = None;
+            if reader.atomic.is_some() {
+                if ways > 1 {
+                    invocation.choose(way);
+                }
+                written = invocation.supply_atomic(program, &bytes);
+            } else {
+                invocation.supply(program, &bytes);
+            }
+            children.extend(self.add_read(child, reader, spans, assignment, &bytes, written, found));
+        }
+        children
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn add_read(
+        &self,
+        mut child: State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        assignment: &[(Source, UnitBytes)],
+        bytes: &[Byte],
+        written: Option<Vec<Byte>>,
+        found: &mut Found,
+    ) -> Vec<State> {
+        let mut event = reader.event(if written.is_some() { Kind::Update } else { Kind::Read }, spans);
+        if let (Some(atomic), None) = (reader.atomic, &written) {
+            if reader.may_write {
+                state::set_semantics(&mut event, atomic.unequal);
+            }
+        }
+        event.sources = assignment.iter().map(|(source, _)| *source).collect();
+        event.read = assignment.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let agent = reader.index as u32;
+        if reader.access.volatile {
+            let entry = volatile_access(reader.access, false, reader.atomic.is_some(), bytes);
+            Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);
+        }
+        if let Some(written) = &written {
+            event.written = state::split_bytes(spans, written).collect();
+            let found = &mut found.discoveries;
+            child.contents.write(reader.access, reader.memory, agent, self.knowledge, found, written);
+            if reader.access.volatile {
+                let entry = volatile_access(reader.access, true, true, written);
+                Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);
+            }
+        }
+        let id = child.push(event);
+        for ((unit, _), (source, value)) in spans.iter().zip(assignment) {
+            if *source == Source::Pending {
+                child.pending.push(Pending { event: id, unit: *unit, value: value.clone() });
+            }
+        }
+        if child.dirty {
+            return vec![child];
+        }
+        match self.judge(&child) {
+            Judgement::Inconsistent => return Vec::new(),
+            Judgement::Racy(race) => {
+                self.record_race(&child.graph, race, found);
+                return Vec::new();
+            }
+            Judgement::Fine => {}
+        }
+        if written.is_some() {
+            self.note_writer(&child, id, found);
+            if let Some(children) = self.match_pending(&child, id, found) {
+                return children;
+            }
+        }
+        vec![child]
+    }
+
+    /// Remembers who wrote where.
+    pub(super) fn note_writer(&self, state: &State, id: EventId, found: &mut Found) {
+        let event = &state.graph.events[id as usize];
+        for unit in &event.units {
+            let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
+            writers.insert((event.agent, event.inst));
+        }
+    }
+
+    /// Where speculated reads owe a write, every way in which the new one is theirs or not.
+    /// `None` where it cannot be.
+    pub(super) fn match_pending(&self, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
+        let event = &state.graph.events[id as usize];
+        let owed: Vec<usize> = (0..state.pending.len())
+            .filter(|index| {
+                let pending = &state.pending[*index];
+                pending.event != id && event.written_to(pending.unit) == Some(&pending.value)
+            })
+            .collect();
+        if owed.is_empty() {
+            return None;
+        }
+        let mut children = Vec::new();
+        for chosen in 0_u64..1 << owed.len().min(16) {
+            let mut child = state.clone();
+            let mut kept = Vec::new();
+            for (index, pending) in state.pending.iter().enumerate() {
+                let position = owed.iter().position(|candidate| *candidate == index);
+                if position.is_some_and(|position| chosen >> position & 1 == 1) {
+                    let read = &mut child.graph.events[pending.event as usize];
+                    if let Some(at) = read.units.iter().position(|unit| *unit == pending.unit) {
+                        read.sources[at] = Source::Event(id);
+                    }
+                } else {
+                    kept.push(pending.clone());
+                }
+            }
+            child.pending = kept;
+            if chosen == 0 {
+                children.push(child);
+                continue;
+            }
+            match self.judge(&child) {
+                Judgement::Inconsistent => {}
+                Judgement::Racy(race) => self.record_race(&child.graph, race, found),
+                Judgement::Fine => children.push(child),
+            }
+        }
+        Some(children)
+    }
+}
+
+impl Reader<'_> {
+    fn event(&self, kind: Kind, spans: &UnitSpans) -> Event {
+        let units = spans.iter().map(|(unit, _)| *unit);
+        state::access_event(self.index as u32, kind, self.access, self.atomic, self.reference, units)
+    }
+}
+
+/// All ways to pick one candidate a unit.
+pub(super) fn for_each_assignment(candidates: &[Assignment], visit: &mut impl FnMut(&[(Source, UnitBytes)])) {
+    fn go(
+        candidates: &[Assignment],
+        chosen: &mut Assignment,
+        visit: &mut impl FnMut(&[(Source, UnitBytes)]),
+    ) {
+        match candidates.get(chosen.len()) {
+            None => visit(chosen),
+            Some(options) => {
+                for option in options {
+                    chosen.push(option.clone());
+                    go(candidates, chosen, visit);
+                    chosen.pop();
+                }
+            }
+        }
+    }
+    go(candidates, &mut Assignment::new(), visit);
+}

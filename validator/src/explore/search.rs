@@ -1,0 +1,415 @@
+//! The search itself: run every invocation as far as it goes, then branch.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::budget::Budget;
+use super::knowledge::{Discoveries, Knowledge};
+use super::memory::{volatile_access, View};
+use super::reach::Reach;
+use super::state::{self, Arrived, State, Status};
+use super::{witness, Races, Settings};
+use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Atomicity, Fault, Fence, Order, Scope, UndefinedKind};
+use crate::interp::Stop;
+use crate::ir::{Line, Program};
+use crate::model::consistency::{DataRace, Judge};
+use crate::model::graph::{Graph, Kind};
+use crate::model::vulkan;
+use crate::value::Byte;
+
+/// Branches up to this depth are shared out to threads.
+const PARALLEL_DEPTH: u32 = 10;
+
+/// What stays the same over all rounds.
+pub(super) struct Context<'a> {
+    pub(super) program: &'a Program,
+    pub(super) dispatch: &'a Dispatch,
+    pub(super) settings: &'a Settings,
+    pub(super) reach: Reach,
+    pub(super) budget: Budget<'a>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(program: &'a Program, dispatch: &'a Dispatch, settings: &'a Settings) -> Self {
+        Context { program, dispatch, settings, reach: Reach::new(program), budget: Budget::new(settings) }
+    }
+}
+
+/// What a search found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) outcomes: BTreeMap<Outcome, Witness>,
+    pub(super) undefined: BTreeMap<Undefined, Witness>,
+    pub(super) executions: u64,
+    pub(super) explored: u64,
+    pub(super) blocked: u64,
+    pub(super) bounded: Option<String>,
+    pub(super) undecided: BTreeSet<String>,
+    pub(super) removable_hang: Option<Line>,
+    pub(super) discoveries: Discoveries,
+    /// Nothing after this in search order counts.
+    pub(super) stop: bool,
+}
+
+impl Found {
+    fn merge(&mut self, other: Found) {
+        for (outcome, witness) in other.outcomes {
+            self.outcomes.entry(outcome).or_insert(witness);
+        }
+        for (undefined, witness) in other.undefined {
+            self.undefined.entry(undefined).or_insert(witness);
+        }
+        self.executions += other.executions;
+        self.explored += other.explored;
+        self.blocked += other.blocked;
+        self.bounded = self.bounded.take().or(other.bounded);
+        self.undecided.extend(other.undecided);
+        self.removable_hang = self.removable_hang.or(other.removable_hang);
+        self.discoveries.merge(other.discoveries);
+        self.stop |= other.stop;
+    }
+
+    pub(super) fn into_behaviours(self, knowledge: &Knowledge) -> Behaviours {
+        let capped = knowledge.capped.then(|| "values that load buffering speculates".to_owned());
+        Behaviours {
+            outcomes: self.outcomes.into_iter().collect(),
+            undefined: self.undefined.into_iter().collect(),
+            executions: self.executions,
+            explored: self.explored,
+            blocked: self.blocked,
+            bounded: self.bounded.or(capped),
+            undecided: self.undecided.into_iter().collect(),
+            removable_hang: self.removable_hang,
+            ..Behaviours::default()
+        }
+    }
+}
+
+/// How far [`Search::advance`] came.
+enum Advanced {
+    /// Every invocation stands at a read, a barrier or its end.
+    Quiet,
+    /// The path is no execution, or one that another path stands for.
+    Dead,
+    Branch(Vec<State>),
+}
+
+/// What the model says of a graph.
+pub(super) enum Judgement {
+    Inconsistent,
+    Racy(DataRace),
+    Fine,
+}
+
+/// One round.
+pub(super) struct Search<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) knowledge: &'a Knowledge,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
+        Search { context, knowledge }
+    }
+
+    pub(super) fn run(&self) -> Found {
+        let mut found = Found::default();
+        let Context { program, dispatch, settings, .. } = self.context;
+        self.explore(State::new(program, dispatch, settings.max_instructions), 0, &mut found);
+        found
+    }
+
+    fn explore(&self, mut state: State, depth: u32, found: &mut Found) {
+        loop {
+            if found.stop || self.context.budget.step() {
+                return;
+            }
+            let mut children = match self.advance(&mut state, found) {
+                Advanced::Dead => {
+                    found.blocked += 1;
+                    return;
+                }
+                Advanced::Branch(children) => children,
+                Advanced::Quiet => {
+                    if self.end_at_fault(&state, found) {
+                        return;
+                    }
+                    if self.release_barrier(&mut state) {
+                        continue;
+                    }
+                    match self.next_reader(&state) {
+                        Some(reader) => self.resolve(&state, reader, found),
+                        None => self.stuck(&state, found),
+                    }
+                }
+            };
+            if children.len() != 1 {
+                return self.branch(children, depth, found);
+            }
+            let Some(only) = children.pop() else { return };
+            state = only;
+        }
+    }
+
+    fn branch(&self, children: Vec<State>, depth: u32, found: &mut Found) {
+        if self.context.settings.jobs == 1 || depth >= PARALLEL_DEPTH || children.len() < 2 {
+            for child in children {
+                self.explore(child, depth + 1, found);
+                if found.stop {
+                    return;
+                }
+            }
+            return;
+        }
+        let parts: Vec<Found> = children
+            .into_par_iter()
+            .map(|child| {
+                let mut part = Found::default();
+                self.explore(child, depth + 1, &mut part);
+                part
+            })
+            .collect();
+        for part in parts {
+            found.merge(part);
+            if found.stop {
+                return;
+            }
+        }
+    }
+
+    /// Runs every invocation until it must wait for others.
+    fn advance(&self, state: &mut State, found: &mut Found) -> Advanced {
+        for index in 0..state.threads.len() {
+            while matches!(state.threads[index].status, Status::Running) {
+                let stop = self.run_invocation(state, index, found);
+                match self.handle(state, index, stop, found) {
+                    Advanced::Quiet => {}
+                    other => return other,
+                }
+            }
+        }
+        Advanced::Quiet
+    }
+
+    fn run_invocation(&self, state: &mut State, index: usize, found: &mut Found) -> Stop {
+        let known = (found.discoveries.shared.len(), found.discoveries.split.len());
+        let thread = &mut state.threads[index];
+        let mut view = View {
+            dispatch: self.context.dispatch,
+            knowledge: self.knowledge,
+            contents: &mut state.contents,
+            found: &mut found.discoveries,
+            trace: &mut thread.trace,
+            agent: index as u32,
+        };
+        let invocation = Arc::make_mut(&mut thread.invocation);
+        let stop = invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel);
+        state.dirty |= known != (found.discoveries.shared.len(), found.discoveries.split.len());
+        stop
+    }
+
+    fn handle(&self, state: &mut State, index: usize, stop: Stop, found: &mut Found) -> Advanced {
+        let agent = index as u32;
+        match stop {
+            Stop::Read(access) => {
+                state.threads[index].status = Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
+            }
+            Stop::AtomicRead { access, atomicity, may_write } => {
+                state.threads[index].status =
+                    Status::Reading { access: Arc::new(access), atomic: Some(atomicity), may_write };
+            }
+            Stop::Write(access, bytes) => return self.write(state, index, &access, None, &bytes, found),
+            Stop::AtomicWrite { access, atomicity, bytes } => {
+                return self.write(state, index, &access, Some(&atomicity), &bytes, found)
+            }
+            Stop::Fence(fence) => {
+                if fence.semantics.order != Order::Relaxed {
+                    state.push(state::fence_event(agent, Kind::Fence, &fence));
+                }
+            }
+            Stop::Barrier { execution, fence, name, inst, line } => {
+                state.threads[index].status =
+                    Status::Barrier(Arc::new(Arrived { execution, fence, name, inst, line }));
+            }
+            Stop::Choose { ways, line: _ } => {
+                let children = (0..ways).map(|way| {
+                    let mut child = state.clone();
+                    Arc::make_mut(&mut child.threads[index].invocation).choose(way);
+                    child
+                });
+                return Advanced::Branch(children.collect());
+            }
+            Stop::Iteration { function_depth, loop_id, .. } => {
+                return match self.arrive(state, index, function_depth, loop_id, found) {
+                    true => Advanced::Quiet,
+                    false => Advanced::Dead,
+                }
+            }
+            Stop::Finished => state.threads[index].status = Status::Finished,
+            Stop::Fault(fault) => state.threads[index].status = Status::Faulted(Arc::new(fault)),
+            Stop::Forever { line } => state.threads[index].status = Status::Forever(line),
+            Stop::OutOfFuel => {
+                found.bounded.get_or_insert_with(|| "--max-instructions".to_owned());
+                found.stop |= state.dirty;
+                return Advanced::Dead;
+            }
+            Stop::Unsupported { line, what } => {
+                found.undecided.insert(format!("{what} (line {line})"));
+                return Advanced::Dead;
+            }
+        }
+        Advanced::Quiet
+    }
+
+    /// A write that does not read.
+    fn write(
+        &self,
+        state: &mut State,
+        index: usize,
+        access: &Access,
+        atomic: Option<&Atomicity>,
+        bytes: &[Byte],
+        found: &mut Found,
+    ) -> Advanced {
+        let agent = index as u32;
+        let Some(object) = self.context.dispatch.objects.get(access.object as usize) else {
+            return Advanced::Dead;
+        };
+        let memory = object.memory;
+        let spans = state::units_of(access, memory, self.knowledge, |word| {
+            found.discoveries.split.insert((memory, word));
+        });
+        state.contents.write(access, memory, agent, self.knowledge, &mut found.discoveries, bytes);
+        if access.volatile {
+            let entry = volatile_access(access, true, atomic.is_some(), bytes);
+            Arc::make_mut(&mut state.threads[index].trace).push(entry);
+        }
+        let Some(spans) = spans else {
+            state.dirty = true;
+            return Advanced::Quiet;
+        };
+        let units = spans.iter().map(|(unit, _)| *unit);
+        let mut event = state::access_event(agent, Kind::Write, access, atomic, object.reference, units);
+        event.written = state::split_bytes(&spans, bytes).collect();
+        let id = state.push(event);
+        self.note_writer(state, id, found);
+        match self.match_pending(state, id, found) {
+            Some(children) => Advanced::Branch(children),
+            None => Advanced::Quiet,
+        }
+    }
+
+    /// Records an undefined behaviour that an invocation ran into, once the path is known to be
+    /// an execution.
+    fn end_at_fault(&self, state: &State, found: &mut Found) -> bool {
+        if state.dirty || !state.pending.is_empty() {
+            return false;
+        }
+        let fault = state.threads.iter().find_map(|thread| match &thread.status {
+            Status::Faulted(fault) => Some(fault),
+            _ => None,
+        });
+        let Some(fault) = fault else { return false };
+        self.record_undefined(&state.graph, Undefined::from(Fault::clone(fault)), found);
+        true
+    }
+
+    pub(super) fn record_undefined(&self, graph: &Graph, undefined: Undefined, found: &mut Found) {
+        found.explored += 1;
+        found
+            .undefined
+            .entry(undefined)
+            .or_insert_with(|| witness::of(graph, self.context.settings.variant));
+        found.stop |= self.context.settings.stop_at_undefined;
+        self.context.budget.execution(0);
+    }
+
+    pub(super) fn record_race(&self, graph: &Graph, race: DataRace, found: &mut Found) {
+        let line = |event: u32| graph.events[event as usize].line;
+        let mut lines = vec![line(race.first), line(race.second)];
+        lines.sort_unstable();
+        let detail = witness::race_detail(graph, race);
+        self.record_undefined(graph, Undefined { kind: UndefinedKind::DataRace, lines, detail }, found);
+    }
+
+    /// Lets the invocations of one control barrier instance go on, if it is complete. Finds
+    /// divergence too. False: nothing to do.
+    fn release_barrier(&self, state: &mut State) -> bool {
+        for index in 0..state.threads.len() {
+            let Status::Barrier(arrived) = &state.threads[index].status else { continue };
+            let arrived = arrived.clone();
+            let members: Vec<usize> = (0..state.threads.len())
+                .filter(|other| state.graph.in_scope_instance(index as u32, arrived.execution, *other as u32))
+                .collect();
+            let here: Vec<usize> = members
+                .iter()
+                .copied()
+                .filter(|other| match &state.threads[*other].status {
+                    Status::Barrier(b) => b.inst == arrived.inst && b.name == arrived.name,
+                    _ => false,
+                })
+                .collect();
+            let settled = members
+                .iter()
+                .all(|other| matches!(state.threads[*other].status, Status::Barrier(_) | Status::Finished));
+            if here.len() == members.len() {
+                self.pass_barrier(state, &here);
+                return true;
+            }
+            if settled && arrived.execution == Scope::Subgroup {
+                state.diverged.get_or_insert(arrived.line);
+                self.pass_barrier(state, &here);
+                return true;
+            }
+            // An invocation at a narrower barrier may still come here.
+            let may_move = members.iter().any(|other| match &state.threads[*other].status {
+                Status::Barrier(b) => b.execution < arrived.execution,
+                _ => false,
+            });
+            if settled && !may_move {
+                state.threads[index].status = Status::Faulted(Arc::new(divergent_barrier(&arrived.fence)));
+                return true;
+            }
+        }
+        false
+    }
+
+    fn pass_barrier(&self, state: &mut State, members: &[usize]) {
+        let instance = state.instances;
+        state.instances += 1;
+        for index in members {
+            let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
+            let kind = Kind::Barrier { instance, execution: arrived.execution };
+            state.push(state::fence_event(*index as u32, kind, &arrived.fence));
+            state.threads[*index].status = Status::Running;
+        }
+    }
+
+    /// Whether the graph is an execution so far.
+    pub(super) fn judge(&self, state: &State) -> Judgement {
+        let variant = self.context.settings.variant;
+        let relations = vulkan::relations(&state.graph, variant);
+        let judge = Judge { graph: &state.graph, relations: &relations, variant };
+        if !judge.is_consistent() {
+            return Judgement::Inconsistent;
+        }
+        if self.context.settings.races == Races::Undefined && state.pending.is_empty() {
+            if let Some(race) = judge.data_races().first() {
+                return Judgement::Racy(*race);
+            }
+        }
+        Judgement::Fine
+    }
+}
+
+fn divergent_barrier(fence: &Fence) -> Fault {
+    Fault {
+        kind: UndefinedKind::DivergentBarrier,
+        line: fence.line,
+        detail: "not every invocation of the scope executes this control barrier instance".to_owned(),
+    }
+}

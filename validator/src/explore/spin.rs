@@ -1,0 +1,185 @@
+//! Spin loops. An iteration that changes nothing and comes back to the same state is left out: the
+//! execution without it has the same outcome. What remains is the read that leaves the loop, or
+//! waits for a write that lets it; where the latest writes do not, it waits for ever.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::memory::View;
+use super::search::{Found, Search};
+use super::state::{self, Arrival, State, Status};
+use crate::behaviour::VolatileAccess;
+use crate::interp::{Invocation, Stop};
+use crate::ir::LoopId;
+use crate::model::consistency::Judge;
+use crate::model::graph::Source;
+use crate::model::vulkan;
+use crate::value::Byte;
+
+/// Stops of one iteration before a simulation gives up.
+const MAX_STOPS: usize = 10_000;
+
+impl Search<'_> {
+    /// An invocation arrives at a loop header. False where the iteration that ends changed nothing.
+    pub(super) fn arrive(
+        &self,
+        state: &mut State,
+        index: usize,
+        depth: u32,
+        loop_id: LoopId,
+        found: &mut Found,
+    ) -> bool {
+        let events = state.graph.events.len() as u32;
+        let thread = &state.threads[index];
+        let known = thread.loops.iter().position(|arrival| arrival.depth == depth && arrival.loop_id == loop_id);
+        let mut count = 1;
+        if let Some(position) = known {
+            let last = &thread.loops[position];
+            count = last.count + 1;
+            if count > self.context.settings.spin_bound {
+                found.bounded.get_or_insert_with(|| "--spin-bound".to_owned());
+                found.stop |= state.dirty;
+                return false;
+            }
+            if self.changed_nothing(state, index, last)
+                && thread.invocation.same_state(&last.invocation, self.context.program)
+            {
+                self.note_spin(state, index, last, found);
+                return false;
+            }
+        }
+        let thread = &mut state.threads[index];
+        thread.loops.retain(|arrival| arrival.depth < depth || arrival.depth == depth && arrival.loop_id < loop_id);
+        let invocation = thread.invocation.clone();
+        let traced = thread.trace.len();
+        thread.loops.push(Arrival { depth, loop_id, invocation, events, traced, count });
+        true
+    }
+
+    /// Whether the invocation's events since then are reads, and writes of what was there.
+    fn changed_nothing(&self, state: &State, index: usize, since: &Arrival) -> bool {
+        state.graph.events.iter().skip(since.events as usize).filter(|event| event.agent as usize == index).all(
+            |event| !event.writes() && !matches!(event.kind, crate::model::graph::Kind::Barrier { .. }) || event.reads() && event.read == event.written,
+        )
+    }
+
+    fn note_spin(&self, state: &State, index: usize, since: &Arrival, found: &mut Found) {
+        let own = state.graph.events.iter().skip(since.events as usize).filter(|e| e.agent as usize == index && e.reads());
+        let reads: Vec<_> = own.map(|event| event.inst).collect();
+        found.discoveries.spin_reads.extend(reads.iter().copied());
+        let trace = &state.threads[index].trace[since.traced..];
+        if let (Some(first), false) = (reads.first(), trace.is_empty()) {
+            let traces = found.discoveries.spin_traces.entry((index as u32, *first)).or_default();
+            traces.insert(trace.to_vec());
+        }
+    }
+
+    /// The failing iterations that a spinning read stands for, for the volatile trace.
+    pub(super) fn repeated(&self, index: usize, first_read: crate::ir::InstId) -> Option<VolatileAccess> {
+        let group = self.knowledge.spin_traces.get(&(index as u32, first_read))?;
+        Some(VolatileAccess::Repeated(group.iter().cloned().collect::<BTreeSet<_>>()))
+    }
+
+    /// The innermost loop at whose header the invocation arrived last, if it had no event since.
+    pub(super) fn iteration_without_events<'s>(&self, state: &'s State, index: usize) -> Option<&'s Arrival> {
+        let last = state.threads[index].loops.last()?;
+        let own = state.graph.events.iter().skip(last.events as usize).any(|event| event.agent as usize == index);
+        (!own).then_some(last)
+    }
+
+    /// Whether a waiting read spins, and goes on spinning when it sees the latest writes.
+    pub(super) fn spins_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
+        let Some(reader) = self.reader(state, index) else { return false };
+        if !self.is_spinning(state, &reader) {
+            return false;
+        }
+        let Some(arrival) = self.iteration_without_events(state, index) else { return false };
+        let variant = self.context.settings.variant;
+        let relations = vulkan::relations(&state.graph, variant);
+        let judge = Judge { graph: &state.graph, relations: &relations, variant };
+        let mut simulation = state.clone();
+        for _ in 0..MAX_STOPS {
+            let answered = match &simulation.threads[index].status {
+                Status::Reading { .. } => self.answer_with_latest(&mut simulation, index, &judge, found),
+                _ => true,
+            };
+            if !answered {
+                return false;
+            }
+            match self.run_simulation(&mut simulation, index, found) {
+                Stop::Read(access) => {
+                    simulation.threads[index].status =
+                        Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
+                }
+                Stop::AtomicRead { access, atomicity, may_write } => {
+                    simulation.threads[index].status =
+                        Status::Reading { access: Arc::new(access), atomic: Some(atomicity), may_write };
+                }
+                Stop::Fence(_) => {}
+                Stop::Iteration { function_depth, loop_id, .. } => {
+                    if function_depth == arrival.depth && loop_id == arrival.loop_id {
+                        let now: &Invocation = &simulation.threads[index].invocation;
+                        return now.same_state(&arrival.invocation, self.context.program);
+                    }
+                }
+                Stop::Write(..)
+                | Stop::AtomicWrite { .. }
+                | Stop::Barrier { .. }
+                | Stop::Choose { .. }
+                | Stop::Finished
+                | Stop::Fault(_)
+                | Stop::OutOfFuel
+                | Stop::Unsupported { .. }
+                | Stop::Forever { .. } => return false,
+            }
+        }
+        false
+    }
+
+    fn run_simulation(&self, state: &mut State, index: usize, found: &mut Found) -> Stop {
+        let thread = &mut state.threads[index];
+        let mut view = View {
+            dispatch: self.context.dispatch,
+            knowledge: self.knowledge,
+            contents: &mut state.contents,
+            found: &mut found.discoveries,
+            trace: &mut thread.trace,
+            agent: index as u32,
+        };
+        let invocation = Arc::make_mut(&mut thread.invocation);
+        invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel)
+    }
+
+    /// Answers a read with the latest writes. False where a read-modify-write changes something.
+    fn answer_with_latest(&self, state: &mut State, index: usize, judge: &Judge, found: &mut Found) -> bool {
+        let Some(reader) = self.reader(state, index) else { return false };
+        let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
+            return false;
+        };
+        let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
+        let mut bytes = vec![Byte::Undef; len as usize];
+        let access = reader.access.clone();
+        let (memory, is_atomic) = (reader.memory, reader.atomic.is_some());
+        state.contents.read(&access, memory, index as u32, self.knowledge, &mut found.discoveries, &mut bytes);
+        for (unit, indices) in &spans {
+            let latest = judge.latest_writes(*unit);
+            let source = latest.first().map_or(Source::Initial, |write| Source::Event(*write));
+            let value = state::source_bytes(state, self.knowledge, *unit, indices.len(), source);
+            for (position, byte) in indices.iter().zip(value) {
+                bytes[*position as usize] = byte;
+            }
+        }
+        let program = self.context.program;
+        let thread = &mut state.threads[index];
+        thread.status = Status::Running;
+        let invocation = Arc::make_mut(&mut thread.invocation);
+        if !is_atomic {
+            invocation.supply(program, &bytes);
+            return true;
+        }
+        if invocation.atomic_ways(program, &bytes) > 1 {
+            return false;
+        }
+        invocation.supply_atomic(program, &bytes).is_none_or(|written| written == bytes)
+    }
+}

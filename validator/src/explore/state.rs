@@ -1,0 +1,280 @@
+//! The state of a search: invocations, the graph that they made, and what is still owed.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::knowledge::{Knowledge, Word};
+use super::memory::Contents;
+use crate::behaviour::VolatileAccess;
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Atomicity, ClassSet, Fault, Fence, InstanceName, Order, Scope, Semantics};
+use crate::interp::Invocation;
+use crate::ir::{InstId, Line, LoopId, Program};
+use crate::model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
+use crate::value::Byte;
+
+/// One point of the search.
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) threads: Vec<Thread>,
+    pub(super) graph: Graph,
+    pub(super) contents: Contents,
+    /// Speculated reads whose write is still to come.
+    pub(super) pending: Vec<Pending>,
+    /// Number of control barrier instances so far.
+    pub(super) instances: u32,
+    pub(super) fuel: u64,
+    /// Barriers joined invocations although flow was not uniform.
+    pub(super) diverged: Option<Line>,
+    /// This path noticed that the round's assumptions were wrong: only what it notices counts.
+    pub(super) dirty: bool,
+}
+
+/// One invocation.
+#[derive(Clone)]
+pub(super) struct Thread {
+    pub(super) invocation: Arc<Invocation>,
+    pub(super) status: Status,
+    /// A waiting read does not take its value from events before this one alone.
+    pub(super) waits_since: Option<EventId>,
+    /// Volatile accesses so far.
+    pub(super) trace: Arc<Vec<VolatileAccess>>,
+    /// Loops that the invocation is in, with its state at the last arrival at their headers.
+    pub(super) loops: Vec<Arrival>,
+}
+
+/// The last arrival of an invocation at a loop header.
+#[derive(Clone)]
+pub(super) struct Arrival {
+    pub(super) depth: u32,
+    pub(super) loop_id: LoopId,
+    pub(super) invocation: Arc<Invocation>,
+    /// Number of events in the graph at that time.
+    pub(super) events: u32,
+    /// Length of the volatile trace at that time.
+    pub(super) traced: usize,
+    /// Arrivals so far.
+    pub(super) count: u32,
+}
+
+/// What an invocation is about to do.
+#[derive(Clone)]
+pub(super) enum Status {
+    Running,
+    /// At a read; an atomic one may write too.
+    Reading { access: Arc<Access>, atomic: Option<Atomicity>, may_write: bool },
+    Barrier(Arc<Arrived>),
+    Finished,
+    Faulted(Arc<Fault>),
+    /// In a loop without events that never ends.
+    Forever(Line),
+}
+
+/// An invocation at a control barrier.
+pub(super) struct Arrived {
+    pub(super) execution: Scope,
+    pub(super) fence: Fence,
+    pub(super) name: InstanceName,
+    pub(super) inst: InstId,
+    pub(super) line: Line,
+}
+
+/// A speculated read of one unit.
+#[derive(Clone)]
+pub(super) struct Pending {
+    pub(super) event: EventId,
+    pub(super) unit: Unit,
+    pub(super) value: UnitBytes,
+}
+
+impl State {
+    pub(super) fn new(program: &Program, dispatch: &Dispatch, fuel: u64) -> Self {
+        let agents = dispatch
+            .places
+            .iter()
+            .map(|place| Agent { subgroup: place.subgroup, workgroup: place.workgroup, queue_family: 0 })
+            .collect();
+        let threads = (0..dispatch.places.len())
+            .map(|index| Thread {
+                invocation: Arc::new(Invocation::new(program, dispatch, index as u32)),
+                status: Status::Running,
+                waits_since: None,
+                trace: Arc::default(),
+                loops: Vec::new(),
+            })
+            .collect();
+        State {
+            threads,
+            graph: Graph { agents, ..Graph::default() },
+            contents: Contents::new(dispatch),
+            pending: Vec::new(),
+            instances: 0,
+            fuel,
+            diverged: None,
+            dirty: false,
+        }
+    }
+
+    /// Adds an event; returns its number.
+    pub(super) fn push(&mut self, event: Event) -> EventId {
+        self.graph.events.push(event);
+        self.graph.events.len() as EventId - 1
+    }
+}
+
+impl Status {
+    pub(super) fn is_over(&self) -> bool {
+        match self {
+            Status::Finished | Status::Faulted(_) | Status::Forever(_) => true,
+            Status::Running | Status::Reading { .. } | Status::Barrier(_) => false,
+        }
+    }
+}
+
+/// The units of an access, ascending, each with the indices of its bytes in the access.
+pub(super) type UnitSpans = SmallVec<[(Unit, SmallVec<[u32; 4]>); 4]>;
+
+/// The shared units that an access covers. `None` where it covers only part of one: the word must
+/// be split first, and `split` gets it.
+pub(super) fn units_of(
+    access: &Access,
+    memory: u32,
+    knowledge: &Knowledge,
+    mut split: impl FnMut(u32),
+) -> Option<UnitSpans> {
+    let mut spans = UnitSpans::new();
+    let mut whole = true;
+    let mut index = 0;
+    for (offset, len) in &access.ranges {
+        for byte in *offset..offset + len {
+            let unit = match knowledge.word(memory, byte) {
+                Word::Unshared => None,
+                Word::Whole(unit) => Some(unit),
+                Word::Bytes(first) => Some(first + byte % 4),
+            };
+            if let Some(unit) = unit {
+                match spans.last_mut() {
+                    Some((last, bytes)) if *last == unit => bytes.push(index),
+                    _ => spans.push((unit, SmallVec::from_slice(&[index]))),
+                }
+                let is_whole = matches!(knowledge.word(memory, byte), Word::Whole(_));
+                let starts = byte % 4 == 0 || byte > *offset;
+                let ends = byte % 4 == 3 || byte + 1 < offset + len;
+                if is_whole && !(starts && ends) {
+                    whole = false;
+                    split(byte / 4 * 4);
+                }
+            }
+            index += 1;
+        }
+    }
+    spans.sort_unstable_by_key(|(unit, _)| *unit);
+    whole.then_some(spans)
+}
+
+/// An event for an access; sources and values are filled in by the caller.
+pub(super) fn access_event(
+    agent: u32,
+    kind: Kind,
+    access: &Access,
+    atomic: Option<&Atomicity>,
+    reference: u32,
+    units: impl Iterator<Item = Unit>,
+) -> Event {
+    let semantics = atomic.map(|atomic| atomic.semantics).unwrap_or_default();
+    let mut event = Event {
+        agent,
+        kind,
+        units: units.collect(),
+        sources: SmallVec::new(),
+        read: SmallVec::new(),
+        written: SmallVec::new(),
+        reference,
+        class: access.class.semantics_bit(),
+        atomic: atomic.is_some(),
+        scope: atomic.map_or(Scope::Invocation, |atomic| atomic.scope),
+        order: Order::Relaxed,
+        semantics: ClassSet::default(),
+        make_available: false,
+        make_visible: false,
+        non_private: access.non_private,
+        available: access.available,
+        visible: access.visible,
+        volatile: access.volatile,
+        inst: access.inst,
+        line: access.line,
+        place: Some((access.object, access.ranges.first().map_or(0, |(offset, _)| *offset))),
+    };
+    set_semantics(&mut event, semantics);
+    event
+}
+
+/// Gives an event its memory semantics; a relaxed one has none.
+pub(super) fn set_semantics(event: &mut Event, semantics: Semantics) {
+    event.order = semantics.order;
+    let relaxed = semantics.order == Order::Relaxed;
+    event.semantics = if relaxed { ClassSet::default() } else { semantics.classes };
+    event.make_available = semantics.make_available;
+    event.make_visible = semantics.make_visible;
+}
+
+/// An event for a memory barrier or a control barrier.
+pub(super) fn fence_event(agent: u32, kind: Kind, fence: &Fence) -> Event {
+    let mut event = Event {
+        agent,
+        kind,
+        units: SmallVec::new(),
+        sources: SmallVec::new(),
+        read: SmallVec::new(),
+        written: SmallVec::new(),
+        reference: u32::MAX,
+        class: ClassSet::default(),
+        atomic: false,
+        scope: fence.scope,
+        order: Order::Relaxed,
+        semantics: ClassSet::default(),
+        make_available: false,
+        make_visible: false,
+        non_private: false,
+        available: None,
+        visible: None,
+        volatile: false,
+        inst: fence.inst,
+        line: fence.line,
+        place: None,
+    };
+    set_semantics(&mut event, fence.semantics);
+    event
+}
+
+/// The bytes of each unit, out of those of the whole access.
+pub(super) fn split_bytes<'a>(
+    spans: &'a UnitSpans,
+    bytes: &'a [Byte],
+) -> impl Iterator<Item = UnitBytes> + 'a {
+    spans.iter().map(move |(_, indices)| {
+        indices.iter().map(|index| bytes.get(*index as usize).copied().unwrap_or(Byte::Undef)).collect()
+    })
+}
+
+/// Where a write of a graph stands as a source: an event of the graph or the initial value.
+pub(super) fn source_bytes(
+    state: &State,
+    knowledge: &Knowledge,
+    unit: Unit,
+    len: usize,
+    source: Source,
+) -> UnitBytes {
+    let initial = || {
+        let (memory, offset) = knowledge.key(unit);
+        (0..len as u32).map(|byte| state.contents.byte(memory, offset + byte)).collect()
+    };
+    match source {
+        Source::Initial | Source::Pending => initial(),
+        Source::Event(write) => {
+            let event = state.graph.events.get(write as usize);
+            event.and_then(|event| event.written_to(unit)).cloned().unwrap_or_else(initial)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! When nobody can go on without help: the end of an execution, a hang, or load buffering.
+
+use smallvec::SmallVec;
+
+use super::resolve::{for_each_assignment, Reader};
+use super::search::{Found, Search};
+use super::state::{self, State, Status, UnitSpans};
+use crate::model::graph::{Source, UnitBytes};
+
+impl Search<'_> {
+    /// Every invocation is over, waits at a read or stands at an incomplete barrier.
+    pub(super) fn stuck(&self, state: &State, found: &mut Found) -> Vec<State> {
+        if state.dirty {
+            found.stop = true;
+            return Vec::new();
+        }
+        let is_waiting = |status: &Status| matches!(status, Status::Reading { .. });
+        let waiting: Vec<usize> =
+            (0..state.threads.len()).filter(|index| is_waiting(&state.threads[*index].status)).collect();
+        let all_finished = state.threads.iter().all(|thread| matches!(thread.status, Status::Finished));
+        if all_finished {
+            self.complete(state, found);
+            return Vec::new();
+        }
+        let hangs = state.pending.is_empty() && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
+        if hangs {
+            self.hang(state, found);
+        }
+        let children = match waiting.first() {
+            Some(first) if self.may_buffer_loads(state, &waiting) => self.speculate(state, *first, found),
+            _ => Vec::new(),
+        };
+        if children.is_empty() && !hangs {
+            found.blocked += 1;
+        }
+        children
+    }
+
+    /// Whether a cycle of program order and reads-from could go through the waiting reads. Where
+    /// all of them are of one location and nobody stands at a barrier, every program-order step of
+    /// the cycle is location order, and the cycle is forbidden.
+    fn may_buffer_loads(&self, state: &State, waiting: &[usize]) -> bool {
+        if state.threads.iter().any(|thread| matches!(thread.status, Status::Barrier(_))) {
+            return true;
+        }
+        let place = |index: &usize| {
+            let reader = self.reader(state, *index)?;
+            Some((reader.memory, reader.reference, reader.access.ranges.clone()))
+        };
+        waiting.len() > 1 && waiting.windows(2).any(|pair| place(&pair[0]) != place(&pair[1]))
+    }
+
+    /// One child for every value that a write to come may have.
+    fn speculate(&self, state: &State, index: usize, found: &mut Found) -> Vec<State> {
+        let Some(reader) = self.reader(state, index) else { return Vec::new() };
+        let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
+            return Vec::new();
+        };
+        if !self.others_may_write(state, index, &spans, found) {
+            return Vec::new();
+        }
+        let candidates = self.speculations(state, &spans, found);
+        let mut children = Vec::new();
+        for_each_assignment(&candidates, &mut |assignment| {
+            if assignment.iter().any(|(source, _)| *source == Source::Pending) {
+                children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
+            }
+        });
+        children
+    }
+
+    /// Per unit, a write to come of every known value; where there are several units, the writes
+    /// of the graph too.
+    fn speculations(
+        &self,
+        state: &State,
+        spans: &UnitSpans,
+        found: &mut Found,
+    ) -> Vec<SmallVec<[(Source, UnitBytes); 4]>> {
+        let several = spans.len() > 1;
+        spans
+            .iter()
+            .map(|(unit, indices)| {
+                let key = self.knowledge.key(*unit);
+                found.discoveries.wanted_values.insert(key);
+                let known = self.knowledge.values.get(&key);
+                let mut options: SmallVec<[(Source, UnitBytes); 4]> =
+                    known.into_iter().flatten().map(|value| (Source::Pending, value.clone())).collect();
+                if several {
+                    let writes = state.graph.events.iter().enumerate().filter(|(_, event)| event.written_to(*unit).is_some());
+                    let sources = writes.map(|(id, _)| Source::Event(id as u32));
+                    options.extend(std::iter::once(Source::Initial).chain(sources).map(|source| {
+                        (source, state::source_bytes(state, self.knowledge, *unit, indices.len(), source))
+                    }));
+                }
+                options
+            })
+            .collect()
+    }
+
+    /// Whether the read is one of a spin loop, and the first of its iteration.
+    pub(super) fn is_spinning(&self, state: &State, reader: &Reader) -> bool {
+        self.knowledge.spin_reads.contains(&reader.access.inst)
+            && self.iteration_without_events(state, reader.index).is_some()
+    }
+}

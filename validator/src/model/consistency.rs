@@ -1,0 +1,400 @@
+//! Which graphs are executions: the acyclicity axiom, the visibility of plain reads, data races,
+//! and the final values that a host read may see.
+//!
+//! Implements "Acyclicity", "Visible-To" and "Data Race" of the Vulkan memory model, per memory
+//! unit. Scoped modification order is an orientation of the mutually-ordered pairs of atomic
+//! writes; it is not enumerated: a graph is consistent if some orientation makes the union of
+//! location-ordered, scoped modification order, reads-from and from-reads acyclic. Edges between
+//! mutually-ordered atomics hold for all their units, since atomics do not tear.
+
+use super::graph::{EventId, Graph, Kind, Source, Unit};
+use super::relation::Relation;
+use super::vulkan::{Location, Relations, Revision, Variant};
+
+/// Judges one graph with its relations.
+pub struct Judge<'a> {
+    pub graph: &'a Graph,
+    pub relations: &'a Relations,
+    pub variant: Variant,
+}
+
+/// A data race: two accesses of one unit that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DataRace {
+    pub first: EventId,
+    pub second: EventId,
+    pub unit: Unit,
+}
+
+/// Units whose last writes depend on each other, and the choices of last writes (one a unit)
+/// that are consistent, distinct by the values that they leave.
+#[derive(Clone, Debug)]
+pub struct FinalValues {
+    pub units: Vec<Unit>,
+    pub last_writes: Vec<Vec<EventId>>,
+}
+
+impl Judge<'_> {
+    /// Whether some scoped modification order satisfies the axioms.
+    pub fn is_consistent(&self) -> bool {
+        let all: Vec<&Location> = self.relations.locations.iter().collect();
+        all.iter().all(|location| self.plain_reads_are_visible(location))
+            && self.is_acyclic(&all, Relation::new(self.graph.events.len()))
+    }
+
+    /// Every plain read takes its value from a write that is visible to it: location-ordered
+    /// before it with no write in between. (A read of the initial value is covered by from-reads.)
+    fn plain_reads_are_visible(&self, location: &Location) -> bool {
+        location.events.iter().enumerate().all(|(j, read)| {
+            let read = &self.graph.events[*read as usize];
+            if !read.reads() || read.atomic {
+                return true;
+            }
+            let Some(Source::Event(write)) = read.source(location.unit) else { return true };
+            let Some(i) = position(location, write) else { return true };
+            let order = &location.location_ordered;
+            order.contains(i, j)
+                && !order.row(i).any(|z| {
+                    self.graph.events[location.events[z] as usize].writes() && order.contains(z, j)
+                })
+        })
+    }
+
+    /// Whether the given orientation extends to one that is acyclic in every location.
+    fn is_acyclic(&self, locations: &[&Location], mut order: Relation) -> bool {
+        let bases: Vec<Relation> = locations.iter().map(|location| self.base(location)).collect();
+        let pairs = self.undecided_pairs(locations);
+        self.orient(locations, &bases, &pairs, &mut order)
+    }
+
+    /// The part of the union that needs no scoped modification order.
+    fn base(&self, location: &Location) -> Relation {
+        let events = &self.graph.events;
+        let mut union = location.location_ordered.clone();
+        for (j, read) in location.events.iter().enumerate() {
+            let event = &events[*read as usize];
+            if !event.reads() {
+                continue;
+            }
+            match event.source(location.unit) {
+                Some(Source::Event(write)) => {
+                    let Some(i) = position(location, write) else { continue };
+                    union.insert(i, j);
+                    if self.variant.revision == Revision::R2025 {
+                        for later in location.location_ordered.row(i) {
+                            if later != j && events[location.events[later] as usize].writes() {
+                                union.insert(j, later);
+                            }
+                        }
+                    }
+                }
+                Some(Source::Initial) => {
+                    for (other, write) in location.events.iter().enumerate() {
+                        if other != j && events[*write as usize].writes() {
+                            union.insert(j, other);
+                        }
+                    }
+                }
+                Some(Source::Pending) | None => {}
+            }
+        }
+        self.add_edges_of_whole_atomics(location, &mut union);
+        union
+    }
+
+    /// Reads-from and from-reads between mutually-ordered atomics of several units, from the other
+    /// units: an atomic access does not tear.
+    fn add_edges_of_whole_atomics(&self, location: &Location, union: &mut Relation) {
+        let events = &self.graph.events;
+        for (j, read) in location.events.iter().enumerate() {
+            let event = &events[*read as usize];
+            if !event.atomic || !event.reads() || event.units.len() < 2 {
+                continue;
+            }
+            for (i, write) in location.events.iter().enumerate() {
+                if !events[*write as usize].writes() || !self.graph.mutually_ordered(*write as usize, *read as usize) {
+                    continue;
+                }
+                for source in &event.sources {
+                    match source {
+                        Source::Event(from) if from == write => union.insert(i, j),
+                        Source::Initial => union.insert(j, i),
+                        Source::Event(_) | Source::Pending => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Mutually-ordered pairs of atomic writes in these locations.
+    fn undecided_pairs(&self, locations: &[&Location]) -> Vec<(EventId, EventId)> {
+        let mut pairs = Vec::new();
+        for location in locations {
+            for (i, a) in location.events.iter().enumerate() {
+                let x = &self.graph.events[*a as usize];
+                if !x.atomic || !x.writes() || x.units.first() != Some(&location.unit) {
+                    continue;
+                }
+                for b in &location.events[i + 1..] {
+                    if self.graph.events[*b as usize].writes() && self.graph.mutually_ordered(*a as usize, *b as usize) {
+                        pairs.push((*a, *b));
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Orients what is forced, then tries both ways for a pair that a read observes.
+    fn orient(
+        &self,
+        locations: &[&Location],
+        bases: &[Relation],
+        pairs: &[(EventId, EventId)],
+        order: &mut Relation,
+    ) -> bool {
+        loop {
+            let mut forced = Vec::new();
+            for (location, base) in locations.iter().zip(bases) {
+                let mut union = base.clone();
+                self.add_order(location, order, &mut union);
+                union.close();
+                if union.is_reflexive_somewhere() {
+                    return false;
+                }
+                self.find_forced(location, &union, pairs, order, &mut forced);
+            }
+            if forced.is_empty() {
+                break;
+            }
+            for (a, b) in forced {
+                if order.contains(b as usize, a as usize) {
+                    return false;
+                }
+                order.insert(a as usize, b as usize);
+            }
+        }
+        let open = pairs.iter().find(|(a, b)| !is_decided(order, *a, *b) && (self.is_read(*a) || self.is_read(*b)));
+        let Some((a, b)) = open.copied() else { return true };
+        for (first, second) in [(a, b), (b, a)] {
+            let mut attempt = order.clone();
+            attempt.insert(first as usize, second as usize);
+            if self.orient(locations, bases, pairs, &mut attempt) {
+                *order = attempt;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Scoped modification order and the from-reads edges that follow from it.
+    fn add_order(&self, location: &Location, order: &Relation, union: &mut Relation) {
+        let events = &self.graph.events;
+        for (i, a) in location.events.iter().enumerate() {
+            for (j, b) in location.events.iter().enumerate() {
+                if i == j || !order.contains(*a as usize, *b as usize) {
+                    continue;
+                }
+                union.insert(i, j);
+                for (r, read) in location.events.iter().enumerate() {
+                    if r == j || !events[*read as usize].reads() {
+                        continue;
+                    }
+                    let event = &events[*read as usize];
+                    let whole = event.units.len() > 1 && self.graph.mutually_ordered(*read as usize, *b as usize);
+                    let reads_a = if whole {
+                        event.sources.contains(&Source::Event(*a))
+                    } else {
+                        event.source(location.unit) == Some(Source::Event(*a))
+                    };
+                    if reads_a {
+                        union.insert(r, j);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Pairs whose other orientation would close a cycle.
+    fn find_forced(
+        &self,
+        location: &Location,
+        closure: &Relation,
+        pairs: &[(EventId, EventId)],
+        order: &Relation,
+        forced: &mut Vec<(EventId, EventId)>,
+    ) {
+        for (a, b) in pairs {
+            if is_decided(order, *a, *b) {
+                continue;
+            }
+            let (Some(i), Some(j)) = (position(location, *a), position(location, *b)) else { continue };
+            if self.must_precede(location, closure, i, j) {
+                forced.push((*a, *b));
+            } else if self.must_precede(location, closure, j, i) {
+                forced.push((*b, *a));
+            }
+        }
+    }
+
+    /// Write `i` reaches `j`, or reaches a reader of `j` (which would from-read `i`).
+    fn must_precede(&self, location: &Location, closure: &Relation, i: usize, j: usize) -> bool {
+        closure.contains(i, j)
+            || closure.row(i).any(|r| {
+                let event = &self.graph.events[location.events[r] as usize];
+                r != i && event.reads() && event.source(location.unit) == Some(Source::Event(location.events[j]))
+            })
+    }
+
+    fn is_read(&self, write: EventId) -> bool {
+        self.graph.events.iter().any(|event| event.sources.contains(&Source::Event(write)))
+    }
+
+    /// All data races, ascending.
+    pub fn data_races(&self) -> Vec<DataRace> {
+        let mut races = Vec::new();
+        for location in &self.relations.locations {
+            for (i, a) in location.events.iter().enumerate() {
+                for (j, b) in location.events.iter().enumerate().skip(i + 1) {
+                    let one_writes =
+                        self.graph.events[*a as usize].writes() || self.graph.events[*b as usize].writes();
+                    if one_writes
+                        && !location.location_ordered.contains(i, j)
+                        && !location.location_ordered.contains(j, i)
+                        && !self.graph.mutually_ordered(*a as usize, *b as usize)
+                    {
+                        races.push(DataRace { first: *a, second: *b, unit: location.unit });
+                    }
+                }
+            }
+        }
+        races.sort_unstable();
+        races
+    }
+
+    /// What a host read after the dispatch may see: a read that every access of the dispatch is
+    /// location-ordered before (device domain), so it reads a write that nothing follows in
+    /// location order or scoped modification order.
+    pub fn final_values(&self) -> Vec<FinalValues> {
+        self.clusters().iter().map(|cluster| self.final_values_of(cluster)).collect()
+    }
+
+    /// Written locations, grouped where an atomic write spans several.
+    fn clusters(&self) -> Vec<Vec<&Location>> {
+        let mut clusters: Vec<Vec<&Location>> = Vec::new();
+        for location in &self.relations.locations {
+            let writes = || location.events.iter().filter(|event| self.graph.events[**event as usize].writes());
+            if writes().next().is_none() {
+                continue;
+            }
+            let joins = clusters.last().is_some_and(|cluster| {
+                writes().any(|write| {
+                    let event = &self.graph.events[*write as usize];
+                    event.atomic && cluster.iter().any(|other| event.units.contains(&other.unit))
+                })
+            });
+            match clusters.last_mut() {
+                Some(cluster) if joins => cluster.push(location),
+                _ => clusters.push(vec![location]),
+            }
+        }
+        clusters
+    }
+
+    fn final_values_of(&self, cluster: &[&Location]) -> FinalValues {
+        let mut found = FinalValues {
+            units: cluster.iter().map(|location| location.unit).collect(),
+            last_writes: Vec::new(),
+        };
+        let mut values = Vec::new();
+        let mut chosen = Vec::new();
+        self.choose_last_writes(cluster, &mut chosen, &mut values, &mut found);
+        found
+    }
+
+    fn choose_last_writes(
+        &self,
+        cluster: &[&Location],
+        chosen: &mut Vec<EventId>,
+        values: &mut Vec<Vec<super::graph::UnitBytes>>,
+        found: &mut FinalValues,
+    ) {
+        let Some(location) = cluster.get(chosen.len()) else {
+            let left: Vec<_> = chosen
+                .iter()
+                .zip(cluster)
+                .filter_map(|(write, at)| self.graph.events[*write as usize].written_to(at.unit).cloned())
+                .collect();
+            if !values.contains(&left) && self.can_be_last(cluster, chosen) {
+                values.push(left);
+                found.last_writes.push(chosen.clone());
+            }
+            return;
+        };
+        for (i, write) in location.events.iter().enumerate() {
+            let is_write = |event: EventId| self.graph.events[event as usize].writes();
+            let overwritten = || location.location_ordered.row(i).any(|later| is_write(location.events[later]));
+            if is_write(*write) && !overwritten() {
+                chosen.push(*write);
+                self.choose_last_writes(cluster, chosen, values, found);
+                chosen.pop();
+            }
+        }
+    }
+
+    /// Whether these writes can be last in scoped modification order.
+    fn can_be_last(&self, cluster: &[&Location], chosen: &[EventId]) -> bool {
+        let mut order = Relation::new(self.graph.events.len());
+        let mut constrained = false;
+        for (location, last) in cluster.iter().zip(chosen) {
+            for other in &location.events {
+                if self.graph.events[*other as usize].writes()
+                    && self.graph.mutually_ordered(*other as usize, *last as usize)
+                {
+                    if order.contains(*last as usize, *other as usize) {
+                        return false;
+                    }
+                    order.insert(*other as usize, *last as usize);
+                    constrained = true;
+                }
+            }
+        }
+        !constrained || self.is_acyclic(cluster, order)
+    }
+
+    /// Writes to a unit that an invocation that keeps reading will see in the end: those that no
+    /// other write follows in location order or, where it is decided by every consistent
+    /// orientation, in scoped modification order.
+    pub fn latest_writes(&self, unit: Unit) -> Vec<EventId> {
+        let Some(location) = self.relations.locations.iter().find(|location| location.unit == unit) else {
+            return Vec::new();
+        };
+        let is_write = |event: EventId| self.graph.events[event as usize].writes();
+        let mut latest = Vec::new();
+        for (i, write) in location.events.iter().enumerate() {
+            let overwritten = location.location_ordered.row(i).any(|later| is_write(location.events[later]));
+            if is_write(*write) && !overwritten && self.can_be_last(&[location], &[*write]) {
+                latest.push(*write);
+            }
+        }
+        latest
+    }
+
+    /// Whether a read-modify-write leaves the bytes as it found them.
+    pub fn changes_nothing(&self, event: EventId) -> bool {
+        let event = &self.graph.events[event as usize];
+        match event.kind {
+            Kind::Read | Kind::Fence => true,
+            Kind::Update => event.read == event.written,
+            Kind::Write | Kind::Barrier { .. } | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
+        }
+    }
+}
+
+fn is_decided(order: &Relation, a: EventId, b: EventId) -> bool {
+    order.contains(a as usize, b as usize) || order.contains(b as usize, a as usize)
+}
+
+fn position(location: &Location, event: EventId) -> Option<usize> {
+    location.events.binary_search(&event).ok()
+}

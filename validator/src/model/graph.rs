@@ -1,0 +1,177 @@
+//! Execution graphs: events with program order (the order of an agent's events in the graph) and
+//! reads-from. The memory models judge them.
+
+use smallvec::SmallVec;
+
+use crate::event::{ClassSet, Order, Scope};
+use crate::ir::{InstId, Line};
+use crate::value::Byte;
+
+/// Index of an event in its graph.
+pub type EventId = u32;
+
+/// A memory unit: bytes that no access splits. Dense numbers, given by the explorer.
+pub type Unit = u32;
+
+/// Where an agent stands in the scope hierarchy; equal numbers, same instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent {
+    pub subgroup: u32,
+    pub workgroup: u32,
+    pub queue_family: u32,
+}
+
+/// What kind of operation an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+    /// An atomic read-modify-write.
+    Update,
+    /// A memory barrier.
+    Fence,
+    /// A control barrier of this dynamic instance; with an order other than relaxed, a fence too.
+    Barrier { instance: u32, execution: Scope },
+    /// An availability operation of all writes to the device domain.
+    DeviceAvailability,
+    /// A visibility operation from the device domain.
+    DeviceVisibility,
+}
+
+/// Where a read takes the bytes of one unit from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The initial contents.
+    Initial,
+    Event(EventId),
+    /// A write that the graph does not hold yet (load buffering); its value is speculated.
+    Pending,
+}
+
+/// The bytes of one unit (at most four).
+pub type UnitBytes = SmallVec<[Byte; 4]>;
+
+/// An operation of one agent.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub agent: u32,
+    pub kind: Kind,
+    /// Units accessed, ascending; empty for what is no memory access.
+    pub units: SmallVec<[Unit; 4]>,
+    /// Sources of a read, one a unit.
+    pub sources: SmallVec<[Source; 4]>,
+    /// Bytes read, one entry a unit.
+    pub read: SmallVec<[UnitBytes; 1]>,
+    /// Bytes written, one entry a unit.
+    pub written: SmallVec<[UnitBytes; 1]>,
+    /// The reference that the access goes through.
+    pub reference: u32,
+    /// Storage class of the access, as a semantics bit.
+    pub class: ClassSet,
+    pub atomic: bool,
+    /// Memory scope of an atomic or a fence.
+    pub scope: Scope,
+    pub order: Order,
+    /// Storage-class semantics; empty where the order is relaxed.
+    pub semantics: ClassSet,
+    pub make_available: bool,
+    pub make_visible: bool,
+    pub non_private: bool,
+    /// Per-instruction availability and visibility operations.
+    pub available: Option<Scope>,
+    pub visible: Option<Scope>,
+    pub volatile: bool,
+    pub inst: InstId,
+    pub line: Line,
+    /// Object and first byte offset of an access, for reports.
+    pub place: Option<(u32, u32)>,
+}
+
+impl Event {
+    /// Whether it reads memory.
+    pub fn reads(&self) -> bool {
+        matches!(self.kind, Kind::Read | Kind::Update)
+    }
+
+    /// Whether it writes memory.
+    pub fn writes(&self) -> bool {
+        matches!(self.kind, Kind::Write | Kind::Update)
+    }
+
+    /// Whether it accesses memory.
+    pub fn accesses(&self) -> bool {
+        self.reads() || self.writes()
+    }
+
+    /// Whether it is a memory barrier (a control barrier with semantics is one).
+    pub fn is_fence(&self) -> bool {
+        matches!(self.kind, Kind::Fence | Kind::Barrier { .. })
+    }
+
+    /// Whether it performs an acquire operation or is an acquire barrier.
+    pub fn acquires(&self) -> bool {
+        self.order.acquires() && (self.is_fence() || self.atomic && self.reads())
+    }
+
+    /// Whether it performs a release operation or is a release barrier.
+    pub fn releases(&self) -> bool {
+        self.order.releases() && (self.is_fence() || self.atomic && self.writes())
+    }
+
+    /// The source of a unit that it reads.
+    pub fn source(&self, unit: Unit) -> Option<Source> {
+        let position = self.units.iter().position(|candidate| *candidate == unit)?;
+        self.sources.get(position).copied()
+    }
+
+    /// The bytes that it writes to a unit.
+    pub fn written_to(&self, unit: Unit) -> Option<&UnitBytes> {
+        let position = self.units.iter().position(|candidate| *candidate == unit)?;
+        self.written.get(position)
+    }
+}
+
+/// A set of events with program order and reads-from.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// In an order in which every agent's events follow program order.
+    pub events: Vec<Event>,
+    pub agents: Vec<Agent>,
+    /// System-synchronizes-with, as pairs.
+    pub system_synchronizes_with: Vec<(EventId, EventId)>,
+}
+
+impl Graph {
+    /// Program order: both by one agent, `a` first.
+    pub fn program_ordered(&self, a: usize, b: usize) -> bool {
+        a < b && self.events[a].agent == self.events[b].agent
+    }
+
+    /// Whether `b`'s agent is in the instance of `scope` around `a`'s agent.
+    pub fn in_scope_instance(&self, a: u32, scope: Scope, b: u32) -> bool {
+        let (x, y) = (self.agents[a as usize], self.agents[b as usize]);
+        match scope {
+            Scope::Invocation => a == b,
+            Scope::Subgroup => x.subgroup == y.subgroup,
+            Scope::Workgroup => x.workgroup == y.workgroup,
+            Scope::QueueFamily => x.queue_family == y.queue_family,
+            Scope::Device | Scope::CrossDevice => true,
+        }
+    }
+
+    /// Whether two events are in the instances of each other's memory scopes.
+    pub fn in_each_others_scope(&self, a: &Event, b: &Event) -> bool {
+        self.in_scope_instance(a.agent, a.scope, b.agent) && self.in_scope_instance(b.agent, b.scope, a.agent)
+    }
+
+    /// Mutually-ordered atomic operations: same locations, same reference, in each other's scope.
+    pub fn mutually_ordered(&self, a: usize, b: usize) -> bool {
+        let (x, y) = (&self.events[a], &self.events[b]);
+        a != b
+            && x.atomic
+            && y.atomic
+            && x.reference == y.reference
+            && x.units == y.units
+            && self.in_each_others_scope(x, y)
+    }
+}

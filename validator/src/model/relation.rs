@@ -1,0 +1,126 @@
+//! Binary relations over the events of a graph, as bit matrices in flat memory.
+
+/// A relation over events `0..len`: row `a` holds the set of `b` with `(a, b)` in the relation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relation {
+    len: usize,
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Relation {
+    /// The empty relation over `len` events.
+    pub fn new(len: usize) -> Self {
+        let words = len.div_ceil(64);
+        Relation { len, words, bits: vec![0; len * words] }
+    }
+
+    /// Empties the relation and makes it one over `len` events, keeping its memory.
+    pub fn reset(&mut self, len: usize) {
+        self.len = len;
+        self.words = len.div_ceil(64);
+        self.bits.clear();
+        self.bits.resize(len * self.words, 0);
+    }
+
+    /// Number of events that the relation is over.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no pair is related.
+    pub fn is_empty(&self) -> bool {
+        self.bits.iter().all(|word| *word == 0)
+    }
+
+    #[inline]
+    pub fn insert(&mut self, a: usize, b: usize) {
+        self.bits[a * self.words + b / 64] |= 1 << (b % 64);
+    }
+
+    #[inline]
+    pub fn contains(&self, a: usize, b: usize) -> bool {
+        self.bits[a * self.words + b / 64] >> (b % 64) & 1 == 1
+    }
+
+    /// The union with another relation over the same events.
+    pub fn unite(&mut self, other: &Relation) {
+        for (word, more) in self.bits.iter_mut().zip(&other.bits) {
+            *word |= more;
+        }
+    }
+
+    /// The events related to `a` on the right, ascending.
+    pub fn row(&self, a: usize) -> impl Iterator<Item = usize> + '_ {
+        let row = &self.bits[a * self.words..(a + 1) * self.words];
+        row.iter().enumerate().flat_map(|(index, word)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                if rest == 0 {
+                    return None;
+                }
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                Some(index * 64 + bit)
+            })
+        })
+    }
+
+    /// Makes the relation transitive (Warshall).
+    pub fn close(&mut self) {
+        let words = self.words;
+        for middle in 0..self.len {
+            for a in 0..self.len {
+                if a == middle || self.bits[a * words + middle / 64] >> (middle % 64) & 1 == 0 {
+                    continue;
+                }
+                let (to, from) = if a < middle {
+                    let (low, high) = self.bits.split_at_mut(middle * words);
+                    (&mut low[a * words..(a + 1) * words], &high[..words])
+                } else {
+                    let (low, high) = self.bits.split_at_mut(a * words);
+                    (&mut high[..words], &low[middle * words..(middle + 1) * words])
+                };
+                for (word, more) in to.iter_mut().zip(from) {
+                    *word |= more;
+                }
+            }
+        }
+    }
+
+    /// Whether some event is related to itself.
+    pub fn is_reflexive_somewhere(&self) -> bool {
+        (0..self.len).any(|event| self.contains(event, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Relation;
+
+    #[test]
+    fn closure_follows_paths_of_any_length() {
+        let mut relation = Relation::new(130);
+        for event in 0..129 {
+            relation.insert(event + 1, event);
+        }
+        relation.close();
+        assert!(relation.contains(129, 0));
+        assert!(!relation.contains(0, 129));
+        assert!(!relation.is_reflexive_somewhere());
+        relation.insert(0, 129);
+        relation.close();
+        assert!(relation.contains(64, 64));
+        assert!(relation.is_reflexive_somewhere());
+    }
+
+    #[test]
+    fn rows_list_their_members_in_order() {
+        let mut relation = Relation::new(100);
+        for member in [99, 3, 64, 63] {
+            relation.insert(7, member);
+        }
+        assert_eq!(relation.row(7).collect::<Vec<_>>(), [3, 63, 64, 99]);
+        assert_eq!(relation.row(8).count(), 0);
+    }
+}
