@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::Line;
+use crate::model::graph::Graph;
 use crate::value::Byte;
 
 /// One behaviour that is not undefined.
@@ -81,6 +82,10 @@ pub struct Behaviours {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Witness {
     pub events: Vec<WitnessEvent>,
+    /// The execution itself: event `i` is the graph's event `i`.
+    pub graph: Graph,
+    /// For each unit of the graph, its memory (of the dispatch) and first byte.
+    pub units: Vec<(u32, u32)>,
 }
 
 /// An event of a witness.

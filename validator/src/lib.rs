@@ -13,6 +13,6 @@ pub mod event;
 pub mod explore;
 pub mod interp;
 pub mod ir;
-pub mod model;
 pub mod launch;
+pub mod model;
 pub mod value;

@@ -32,7 +32,9 @@ impl Search<'_> {
         }
         self.note_values(state, found);
         if let Some(line) = state.diverged {
-            if !self.context.settings.structural_reconvergence && !self.context.program.modes.maximally_reconverges {
+            if !self.context.settings.structural_reconvergence
+                && !self.context.program.modes.maximally_reconverges
+            {
                 found.undecided.insert(format!("reconvergence (line {line})"));
             }
         }
@@ -84,7 +86,9 @@ impl Search<'_> {
                     if unit_memory != object.memory {
                         continue;
                     }
-                    let Some(written) = state.graph.events[*write as usize].written_to(*unit) else { continue };
+                    let Some(written) = state.graph.events[*write as usize].written_to(*unit) else {
+                        continue;
+                    };
                     for (index, byte) in written.iter().enumerate() {
                         if let Some(slot) = bytes.get_mut(offset as usize + index) {
                             *slot = *byte;
@@ -122,7 +126,10 @@ impl Search<'_> {
         let mut bytes = 0;
         if !found.outcomes.contains_key(&outcome) {
             bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-            found.outcomes.insert(outcome, witness::of(&state.graph, self.context.settings.variant));
+            found.outcomes.insert(
+                outcome,
+                witness::of(&state.graph, self.knowledge.units(), self.context.settings.variant),
+            );
         }
         self.context.budget.execution(bytes);
     }

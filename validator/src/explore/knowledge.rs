@@ -30,7 +30,7 @@ pub(super) struct Knowledge {
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     pub(super) spin_reads: BTreeSet<InstId>,
-    /// Volatile accesses of failing iterations, by the first read of the iteration.
+    /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// Values were left out because there were too many.
     pub(super) capped: bool,
@@ -112,6 +112,11 @@ impl Knowledge {
     /// Where a unit lies: memory and first byte.
     pub(super) fn key(&self, unit: Unit) -> UnitKey {
         self.units[unit as usize]
+    }
+
+    /// Where all units lie, by number.
+    pub(super) fn units(&self) -> &[UnitKey] {
+        &self.units
     }
 
     /// Takes over what a round noticed. Returns whether another round is needed.

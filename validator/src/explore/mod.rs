@@ -118,7 +118,8 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
             continue;
         }
         let mut behaviours = found.into_behaviours(&knowledge);
-        behaviours.complete = stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
+        behaviours.complete =
+            stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
         behaviours.stopped = stopped.map(str::to_owned);
         if learned && stopped.is_none() {
             behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());

@@ -28,9 +28,11 @@ impl Reach {
                 let mut follows = vec![vec![false; count]; count];
                 let mut calls = Vec::new();
                 for (index, inst) in function.code.iter().enumerate() {
-                    let from = block_of(&function.blocks.iter().map(|b| b.start).collect::<Vec<_>>(), index as u32);
+                    let from =
+                        block_of(&function.blocks.iter().map(|b| b.start).collect::<Vec<_>>(), index as u32);
                     let mut edge = |target: u32| {
-                        if let Some(slot) = follows.get_mut(from).and_then(|row| row.get_mut(target as usize)) {
+                        if let Some(slot) = follows.get_mut(from).and_then(|row| row.get_mut(target as usize))
+                        {
                             *slot = true;
                         }
                     };
@@ -44,7 +46,9 @@ impl Reach {
                             edge(default.target);
                             cases.iter().for_each(|(_, case)| edge(case.target));
                         }
-                        Op::Control(ControlOp::Call { function, .. }) => calls.push((index as u32, *function)),
+                        Op::Control(ControlOp::Call { function, .. }) => {
+                            calls.push((index as u32, *function))
+                        }
                         _ => {}
                     }
                 }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::memory::volatile_access;
 use super::search::{Found, Judgement, Search};
 use super::state::{self, Pending, State, Status, UnitSpans};
+use super::Races;
 use crate::event::{Access, Atomicity};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit, UnitBytes};
 use crate::model::vulkan;
@@ -26,13 +27,14 @@ pub(super) struct Reader<'a> {
 }
 
 impl Search<'_> {
-    /// The read to resolve next: a plain one at once (what it may see happens before it), else the
-    /// first with a source that it has not declined yet.
+    /// The read to resolve next: a plain one at once if it reads only what happens before it, else
+    /// the first with a source that it has not declined yet.
     pub(super) fn next_reader(&self, state: &State) -> Option<usize> {
-        let plain = |index: &usize| matches!(state.threads[*index].status, Status::Reading { atomic: None, .. });
+        let plain =
+            |index: &usize| matches!(state.threads[*index].status, Status::Reading { atomic: None, .. });
         let reading = |index: &usize| matches!(state.threads[*index].status, Status::Reading { .. });
         let all = || 0..state.threads.len();
-        if state.pending.is_empty() {
+        if self.reads_in_order(state) {
             if let Some(index) = all().find(plain) {
                 return Some(index);
             }
@@ -82,7 +84,9 @@ impl Search<'_> {
         let mut children = Vec::new();
         let candidates = self.candidates(state, &reader, &spans);
         for_each_assignment(&candidates, &mut |assignment| {
-            let is_new = |since| assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since));
+            let is_new = |since| {
+                assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
+            };
             if waits_since.is_none_or(is_new) {
                 children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
             }
@@ -97,10 +101,8 @@ impl Search<'_> {
 
     /// Per unit, the sources that are worth trying.
     fn candidates(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Assignment> {
-        let visible = match reader.atomic {
-            Some(_) => None,
-            None => Some(self.visible_writes(state, reader, spans)),
-        };
+        let visible = (reader.atomic.is_none() && self.reads_in_order(state))
+            .then(|| self.visible_writes(state, reader, spans));
         spans
             .iter()
             .enumerate()
@@ -108,7 +110,9 @@ impl Search<'_> {
                 let writes = state.graph.events.iter().enumerate().filter(|(id, event)| {
                     event.writes()
                         && event.units.contains(unit)
-                        && visible.as_ref().is_none_or(|visible| visible[position].contains(&(*id as EventId)))
+                        && visible
+                            .as_ref()
+                            .is_none_or(|visible| visible[position].contains(&(*id as EventId)))
                 });
                 let writes = writes.map(|(id, _)| Source::Event(id as EventId));
                 std::iter::once(Source::Initial)
@@ -121,7 +125,13 @@ impl Search<'_> {
             .collect()
     }
 
-    /// For a plain read: per unit, the writes that are visible to it.
+    /// Whether plain reads see only writes that are in the graph when their turn comes: what is
+    /// visible to a read without a race happens before it, unless a speculated read is in between.
+    fn reads_in_order(&self, state: &State) -> bool {
+        self.context.settings.races == Races::Undefined && state.pending.is_empty()
+    }
+
+    /// For a plain read without a race: per unit, the writes that are visible to it.
     fn visible_writes(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Vec<EventId>> {
         let mut graph = state.graph.clone();
         let mut event = reader.event(Kind::Read, spans);
@@ -132,7 +142,8 @@ impl Search<'_> {
             let location = relations.locations.iter().find(|location| location.unit == unit)?;
             let last = location.events.len() - 1;
             let before = |i: usize| {
-                graph.events[location.events[i] as usize].writes() && location.location_ordered.contains(i, last)
+                graph.events[location.events[i] as usize].writes()
+                    && location.location_ordered.contains(i, last)
             };
             let shadowed = |i: usize| location.location_ordered.row(i).any(before);
             Some((0..last).filter(|i| before(*i) && !shadowed(*i)).map(|i| location.events[i]).collect())
@@ -142,7 +153,7 @@ impl Search<'_> {
 
     /// Whether the read may leave what is there and take a value from a later write.
     fn may_wait(&self, state: &State, reader: &Reader, spans: &UnitSpans, found: &mut Found) -> bool {
-        if reader.atomic.is_none() && state.pending.is_empty() {
+        if reader.atomic.is_none() && self.reads_in_order(state) {
             return false;
         }
         if self.is_spinning(state, reader) {
@@ -153,7 +164,13 @@ impl Search<'_> {
 
     /// Whether another unfinished invocation was ever seen to write one of the units at an
     /// instruction that it may still come to.
-    pub(super) fn others_may_write(&self, state: &State, index: usize, spans: &UnitSpans, found: &mut Found) -> bool {
+    pub(super) fn others_may_write(
+        &self,
+        state: &State,
+        index: usize,
+        spans: &UnitSpans,
+        found: &mut Found,
+    ) -> bool {
         spans.iter().any(|(unit, _)| {
             let key = self.knowledge.key(*unit);
             found.discoveries.wanted_writers.insert(key);
@@ -181,7 +198,14 @@ impl Search<'_> {
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let mut bytes = vec![Byte::Undef; len as usize];
         let agent = reader.index as u32;
-        state.contents.read(reader.access, reader.memory, agent, self.knowledge, &mut found.discoveries, &mut bytes);
+        state.contents.read(
+            reader.access,
+            reader.memory,
+            agent,
+            self.knowledge,
+            &mut found.discoveries,
+            &mut bytes,
+        );
         for ((_, indices), (_, unit_bytes)) in spans.iter().zip(assignment) {
             for (index, byte) in indices.iter().zip(unit_bytes) {
                 bytes[*index as usize] = *byte;

@@ -130,6 +130,7 @@ impl<'a> Search<'a> {
             }
             let mut children = match self.advance(&mut state, found) {
                 Advanced::Dead => {
+                    found.stop |= state.dirty;
                     found.blocked += 1;
                     return;
                 }
@@ -216,7 +217,8 @@ impl<'a> Search<'a> {
         let agent = index as u32;
         match stop {
             Stop::Read(access) => {
-                state.threads[index].status = Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
+                state.threads[index].status =
+                    Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
             }
             Stop::AtomicRead { access, atomicity, may_write } => {
                 state.threads[index].status =
@@ -243,6 +245,7 @@ impl<'a> Search<'a> {
                 });
                 return Advanced::Branch(children.collect());
             }
+            Stop::LoopEntry { function_depth, loop_id } => self.enter(state, index, function_depth, loop_id),
             Stop::Iteration { function_depth, loop_id, .. } => {
                 return match self.arrive(state, index, function_depth, loop_id, found) {
                     true => Advanced::Quiet,
@@ -254,7 +257,6 @@ impl<'a> Search<'a> {
             Stop::Forever { line } => state.threads[index].status = Status::Forever(line),
             Stop::OutOfFuel => {
                 found.bounded.get_or_insert_with(|| "--max-instructions".to_owned());
-                found.stop |= state.dirty;
                 return Advanced::Dead;
             }
             Stop::Unsupported { line, what } => {
@@ -323,7 +325,7 @@ impl<'a> Search<'a> {
         found
             .undefined
             .entry(undefined)
-            .or_insert_with(|| witness::of(graph, self.context.settings.variant));
+            .or_insert_with(|| witness::of(graph, self.knowledge.units(), self.context.settings.variant));
         found.stop |= self.context.settings.stop_at_undefined;
         self.context.budget.execution(0);
     }

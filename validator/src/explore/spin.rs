@@ -2,7 +2,6 @@
 //! execution without it has the same outcome. What remains is the read that leaves the loop, or
 //! waits for a write that lets it; where the latest writes do not, it waits for ever.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::memory::View;
@@ -12,7 +11,7 @@ use crate::behaviour::VolatileAccess;
 use crate::interp::{Invocation, Stop};
 use crate::ir::LoopId;
 use crate::model::consistency::Judge;
-use crate::model::graph::Source;
+use crate::model::graph::{Kind, Source};
 use crate::model::vulkan;
 use crate::value::Byte;
 
@@ -29,16 +28,15 @@ impl Search<'_> {
         loop_id: LoopId,
         found: &mut Found,
     ) -> bool {
-        let events = state.graph.events.len() as u32;
         let thread = &state.threads[index];
-        let known = thread.loops.iter().position(|arrival| arrival.depth == depth && arrival.loop_id == loop_id);
+        let known =
+            thread.loops.iter().position(|arrival| arrival.depth == depth && arrival.loop_id == loop_id);
         let mut count = 1;
         if let Some(position) = known {
             let last = &thread.loops[position];
             count = last.count + 1;
             if count > self.context.settings.spin_bound {
                 found.bounded.get_or_insert_with(|| "--spin-bound".to_owned());
-                found.stop |= state.dirty;
                 return false;
             }
             if self.changed_nothing(state, index, last)
@@ -48,42 +46,63 @@ impl Search<'_> {
                 return false;
             }
         }
-        let thread = &mut state.threads[index];
-        thread.loops.retain(|arrival| arrival.depth < depth || arrival.depth == depth && arrival.loop_id < loop_id);
-        let invocation = thread.invocation.clone();
-        let traced = thread.trace.len();
-        thread.loops.push(Arrival { depth, loop_id, invocation, events, traced, count });
+        self.note_arrival(state, index, depth, loop_id, count);
         true
+    }
+
+    /// An invocation enters a loop.
+    pub(super) fn enter(&self, state: &mut State, index: usize, depth: u32, loop_id: LoopId) {
+        self.note_arrival(state, index, depth, loop_id, 1);
+    }
+
+    fn note_arrival(&self, state: &mut State, index: usize, depth: u32, loop_id: LoopId, count: u32) {
+        let events = state.graph.events.len() as u32;
+        let thread = &mut state.threads[index];
+        thread
+            .loops
+            .retain(|arrival| arrival.depth < depth || arrival.depth == depth && arrival.loop_id < loop_id);
+        let position = thread.invocation.position().last().copied();
+        let group = position.and_then(|at| self.knowledge.spin_traces.get(&(index as u32, at)));
+        if let Some(group) = group {
+            Arc::make_mut(&mut thread.trace).push(VolatileAccess::Repeated(group.clone()));
+        }
+        let (invocation, traced) = (thread.invocation.clone(), thread.trace.len());
+        thread.loops.push(Arrival { depth, loop_id, invocation, events, traced, count });
     }
 
     /// Whether the invocation's events since then are reads, and writes of what was there.
     fn changed_nothing(&self, state: &State, index: usize, since: &Arrival) -> bool {
-        state.graph.events.iter().skip(since.events as usize).filter(|event| event.agent as usize == index).all(
-            |event| !event.writes() && !matches!(event.kind, crate::model::graph::Kind::Barrier { .. }) || event.reads() && event.read == event.written,
-        )
+        let own = state.graph.events.iter().skip(since.events as usize).filter(|e| e.agent as usize == index);
+        own.clone().all(|event| match event.kind {
+            Kind::Read | Kind::Fence => true,
+            Kind::Update => event.read == event.written,
+            Kind::Write | Kind::Barrier { .. } | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
+        })
     }
 
     fn note_spin(&self, state: &State, index: usize, since: &Arrival, found: &mut Found) {
-        let own = state.graph.events.iter().skip(since.events as usize).filter(|e| e.agent as usize == index && e.reads());
+        let own = state
+            .graph
+            .events
+            .iter()
+            .skip(since.events as usize)
+            .filter(|e| e.agent as usize == index && e.reads());
         let reads: Vec<_> = own.map(|event| event.inst).collect();
         found.discoveries.spin_reads.extend(reads.iter().copied());
         let trace = &state.threads[index].trace[since.traced..];
-        if let (Some(first), false) = (reads.first(), trace.is_empty()) {
-            let traces = found.discoveries.spin_traces.entry((index as u32, *first)).or_default();
+        // The invocation stands at the header again.
+        let header = state.threads[index].invocation.position().last().copied();
+        if let (Some(header), false) = (header, trace.is_empty()) {
+            let traces = found.discoveries.spin_traces.entry((index as u32, header)).or_default();
             traces.insert(trace.to_vec());
         }
-    }
-
-    /// The failing iterations that a spinning read stands for, for the volatile trace.
-    pub(super) fn repeated(&self, index: usize, first_read: crate::ir::InstId) -> Option<VolatileAccess> {
-        let group = self.knowledge.spin_traces.get(&(index as u32, first_read))?;
-        Some(VolatileAccess::Repeated(group.iter().cloned().collect::<BTreeSet<_>>()))
     }
 
     /// The innermost loop at whose header the invocation arrived last, if it had no event since.
     pub(super) fn iteration_without_events<'s>(&self, state: &'s State, index: usize) -> Option<&'s Arrival> {
         let last = state.threads[index].loops.last()?;
-        let own = state.graph.events.iter().skip(last.events as usize).any(|event| event.agent as usize == index);
+        let own =
+            state.graph.events.iter().skip(last.events as usize).any(|event| event.agent as usize == index);
         (!own).then_some(last)
     }
 
@@ -115,7 +134,7 @@ impl Search<'_> {
                     simulation.threads[index].status =
                         Status::Reading { access: Arc::new(access), atomic: Some(atomicity), may_write };
                 }
-                Stop::Fence(_) => {}
+                Stop::Fence(_) | Stop::LoopEntry { .. } => {}
                 Stop::Iteration { function_depth, loop_id, .. } => {
                     if function_depth == arrival.depth && loop_id == arrival.loop_id {
                         let now: &Invocation = &simulation.threads[index].invocation;
@@ -160,7 +179,14 @@ impl Search<'_> {
         let mut bytes = vec![Byte::Undef; len as usize];
         let access = reader.access.clone();
         let (memory, is_atomic) = (reader.memory, reader.atomic.is_some());
-        state.contents.read(&access, memory, index as u32, self.knowledge, &mut found.discoveries, &mut bytes);
+        state.contents.read(
+            &access,
+            memory,
+            index as u32,
+            self.knowledge,
+            &mut found.discoveries,
+            &mut bytes,
+        );
         for (unit, indices) in &spans {
             let latest = judge.latest_writes(*unit);
             let source = latest.first().map_or(Source::Initial, |write| Source::Event(*write));

@@ -63,7 +63,11 @@ pub(super) struct Arrival {
 pub(super) enum Status {
     Running,
     /// At a read; an atomic one may write too.
-    Reading { access: Arc<Access>, atomic: Option<Atomicity>, may_write: bool },
+    Reading {
+        access: Arc<Access>,
+        atomic: Option<Atomicity>,
+        may_write: bool,
+    },
     Barrier(Arc<Arrived>),
     Finished,
     Faulted(Arc<Fault>),

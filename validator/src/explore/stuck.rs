@@ -22,7 +22,8 @@ impl Search<'_> {
             self.complete(state, found);
             return Vec::new();
         }
-        let hangs = state.pending.is_empty() && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
+        let hangs =
+            state.pending.is_empty() && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
         if hangs {
             self.hang(state, found);
         }
@@ -87,7 +88,12 @@ impl Search<'_> {
                 let mut options: SmallVec<[(Source, UnitBytes); 4]> =
                     known.into_iter().flatten().map(|value| (Source::Pending, value.clone())).collect();
                 if several {
-                    let writes = state.graph.events.iter().enumerate().filter(|(_, event)| event.written_to(*unit).is_some());
+                    let writes = state
+                        .graph
+                        .events
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, event)| event.written_to(*unit).is_some());
                     let sources = writes.map(|(id, _)| Source::Event(id as u32));
                     options.extend(std::iter::once(Source::Initial).chain(sources).map(|source| {
                         (source, state::source_bytes(state, self.knowledge, *unit, indices.len(), source))

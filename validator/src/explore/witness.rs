@@ -1,5 +1,6 @@
 //! Executions told for people.
 
+use super::knowledge::UnitKey;
 use crate::behaviour::{Witness, WitnessEvent};
 use crate::event::{Order, Scope};
 use crate::model::consistency::DataRace;
@@ -7,7 +8,7 @@ use crate::model::graph::{Event, Graph, Kind, Source};
 use crate::model::vulkan::{self, Variant};
 
 /// The events of a graph, with what they read and who synchronizes with them.
-pub(super) fn of(graph: &Graph, variant: Variant) -> Witness {
+pub(super) fn of(graph: &Graph, units: &[UnitKey], variant: Variant) -> Witness {
     let relations = vulkan::relations(graph, variant);
     let events = graph.events.iter().enumerate().map(|(id, event)| {
         let mut reads_from: Vec<Option<usize>> = event
@@ -35,11 +36,11 @@ pub(super) fn of(graph: &Graph, variant: Variant) -> Witness {
                 .collect(),
         }
     });
-    Witness { events: events.collect() }
+    Witness { events: events.collect(), graph: graph.clone(), units: units.to_vec() }
 }
 
 /// An event in the field's words.
-fn describe(event: &Event) -> String {
+pub(crate) fn describe(event: &Event) -> String {
     let mut words: Vec<&str> = Vec::new();
     if event.volatile {
         words.push("volatile");
@@ -77,7 +78,7 @@ fn describe(event: &Event) -> String {
 }
 
 /// A scope's name in the specification.
-pub(super) fn scope_name(scope: Scope) -> &'static str {
+pub(crate) fn scope_name(scope: Scope) -> &'static str {
     match scope {
         Scope::Invocation => "Invocation",
         Scope::Subgroup => "Subgroup",

@@ -74,8 +74,9 @@ impl Machine<'_> {
         let program = self.program;
         let start = self.state.function(program).blocks[edge.target as usize].start;
         self.state.frame.pc = start;
-        for entered in &edge.enters {
-            self.state.enter_loop(*entered);
+        // An edge enters one loop at most, by its header, or repeats one.
+        if let Some(entered) = edge.enters.first() {
+            return self.state.enter_loop(program, *entered);
         }
         match edge.repeats {
             Some(repeated) => self.state.repeat_loop(program, repeated, line),

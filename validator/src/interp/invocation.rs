@@ -169,7 +169,8 @@ impl Invocation {
             | Stop::Barrier { .. } => self.activity.events += 1,
             Stop::Choose { .. } => self.activity.choices += 1,
             Stop::Finished => self.finished = true,
-            Stop::Iteration { .. }
+            Stop::LoopEntry { .. }
+            | Stop::Iteration { .. }
             | Stop::Fault(_)
             | Stop::OutOfFuel
             | Stop::Unsupported { .. }

@@ -35,11 +35,16 @@ impl Invocation {
         self.frame.loops + id.0
     }
 
-    /// Enters a loop from outside.
-    pub(super) fn enter_loop(&mut self, id: LoopId) {
+    /// Enters a loop from outside; the position is the header already.
+    pub(super) fn enter_loop(&mut self, program: &Program, id: LoopId) -> Step {
         let index = self.loop_index(id);
         self.drop_snapshot(index);
         self.loops[index as usize] = LoopState { iteration: 0, last: self.activity, fruitless: 0 };
+        if self.function(program).loops[id.0 as usize].communicates {
+            let function_depth = self.callers.len() as u32;
+            return Err(Box::new(Stop::LoopEntry { function_depth, loop_id: id }));
+        }
+        Ok(())
     }
 
     /// Arrives at the header over a back edge; the position is the header already.

@@ -81,6 +81,13 @@ pub enum Stop {
         ways: u32,
         line: Line,
     },
+    /// Arrived at the header of a loop that may communicate ([`crate::ir::Loop::communicates`]) from
+    /// outside the loop. Just run on.
+    LoopEntry {
+        /// Number of callers of the function that the loop is in.
+        function_depth: u32,
+        loop_id: LoopId,
+    },
     /// Arrived at a loop header over a back edge, where the iteration that ends has stopped at
     /// least once for an event or a choice: φ moves are done, [`Invocation::same_state`] may be
     /// asked. Just run on.

@@ -5,8 +5,10 @@
 //! array or struct takes one component per leaf, in order; a pointer takes two
 //! (see [`Pointer`](crate::interp::Pointer)).
 
+mod communication;
 mod op;
 
+pub use communication::mark_communicating_loops;
 pub use op::*;
 
 use crate::event::{Scope, StorageClass};
@@ -260,6 +262,9 @@ pub struct Loop {
     /// Registers (components) that are live on entry to the header, φ results included:
     /// two arrivals with equal live registers and memory behave alike.
     pub live: Vec<u32>,
+    /// The loop may read memory that invocations share, itself or in a function that it calls; see
+    /// [`mark_communicating_loops`].
+    pub communicates: bool,
 }
 
 /// One instruction.

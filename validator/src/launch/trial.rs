@@ -82,7 +82,7 @@ fn turn_of(
         match invocation.run(program, dispatch, memory, fuel) {
             Stop::Barrier { .. } => return State::Waiting,
             Stop::Choose { .. } => invocation.choose(0),
-            Stop::Fence(_) | Stop::Iteration { .. } => {}
+            Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
             Stop::OutOfFuel => return State::Running,
             Stop::Fault(fault) => {
                 *out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;

@@ -7,7 +7,7 @@
 //! location-ordered, scoped modification order, reads-from and from-reads acyclic. Edges between
 //! mutually-ordered atomics hold for all their units, since atomics do not tear.
 
-use super::graph::{EventId, Graph, Kind, Source, Unit};
+use super::graph::{EventId, Graph, Source, Unit};
 use super::relation::Relation;
 use super::vulkan::{Location, Relations, Revision, Variant};
 
@@ -42,8 +42,9 @@ impl Judge<'_> {
             && self.is_acyclic(&all, Relation::new(self.graph.events.len()))
     }
 
-    /// Every plain read takes its value from a write that is visible to it: location-ordered
-    /// before it with no write in between. (A read of the initial value is covered by from-reads.)
+    /// No plain read takes its value from a write that is shadowed: location-ordered before another
+    /// write that is location-ordered before the read. (With from-reads of revision 2025 that is
+    /// a cycle already; and a read of the initial value from-reads every write.)
     fn plain_reads_are_visible(&self, location: &Location) -> bool {
         location.events.iter().enumerate().all(|(j, read)| {
             let read = &self.graph.events[*read as usize];
@@ -53,10 +54,9 @@ impl Judge<'_> {
             let Some(Source::Event(write)) = read.source(location.unit) else { return true };
             let Some(i) = position(location, write) else { return true };
             let order = &location.location_ordered;
-            order.contains(i, j)
-                && !order.row(i).any(|z| {
-                    self.graph.events[location.events[z] as usize].writes() && order.contains(z, j)
-                })
+            let shadows =
+                |z: usize| self.graph.events[location.events[z] as usize].writes() && order.contains(z, j);
+            !order.row(i).any(shadows)
         })
     }
 
@@ -112,7 +112,9 @@ impl Judge<'_> {
                 continue;
             }
             for (i, write) in location.events.iter().enumerate() {
-                if !events[*write as usize].writes() || !self.graph.mutually_ordered(*write as usize, *read as usize) {
+                if !events[*write as usize].writes()
+                    || !self.graph.mutually_ordered(*write as usize, *read as usize)
+                {
                     continue;
                 }
                 for source in &event.sources {
@@ -136,7 +138,9 @@ impl Judge<'_> {
                     continue;
                 }
                 for b in &location.events[i + 1..] {
-                    if self.graph.events[*b as usize].writes() && self.graph.mutually_ordered(*a as usize, *b as usize) {
+                    if self.graph.events[*b as usize].writes()
+                        && self.graph.mutually_ordered(*a as usize, *b as usize)
+                    {
                         pairs.push((*a, *b));
                     }
                 }
@@ -174,7 +178,8 @@ impl Judge<'_> {
                 order.insert(a as usize, b as usize);
             }
         }
-        let open = pairs.iter().find(|(a, b)| !is_decided(order, *a, *b) && (self.is_read(*a) || self.is_read(*b)));
+        let open =
+            pairs.iter().find(|(a, b)| !is_decided(order, *a, *b) && (self.is_read(*a) || self.is_read(*b)));
         let Some((a, b)) = open.copied() else { return true };
         for (first, second) in [(a, b), (b, a)] {
             let mut attempt = order.clone();
@@ -201,7 +206,8 @@ impl Judge<'_> {
                         continue;
                     }
                     let event = &events[*read as usize];
-                    let whole = event.units.len() > 1 && self.graph.mutually_ordered(*read as usize, *b as usize);
+                    let whole =
+                        event.units.len() > 1 && self.graph.mutually_ordered(*read as usize, *b as usize);
                     let reads_a = if whole {
                         event.sources.contains(&Source::Event(*a))
                     } else {
@@ -242,7 +248,9 @@ impl Judge<'_> {
         closure.contains(i, j)
             || closure.row(i).any(|r| {
                 let event = &self.graph.events[location.events[r] as usize];
-                r != i && event.reads() && event.source(location.unit) == Some(Source::Event(location.events[j]))
+                r != i
+                    && event.reads()
+                    && event.source(location.unit) == Some(Source::Event(location.events[j]))
             })
     }
 
@@ -283,7 +291,8 @@ impl Judge<'_> {
     fn clusters(&self) -> Vec<Vec<&Location>> {
         let mut clusters: Vec<Vec<&Location>> = Vec::new();
         for location in &self.relations.locations {
-            let writes = || location.events.iter().filter(|event| self.graph.events[**event as usize].writes());
+            let writes =
+                || location.events.iter().filter(|event| self.graph.events[**event as usize].writes());
             if writes().next().is_none() {
                 continue;
             }
@@ -333,7 +342,8 @@ impl Judge<'_> {
         };
         for (i, write) in location.events.iter().enumerate() {
             let is_write = |event: EventId| self.graph.events[event as usize].writes();
-            let overwritten = || location.location_ordered.row(i).any(|later| is_write(location.events[later]));
+            let overwritten =
+                || location.location_ordered.row(i).any(|later| is_write(location.events[later]));
             if is_write(*write) && !overwritten() {
                 chosen.push(*write);
                 self.choose_last_writes(cluster, chosen, values, found);
@@ -378,16 +388,6 @@ impl Judge<'_> {
             }
         }
         latest
-    }
-
-    /// Whether a read-modify-write leaves the bytes as it found them.
-    pub fn changes_nothing(&self, event: EventId) -> bool {
-        let event = &self.graph.events[event as usize];
-        match event.kind {
-            Kind::Read | Kind::Fence => true,
-            Kind::Update => event.read == event.written,
-            Kind::Write | Kind::Barrier { .. } | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
-        }
     }
 }
 

@@ -31,7 +31,10 @@ pub enum Kind {
     /// A memory barrier.
     Fence,
     /// A control barrier of this dynamic instance; with an order other than relaxed, a fence too.
-    Barrier { instance: u32, execution: Scope },
+    Barrier {
+        instance: u32,
+        execution: Scope,
+    },
     /// An availability operation of all writes to the device domain.
     DeviceAvailability,
     /// A visibility operation from the device domain.
@@ -52,7 +55,7 @@ pub enum Source {
 pub type UnitBytes = SmallVec<[Byte; 4]>;
 
 /// An operation of one agent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     pub agent: u32,
     pub kind: Kind,
@@ -132,7 +135,7 @@ impl Event {
 }
 
 /// A set of events with program order and reads-from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     /// In an order in which every agent's events follow program order.
     pub events: Vec<Event>,

@@ -376,7 +376,8 @@ impl LocationOrderer<'_> {
                 return true;
             }
         }
-        b.writes() && self.through_device_domain(x, y, false) || b.reads() && self.through_device_domain(x, y, true)
+        b.writes() && self.through_device_domain(x, y, false)
+            || b.reads() && self.through_device_domain(x, y, true)
     }
 
     /// X →rcpo AVC → Y through a domain that both agents access.
@@ -437,7 +438,8 @@ impl LocationOrderer<'_> {
         }
         if self.variant.chains {
             self.extend(&mut chain, |last, id| {
-                (self.hb.contains(last, id)).then(|| availability_operation(&events[id], write, unit, id == x))
+                (self.hb.contains(last, id))
+                    .then(|| availability_operation(&events[id], write, unit, id == x))
             });
         }
         chain

@@ -1,0 +1,75 @@
+//! Which loops may read memory that invocations share.
+
+use super::{ControlOp, Function, FunctionId, LoopId, MemoryOp, Op};
+use crate::event::StorageClass;
+
+/// Sets [`Loop::communicates`](super::Loop::communicates) in all functions.
+pub fn mark_communicating_loops(functions: &mut [Function]) {
+    let communicating = communicating_functions(functions);
+    for function in functions {
+        let marks: Vec<bool> = (0..function.loops.len())
+            .map(|id| {
+                let id = LoopId(id as u32);
+                instructions(function).any(|(block, op)| {
+                    function.blocks[block].loops.contains(&id) && communicates(op, &communicating)
+                })
+            })
+            .collect();
+        for (candidate, mark) in function.loops.iter_mut().zip(marks) {
+            candidate.communicates = mark;
+        }
+    }
+}
+
+/// Functions that read shared memory, themselves or through calls.
+fn communicating_functions(functions: &[Function]) -> Vec<bool> {
+    let mut known = vec![false; functions.len()];
+    loop {
+        let next: Vec<bool> = functions
+            .iter()
+            .map(|function| function.code.iter().any(|inst| communicates(&inst.op, &known)))
+            .collect();
+        if next == known {
+            return known;
+        }
+        known = next;
+    }
+}
+
+/// The instructions with the index of their block.
+fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Op)> {
+    function.code.iter().enumerate().map(|(index, inst)| {
+        let behind = function.blocks.partition_point(|block| block.start as usize <= index);
+        (behind.saturating_sub(1), &inst.op)
+    })
+}
+
+fn communicates(op: &Op, functions: &[bool]) -> bool {
+    match op {
+        Op::Atomic(_) => true,
+        Op::Memory(MemoryOp::Load { class, .. }) => is_shared(*class),
+        Op::Memory(MemoryOp::Copy { source_class, .. }) => is_shared(*source_class),
+        Op::Control(ControlOp::Call { function: FunctionId(callee), .. }) => {
+            functions.get(*callee as usize).copied().unwrap_or(false)
+        }
+        _ => false,
+    }
+}
+
+fn is_shared(class: StorageClass) -> bool {
+    match class {
+        StorageClass::Uniform
+        | StorageClass::Workgroup
+        | StorageClass::CrossWorkgroup
+        | StorageClass::AtomicCounter
+        | StorageClass::Image
+        | StorageClass::StorageBuffer
+        | StorageClass::PhysicalStorageBuffer => true,
+        StorageClass::UniformConstant
+        | StorageClass::Input
+        | StorageClass::Output
+        | StorageClass::Private
+        | StorageClass::Function
+        | StorageClass::PushConstant => false,
+    }
+}
