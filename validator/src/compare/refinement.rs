@@ -93,11 +93,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         comparison.verdict = Verdict::Inconclusive;
         return comparison;
     }
-    let cut = |side: Side<'_>| match (&side.behaviours.stopped, &side.behaviours.bounded) {
-        (Some(option), _) | (None, Some(option)) => Some(option.clone()),
-        (None, None) if !side.behaviours.complete => Some("the budget".to_owned()),
-        (None, None) => None,
-    };
+    let cut = |side: Side<'_>| exhausted(side.behaviours).or_else(|| side.behaviours.bounded.clone());
     if let Some(violation) = &comparison.violation {
         comparison.verdict = match cut(before) {
             None => Verdict::Violates,
@@ -109,12 +105,21 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
                 Verdict::Inconclusive
             }
         };
-    } else if !after.behaviours.complete {
-        let option = cut(after).unwrap_or_default();
+    } else if let Some(option) = exhausted(after.behaviours) {
         comparison.reasons.push(format!("after was not explored completely: raise {option}"));
         comparison.verdict = Verdict::Inconclusive;
     }
     comparison
+}
+
+/// The option whose budget ended the search, where one did. What a bound cut is told apart from it:
+/// then everything within the bound was seen.
+fn exhausted(behaviours: &Behaviours) -> Option<String> {
+    match &behaviours.stopped {
+        Some(option) => Some(option.clone()),
+        None if behaviours.complete || behaviours.bounded.is_some() => None,
+        None => Some("the budgets".to_owned()),
+    }
 }
 
 fn describe(kind: ViolationKind) -> &'static str {
@@ -311,6 +316,9 @@ mod tests {
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
         assert!(comparison.reasons[0].ends_with("raise --spin-bound"), "{:?}", comparison.reasons);
         let comparison = run_with(&bounded, &values(&[0]), &CompareOptions::default());
+        assert_eq!((comparison.verdict, comparison.bounded), (Verdict::Refines, true));
+        let bounded = Behaviours { complete: false, ..bounded };
+        let comparison = run_with(&values(&[0]), &bounded, &CompareOptions::default());
         assert_eq!((comparison.verdict, comparison.bounded), (Verdict::Refines, true));
     }
 
