@@ -4,7 +4,7 @@
 use crate::value::Byte;
 
 /// One dispatch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Dispatch {
     /// Shared objects: buffers first, then Workgroup variables, workgroup after workgroup.
     pub objects: Vec<Object>,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod behaviour;
+pub mod check;
 pub mod compare;
 pub mod dispatch;
 pub mod event;
@@ -15,4 +16,5 @@ pub mod interp;
 pub mod ir;
 pub mod launch;
 pub mod model;
+pub mod report;
 pub mod value;

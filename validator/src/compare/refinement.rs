@@ -99,7 +99,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
             None => Verdict::Violates,
             Some(option) => {
                 comparison.reasons.push(format!(
-                    "after has a {} that before does not show, but before was cut: raise {option}",
+                    "after has {} that before does not show, but before was cut: raise {option}",
                     describe(violation.kind)
                 ));
                 Verdict::Inconclusive
@@ -124,11 +124,11 @@ fn exhausted(behaviours: &Behaviours) -> Option<String> {
 
 fn describe(kind: ViolationKind) -> &'static str {
     match kind {
-        ViolationKind::NewRace => "data race",
-        ViolationKind::NewUndefined => "fault",
-        ViolationKind::NewOutcome => "outcome",
-        ViolationKind::NewHang => "hang",
-        ViolationKind::VolatileTrace => "volatile trace",
+        ViolationKind::NewRace => "a data race",
+        ViolationKind::NewUndefined => "a fault",
+        ViolationKind::NewOutcome => "an outcome",
+        ViolationKind::NewHang => "a hang",
+        ViolationKind::VolatileTrace => "a volatile trace",
     }
 }
 

@@ -1,0 +1,144 @@
+//! What checks and searches result in; the reports are made from it.
+
+use std::collections::BTreeSet;
+
+use super::choices::Choices;
+use crate::behaviour::Behaviours;
+use crate::compare::{Comparison, Verdict, ViolationKind};
+use crate::dispatch::Dispatch;
+use crate::event::Scope;
+use crate::ir::Line;
+use crate::launch::Input;
+
+/// A module's name and the text that lines refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    /// The text of a line, without the space around it.
+    pub fn line(&self, line: Line) -> Option<&str> {
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        self.text.lines().nth(index).map(str::trim)
+    }
+}
+
+/// Which module of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Before,
+    After,
+    /// The only module, where there is no pair.
+    Module,
+}
+
+impl Role {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Before => "before",
+            Role::After => "after",
+            Role::Module => "module",
+        }
+    }
+}
+
+/// A construct that is not supported.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnsupportedConstruct {
+    pub module: Role,
+    pub line: Line,
+    pub what: String,
+}
+
+/// A module's behaviours, with the dispatch that they are told in.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    pub behaviours: Behaviours,
+    pub dispatch: Dispatch,
+}
+
+/// One input's run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub input: Input,
+    pub comparison: Comparison,
+    pub before: Explored,
+    /// `None` where before is undefined, so that after does not matter.
+    pub after: Option<Explored>,
+    /// Why before forbids what is new, in words.
+    pub why: Option<String>,
+    /// `--both-ways`: what after lost; `Refines` where nothing.
+    pub reverse: Option<Comparison>,
+}
+
+/// The result of one check.
+#[derive(Clone, Debug)]
+pub struct CheckReport {
+    pub before: Source,
+    pub after: Source,
+    /// The texts for the diff, where they differ in kind from those that lines refer to.
+    pub diff: Option<(String, String)>,
+    pub verdict: Verdict,
+    pub runs: Vec<Run>,
+    /// Everything that is not supported, of both modules.
+    pub unsupported: Vec<UnsupportedConstruct>,
+    /// Why the verdict is inconclusive or an error, beside what the runs say.
+    pub reasons: Vec<String>,
+    pub warnings: Vec<String>,
+    /// Scopes that the launch does not tell apart.
+    pub undistinguished: Vec<(Scope, Scope)>,
+    pub choices: Choices,
+}
+
+impl CheckReport {
+    /// Whether a bound cut something in some run.
+    pub fn bounded(&self) -> bool {
+        self.runs.iter().any(|run| run.comparison.bounded)
+    }
+
+    /// The options of the bounds that cut something.
+    pub fn bounds_hit(&self) -> BTreeSet<&str> {
+        self.runs
+            .iter()
+            .flat_map(|run| std::iter::once(&run.before).chain(&run.after))
+            .filter_map(|explored| explored.behaviours.bounded.as_deref())
+            .collect()
+    }
+
+    /// Kinds of violations that occurred and were ignored.
+    pub fn ignored(&self) -> BTreeSet<ViolationKind> {
+        self.runs.iter().flat_map(|run| run.comparison.ignored.iter().copied()).collect()
+    }
+
+    /// The first run with the verdict of the whole.
+    pub fn decisive(&self) -> Option<&Run> {
+        self.runs.iter().find(|run| run.comparison.verdict == self.verdict)
+    }
+
+    /// The exit code (DESIGN section 1).
+    pub fn exit_code(&self, strict: bool) -> u8 {
+        match self.verdict {
+            Verdict::Violates => 1,
+            Verdict::Error => 2,
+            Verdict::Inconclusive => 3,
+            Verdict::Refines if strict && (self.bounded() || !self.undistinguished.is_empty()) => 4,
+            Verdict::Vacuous if strict => 4,
+            Verdict::Refines | Verdict::Vacuous => 0,
+        }
+    }
+}
+
+/// The result of `outcomes`.
+#[derive(Clone, Debug)]
+pub struct OutcomesReport {
+    pub module: Source,
+    /// One per input.
+    pub runs: Vec<(Input, Explored)>,
+    pub unsupported: Vec<UnsupportedConstruct>,
+    pub warnings: Vec<String>,
+    pub undistinguished: Vec<(Scope, Scope)>,
+    pub choices: Choices,
+}

@@ -1,0 +1,401 @@
+//! Reports as JSON; `docs/json.md` describes every field. One object on one line.
+
+use serde::{Serialize, Serializer};
+
+use super::words::{word, words};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess, Witness};
+use crate::check::{CheckReport, Choices, Explored, OutcomesReport, Role, Run, Source, UnsupportedConstruct};
+use crate::compare::{Comparison, Subject, Violation};
+use crate::dispatch::Dispatch;
+use crate::ir::Line;
+use crate::launch::Input;
+use crate::value::Byte;
+
+/// The object of a check, schema `spirv-tv.check/1`.
+pub fn check(report: &CheckReport) -> String {
+    render(&CheckJson {
+        schema: "spirv-tv.check/1",
+        before: &report.before.name,
+        after: &report.after.name,
+        verdict: report.verdict.name(),
+        bounded: report.bounded(),
+        scopes_not_distinguished: scopes(&report.undistinguished),
+        ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
+        runs: report.runs.iter().map(|run| run_json(run, &report.after)).collect(),
+        unsupported: unsupported(&report.unsupported),
+        reasons: &report.reasons,
+        warnings: &report.warnings,
+        choices: &report.choices,
+    })
+}
+
+/// The object of `outcomes`, schema `spirv-tv.outcomes/1`. With several inputs the fields of a run
+/// stand in `runs`; those of the first stand at the top as well.
+pub fn outcomes(report: &OutcomesReport) -> String {
+    // What was not run has no outcomes, and is not complete.
+    let nothing = Behaviours::default();
+    let first = match report.runs.first() {
+        Some((_, explored)) => behaviours_json(&explored.behaviours, &explored.dispatch, Role::Module),
+        None => behaviours_json(&nothing, &Dispatch::default(), Role::Module),
+    };
+    let runs = report.runs.iter().map(outcomes_run).collect::<Vec<_>>();
+    render(&OutcomesJson {
+        schema: "spirv-tv.outcomes/1",
+        module: &report.module.name,
+        first,
+        runs: if runs.len() > 1 { runs } else { Vec::new() },
+        input: report.runs.first().map(|(input, _)| input_json(input)),
+        scopes_not_distinguished: scopes(&report.undistinguished),
+        unsupported: unsupported(&report.unsupported),
+        warnings: &report.warnings,
+        choices: &report.choices,
+    })
+}
+
+fn outcomes_run((input, explored): &(Input, Explored)) -> OutcomesRunJson<'_> {
+    OutcomesRunJson {
+        input: input_json(input),
+        behaviours: behaviours_json(&explored.behaviours, &explored.dispatch, Role::Module),
+    }
+}
+
+fn render(value: &impl Serialize) -> String {
+    // Only maps with keys that are no strings and failing Serialize implementations can fail.
+    serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+}
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    schema: &'static str,
+    before: &'a str,
+    after: &'a str,
+    verdict: &'static str,
+    bounded: bool,
+    scopes_not_distinguished: Vec<[&'static str; 2]>,
+    ignored: Vec<&'static str>,
+    runs: Vec<RunJson<'a>>,
+    unsupported: Vec<UnsupportedJson<'a>>,
+    reasons: &'a [String],
+    warnings: &'a [String],
+    choices: &'a Choices,
+}
+
+#[derive(Serialize)]
+struct RunJson<'a> {
+    input: InputJson<'a>,
+    verdict: &'static str,
+    bounded: bool,
+    before: SummaryJson<'a>,
+    after: Option<SummaryJson<'a>>,
+    violation: Option<ViolationJson<'a>>,
+    /// `--both-ways` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_loses_behaviours: Option<bool>,
+    reasons: &'a [String],
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct InputJson<'a> {
+    name: &'a str,
+    buffers: Memory,
+    push: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    outcomes: usize,
+    executions: u64,
+    explored: u64,
+    complete: bool,
+    bounded: Option<&'a str>,
+    stopped: Option<&'a str>,
+    undefined: Vec<UndefinedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct UndefinedJson<'a> {
+    kind: &'static str,
+    detail: &'a str,
+    lines: Vec<LineJson>,
+}
+
+#[derive(Serialize)]
+struct LineJson {
+    module: &'static str,
+    line: Line,
+}
+
+#[derive(Serialize)]
+struct ViolationJson<'a> {
+    kind: &'static str,
+    outcome: Option<OutcomeJson>,
+    undefined: Option<UndefinedJson<'a>>,
+    difference: Option<DifferenceJson<'a>>,
+    witness: WitnessJson<'a>,
+    why: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'a> {
+    location: &'a str,
+    /// In bytes.
+    offset: usize,
+}
+
+#[derive(Serialize)]
+struct OutcomeJson {
+    end: &'static str,
+    memory: Memory,
+    volatile: Vec<Vec<VolatileJson>>,
+}
+
+/// An object from keys to words, in the order of the list: set by set, binding by binding.
+struct Memory(Vec<(String, Vec<String>)>);
+
+impl Serialize for Memory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, words)| (key, words)))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum VolatileJson {
+    One { location: String, offset: u32, width: usize, kind: &'static str, atomic: bool, value: String },
+    Repeated { repeated: Vec<Vec<VolatileJson>> },
+}
+
+#[derive(Serialize)]
+struct WitnessJson<'a> {
+    events: Vec<EventJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct EventJson<'a> {
+    invocation: u32,
+    line: Line,
+    text: Option<&'a str>,
+    what: &'a str,
+    location: Option<String>,
+    offset: Option<u32>,
+    read: Option<Vec<String>>,
+    written: Option<Vec<String>>,
+    reads_from: &'a [Option<usize>],
+    synchronized_by: &'a [usize],
+}
+
+#[derive(Serialize)]
+struct UnsupportedJson<'a> {
+    module: &'static str,
+    line: Line,
+    what: &'a str,
+}
+
+#[derive(Serialize)]
+struct OutcomesJson<'a> {
+    schema: &'static str,
+    module: &'a str,
+    #[serde(flatten)]
+    first: BehavioursJson<'a>,
+    input: Option<InputJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runs: Vec<OutcomesRunJson<'a>>,
+    scopes_not_distinguished: Vec<[&'static str; 2]>,
+    unsupported: Vec<UnsupportedJson<'a>>,
+    warnings: &'a [String],
+    choices: &'a Choices,
+}
+
+#[derive(Serialize)]
+struct OutcomesRunJson<'a> {
+    input: InputJson<'a>,
+    #[serde(flatten)]
+    behaviours: BehavioursJson<'a>,
+}
+
+#[derive(Serialize)]
+struct BehavioursJson<'a> {
+    complete: bool,
+    bounded: bool,
+    bound: Option<&'a str>,
+    undecided: &'a [String],
+    undefined: Vec<UndefinedJson<'a>>,
+    outcomes: Vec<OutcomeJson>,
+    executions: u64,
+    explored: u64,
+    stopped: Option<&'a str>,
+}
+
+fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
+    let violation = run.comparison.violation.as_ref().zip(run.after.as_ref());
+    RunJson {
+        input: input_json(&run.input),
+        verdict: run.comparison.verdict.name(),
+        bounded: run.comparison.bounded,
+        before: summary(&run.before, Role::Before),
+        after: run.after.as_ref().map(|explored| summary(explored, Role::After)),
+        violation: violation
+            .map(|(violation, explored)| violation_json(violation, explored, run.why.as_deref(), after)),
+        after_loses_behaviours: run.reverse.as_ref().map(|reverse: &Comparison| reverse.violation.is_some()),
+        reasons: &run.comparison.reasons,
+        notes: &run.comparison.notes,
+    }
+}
+
+fn input_json(input: &Input) -> InputJson<'_> {
+    InputJson {
+        name: &input.name,
+        buffers: Memory(input.buffers.iter().map(|(slot, bytes)| (slot.to_string(), words(bytes))).collect()),
+        push: words(&input.push),
+    }
+}
+
+fn summary(explored: &Explored, role: Role) -> SummaryJson<'_> {
+    let behaviours = &explored.behaviours;
+    SummaryJson {
+        outcomes: behaviours.outcomes.len(),
+        executions: behaviours.executions,
+        explored: behaviours.explored,
+        complete: behaviours.complete,
+        bounded: behaviours.bounded.as_deref(),
+        stopped: behaviours.stopped.as_deref(),
+        undefined: behaviours
+            .undefined
+            .iter()
+            .map(|(undefined, _)| undefined_json(undefined, role))
+            .collect(),
+    }
+}
+
+fn behaviours_json<'a>(behaviours: &'a Behaviours, dispatch: &Dispatch, role: Role) -> BehavioursJson<'a> {
+    BehavioursJson {
+        complete: behaviours.complete,
+        bounded: behaviours.bounded.is_some(),
+        bound: behaviours.bounded.as_deref(),
+        undecided: &behaviours.undecided,
+        undefined: behaviours
+            .undefined
+            .iter()
+            .map(|(undefined, _)| undefined_json(undefined, role))
+            .collect(),
+        outcomes: behaviours.outcomes.iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
+        executions: behaviours.executions,
+        explored: behaviours.explored,
+        stopped: behaviours.stopped.as_deref(),
+    }
+}
+
+fn undefined_json(undefined: &Undefined, role: Role) -> UndefinedJson<'_> {
+    UndefinedJson {
+        kind: undefined.kind.name(),
+        detail: &undefined.detail,
+        lines: undefined.lines.iter().map(|&line| LineJson { module: role.name(), line }).collect(),
+    }
+}
+
+fn violation_json<'a>(
+    violation: &'a Violation,
+    explored: &'a Explored,
+    why: Option<&'a str>,
+    after: &'a Source,
+) -> ViolationJson<'a> {
+    let Explored { behaviours, dispatch } = explored;
+    let outcome = match violation.subject {
+        Subject::Outcome(index) => behaviours.outcomes.get(index),
+        Subject::Undefined(_) => None,
+    };
+    let undefined = match violation.subject {
+        Subject::Undefined(index) => behaviours.undefined.get(index),
+        Subject::Outcome(_) => None,
+    };
+    let witness = outcome.map(|(_, witness)| witness).or(undefined.map(|(_, witness)| witness));
+    ViolationJson {
+        kind: violation.kind.name(),
+        outcome: outcome.map(|(outcome, _)| outcome_json(outcome, dispatch)),
+        undefined: undefined.map(|(undefined, _)| undefined_json(undefined, Role::After)),
+        difference: violation
+            .difference
+            .as_ref()
+            .map(|difference| DifferenceJson { location: &difference.key, offset: difference.offset }),
+        witness: WitnessJson { events: witness.map_or_else(Vec::new, |w| events(w, dispatch, after)) },
+        why,
+    }
+}
+
+fn outcome_json(outcome: &Outcome, dispatch: &Dispatch) -> OutcomeJson {
+    let observed = dispatch.objects.iter().filter(|object| object.observed);
+    OutcomeJson {
+        end: end_name(outcome.end),
+        memory: Memory(
+            observed.zip(&outcome.memory).map(|(object, bytes)| (object.key.clone(), words(bytes))).collect(),
+        ),
+        volatile: if outcome.volatile.iter().all(Vec::is_empty) {
+            Vec::new()
+        } else {
+            outcome.volatile.iter().map(|trace| volatile_json(trace, dispatch)).collect()
+        },
+    }
+}
+
+/// The name of an outcome's end.
+pub(super) fn end_name(end: End) -> &'static str {
+    match end {
+        End::Terminated => "terminated",
+        End::Hang => "hang",
+    }
+}
+
+fn volatile_json(trace: &[VolatileAccess], dispatch: &Dispatch) -> Vec<VolatileJson> {
+    trace
+        .iter()
+        .map(|access| match access {
+            VolatileAccess::One { object, offset, write, atomic, bytes } => VolatileJson::One {
+                location: key(dispatch, *object),
+                offset: *offset,
+                width: bytes.len(),
+                kind: if *write { "write" } else { "read" },
+                atomic: *atomic,
+                value: word(bytes),
+            },
+            VolatileAccess::Repeated(iterations) => VolatileJson::Repeated {
+                repeated: iterations.iter().map(|iteration| volatile_json(iteration, dispatch)).collect(),
+            },
+        })
+        .collect()
+}
+
+/// The key of an object in reports.
+pub(super) fn key(dispatch: &Dispatch, object: u32) -> String {
+    dispatch.objects.get(object as usize).map_or_else(|| format!("object {object}"), |o| o.key.clone())
+}
+
+fn events<'a>(witness: &'a Witness, dispatch: &Dispatch, module: &'a Source) -> Vec<EventJson<'a>> {
+    let value = |bytes: &Option<Vec<Byte>>| bytes.as_deref().map(words);
+    witness
+        .events
+        .iter()
+        .map(|event| EventJson {
+            invocation: event.invocation,
+            line: event.line,
+            text: module.line(event.line),
+            what: &event.what,
+            location: event.location.map(|(object, _)| key(dispatch, object)),
+            offset: event.location.map(|(_, offset)| offset),
+            read: value(&event.read),
+            written: value(&event.written),
+            reads_from: &event.reads_from,
+            synchronized_by: &event.synchronized_by,
+        })
+        .collect()
+}
+
+fn unsupported(list: &[UnsupportedConstruct]) -> Vec<UnsupportedJson<'_>> {
+    list.iter()
+        .map(|item| UnsupportedJson { module: item.module.name(), line: item.line, what: &item.what })
+        .collect()
+}
+
+fn scopes(pairs: &[(crate::event::Scope, crate::event::Scope)]) -> Vec<[&'static str; 2]> {
+    pairs.iter().map(|(narrow, wide)| [narrow.name(), wide.name()]).collect()
+}

@@ -1,0 +1,13 @@
+//! Reports: results as JSON for programs ([`json`]) and as text for people ([`text`]).
+
+mod diff;
+pub mod json;
+mod style;
+pub mod text;
+mod witness;
+mod words;
+
+pub use style::Painter;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! The formats, held against snapshots (`cargo insta review`, or `INSTA_UPDATE=always`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{json, text, Painter};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess, Witness, WitnessEvent};
+use crate::check::{
+    BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, Role, Run,
+    Source, UnsupportedConstruct,
+};
+use crate::compare::{refines, CompareOptions, Side, Verdict};
+use crate::dispatch::{Dispatch, Object, Place};
+use crate::event::{Scope, UndefinedKind};
+use crate::launch::{Input, Slot};
+use crate::value::Byte;
+
+const PLAIN: Painter = Painter { coloured: false };
+
+fn words(list: &[u32]) -> Vec<Byte> {
+    list.iter().flat_map(|word| word.to_le_bytes()).map(Byte::Known).collect()
+}
+
+fn dispatch() -> Dispatch {
+    let object = |number: u32, key: &str| Object {
+        key: key.to_owned(),
+        initial: words(&[0, 0]),
+        observed: true,
+        reference: number,
+        memory: number,
+        constant: false,
+    };
+    let place = |workgroup| Place {
+        workgroup,
+        subgroup: workgroup,
+        workgroup_id: [workgroup, 0, 0],
+        local_id: [0; 3],
+        local_index: 0,
+        subgroup_id: 0,
+        subgroup_lane: 0,
+    };
+    Dispatch {
+        objects: vec![object(0, "0.0"), object(1, "0.1")],
+        places: vec![place(0), place(1)],
+        workgroups: [2, 1, 1],
+        local_size: [1; 3],
+        subgroup_size: 1,
+        ..Dispatch::default()
+    }
+}
+
+fn outcome(result: &[u32]) -> Outcome {
+    Outcome {
+        end: End::Terminated,
+        memory: vec![words(&[1, 1]), words(result)],
+        volatile: vec![Vec::new(), Vec::new()],
+    }
+}
+
+fn witness() -> Witness {
+    let event =
+        |invocation, line, what: &str, location, read: Option<u32>, written: Option<u32>| WitnessEvent {
+            invocation,
+            line,
+            what: what.to_owned(),
+            location,
+            read: read.map(|word| words(&[word])),
+            written: written.map(|word| words(&[word])),
+            reads_from: Vec::new(),
+            synchronized_by: Vec::new(),
+        };
+    let mut events = vec![
+        event(0, 2, "write", Some((0, 0)), None, Some(1)),
+        event(0, 3, "atomic write (release, Device)", Some((0, 4)), None, Some(1)),
+        event(1, 4, "atomic read (acquire, Device)", Some((0, 4)), Some(1), None),
+        event(1, 5, "read", Some((0, 0)), Some(0), None),
+    ];
+    events[2].reads_from = vec![Some(1)];
+    events[2].synchronized_by = vec![1];
+    events[3].reads_from = vec![None];
+    Witness { events }
+}
+
+fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {
+    Behaviours {
+        executions: outcomes.len() as u64 + 1,
+        explored: outcomes.len() as u64 + 2,
+        outcomes: outcomes.into_iter().map(|outcome| (outcome, witness())).collect(),
+        complete: true,
+        ..Behaviours::default()
+    }
+}
+
+fn input() -> Input {
+    let slot = |binding| Slot { set: 0, binding, element: None };
+    Input {
+        name: "zeros".to_owned(),
+        buffers: BTreeMap::from([(slot(0), words(&[0, 0])), (slot(1), words(&[0, 0]))]),
+        push: Vec::new(),
+    }
+}
+
+fn choices() -> Choices {
+    Choices {
+        model: "vulkan".into(),
+        revision: "2025".into(),
+        chains: true,
+        races: "undefined".into(),
+        legacy: "spec".into(),
+        progress: "fair".into(),
+        hang: "lenient".into(),
+        environment: "quiet".into(),
+        reconvergence: "refuse".into(),
+        floats: "spec".into(),
+        ignore: Vec::new(),
+        target_env: "vulkan1.3".into(),
+        launch: LaunchChoice {
+            entry: "main".into(),
+            workgroups: [2, 1, 1],
+            local_size: [1, 1, 1],
+            local_size_rewritten: false,
+            subgroup_size: 1,
+            specialisation: BTreeMap::from([("3".to_owned(), 8)]),
+            aliases: BTreeMap::new(),
+        },
+        inputs: InputChoice { count: 3, seed: 0 },
+        bounds: BoundsChoice {
+            spin_bound: 256,
+            max_instructions: 1000,
+            max_executions: 2000,
+            max_memory: 3000,
+            timeout: None,
+        },
+        version: "0.0.0".into(),
+    }
+}
+
+fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> CheckReport {
+    let dispatch = dispatch();
+    let side = |behaviours| Side { behaviours, dispatch: &dispatch };
+    let comparison = refines(side(&before), side(&after), options);
+    let text = |third: &str| format!("; module\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\n");
+    CheckReport {
+        before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release") },
+        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %relaxed") },
+        diff: None,
+        verdict: comparison.verdict,
+        runs: vec![Run {
+            input: input(),
+            comparison,
+            before: Explored { behaviours: before, dispatch: dispatch.clone() },
+            after: Some(Explored { behaviours: after, dispatch }),
+            why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
+            reverse: None,
+        }],
+        unsupported: Vec::new(),
+        reasons: Vec::new(),
+        warnings: vec!["a warning".into()],
+        undistinguished: vec![(Scope::Subgroup, Scope::Workgroup)],
+        choices: choices(),
+    }
+}
+
+fn violating() -> CheckReport {
+    let before = behaviours(vec![outcome(&[0, 0]), outcome(&[1, 1])]);
+    let after = behaviours(vec![outcome(&[0, 0]), outcome(&[1, 0])]);
+    report(before, after, &CompareOptions::default())
+}
+
+#[test]
+fn a_violation_as_text() {
+    insta::assert_snapshot!(text::check(&violating(), PLAIN));
+}
+
+#[test]
+fn a_violation_as_json() {
+    insta::assert_snapshot!(json::check(&violating()));
+}
+
+#[test]
+fn a_race_as_text() {
+    let race = Undefined {
+        kind: UndefinedKind::DataRace,
+        lines: vec![2, 5],
+        detail: "a write and a read of 0.0 are not ordered".into(),
+    };
+    let after = Behaviours { undefined: vec![(race, witness())], ..behaviours(vec![outcome(&[0, 0])]) };
+    insta::assert_snapshot!(text::check(
+        &report(behaviours(vec![outcome(&[0, 0])]), after, &CompareOptions::default()),
+        PLAIN
+    ));
+}
+
+#[test]
+fn verdict_lines() {
+    let same = || behaviours(vec![outcome(&[0, 0])]);
+    let lines = [
+        report(same(), same(), &CompareOptions::default()),
+        report(
+            same(),
+            Behaviours { bounded: Some("--spin-bound".into()), ..same() },
+            &CompareOptions::default(),
+        ),
+        violating(),
+        report(
+            Behaviours { complete: false, stopped: Some("--timeout".into()), ..behaviours(Vec::new()) },
+            same(),
+            &CompareOptions::default(),
+        ),
+        CheckReport {
+            verdict: Verdict::Inconclusive,
+            runs: Vec::new(),
+            undistinguished: Vec::new(),
+            unsupported: vec![UnsupportedConstruct {
+                module: Role::Before,
+                line: 12,
+                what: "OpImageRead".into(),
+            }],
+            ..violating()
+        },
+        report(
+            Behaviours {
+                undefined: vec![(
+                    Undefined { kind: UndefinedKind::DivisionByZero, lines: vec![4], detail: String::new() },
+                    Witness::default(),
+                )],
+                ..same()
+            },
+            same(),
+            &CompareOptions::default(),
+        ),
+    ];
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|report| {
+            format!(
+                "{} {} {}",
+                report.exit_code(false),
+                report.exit_code(true),
+                text::check_line(report, PLAIN)
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+fn outcomes_report() -> OutcomesReport {
+    let read = |value| VolatileAccess::One {
+        object: 0,
+        offset: 4,
+        write: false,
+        atomic: true,
+        bytes: words(&[value]),
+    };
+    let mut traced = outcome(&[0, 1]);
+    traced.volatile[1] = vec![VolatileAccess::Repeated(BTreeSet::from([vec![read(0)]])), read(1)];
+    traced.memory[0][5] = Byte::Undef;
+    let hang = Outcome { end: End::Hang, memory: Vec::new(), volatile: vec![Vec::new(), Vec::new()] };
+    OutcomesReport {
+        module: Source { name: "module.spvasm".into(), text: String::new() },
+        runs: vec![(
+            input(),
+            Explored { behaviours: behaviours(vec![outcome(&[0, 0]), traced, hang]), dispatch: dispatch() },
+        )],
+        unsupported: Vec::new(),
+        warnings: Vec::new(),
+        undistinguished: Vec::new(),
+        choices: choices(),
+    }
+}
+
+#[test]
+fn outcomes_as_text() {
+    insta::assert_snapshot!(text::outcomes(&outcomes_report(), PLAIN));
+}
+
+#[test]
+fn outcomes_as_json() {
+    insta::assert_snapshot!(json::outcomes(&outcomes_report()));
+}
+
+#[test]
+fn colours_only_where_asked_for() {
+    assert!(!text::check(&violating(), PLAIN).contains('\u{1b}'));
+    assert!(text::check(&violating(), Painter { coloured: true }).contains('\u{1b}'));
+}

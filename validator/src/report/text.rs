@@ -1,0 +1,409 @@
+//! Reports as text for a terminal: the verdict in one line first, then what is new, how after gets
+//! there, why before forbids it, a diff, and the choices that all of it rests on.
+
+use super::style::Painter;
+use super::words::words;
+use super::{diff, json, witness};
+use crate::behaviour::{Behaviours, Outcome, Undefined, VolatileAccess};
+use crate::check::{CheckReport, Choices, Explored, OutcomesReport, Run};
+use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
+use crate::dispatch::Dispatch;
+
+/// Outcomes of before that are listed beside a new one.
+const LISTED_OUTCOMES: usize = 8;
+
+/// One line: the verdict with everything that qualifies it.
+pub fn check_line(report: &CheckReport, painter: Painter) -> String {
+    let mut line = match report.verdict {
+        Verdict::Violates | Verdict::Error => painter.bad(report.verdict.name()),
+        Verdict::Inconclusive | Verdict::Vacuous => painter.warning(report.verdict.name()),
+        Verdict::Refines => painter.good(report.verdict.name()),
+    };
+    line.push_str(": ");
+    line.push_str(&verdict_reason(report));
+    let bounds: Vec<&str> = report.bounds_hit().into_iter().collect();
+    if !bounds.is_empty() {
+        line.push_str(&painter.warning(&format!("; bounded ({})", bounds.join(", "))));
+    } else if report.bounded() {
+        line.push_str(&painter.warning("; bounded"));
+    }
+    if !report.undistinguished.is_empty() {
+        let pairs: Vec<String> = report
+            .undistinguished
+            .iter()
+            .map(|(narrow, wide)| format!("{} and {}", narrow.name(), wide.name()))
+            .collect();
+        line.push_str(&painter.warning(&format!("; scopes not distinguished ({})", pairs.join(", "))));
+    }
+    let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
+    if !ignored.is_empty() {
+        line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));
+    }
+    line
+}
+
+fn verdict_reason(report: &CheckReport) -> String {
+    let decisive = report.decisive();
+    match report.verdict {
+        Verdict::Violates => match decisive.and_then(|run| Some((run, run.comparison.violation.as_ref()?))) {
+            Some((run, violation)) => {
+                format!("{}, {} (input '{}')", violation.kind, explain(violation.kind), run.input.name)
+            }
+            None => "after has a behaviour that before does not allow".to_owned(),
+        },
+        Verdict::Refines => {
+            let inputs = report.runs.len();
+            let vacuous = report.runs.iter().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
+            let mut text =
+                format!("every behaviour of after is one of before, on {}", counted(inputs, "input"));
+            if vacuous > 0 {
+                text.push_str(&format!(" (on {vacuous} of them before is undefined)"));
+            }
+            text
+        }
+        Verdict::Vacuous => {
+            let reason = decisive.and_then(|run| run.before.behaviours.undefined.first());
+            let reason = reason.map_or_else(String::new, |(undefined, _)| format!(" ({})", fault(undefined)));
+            format!("before is undefined on every input tried{reason}, so that anything is allowed")
+        }
+        Verdict::Inconclusive | Verdict::Error => {
+            let mut reasons = report.reasons.clone();
+            reasons.extend(report.unsupported.iter().map(|item| {
+                format!("{} is not supported ({}, line {})", item.what, item.module.name(), item.line)
+            }));
+            reasons.extend(decisive.iter().flat_map(|run| run.comparison.reasons.clone()));
+            reasons.dedup();
+            if reasons.is_empty() {
+                reasons.push("no reason was recorded".to_owned());
+            }
+            reasons.join("; ")
+        }
+    }
+}
+
+fn explain(kind: ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::NewRace => "after has a data race and before has none",
+        ViolationKind::NewUndefined => "after has undefined behaviour and before has none",
+        ViolationKind::NewOutcome => "after has an outcome that before does not allow",
+        ViolationKind::NewHang => "after may never end, which before does not allow",
+        ViolationKind::VolatileTrace => "after's volatile accesses are not those of before",
+    }
+}
+
+fn fault(undefined: &Undefined) -> String {
+    let mut text = undefined.kind.name().to_owned();
+    let lines: Vec<String> = undefined.lines.iter().map(ToString::to_string).collect();
+    match lines.len() {
+        0 => {}
+        1 => text.push_str(&format!(", line {}", lines.concat())),
+        _ => text.push_str(&format!(", lines {}", lines.join(" and "))),
+    }
+    text
+}
+
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{number} {what}s")
+    }
+}
+
+/// The whole report of a check.
+pub fn check(report: &CheckReport, painter: Painter) -> String {
+    let mut text = check_line(report, painter);
+    text.push('\n');
+    if let Some(run) = report.decisive() {
+        if let Some((violation, after)) = run.comparison.violation.as_ref().zip(run.after.as_ref()) {
+            violation_text(&mut text, report, run, violation, after, painter);
+        }
+    }
+    for run in &report.runs {
+        for note in &run.comparison.notes {
+            warn(&mut text, &format!("input '{}': {note}", run.input.name), painter);
+        }
+        if let Some(reverse) = &run.reverse {
+            text.push_str(&format!("input '{}': {}\n", run.input.name, reverse_text(reverse)));
+        }
+    }
+    for warning in &report.warnings {
+        warn(&mut text, warning, painter);
+    }
+    if report.verdict != Verdict::Error {
+        text.push_str(&runs_text(report, painter));
+        text.push_str(&painter.faint(&choices_text(&report.choices)));
+        text.push('\n');
+    }
+    text
+}
+
+fn violation_text(
+    text: &mut String,
+    report: &CheckReport,
+    run: &Run,
+    violation: &Violation,
+    after: &Explored,
+    painter: Painter,
+) {
+    let Explored { behaviours, dispatch } = after;
+    text.push('\n');
+    let witness = match violation.subject {
+        Subject::Outcome(index) => {
+            let found = behaviours.outcomes.get(index);
+            if let Some((outcome, _)) = found {
+                text.push_str(&painter.heading("What is new"));
+                text.push('\n');
+                text.push_str(&outcome_text(outcome, dispatch, "  "));
+                if let Some(difference) = &violation.difference {
+                    text.push_str(&format!(
+                        "  {} differs at byte {}; before allows\n",
+                        difference.key, difference.offset
+                    ));
+                    text.push_str(&outcome_list(&run.before, "    "));
+                }
+            }
+            found.map(|(_, witness)| witness)
+        }
+        Subject::Undefined(index) => {
+            let found = behaviours.undefined.get(index);
+            if let Some((undefined, _)) = found {
+                text.push_str(&painter.heading("What is new"));
+                text.push_str(&format!("\n  {}: {}\n", fault(undefined), undefined.detail));
+                for &line in &undefined.lines {
+                    if let Some(source) = report.after.line(line) {
+                        text.push_str(&painter.faint(&format!("  {}:{line}: {source}", report.after.name)));
+                        text.push('\n');
+                    }
+                }
+            }
+            found.map(|(_, witness)| witness)
+        }
+    };
+    if let Some(witness) = witness.filter(|witness| !witness.events.is_empty()) {
+        text.push('\n');
+        text.push_str(&painter.heading("How after gets there"));
+        text.push('\n');
+        text.push_str(&witness::text(witness, dispatch, &report.after, painter));
+    }
+    if let Some(why) = &run.why {
+        text.push('\n');
+        text.push_str(&painter.heading("Why before does not"));
+        text.push('\n');
+        for line in why.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    let (before_text, after_text) = match &report.diff {
+        Some((before, after)) => (before.as_str(), after.as_str()),
+        None => (report.before.text.as_str(), report.after.text.as_str()),
+    };
+    let diff = diff::unified((&report.before.name, before_text), (&report.after.name, after_text), painter);
+    if !diff.is_empty() {
+        text.push('\n');
+        text.push_str(&diff);
+    }
+    text.push('\n');
+}
+
+fn warn(text: &mut String, warning: &str, painter: Painter) {
+    text.push_str(&painter.warning("warning"));
+    text.push_str(&format!(": {warning}\n"));
+}
+
+fn reverse_text(reverse: &Comparison) -> String {
+    match (reverse.verdict, &reverse.violation) {
+        (Verdict::Violates, _) => "after lost behaviours of before".to_owned(),
+        (Verdict::Refines, _) => "after has all behaviours of before".to_owned(),
+        (Verdict::Vacuous, _) => "after is undefined, so that it has all behaviours of before".to_owned(),
+        (Verdict::Inconclusive | Verdict::Error, _) => {
+            format!("whether after lost behaviours is not known: {}", reverse.reasons.join("; "))
+        }
+    }
+}
+
+/// One line per input: how much there was to see.
+fn runs_text(report: &CheckReport, painter: Painter) -> String {
+    report
+        .runs
+        .iter()
+        .map(|run| {
+            let side = |explored: &Explored| {
+                let behaviours = &explored.behaviours;
+                format!(
+                    "{} of {}{}",
+                    counted(behaviours.outcomes.len(), "outcome"),
+                    counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
+                    if behaviours.undefined.is_empty() { "" } else { ", undefined" }
+                )
+            };
+            let after = run.after.as_ref().map_or_else(|| "not run".to_owned(), side);
+            painter.faint(&format!(
+                "input '{}': {}; before: {}; after: {after}",
+                run.input.name,
+                run.comparison.verdict,
+                side(&run.before),
+            )) + "\n"
+        })
+        .collect()
+}
+
+/// Everything that the result rests on, in a few lines.
+fn choices_text(choices: &Choices) -> String {
+    let launch = &choices.launch;
+    let size = |[x, y, z]: [u32; 3]| if (y, z) == (1, 1) { x.to_string() } else { format!("{x}x{y}x{z}") };
+    let mut text = format!(
+        "model {} {}, chains {}, races {}, legacy {}, progress {}, hang {}, environment {}, \
+         reconvergence {}, floats {}",
+        choices.model,
+        choices.revision,
+        if choices.chains { "on" } else { "off" },
+        choices.races,
+        choices.legacy,
+        choices.progress,
+        choices.hang,
+        choices.environment,
+        choices.reconvergence,
+        choices.floats,
+    );
+    if !choices.ignore.is_empty() {
+        text.push_str(&format!(", ignoring {}", choices.ignore.join(", ")));
+    }
+    text.push_str(&format!(
+        "\nlaunch: {}, workgroups {} of {}{}, subgroups of {}",
+        launch.entry,
+        size(launch.workgroups),
+        size(launch.local_size),
+        if launch.local_size_rewritten { " (not what it was compiled for)" } else { "" },
+        launch.subgroup_size,
+    ));
+    for (id, value) in &launch.specialisation {
+        text.push_str(&format!(", spec {id}={value}"));
+    }
+    for (slot, memory) in launch.aliases.iter().filter(|(slot, memory)| slot != memory) {
+        text.push_str(&format!(", {slot} is {memory}"));
+    }
+    let bounds = &choices.bounds;
+    text.push_str(&format!("\ninputs {}, seed {}", choices.inputs.count, choices.inputs.seed));
+    text.push_str(&format!(
+        "; bounds: spin {}, instructions {}, executions {}, memory {}",
+        bounds.spin_bound, bounds.max_instructions, bounds.max_executions, bounds.max_memory
+    ));
+    if let Some(seconds) = bounds.timeout {
+        text.push_str(&format!(", {seconds} s"));
+    }
+    text.push_str(&format!("; spirv-tv {}", choices.version));
+    text
+}
+
+/// The allowed outcomes of one module.
+pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
+    let mut text = String::new();
+    for item in &report.unsupported {
+        text.push_str(&format!(
+            "{}: {} is not supported (line {})\n",
+            painter.warning(Verdict::Inconclusive.name()),
+            item.what,
+            item.line
+        ));
+    }
+    for (input, explored) in &report.runs {
+        let behaviours = &explored.behaviours;
+        let head = format!(
+            "{} of {} on input '{}'{}",
+            counted(behaviours.outcomes.len(), "outcome"),
+            counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
+            input.name,
+            completeness(behaviours),
+        );
+        text.push_str(&painter.heading(&head));
+        text.push('\n');
+        for (undefined, _) in &behaviours.undefined {
+            text.push_str(&format!(
+                "  {}: {}: {}\n",
+                painter.bad("undefined"),
+                fault(undefined),
+                undefined.detail
+            ));
+        }
+        for (outcome, _) in &behaviours.outcomes {
+            text.push_str(&outcome_text(outcome, &explored.dispatch, "  "));
+        }
+    }
+    for warning in &report.warnings {
+        warn(&mut text, warning, painter);
+    }
+    text.push_str(&painter.faint(&choices_text(&report.choices)));
+    text.push('\n');
+    text
+}
+
+fn completeness(behaviours: &Behaviours) -> String {
+    let mut text = String::new();
+    if let Some(option) = &behaviours.stopped {
+        text.push_str(&format!("; stopped by {option}, so that there may be more"));
+    }
+    if let Some(option) = &behaviours.bounded {
+        text.push_str(&format!("; bounded by {option}"));
+    }
+    for reason in &behaviours.undecided {
+        text.push_str(&format!("; undecided: {reason}"));
+    }
+    text
+}
+
+fn outcome_list(explored: &Explored, indent: &str) -> String {
+    let outcomes = &explored.behaviours.outcomes;
+    let mut text: String = outcomes
+        .iter()
+        .take(LISTED_OUTCOMES)
+        .map(|(outcome, _)| outcome_text(outcome, &explored.dispatch, indent))
+        .collect();
+    if outcomes.len() > LISTED_OUTCOMES {
+        text.push_str(&format!("{indent}and {} more\n", outcomes.len() - LISTED_OUTCOMES));
+    }
+    text
+}
+
+/// An outcome on one line, and its volatile traces on one each.
+fn outcome_text(outcome: &Outcome, dispatch: &Dispatch, indent: &str) -> String {
+    let observed = dispatch.objects.iter().filter(|object| object.observed);
+    let memory: Vec<String> = observed
+        .zip(&outcome.memory)
+        .map(|(object, bytes)| format!("{} = {}", object.key, words(bytes).join(" ")))
+        .collect();
+    let mut text = format!("{indent}{}: {}\n", json::end_name(outcome.end), memory.join(", "));
+    if memory.is_empty() {
+        text = format!("{indent}{}\n", json::end_name(outcome.end));
+    }
+    for (invocation, trace) in outcome.volatile.iter().enumerate() {
+        if !trace.is_empty() {
+            let trace = trace_text(trace, dispatch);
+            text.push_str(&format!("{indent}  invocation {invocation}, volatile: {trace}\n"));
+        }
+    }
+    text
+}
+
+fn trace_text(trace: &[VolatileAccess], dispatch: &Dispatch) -> String {
+    let accesses: Vec<String> = trace
+        .iter()
+        .map(|access| match access {
+            VolatileAccess::One { object, offset, write, atomic, bytes } => {
+                let kind = match (write, atomic) {
+                    (true, true) => "atomic write",
+                    (true, false) => "write",
+                    (false, true) => "atomic read",
+                    (false, false) => "read",
+                };
+                let place = json::key(dispatch, *object);
+                format!("{kind} {place}+{offset} {}", words(bytes).join(" "))
+            }
+            VolatileAccess::Repeated(iterations) => {
+                let ways: Vec<String> = iterations.iter().map(|way| trace_text(way, dispatch)).collect();
+                format!("any number of ({})", ways.join(" or "))
+            }
+        })
+        .collect();
+    accesses.join(", ")
+}
