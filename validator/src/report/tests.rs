@@ -77,7 +77,7 @@ fn witness() -> Witness {
     events[2].reads_from = vec![Some(1)];
     events[2].synchronized_by = vec![1];
     events[3].reads_from = vec![None];
-    Witness { events }
+    Witness { events, ..Witness::default() }
 }
 
 fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {
