@@ -11,6 +11,7 @@ pub mod check;
 pub mod compare;
 pub mod dispatch;
 pub mod event;
+pub mod explain;
 pub mod explore;
 pub mod interp;
 pub mod ir;

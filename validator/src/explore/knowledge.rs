@@ -93,6 +93,9 @@ impl Knowledge {
             if slot.len() < words {
                 slot.resize(words, Word::Unshared);
             }
+            if !settings.shortcuts && !object.constant {
+                knowledge.shared.extend((0..words as u32).map(|word| (object.memory, word * 4)));
+            }
             for ((key, offset), values) in &settings.speculate {
                 if *key == object.key {
                     let into = knowledge.values.entry((object.memory, *offset)).or_default();
@@ -100,6 +103,7 @@ impl Knowledge {
                 }
             }
         }
+        knowledge.number_units();
         knowledge
     }
 

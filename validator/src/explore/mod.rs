@@ -15,8 +15,10 @@
 
 mod budget;
 mod complete;
+pub(crate) mod events;
 mod knowledge;
 mod memory;
+pub(crate) mod names;
 mod reach;
 mod resolve;
 mod search;
@@ -69,6 +71,9 @@ pub struct Settings {
     pub jobs: usize,
     /// Stop at the first undefined behaviour.
     pub stop_at_undefined: bool,
+    /// Leave out of the graph what cannot communicate. Without it every access of memory that the
+    /// module may write is an event (`--self-check`).
+    pub shortcuts: bool,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
     pub progress: Arc<Progress>,
@@ -87,6 +92,7 @@ impl Default for Settings {
             timeout: None,
             jobs: 0,
             stop_at_undefined: false,
+            shortcuts: true,
             speculate: Produced::new(),
             progress: Arc::default(),
         }

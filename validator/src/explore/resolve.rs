@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::events;
 use super::memory::volatile_access;
 use super::search::{Found, Judgement, Search};
 use super::state::{self, Pending, State, Status, UnitSpans};
@@ -250,7 +251,7 @@ impl Search<'_> {
         let mut event = reader.event(if written.is_some() { Kind::Update } else { Kind::Read }, spans);
         if let (Some(atomic), None) = (reader.atomic, &written) {
             if reader.may_write {
-                state::set_semantics(&mut event, atomic.unequal);
+                events::set_semantics(&mut event, atomic.unequal);
             }
         }
         event.sources = assignment.iter().map(|(source, _)| *source).collect();
@@ -350,7 +351,7 @@ impl Search<'_> {
 impl Reader<'_> {
     fn event(&self, kind: Kind, spans: &UnitSpans) -> Event {
         let units = spans.iter().map(|(unit, _)| *unit);
-        state::access_event(self.index as u32, kind, self.access, self.atomic, self.reference, units)
+        events::access_event(self.index as u32, kind, self.access, self.atomic, self.reference, units)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::budget::Budget;
+use super::events;
 use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
 use super::reach::Reach;
@@ -230,7 +231,7 @@ impl<'a> Search<'a> {
             }
             Stop::Fence(fence) => {
                 if fence.semantics.order != Order::Relaxed {
-                    state.push(state::fence_event(agent, Kind::Fence, &fence));
+                    state.push(events::fence_event(agent, Kind::Fence, &fence));
                 }
             }
             Stop::Barrier { execution, fence, name, inst, line } => {
@@ -295,7 +296,7 @@ impl<'a> Search<'a> {
             return Advanced::Quiet;
         };
         let units = spans.iter().map(|(unit, _)| *unit);
-        let mut event = state::access_event(agent, Kind::Write, access, atomic, object.reference, units);
+        let mut event = events::access_event(agent, Kind::Write, access, atomic, object.reference, units);
         event.written = state::split_bytes(&spans, bytes).collect();
         let id = state.push(event);
         self.note_writer(state, id, found);
@@ -386,7 +387,7 @@ impl<'a> Search<'a> {
         for index in members {
             let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
             let kind = Kind::Barrier { instance, execution: arrived.execution };
-            state.push(state::fence_event(*index as u32, kind, &arrived.fence));
+            state.push(events::fence_event(*index as u32, kind, &arrived.fence));
             state.threads[*index].status = Status::Running;
         }
     }

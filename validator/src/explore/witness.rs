@@ -1,10 +1,10 @@
 //! Executions told for people.
 
 use super::knowledge::UnitKey;
+use super::names::describe;
 use crate::behaviour::{Witness, WitnessEvent};
-use crate::event::{Order, Scope};
 use crate::model::consistency::DataRace;
-use crate::model::graph::{Event, Graph, Kind, Source};
+use crate::model::graph::{Graph, Source};
 use crate::model::vulkan::{self, Variant};
 
 /// The events of a graph, with what they read and who synchronizes with them.
@@ -37,56 +37,6 @@ pub(super) fn of(graph: &Graph, units: &[UnitKey], variant: Variant) -> Witness 
         }
     });
     Witness { events: events.collect(), graph: graph.clone(), units: units.to_vec() }
-}
-
-/// An event in the field's words.
-pub(crate) fn describe(event: &Event) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    if event.volatile {
-        words.push("volatile");
-    }
-    if event.atomic {
-        words.push("atomic");
-    } else if event.accesses() {
-        words.push(if event.non_private { "non-private" } else { "private" });
-    }
-    words.push(match event.order {
-        Order::Relaxed if event.atomic => "relaxed",
-        Order::Relaxed => "",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcquireRelease => "acquire-release",
-        Order::SequentiallyConsistent => "sequentially consistent",
-    });
-    words.push(match event.kind {
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Update => "read-modify-write",
-        Kind::Fence => "memory barrier",
-        Kind::Barrier { .. } => "control barrier",
-        Kind::DeviceAvailability => "availability operation to the device domain",
-        Kind::DeviceVisibility => "visibility operation from the device domain",
-    });
-    words.retain(|word| !word.is_empty());
-    let mut text = words.join(" ");
-    if event.atomic || event.is_fence() && event.order != Order::Relaxed {
-        text.push_str(" at ");
-        text.push_str(scope_name(event.scope));
-        text.push_str(" scope");
-    }
-    text
-}
-
-/// A scope's name in the specification.
-pub(crate) fn scope_name(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Invocation => "Invocation",
-        Scope::Subgroup => "Subgroup",
-        Scope::Workgroup => "Workgroup",
-        Scope::QueueFamily => "QueueFamily",
-        Scope::Device => "Device",
-        Scope::CrossDevice => "CrossDevice",
-    }
 }
 
 /// A sentence about a race, without line numbers.

@@ -1,0 +1,308 @@
+//! Runs before with the values that an execution of after read.
+
+use std::collections::BTreeSet;
+
+use super::Side;
+use crate::behaviour::Witness;
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Atomicity, Order};
+use crate::explore::events::{access_event, fence_event};
+use crate::interp::{Invocation, SharedMemory, Stop};
+use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
+use crate::value::Byte;
+
+/// Before's graph for an execution of after.
+pub(super) struct Replay {
+    pub(super) graph: Graph,
+    /// For each event of the graph, the event of after that it was matched with.
+    pub(super) of_after: Vec<Option<EventId>>,
+}
+
+/// Instructions of one invocation.
+const FUEL: u64 = 1_000_000;
+/// Stops of one invocation.
+const MAX_STOPS: usize = 1_000;
+
+/// Replays `witness`, an execution on `after`, on `before`.
+pub(super) fn run(before: Side, after: &Dispatch, witness: &Witness) -> Replay {
+    let mut replay = Replayer {
+        before,
+        after,
+        witness,
+        graph: Graph { agents: witness.graph.agents.clone(), ..Graph::default() },
+        of_after: Vec::new(),
+        used: BTreeSet::new(),
+    };
+    for agent in 0..before.dispatch.places.len().min(replay.graph.agents.len()) {
+        replay.invocation(agent as u32);
+    }
+    replay.connect();
+    Replay { graph: replay.graph, of_after: replay.of_after }
+}
+
+struct Replayer<'a> {
+    before: Side<'a>,
+    after: &'a Dispatch,
+    witness: &'a Witness,
+    graph: Graph,
+    of_after: Vec<Option<EventId>>,
+    used: BTreeSet<EventId>,
+}
+
+/// Memory that nobody else shares in the witness, and the initial contents.
+struct Quiet<'a> {
+    before: &'a Dispatch,
+    /// Keys and first bytes of the witness's units.
+    shared: &'a BTreeSet<(u32, u32)>,
+    written: std::collections::BTreeMap<(u32, u32), Byte>,
+}
+
+impl Quiet<'_> {
+    fn is_quiet(&self, access: &Access, atomicity: Option<&Atomicity>) -> bool {
+        let Some(object) = self.before.objects.get(access.object as usize) else { return true };
+        let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
+        !orders && !bytes_of(access).any(|byte| self.shared.contains(&(object.memory, byte / 4 * 4)))
+    }
+
+    fn byte(&self, object: u32, byte: u32) -> Byte {
+        let Some(object) = self.before.objects.get(object as usize) else { return Byte::Undef };
+        let written = self.written.get(&(object.memory, byte)).copied();
+        written.or_else(|| object.initial.get(byte as usize).copied()).unwrap_or(Byte::Undef)
+    }
+}
+
+fn bytes_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
+    access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len)
+}
+
+impl SharedMemory for Quiet<'_> {
+    fn size(&self, object: u32) -> u32 {
+        self.before.objects.get(object as usize).map_or(0, |object| object.initial.len() as u32)
+    }
+
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        if !self.is_quiet(access, atomicity) {
+            return false;
+        }
+        for (slot, byte) in out.iter_mut().zip(bytes_of(access)) {
+            *slot = self.byte(access.object, byte);
+        }
+        true
+    }
+
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> bool {
+        let Some(object) = self.before.objects.get(access.object as usize) else { return true };
+        if !self.is_quiet(access, atomicity) {
+            return false;
+        }
+        for (value, byte) in bytes.iter().zip(bytes_of(access)) {
+            self.written.insert((object.memory, byte), *value);
+        }
+        true
+    }
+}
+
+impl Replayer<'_> {
+    /// The memory of before that a memory of after is, by object key.
+    fn memory_of_before(&self, memory: u32) -> Option<u32> {
+        let key = &self.after.objects.iter().find(|object| object.memory == memory)?.key;
+        Some(self.before.dispatch.objects.iter().find(|object| object.key == *key)?.memory)
+    }
+
+    /// The witness's units in before: memory and first byte.
+    fn units(&self) -> Vec<Option<(u32, u32)>> {
+        let units = self.witness.units.iter();
+        units.map(|(memory, offset)| Some((self.memory_of_before(*memory)?, *offset))).collect()
+    }
+
+    fn invocation(&mut self, agent: u32) {
+        let units = self.units();
+        let shared: BTreeSet<(u32, u32)> =
+            units.iter().flatten().map(|(memory, offset)| (*memory, offset / 4 * 4)).collect();
+        let mut memory = Quiet { before: self.before.dispatch, shared: &shared, written: Default::default() };
+        let Side { program, dispatch } = self.before;
+        let mut invocation = Invocation::new(program, dispatch, agent);
+        let mut fuel = FUEL;
+        let mut unmatched_reads = 0;
+        let mut barriers = 0;
+        for _ in 0..MAX_STOPS {
+            match invocation.run(program, dispatch, &mut memory, &mut fuel) {
+                Stop::Read(access) => {
+                    let event = self.access(agent, Kind::Read, &access, None, &units);
+                    let (id, bytes) = self.read(event, &access, &units, &memory);
+                    unmatched_reads += u32::from(self.of_after[id].is_none());
+                    invocation.supply(program, &bytes);
+                }
+                Stop::AtomicRead { access, atomicity, .. } => {
+                    let event = self.access(agent, Kind::Read, &access, Some(&atomicity), &units);
+                    let (id, bytes) = self.read(event, &access, &units, &memory);
+                    unmatched_reads += u32::from(self.of_after[id].is_none());
+                    if invocation.atomic_ways(program, &bytes) > 1 {
+                        invocation.choose(0);
+                    }
+                    if let Some(written) = invocation.supply_atomic(program, &bytes) {
+                        let event = &mut self.graph.events[id];
+                        event.kind = Kind::Update;
+                        event.written = unit_bytes(&event.units, &access, &self.before, &units, &written);
+                    }
+                }
+                Stop::Write(access, bytes) => self.write(agent, &access, None, &units, &bytes),
+                Stop::AtomicWrite { access, atomicity, bytes } => {
+                    self.write(agent, &access, Some(&atomicity), &units, &bytes);
+                }
+                Stop::Fence(fence) => self.push(fence_event(agent, Kind::Fence, &fence)),
+                Stop::Barrier { execution, fence, .. } => {
+                    self.push(fence_event(agent, Kind::Barrier { instance: barriers, execution }, &fence));
+                    barriers += 1;
+                }
+                Stop::Choose { .. } => invocation.choose(0),
+                Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
+                Stop::Finished
+                | Stop::Fault(_)
+                | Stop::OutOfFuel
+                | Stop::Unsupported { .. }
+                | Stop::Forever { .. } => return,
+            }
+            // A loop that waits for something else than after read.
+            if unmatched_reads > 8 {
+                return;
+            }
+        }
+    }
+
+    fn access(
+        &self,
+        agent: u32,
+        kind: Kind,
+        access: &Access,
+        atomic: Option<&Atomicity>,
+        units: &[Option<(u32, u32)>],
+    ) -> Event {
+        let object = self.before.dispatch.objects.get(access.object as usize);
+        let (memory, reference) = object.map_or((u32::MAX, 0), |object| (object.memory, object.reference));
+        let covered = units.iter().enumerate().filter(|(_, unit)| {
+            unit.is_some_and(|(other, offset)| other == memory && bytes_of(access).any(|byte| byte == offset))
+        });
+        let covered: Vec<Unit> = covered.map(|(unit, _)| unit as Unit).collect();
+        access_event(agent, kind, access, atomic, reference, covered.into_iter())
+    }
+
+    fn push(&mut self, event: Event) {
+        let matched = self.find(&event);
+        self.graph.events.push(event);
+        self.of_after.push(matched);
+    }
+
+    /// The next event of after by the same invocation that does the same to the same place.
+    fn find(&mut self, event: &Event) -> Option<EventId> {
+        let same = |other: &Event| {
+            other.agent == event.agent
+                && other.units == event.units
+                && match event.kind {
+                    Kind::Read => other.reads(),
+                    Kind::Write | Kind::Update => other.writes(),
+                    Kind::Fence => other.kind == Kind::Fence,
+                    Kind::Barrier { .. } => matches!(other.kind, Kind::Barrier { .. }),
+                    Kind::DeviceAvailability | Kind::DeviceVisibility => other.kind == event.kind,
+                }
+        };
+        let events = self.witness.graph.events.iter().enumerate();
+        let free = |(id, other): (usize, &Event)| {
+            let id = id as EventId;
+            (same(other) && !self.used.contains(&id)).then_some((id, other.written == event.written))
+        };
+        let candidates: Vec<(EventId, bool)> = events.filter_map(free).collect();
+        // Of several writes, one of the same value.
+        let exact = candidates.iter().find(|(_, equal)| *equal && event.writes());
+        let (found, _) = exact.or(candidates.first())?;
+        self.used.insert(*found);
+        Some(*found)
+    }
+
+    fn read(
+        &mut self,
+        mut event: Event,
+        access: &Access,
+        units: &[Option<(u32, u32)>],
+        memory: &Quiet,
+    ) -> (usize, Vec<Byte>) {
+        let matched = self.find(&event);
+        let mut bytes: Vec<Byte> = bytes_of(access).map(|byte| memory.byte(access.object, byte)).collect();
+        if let Some(other) = matched.and_then(|id| self.witness.graph.events.get(id as usize)) {
+            for (unit, value) in other.units.iter().zip(&other.read) {
+                let Some(Some((_, offset))) = units.get(*unit as usize) else { continue };
+                for (slot, byte) in bytes.iter_mut().zip(bytes_of(access)) {
+                    if let Some(known) = byte.checked_sub(*offset).and_then(|at| value.get(at as usize)) {
+                        *slot = *known;
+                    }
+                }
+            }
+        }
+        event.read = unit_bytes(&event.units, access, &self.before, units, &bytes);
+        event.sources = event.units.iter().map(|_| Source::Pending).collect();
+        self.graph.events.push(event);
+        self.of_after.push(matched);
+        (self.graph.events.len() - 1, bytes)
+    }
+
+    fn write(
+        &mut self,
+        agent: u32,
+        access: &Access,
+        atomic: Option<&Atomicity>,
+        units: &[Option<(u32, u32)>],
+        bytes: &[Byte],
+    ) {
+        let mut event = self.access(agent, Kind::Write, access, atomic, units);
+        event.written = unit_bytes(&event.units, access, &self.before, units, bytes);
+        self.push(event);
+    }
+
+    /// Reads-from, as after has it.
+    fn connect(&mut self) {
+        let of_before = |event: EventId| self.of_after.iter().position(|other| *other == Some(event));
+        let mut sources = Vec::new();
+        for (id, event) in self.graph.events.iter().enumerate() {
+            let other = self.of_after[id].and_then(|other| self.witness.graph.events.get(other as usize));
+            let Some(other) = other.filter(|_| event.reads()) else { continue };
+            let mapped = event.units.iter().map(|unit| match other.source(*unit) {
+                Some(Source::Initial) => Source::Initial,
+                Some(Source::Event(write)) => {
+                    of_before(write).map_or(Source::Pending, |write| Source::Event(write as EventId))
+                }
+                Some(Source::Pending) | None => Source::Pending,
+            });
+            sources.push((id, mapped.collect()));
+        }
+        for (id, mapped) in sources {
+            self.graph.events[id].sources = mapped;
+        }
+    }
+}
+
+/// The bytes of each unit out of those of an access.
+fn unit_bytes<A>(
+    event_units: &[Unit],
+    access: &Access,
+    before: &Side,
+    units: &[Option<(u32, u32)>],
+    bytes: &[Byte],
+) -> smallvec::SmallVec<A>
+where
+    A: smallvec::Array<Item = UnitBytes>,
+{
+    let memory = before.dispatch.objects.get(access.object as usize).map(|object| object.memory);
+    let firsts: BTreeSet<u32> = units
+        .iter()
+        .flatten()
+        .filter(|(other, _)| Some(*other) == memory)
+        .map(|(_, offset)| *offset)
+        .collect();
+    let of_unit = |unit: &Unit| {
+        let Some(Some((_, offset))) = units.get(*unit as usize) else { return UnitBytes::new() };
+        let end = firsts.range(offset + 1..).next().copied().unwrap_or(u32::MAX).min(offset + 4);
+        let within = bytes_of(access).zip(bytes).filter(|(byte, _)| (*offset..end).contains(byte));
+        within.map(|(_, value)| *value).collect()
+    };
+    event_units.iter().map(of_unit).collect()
+}
