@@ -18,4 +18,5 @@ pub mod ir;
 pub mod launch;
 pub mod model;
 pub mod report;
+pub mod optimise;
 pub mod value;

@@ -1,0 +1,16 @@
+//! `spirv-tv opt`: the bundled optimiser's passes, one by one, each result checked.
+//!
+//! The optimiser's assertions are on and abort the process, so every pass runs in a child process:
+//! [`process`] starts this program again with the hidden subcommand that [`child`] serves. [`plan`] turns
+//! spirv-opt's command line into single passes, [`pipeline`] runs them and hands each step that changed
+//! the module to a [`Checker`], and [`report`] writes the table and the JSON objects.
+
+pub mod child;
+pub mod pipeline;
+pub mod plan;
+pub mod process;
+pub mod report;
+
+pub use pipeline::{CheckResult, Checker, Mode, Outcome, Pipeline, Report, Step, StepVerdict};
+pub use plan::{take_optimiser_arguments, OptimiserArguments, PlanError, PlannedPass};
+pub use process::{OptimiserFailure, OptimiserProcess};

@@ -1,0 +1,346 @@
+//! Runs the planned passes and has each step checked.
+
+use std::time::{Duration, Instant};
+
+use spirv_tv_toolchain::passes::{find_pass, Class};
+use spirv_tv_toolchain::{validate, ValidatorOptions};
+
+use super::plan::PlannedPass;
+use super::process::{OptimiserFailure, OptimiserProcess};
+
+/// The verdict on one step, as DESIGN section 1 names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepVerdict {
+    Refines,
+    Vacuous,
+    Violates,
+    Inconclusive,
+    Error,
+}
+
+impl StepVerdict {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            StepVerdict::Refines => "refines",
+            StepVerdict::Vacuous => "vacuous",
+            StepVerdict::Violates => "violates",
+            StepVerdict::Inconclusive => "inconclusive",
+            StepVerdict::Error => "error",
+        }
+    }
+
+    /// The exit code without `--strict`.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            StepVerdict::Refines | StepVerdict::Vacuous => 0,
+            StepVerdict::Violates => 1,
+            StepVerdict::Error => 2,
+            StepVerdict::Inconclusive => 3,
+        }
+    }
+}
+
+/// What comparing two modules gives.
+pub trait CheckResult {
+    fn verdict(&self) -> StepVerdict;
+
+    /// The exit code of the comparison alone; `--strict` makes it another one.
+    fn exit_code(&self) -> u8 {
+        self.verdict().exit_code()
+    }
+
+    /// The comparison's `spirv-tv.check` object.
+    fn check_object(&self) -> serde_json::Value;
+}
+
+/// Compares modules for the pipeline, and hears how it gets on.
+pub trait Checker {
+    type Result: CheckResult;
+
+    /// Compares two modules; `label` is the pass or the list of passes between them.
+    fn check(&mut self, before: &[u32], after: &[u32], label: &str) -> Self::Result;
+
+    /// Step `number` (from 1) of `total` begins.
+    fn step_started(&mut self, _number: usize, _total: usize, _pass: &str) {}
+
+    /// A step has ended; with [`Mode::Ends`] it may be checked later.
+    fn step_finished(&mut self, _number: usize, _step: &Step<Self::Result>) {}
+}
+
+impl<R: CheckResult, F: FnMut(&[u32], &[u32], &str) -> R> Checker for F {
+    type Result = R;
+
+    fn check(&mut self, before: &[u32], after: &[u32], label: &str) -> R {
+        self(before, after, label)
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Each step that changes the module.
+    #[default]
+    EachStep,
+    /// The first module against the last; if that violates, bisection finds the step (`--ends`).
+    Ends,
+}
+
+/// A list of passes to run and check.
+#[derive(Clone, Debug)]
+pub struct Pipeline<'a> {
+    pub plan: &'a [PlannedPass],
+    pub process: &'a OptimiserProcess,
+    /// What every result is validated with; `None` checks results that may be invalid.
+    pub validate: Option<&'a ValidatorOptions>,
+    pub mode: Mode,
+    /// Leave a pass that fails out and go on with the next, instead of ending there.
+    pub keep_going: bool,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug)]
+pub enum Outcome<R> {
+    /// The words are the same.
+    Unchanged,
+    /// The module changed and was compared with the step's input.
+    Checked(R),
+    /// The module changed; [`Mode::Ends`] did not need this step's comparison.
+    NotChecked,
+    /// There is no result to go on with.
+    Failed(OptimiserFailure),
+    /// A step before it failed.
+    NotRun,
+}
+
+/// A pass of the pipeline and what became of it.
+#[derive(Clone, Debug)]
+pub struct Step<R> {
+    pub pass: String,
+    pub outcome: Outcome<R>,
+    /// Wall-clock time of the optimiser with its process and of spirv-val.
+    pub optimise_time: Duration,
+    /// Wall-clock time of the comparison.
+    pub check_time: Duration,
+}
+
+impl<R: CheckResult> Step<R> {
+    fn new(planned: &PlannedPass, outcome: Outcome<R>) -> Self {
+        Step {
+            pass: planned.label.clone(),
+            outcome,
+            optimise_time: Duration::ZERO,
+            check_time: Duration::ZERO,
+        }
+    }
+
+    /// Did the pass write other words than it read?
+    pub fn changed(&self) -> bool {
+        matches!(self.outcome, Outcome::Checked(_) | Outcome::NotChecked)
+    }
+
+    /// Is this the pass that introduced a violation?
+    pub fn is_guilty(&self) -> bool {
+        self.verdict() == Some(StepVerdict::Violates)
+    }
+
+    /// The comparison's verdict, where there was one.
+    pub fn verdict(&self) -> Option<StepVerdict> {
+        match &self.outcome {
+            Outcome::Checked(result) => Some(result.verdict()),
+            Outcome::Unchanged | Outcome::NotChecked | Outcome::Failed(_) | Outcome::NotRun => None,
+        }
+    }
+
+    /// What the pass promises, from the table of passes.
+    pub fn class(&self) -> Option<Class> {
+        find_pass(&self.pass).map(|pass| pass.class)
+    }
+
+    fn exit_code(&self) -> u8 {
+        match &self.outcome {
+            Outcome::Checked(result) => result.exit_code(),
+            Outcome::Failed(failure) if failure.is_optimisers() => EXIT_OPTIMISER_FAILED,
+            Outcome::Failed(_) => StepVerdict::Error.exit_code(),
+            Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun => 0,
+        }
+    }
+}
+
+/// The exit code of `optimiser-failed`.
+pub const EXIT_OPTIMISER_FAILED: u8 = 5;
+
+/// Exit codes from the worst to the best: error, violates, optimiser-failed, inconclusive, bounded.
+const WORST_FIRST: [u8; 5] = [2, 1, EXIT_OPTIMISER_FAILED, 3, 4];
+
+/// What a pipeline did.
+#[derive(Clone, Debug)]
+pub struct Report<R> {
+    /// One for each planned pass, in order.
+    pub steps: Vec<Step<R>>,
+    /// [`Mode::Ends`]: the first module against the last, unless nothing changed.
+    pub ends: Option<R>,
+    /// The module after the last pass that gave one.
+    pub words: Vec<u32>,
+}
+
+impl<R: CheckResult> Report<R> {
+    /// The passes that introduced a violation.
+    pub fn guilty(&self) -> impl Iterator<Item = &Step<R>> {
+        self.steps.iter().filter(|step| step.is_guilty())
+    }
+
+    /// The worst exit code of all steps.
+    pub fn exit_code(&self) -> u8 {
+        let codes: Vec<u8> = self
+            .steps
+            .iter()
+            .map(Step::exit_code)
+            .chain(self.ends.iter().map(CheckResult::exit_code))
+            .collect();
+        WORST_FIRST.into_iter().find(|code| codes.contains(code)).unwrap_or(0)
+    }
+}
+
+/// The label of the comparison of both ends.
+pub const ALL_PASSES: &str = "all passes";
+
+impl Pipeline<'_> {
+    /// Runs the passes on a module, each on the result of the one before.
+    pub fn run<C: Checker>(&self, words: &[u32], checker: &mut C) -> Report<C::Result> {
+        let mut report =
+            Report { steps: Vec::with_capacity(self.plan.len()), ends: None, words: words.to_vec() };
+        // For `Mode::Ends`: the steps that changed the module, with their results.
+        let mut changes: Vec<(usize, Vec<u32>)> = Vec::new();
+        let mut stopped = false;
+        for (index, planned) in self.plan.iter().enumerate() {
+            if stopped {
+                report.steps.push(Step::new(planned, Outcome::NotRun));
+                continue;
+            }
+            checker.step_started(index + 1, self.plan.len(), &planned.label);
+            let start = Instant::now();
+            let result = self.run_pass(planned, &report.words);
+            let optimise_time = start.elapsed();
+            let start = Instant::now();
+            let outcome = match result {
+                Ok(after) if after == report.words => Outcome::Unchanged,
+                Ok(after) => {
+                    let outcome = match self.mode {
+                        Mode::EachStep => {
+                            Outcome::Checked(checker.check(&report.words, &after, &planned.label))
+                        }
+                        Mode::Ends => {
+                            changes.push((index, after.clone()));
+                            Outcome::NotChecked
+                        }
+                    };
+                    report.words = after;
+                    outcome
+                }
+                Err(failure) => {
+                    stopped = !self.keep_going;
+                    Outcome::Failed(failure)
+                }
+            };
+            let step = Step { optimise_time, check_time: start.elapsed(), ..Step::new(planned, outcome) };
+            checker.step_finished(index + 1, &step);
+            report.steps.push(step);
+        }
+        self.check_ends(words, &changes, checker, &mut report);
+        report
+    }
+
+    /// Runs one pass and validates what it wrote.
+    fn run_pass(&self, planned: &PlannedPass, words: &[u32]) -> Result<Vec<u32>, OptimiserFailure> {
+        let after = self.process.run(words, &planned.flags)?;
+        if after != words {
+            if let Some(options) = self.validate {
+                let legalizing = ValidatorOptions {
+                    before_hlsl_legalization: options.before_hlsl_legalization || planned.legalizing,
+                    ..options.clone()
+                };
+                validate(&after, &legalizing)
+                    .map_err(|error| OptimiserFailure::Invalid { message: error.to_string() })?;
+            }
+        }
+        Ok(after)
+    }
+
+    /// Compares the first module with the last; where that violates, looks for the step that made it so
+    /// and checks that step alone.
+    fn check_ends<C: Checker>(
+        &self,
+        first: &[u32],
+        changes: &[(usize, Vec<u32>)],
+        checker: &mut C,
+        report: &mut Report<C::Result>,
+    ) {
+        let Some((_, last)) = changes.last() else { return };
+        let ends = checker.check(first, last, ALL_PASSES);
+        let verdict = ends.verdict();
+        report.ends = Some(ends);
+        if verdict != StepVerdict::Violates {
+            return;
+        }
+        let guilty = first_violating(changes, |index, words| {
+            let label = self.plan.get(index).map_or(ALL_PASSES, |planned| &planned.label);
+            checker.check(first, words, &format!("all passes up to {label}")).verdict()
+        });
+        let Some((index, after)) = changes.get(guilty) else { return };
+        let before = guilty.checked_sub(1).and_then(|previous| changes.get(previous));
+        let before = before.map_or(first, |(_, words)| words);
+        if let Some(step) = report.steps.get_mut(*index) {
+            let start = Instant::now();
+            step.outcome = Outcome::Checked(checker.check(before, after, &step.pass));
+            step.check_time = start.elapsed();
+            checker.step_finished(*index + 1, step);
+        }
+    }
+}
+
+/// The position of a change up to which the first module is refined and from which on it is violated,
+/// by bisection. The last change is known to violate.
+fn first_violating(
+    changes: &[(usize, Vec<u32>)],
+    mut verdict: impl FnMut(usize, &[u32]) -> StepVerdict,
+) -> usize {
+    // Everything before `low` refines (or cannot be judged), `high` violates.
+    let (mut low, mut high) = (0, changes.len().saturating_sub(1));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let violates =
+            changes.get(middle).is_some_and(|(index, words)| verdict(*index, words) == StepVerdict::Violates);
+        if violates {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bisection_finds_the_first_violating_change() {
+        for length in 1..12 {
+            let changes: Vec<(usize, Vec<u32>)> = (0..length).map(|index| (index * 3, vec![])).collect();
+            for guilty in 0..length {
+                let mut asked = 0;
+                let found = first_violating(&changes, |index, _| {
+                    asked += 1;
+                    if index >= guilty * 3 {
+                        StepVerdict::Violates
+                    } else {
+                        StepVerdict::Inconclusive
+                    }
+                });
+                assert_eq!(found, guilty);
+                assert!(asked <= 4, "{asked} comparisons among {length}");
+            }
+        }
+    }
+}
