@@ -17,6 +17,6 @@ pub mod interp;
 pub mod ir;
 pub mod launch;
 pub mod model;
-pub mod report;
 pub mod optimise;
+pub mod report;
 pub mod value;
