@@ -28,11 +28,16 @@ mod matrix;
 mod memory;
 mod own_memory;
 mod pointer;
+#[cfg(test)]
+mod tests;
 
 pub use invocation::Invocation;
 pub use pointer::Pointer;
 
 /// The memory that invocations share, as the interpreter sees it.
+///
+/// What a settled read returns may change only through settled writes of the same invocation, until
+/// it stops: a loop that nothing else happens in is told as [`Stop::Forever`].
 pub trait SharedMemory {
     /// Size of an object in bytes.
     fn size(&self, object: u32) -> u32;
