@@ -7,48 +7,14 @@ use spirv_tv_toolchain::{validate, ValidatorOptions};
 
 use super::plan::PlannedPass;
 use super::process::{OptimiserFailure, OptimiserProcess};
-
-/// The verdict on one step, as DESIGN section 1 names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepVerdict {
-    Refines,
-    Vacuous,
-    Violates,
-    Inconclusive,
-    Error,
-}
-
-impl StepVerdict {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            StepVerdict::Refines => "refines",
-            StepVerdict::Vacuous => "vacuous",
-            StepVerdict::Violates => "violates",
-            StepVerdict::Inconclusive => "inconclusive",
-            StepVerdict::Error => "error",
-        }
-    }
-
-    /// The exit code without `--strict`.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            StepVerdict::Refines | StepVerdict::Vacuous => 0,
-            StepVerdict::Violates => 1,
-            StepVerdict::Error => 2,
-            StepVerdict::Inconclusive => 3,
-        }
-    }
-}
+use crate::compare::Verdict;
 
 /// What comparing two modules gives.
 pub trait CheckResult {
-    fn verdict(&self) -> StepVerdict;
+    fn verdict(&self) -> Verdict;
 
-    /// The exit code of the comparison alone; `--strict` makes it another one.
-    fn exit_code(&self) -> u8 {
-        self.verdict().exit_code()
-    }
+    /// The exit code of the comparison alone.
+    fn exit_code(&self) -> u8;
 
     /// The comparison's `spirv-tv.check` object.
     fn check_object(&self) -> serde_json::Value;
@@ -141,11 +107,11 @@ impl<R: CheckResult> Step<R> {
 
     /// Is this the pass that introduced a violation?
     pub fn is_guilty(&self) -> bool {
-        self.verdict() == Some(StepVerdict::Violates)
+        self.verdict() == Some(Verdict::Violates)
     }
 
     /// The comparison's verdict, where there was one.
-    pub fn verdict(&self) -> Option<StepVerdict> {
+    pub fn verdict(&self) -> Option<Verdict> {
         match &self.outcome {
             Outcome::Checked(result) => Some(result.verdict()),
             Outcome::Unchanged | Outcome::NotChecked | Outcome::Failed(_) | Outcome::NotRun => None,
@@ -161,17 +127,20 @@ impl<R: CheckResult> Step<R> {
         match &self.outcome {
             Outcome::Checked(result) => result.exit_code(),
             Outcome::Failed(failure) if failure.is_optimisers() => EXIT_OPTIMISER_FAILED,
-            Outcome::Failed(_) => StepVerdict::Error.exit_code(),
+            Outcome::Failed(_) => EXIT_ERROR,
             Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun => 0,
         }
     }
 }
 
+/// The exit code of `error`.
+const EXIT_ERROR: u8 = 2;
+
 /// The exit code of `optimiser-failed`.
 pub const EXIT_OPTIMISER_FAILED: u8 = 5;
 
 /// Exit codes from the worst to the best: error, violates, optimiser-failed, inconclusive, bounded.
-const WORST_FIRST: [u8; 5] = [2, 1, EXIT_OPTIMISER_FAILED, 3, 4];
+const WORST_FIRST: [u8; 5] = [EXIT_ERROR, 1, EXIT_OPTIMISER_FAILED, 3, 4];
 
 /// What a pipeline did.
 #[derive(Clone, Debug)]
@@ -280,7 +249,7 @@ impl Pipeline<'_> {
         let ends = checker.check(first, last, ALL_PASSES);
         let verdict = ends.verdict();
         report.ends = Some(ends);
-        if verdict != StepVerdict::Violates {
+        if verdict != Verdict::Violates {
             return;
         }
         let guilty = first_violating(changes, |index, words| {
@@ -303,14 +272,14 @@ impl Pipeline<'_> {
 /// by bisection. The last change is known to violate.
 fn first_violating(
     changes: &[(usize, Vec<u32>)],
-    mut verdict: impl FnMut(usize, &[u32]) -> StepVerdict,
+    mut verdict: impl FnMut(usize, &[u32]) -> Verdict,
 ) -> usize {
     // Everything before `low` refines (or cannot be judged), `high` violates.
     let (mut low, mut high) = (0, changes.len().saturating_sub(1));
     while low < high {
         let middle = low + (high - low) / 2;
         let violates =
-            changes.get(middle).is_some_and(|(index, words)| verdict(*index, words) == StepVerdict::Violates);
+            changes.get(middle).is_some_and(|(index, words)| verdict(*index, words) == Verdict::Violates);
         if violates {
             high = middle;
         } else {
@@ -333,9 +302,9 @@ mod tests {
                 let found = first_violating(&changes, |index, _| {
                     asked += 1;
                     if index >= guilty * 3 {
-                        StepVerdict::Violates
+                        Verdict::Violates
                     } else {
-                        StepVerdict::Inconclusive
+                        Verdict::Inconclusive
                     }
                 });
                 assert_eq!(found, guilty);

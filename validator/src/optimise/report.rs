@@ -167,15 +167,23 @@ fn extend<const N: usize>(mut object: Value, members: [(&str, Value); N]) -> Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optimise::pipeline::StepVerdict;
+    use crate::compare::Verdict;
     use crate::optimise::process::OptimiserFailure;
     use std::time::Duration;
 
-    struct Fixed(StepVerdict);
+    struct Fixed(Verdict);
 
     impl CheckResult for Fixed {
-        fn verdict(&self) -> StepVerdict {
+        fn verdict(&self) -> Verdict {
             self.0
+        }
+
+        fn exit_code(&self) -> u8 {
+            match self.0 {
+                Verdict::Violates => 1,
+                Verdict::Inconclusive => 3,
+                Verdict::Refines | Verdict::Vacuous | Verdict::Error => 0,
+            }
         }
 
         fn check_object(&self) -> Value {
@@ -200,8 +208,8 @@ mod tests {
         Report {
             steps: vec![
                 step("--wrap-opkill", Outcome::Unchanged),
-                step("--ccp", Outcome::Checked(Fixed(StepVerdict::Refines))),
-                step("--graphics-robust-access", Outcome::Checked(Fixed(StepVerdict::Violates))),
+                step("--ccp", Outcome::Checked(Fixed(Verdict::Refines))),
+                step("--graphics-robust-access", Outcome::Checked(Fixed(Verdict::Violates))),
                 step("--amd-ext-to-khr", Outcome::Failed(crash())),
                 step("--merge-blocks", Outcome::NotRun),
             ],
@@ -253,7 +261,7 @@ guilty pass: --graphics-robust-access (changes the interface or the meaning by c
         assert_eq!(report.exit_code(), 5);
         report.steps.remove(2);
         assert_eq!(report.exit_code(), 0);
-        report.ends = Some(Fixed(StepVerdict::Inconclusive));
+        report.ends = Some(Fixed(Verdict::Inconclusive));
         assert_eq!(report.exit_code(), 3);
         report
             .steps

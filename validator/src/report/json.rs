@@ -13,7 +13,17 @@ use crate::value::Byte;
 
 /// The object of a check, schema `spirv-tv.check/1`.
 pub fn check(report: &CheckReport) -> String {
-    render(&CheckJson {
+    render(&check_json(report))
+}
+
+/// The same object as a value, for those who add members to it.
+pub fn check_value(report: &CheckReport) -> serde_json::Value {
+    // See `render` for what can fail.
+    serde_json::to_value(check_json(report)).unwrap_or_default()
+}
+
+fn check_json(report: &CheckReport) -> CheckJson<'_> {
+    CheckJson {
         schema: "spirv-tv.check/1",
         before: &report.before.name,
         after: &report.after.name,
@@ -26,7 +36,7 @@ pub fn check(report: &CheckReport) -> String {
         reasons: &report.reasons,
         warnings: &report.warnings,
         choices: &report.choices,
-    })
+    }
 }
 
 /// The object of `outcomes`, schema `spirv-tv.outcomes/1`. With several inputs the fields of a run

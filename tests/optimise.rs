@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{json, Value};
+use spirv_tv::compare::Verdict;
 use spirv_tv::optimise::pipeline::ALL_PASSES;
 use spirv_tv::optimise::plan::plan;
 use spirv_tv::optimise::{
     CheckResult, Checker, Mode, OptimiserFailure, OptimiserProcess, Outcome, Pipeline, Report, Step,
-    StepVerdict,
 };
 use spirv_tv_toolchain::passes::PASSES;
 use spirv_tv_toolchain::{assemble, disassemble, validate, OptimizeOptions, TargetEnv, ValidatorOptions};
@@ -84,11 +84,15 @@ impl Accuser {
     }
 }
 
-struct Judgement(StepVerdict);
+struct Judgement(Verdict);
 
 impl CheckResult for Judgement {
-    fn verdict(&self) -> StepVerdict {
+    fn verdict(&self) -> Verdict {
         self.0
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.0 == Verdict::Violates)
     }
 
     fn check_object(&self) -> Value {
@@ -103,8 +107,8 @@ impl Checker for Accuser {
         self.compared.push(label.to_owned());
         let contains = |words| disassemble(words).expect("a module").contains(self.lost);
         match contains(before) && !contains(after) {
-            true => Judgement(StepVerdict::Violates),
-            false => Judgement(StepVerdict::Refines),
+            true => Judgement(Verdict::Violates),
+            false => Judgement(Verdict::Refines),
         }
     }
 
@@ -221,7 +225,7 @@ fn each_changed_step_is_checked_and_the_guilty_pass_named() {
 
 #[test]
 fn closures_are_checkers() {
-    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(StepVerdict::Refines);
+    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     assert_eq!(run(&process(), &["-Os"], Mode::EachStep, false, &mut refines).exit_code(), 0);
 }
 
@@ -253,7 +257,7 @@ fn ends_bisects_to_the_guilty_pass() {
 #[test]
 fn a_failed_pass_ends_the_pipeline_unless_told_to_go_on() {
     let passes = ["--struct-packing=Absent:std430", "--eliminate-dead-branches"];
-    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(StepVerdict::Refines);
+    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     let stopped = run(&process(), &passes, Mode::EachStep, false, &mut refines);
     assert!(matches!(stopped.steps[0].outcome, Outcome::Failed(OptimiserFailure::Failed { .. })));
     assert!(matches!(stopped.steps[1].outcome, Outcome::NotRun));
@@ -274,7 +278,7 @@ fn an_invalid_result_is_the_optimisers_failure() {
         ..ValidatorOptions::default()
     };
     assert_eq!(validate(&words, &options), Ok(()));
-    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(StepVerdict::Refines);
+    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     let pipeline = Pipeline {
         plan: &plan,
         process: &process,
