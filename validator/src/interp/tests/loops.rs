@@ -3,7 +3,7 @@
 use super::*;
 
 fn header_loop(live: &[u32]) -> Loop {
-    Loop { header: 1, live: live.to_vec() }
+    Loop { header: 1, live: live.to_vec(), communicates: false }
 }
 
 /// Block 0 enters the loop of block 1, whose body ends in `again`; block 2 returns.
@@ -66,8 +66,7 @@ fn entering_a_loop_again_starts_at_iteration_zero() {
     // The inner loop of block 2 runs twice in each of two iterations of the outer one of block 1.
     let mut builder = Builder::new(8);
     let (zero, one, two) = (builder.number(0), builder.number(1), builder.number(2));
-    builder.program.functions[0].loops =
-        vec![Loop { header: 1, live: vec![0] }, Loop { header: 2, live: vec![0, 2] }];
+    builder.program.functions[0].loops = vec![header_loop(&[0]), Loop { header: 2, ..header_loop(&[0, 2]) }];
     let enter = Edge { moves: vec![(0, zero, 1)], enters: vec![LoopId(0)], ..jump(1) };
     builder.block(0, &[], vec![branch(enter)]);
     let enter_inner = Edge { moves: vec![(2, zero, 1)], enters: vec![LoopId(1)], ..jump(2) };
@@ -290,4 +289,14 @@ fn a_choice_in_an_iteration_is_told() {
     };
     invocation.choose(0);
     assert!(matches!(builder.run(&mut invocation, &mut builder.memory(false)), Stop::Finished));
+}
+
+#[test]
+fn the_entry_of_a_loop_that_communicates_is_told() {
+    let mut builder = spin_loop();
+    mark_communicating_loops(&mut builder.program.functions);
+    let (mut invocation, stop) = builder.first_stop();
+    assert!(matches!(stop, Stop::LoopEntry { function_depth: 0, loop_id: LoopId(0) }), "{stop:?}");
+    assert_eq!(invocation.position()[0].index, 2);
+    assert!(matches!(builder.run(&mut invocation, &mut builder.memory(false)), Stop::Read(_)));
 }
