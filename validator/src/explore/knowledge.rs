@@ -1,7 +1,7 @@
 //! What a search must know beforehand, learned from the rounds before it.
 //!
-//! - *Shared words*: a word of memory that only one invocation touches, or that nobody writes, is
-//!   no event. A round assumes what it knows, and notes every word for which that was wrong.
+//! - *Shared words*: a word of memory that only one invocation touches, that nobody writes, or
+//!   whose accesses barriers order, is no event. A round assumes what it knows, and notes every word for which that was wrong.
 //! - *Split words*: units of the graph are words of 4 bytes, or single bytes where an access covers
 //!   part of a word.
 //! - *Writers*: which invocation writes a unit at which instruction. A read waits for a later
@@ -116,6 +116,11 @@ impl Knowledge {
     /// Where a unit lies: memory and first byte.
     pub(super) fn key(&self, unit: Unit) -> UnitKey {
         self.units[unit as usize]
+    }
+
+    /// Whether the graph has locations at all.
+    pub(super) fn has_units(&self) -> bool {
+        !self.units.is_empty()
     }
 
     /// Where all units lie, by number.

@@ -1,9 +1,10 @@
-//! Memory that is no event: contents of words that one invocation owns or nobody writes, with the
-//! detection that this was wrong.
+//! Memory that is no event: contents of words that one invocation owns, nobody writes, or whose
+//! accesses barriers order ([`phases`](super::phases)), with the detection that this was wrong.
 
 use std::sync::Arc;
 
 use super::knowledge::{Discoveries, Knowledge, Word};
+use super::phases::{Phase, Use, WordUse};
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Order};
@@ -19,33 +20,50 @@ pub(super) struct Contents {
 #[derive(Clone, Debug)]
 struct Memory {
     bytes: Arc<Vec<Byte>>,
-    users: Arc<Vec<User>>,
+    uses: Arc<Vec<WordUse>>,
+    /// Reached through one reference only.
+    one_reference: bool,
 }
 
-/// Who touched a word so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum User {
-    Nobody,
-    Reader(u32),
-    Readers,
-    Writer(u32),
+/// Who accesses memory, and in which phase.
+#[derive(Clone, Copy)]
+pub(super) struct Accessor<'a> {
+    pub(super) agent: u32,
+    pub(super) dispatch: &'a Dispatch,
+    pub(super) knowledge: &'a Knowledge,
+    /// Of every workgroup.
+    pub(super) phases: &'a [Phase],
+    pub(super) atomic: bool,
+}
+
+impl Accessor<'_> {
+    fn workgroup_of(&self, agent: u32) -> u32 {
+        self.dispatch.places.get(agent as usize).map_or(u32::MAX, |place| place.workgroup)
+    }
 }
 
 impl Contents {
     pub(super) fn new(dispatch: &Dispatch) -> Self {
         let count = dispatch.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
         let mut bytes: Vec<Vec<Byte>> = vec![Vec::new(); count as usize];
+        let mut references: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
         for object in &dispatch.objects {
             let slot = &mut bytes[object.memory as usize];
             if slot.len() < object.initial.len() {
                 slot.extend_from_slice(&object.initial[slot.len()..]);
             }
+            let known = &mut references[object.memory as usize];
+            if !known.contains(&object.reference) {
+                known.push(object.reference);
+            }
         }
         let memories = bytes
             .into_iter()
-            .map(|bytes| Memory {
-                users: Arc::new(vec![User::Nobody; bytes.len().div_ceil(4)]),
+            .zip(references)
+            .map(|(bytes, references)| Memory {
+                uses: Arc::new(vec![WordUse::default(); bytes.len().div_ceil(4)]),
                 bytes: Arc::new(bytes),
+                one_reference: references.len() < 2,
             })
             .collect();
         Contents { memories }
@@ -66,24 +84,17 @@ impl Contents {
         &mut self,
         access: &Access,
         memory: u32,
-        agent: u32,
-        knowledge: &Knowledge,
+        by: Accessor,
         found: &mut Discoveries,
         out: &mut [Byte],
     ) {
         let Some(slot) = self.memories.get_mut(memory as usize) else { return };
-        let mut next = 0;
-        for (offset, len) in &access.ranges {
-            for byte in *offset..offset + len {
-                if knowledge.word(memory, byte) == Word::Unshared {
-                    if let (Some(out), Some(value)) = (out.get_mut(next), slot.bytes.get(byte as usize)) {
-                        *out = *value;
-                    }
-                    slot.touch(memory, byte, agent, false, found);
-                }
-                next += 1;
+        for_each_unshared(access, memory, by.knowledge, |index, byte| {
+            if let (Some(out), Some(value)) = (out.get_mut(index), slot.bytes.get(byte as usize)) {
+                *out = *value;
             }
-        }
+        });
+        slot.touch(access, memory, by, false, found);
     }
 
     /// Writes the unshared bytes of an access.
@@ -91,46 +102,64 @@ impl Contents {
         &mut self,
         access: &Access,
         memory: u32,
-        agent: u32,
-        knowledge: &Knowledge,
+        by: Accessor,
         found: &mut Discoveries,
         bytes: &[Byte],
     ) {
         let Some(slot) = self.memories.get_mut(memory as usize) else { return };
-        let mut next = 0;
-        for (offset, len) in &access.ranges {
-            for byte in *offset..offset + len {
-                if knowledge.word(memory, byte) == Word::Unshared {
-                    slot.touch(memory, byte, agent, true, found);
-                    let value = bytes.get(next).copied().unwrap_or(Byte::Undef);
-                    if let Some(slot) = Arc::make_mut(&mut slot.bytes).get_mut(byte as usize) {
-                        *slot = value;
-                    }
-                }
-                next += 1;
+        slot.touch(access, memory, by, true, found);
+        let contents = Arc::make_mut(&mut slot.bytes);
+        for_each_unshared(access, memory, by.knowledge, |index, byte| {
+            if let (Some(slot), Some(value)) = (contents.get_mut(byte as usize), bytes.get(index)) {
+                *slot = *value;
             }
+        });
+    }
+}
+
+/// Calls back with the index in the access and the offset in memory of every unshared byte.
+fn for_each_unshared(access: &Access, memory: u32, knowledge: &Knowledge, mut visit: impl FnMut(usize, u32)) {
+    let mut index = 0;
+    for (offset, len) in &access.ranges {
+        for byte in *offset..offset + len {
+            if knowledge.word(memory, byte) == Word::Unshared {
+                visit(index, byte);
+            }
+            index += 1;
         }
     }
 }
 
+/// The words that an access touches, by their first bytes.
+fn words_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
+    access
+        .ranges
+        .iter()
+        .flat_map(|(offset, len)| (offset / 4..(offset + len).div_ceil(4)).map(|word| word * 4))
+}
+
 impl Memory {
-    fn touch(&mut self, memory: u32, byte: u32, agent: u32, write: bool, found: &mut Discoveries) {
-        let Some(user) = self.users.get(byte as usize / 4).copied() else { return };
-        let next = match (user, write) {
-            (User::Nobody, false) => User::Reader(agent),
-            (User::Nobody, true) => User::Writer(agent),
-            (User::Reader(other), false) if other != agent => User::Readers,
-            (User::Reader(other), true) if other == agent => User::Writer(agent),
-            (User::Reader(_) | User::Readers, false) => user,
-            (User::Writer(other), _) if other == agent => user,
-            (User::Reader(_) | User::Readers, true) | (User::Writer(_), _) => {
-                found.shared.insert((memory, byte / 4 * 4));
-                user
-            }
+    fn touch(&mut self, access: &Access, memory: u32, by: Accessor, write: bool, found: &mut Discoveries) {
+        let workgroup = by.workgroup_of(by.agent);
+        let phase = by.phases.get(workgroup as usize).copied().unwrap_or_default();
+        let used = Use {
+            agent: by.agent,
+            workgroup,
+            workgroup_of: &|agent| by.workgroup_of(agent),
+            access,
+            now: phase.of(access.class.semantics_bit()),
+            one_reference: self.one_reference,
+            atomic: by.atomic,
         };
-        if next != user {
-            if let Some(slot) = Arc::make_mut(&mut self.users).get_mut(byte as usize / 4) {
-                *slot = next;
+        let uses = Arc::make_mut(&mut self.uses);
+        for word in words_of(access) {
+            if by.knowledge.word(memory, word) != Word::Unshared {
+                continue;
+            }
+            let Some(slot) = uses.get_mut(word as usize / 4) else { continue };
+            let quiet = if write { slot.write(&used) } else { slot.read(&used) };
+            if !quiet {
+                found.shared.insert((memory, word));
             }
         }
     }
@@ -138,16 +167,7 @@ impl Memory {
 
 /// Whether some byte of the access lies in a word that invocations share.
 pub(super) fn is_shared(access: &Access, memory: u32, knowledge: &Knowledge) -> bool {
-    access.ranges.iter().any(|(offset, len)| {
-        let mut byte = offset / 4 * 4;
-        while byte < offset + len {
-            if knowledge.word(memory, byte) != Word::Unshared {
-                return true;
-            }
-            byte += 4;
-        }
-        false
-    })
+    knowledge.has_units() && words_of(access).any(|word| knowledge.word(memory, word) != Word::Unshared)
 }
 
 /// The memory as one invocation sees it between two events.
@@ -157,6 +177,7 @@ pub(super) struct View<'a> {
     pub(super) contents: &'a mut Contents,
     pub(super) found: &'a mut Discoveries,
     pub(super) trace: &'a mut Arc<Vec<VolatileAccess>>,
+    pub(super) phases: &'a [Phase],
     pub(super) agent: u32,
 }
 
@@ -164,7 +185,7 @@ impl View<'_> {
     /// An access that communicates with nobody: unshared, and without an effect on the order of others.
     fn is_quiet(&self, access: &Access, memory: u32, atomicity: Option<&Atomicity>) -> bool {
         let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
-        !orders && !is_shared(access, memory, self.knowledge)
+        !(orders && self.knowledge.has_units()) && !is_shared(access, memory, self.knowledge)
     }
 
     fn trace(&mut self, access: &Access, write: bool, atomic: bool, bytes: &[Byte]) {
@@ -190,7 +211,10 @@ impl SharedMemory for View<'_> {
         if !self.is_quiet(access, object.memory, atomicity) {
             return false;
         }
-        self.contents.read(access, object.memory, self.agent, self.knowledge, self.found, out);
+        let atomic = atomicity.is_some();
+        let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
+        let by = Accessor { agent, dispatch, knowledge, phases, atomic };
+        self.contents.read(access, object.memory, by, self.found, out);
         self.trace(access, false, atomicity.is_some(), out);
         true
     }
@@ -200,7 +224,10 @@ impl SharedMemory for View<'_> {
         if !self.is_quiet(access, object.memory, atomicity) {
             return false;
         }
-        self.contents.write(access, object.memory, self.agent, self.knowledge, self.found, bytes);
+        let atomic = atomicity.is_some();
+        let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
+        let by = Accessor { agent, dispatch, knowledge, phases, atomic };
+        self.contents.write(access, object.memory, by, self.found, bytes);
         self.trace(access, true, atomicity.is_some(), bytes);
         true
     }

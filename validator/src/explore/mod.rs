@@ -19,6 +19,7 @@ pub(crate) mod events;
 mod knowledge;
 mod memory;
 pub(crate) mod names;
+mod phases;
 mod reach;
 mod resolve;
 mod search;

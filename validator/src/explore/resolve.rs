@@ -198,15 +198,8 @@ impl Search<'_> {
     ) -> Vec<State> {
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let mut bytes = vec![Byte::Undef; len as usize];
-        let agent = reader.index as u32;
-        state.contents.read(
-            reader.access,
-            reader.memory,
-            agent,
-            self.knowledge,
-            &mut found.discoveries,
-            &mut bytes,
-        );
+        let by = self.by(reader.index, reader.atomic.is_some());
+        state.read_unshared(reader.access, reader.memory, by, &mut found.discoveries, &mut bytes);
         for ((_, indices), (_, unit_bytes)) in spans.iter().zip(assignment) {
             for (index, byte) in indices.iter().zip(unit_bytes) {
                 bytes[*index as usize] = *byte;
@@ -256,15 +249,14 @@ impl Search<'_> {
         }
         event.sources = assignment.iter().map(|(source, _)| *source).collect();
         event.read = assignment.iter().map(|(_, bytes)| bytes.clone()).collect();
-        let agent = reader.index as u32;
         if reader.access.volatile {
             let entry = volatile_access(reader.access, false, reader.atomic.is_some(), bytes);
             Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);
         }
         if let Some(written) = &written {
             event.written = state::split_bytes(spans, written).collect();
-            let found = &mut found.discoveries;
-            child.contents.write(reader.access, reader.memory, agent, self.knowledge, found, written);
+            let by = self.by(reader.index, true);
+            child.write_unshared(reader.access, reader.memory, by, &mut found.discoveries, written);
             if reader.access.volatile {
                 let entry = volatile_access(reader.access, true, true, written);
                 Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);

@@ -10,7 +10,7 @@ use super::events;
 use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
 use super::reach::Reach;
-use super::state::{self, Arrived, State, Status};
+use super::state::{self, Arrived, By, State, Status};
 use super::{witness, Races, Settings};
 use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
@@ -206,6 +206,7 @@ impl<'a> Search<'a> {
             contents: &mut state.contents,
             found: &mut found.discoveries,
             trace: &mut thread.trace,
+            phases: &state.phases,
             agent: index as u32,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
@@ -230,7 +231,7 @@ impl<'a> Search<'a> {
                 return self.write(state, index, &access, Some(&atomicity), &bytes, found)
             }
             Stop::Fence(fence) => {
-                if fence.semantics.order != Order::Relaxed {
+                if fence.semantics.order != Order::Relaxed && self.knowledge.has_units() {
                     state.push(events::fence_event(agent, Kind::Fence, &fence));
                 }
             }
@@ -286,7 +287,8 @@ impl<'a> Search<'a> {
         let spans = state::units_of(access, memory, self.knowledge, |word| {
             found.discoveries.split.insert((memory, word));
         });
-        state.contents.write(access, memory, agent, self.knowledge, &mut found.discoveries, bytes);
+        let by = self.by(index, atomic.is_some());
+        state.write_unshared(access, memory, by, &mut found.discoveries, bytes);
         if access.volatile {
             let entry = volatile_access(access, true, atomic.is_some(), bytes);
             Arc::make_mut(&mut state.threads[index].trace).push(entry);
@@ -304,6 +306,10 @@ impl<'a> Search<'a> {
             Some(children) => Advanced::Branch(children),
             None => Advanced::Quiet,
         }
+    }
+
+    pub(super) fn by(&self, index: usize, atomic: bool) -> By<'_> {
+        By { agent: index as u32, dispatch: self.context.dispatch, knowledge: self.knowledge, atomic }
     }
 
     /// Records an undefined behaviour that an invocation ran into, once the path is known to be
@@ -384,11 +390,34 @@ impl<'a> Search<'a> {
     fn pass_barrier(&self, state: &mut State, members: &[usize]) {
         let instance = state.instances;
         state.instances += 1;
+        self.begin_phase(state, members);
         for index in members {
             let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
-            let kind = Kind::Barrier { instance, execution: arrived.execution };
-            state.push(events::fence_event(*index as u32, kind, &arrived.fence));
+            if self.knowledge.has_units() {
+                let kind = Kind::Barrier { instance, execution: arrived.execution };
+                state.push(events::fence_event(*index as u32, kind, &arrived.fence));
+            }
             state.threads[*index].status = Status::Running;
+        }
+    }
+
+    /// Where whole workgroups pass a barrier, their next phase begins.
+    fn begin_phase(&self, state: &mut State, members: &[usize]) {
+        let Some(Status::Barrier(arrived)) =
+            members.first().map(|index| state.threads[*index].status.clone())
+        else {
+            return;
+        };
+        if arrived.execution < Scope::Workgroup {
+            return;
+        }
+        let workgroup_of = |index: &usize| self.context.dispatch.places[*index].workgroup as usize;
+        let mut passing: Vec<usize> = members.iter().map(workgroup_of).collect();
+        passing.dedup();
+        for workgroup in passing {
+            if let Some(phase) = Arc::make_mut(&mut state.phases).get_mut(workgroup) {
+                phase.pass(&arrived);
+            }
         }
     }
 

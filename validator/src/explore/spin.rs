@@ -163,6 +163,7 @@ impl Search<'_> {
             contents: &mut state.contents,
             found: &mut found.discoveries,
             trace: &mut thread.trace,
+            phases: &state.phases,
             agent: index as u32,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
@@ -179,14 +180,8 @@ impl Search<'_> {
         let mut bytes = vec![Byte::Undef; len as usize];
         let access = reader.access.clone();
         let (memory, is_atomic) = (reader.memory, reader.atomic.is_some());
-        state.contents.read(
-            &access,
-            memory,
-            index as u32,
-            self.knowledge,
-            &mut found.discoveries,
-            &mut bytes,
-        );
+        let by = self.by(index, is_atomic);
+        state.read_unshared(&access, memory, by, &mut found.discoveries, &mut bytes);
         for (unit, indices) in &spans {
             let latest = judge.latest_writes(*unit);
             let source = latest.first().map_or(Source::Initial, |write| Source::Event(*write));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::knowledge::{Knowledge, Word};
-use super::memory::Contents;
+use super::knowledge::{Discoveries, Knowledge, Word};
+use super::memory::{Accessor, Contents};
+use super::phases::Phase;
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope};
@@ -22,6 +23,8 @@ pub(super) struct State {
     pub(super) contents: Contents,
     /// Speculated reads whose write is still to come.
     pub(super) pending: Vec<Pending>,
+    /// Barriers passed, by workgroup.
+    pub(super) phases: Arc<Vec<Phase>>,
     /// Number of control barrier instances so far.
     pub(super) instances: u32,
     pub(super) fuel: u64,
@@ -108,11 +111,13 @@ impl State {
                 loops: Vec::new(),
             })
             .collect();
+        let workgroups = dispatch.places.iter().map(|place| place.workgroup + 1).max().unwrap_or(0);
         State {
             threads,
             graph: Graph { agents, ..Graph::default() },
             contents: Contents::new(dispatch),
             pending: Vec::new(),
+            phases: Arc::new(vec![Phase::default(); workgroups as usize]),
             instances: 0,
             fuel,
             diverged: None,
@@ -120,10 +125,50 @@ impl State {
         }
     }
 
+    /// Reads the bytes of an access that are no event.
+    pub(super) fn read_unshared(
+        &mut self,
+        access: &Access,
+        memory: u32,
+        by: By,
+        found: &mut Discoveries,
+        out: &mut [Byte],
+    ) {
+        self.contents.read(access, memory, by.accessor(&self.phases), found, out);
+    }
+
+    /// Writes the bytes of an access that are no event.
+    pub(super) fn write_unshared(
+        &mut self,
+        access: &Access,
+        memory: u32,
+        by: By,
+        found: &mut Discoveries,
+        bytes: &[Byte],
+    ) {
+        self.contents.write(access, memory, by.accessor(&self.phases), found, bytes);
+    }
+
     /// Adds an event; returns its number.
     pub(super) fn push(&mut self, event: Event) -> EventId {
         self.graph.events.push(event);
         self.graph.events.len() as EventId - 1
+    }
+}
+
+/// Who accesses memory.
+#[derive(Clone, Copy)]
+pub(super) struct By<'a> {
+    pub(super) agent: u32,
+    pub(super) dispatch: &'a Dispatch,
+    pub(super) knowledge: &'a Knowledge,
+    pub(super) atomic: bool,
+}
+
+impl<'a> By<'a> {
+    fn accessor(self, phases: &'a [Phase]) -> Accessor<'a> {
+        let By { agent, dispatch, knowledge, atomic } = self;
+        Accessor { agent, dispatch, knowledge, phases, atomic }
     }
 }
 
