@@ -155,8 +155,8 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn set_all(&mut self, dst: u32, values: &[Scalar]) {
-        for (register, value) in (dst..).zip(values) {
-            self.state.set(register, *value);
+        for (index, value) in values.iter().enumerate() {
+            self.state.set(dst + index as u32, *value);
         }
     }
 
