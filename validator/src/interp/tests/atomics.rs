@@ -72,7 +72,8 @@ fn loads_and_failing_exchanges_write_nothing() {
     let load = program(|_| AtomicKind::Load, |_| {});
     assert_eq!(run(&load, 5), (Scalar::new(5), None));
     let (_, stop) = load.first_stop();
-    assert!(matches!(stop, Stop::AtomicRead { may_write: false, .. }));
+    let Stop::AtomicRead { access, may_write: false, .. } = stop else { panic!("{stop:?}") };
+    assert_eq!((access.available, access.visible), (None, Some(Scope::Device)));
     let exchange = program(exchange_of_zero, |_| {});
     assert_eq!(run(&exchange, 5), (Scalar::new(5), None));
     assert_eq!(run(&exchange, 0), (Scalar::new(0), Some(word(1))));
