@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use super::aliasing::Declarations;
 use super::knowledge::{Discoveries, Knowledge, Word};
 use super::phases::{Phase, Use, WordUse};
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Order};
+use crate::event::{Access, Atomicity, Fault, Order};
 use crate::interp::SharedMemory;
 use crate::value::Byte;
 
@@ -15,6 +16,7 @@ use crate::value::Byte;
 #[derive(Clone, Debug)]
 pub(super) struct Contents {
     memories: Vec<Memory>,
+    declarations: Declarations,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +68,12 @@ impl Contents {
                 one_reference: references.len() < 2,
             })
             .collect();
-        Contents { memories }
+        Contents { memories, declarations: Declarations::new(dispatch) }
+    }
+
+    /// Notes through which declaration an access goes; the fault if it must not alias.
+    pub(super) fn declare(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
+        self.declarations.note(access, memory, write)
     }
 
     /// The bytes of a memory; of shared words, the initial ones.
@@ -179,6 +186,8 @@ pub(super) struct View<'a> {
     pub(super) trace: &'a mut Arc<Vec<VolatileAccess>>,
     pub(super) phases: &'a [Phase],
     pub(super) agent: u32,
+    /// What was undefined about an access.
+    pub(super) fault: Option<Fault>,
 }
 
 impl View<'_> {
@@ -211,6 +220,7 @@ impl SharedMemory for View<'_> {
         if !self.is_quiet(access, object.memory, atomicity) {
             return false;
         }
+        self.fault = self.fault.take().or(self.contents.declare(access, object.memory, false));
         let atomic = atomicity.is_some();
         let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
         let by = Accessor { agent, dispatch, knowledge, phases, atomic };
@@ -224,6 +234,7 @@ impl SharedMemory for View<'_> {
         if !self.is_quiet(access, object.memory, atomicity) {
             return false;
         }
+        self.fault = self.fault.take().or(self.contents.declare(access, object.memory, true));
         let atomic = atomicity.is_some();
         let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
         let by = Accessor { agent, dispatch, knowledge, phases, atomic };

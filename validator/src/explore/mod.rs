@@ -13,6 +13,7 @@
 //! write what, which values to speculate, which reads spin) is learned in rounds, to a fixed point
 //! ([`knowledge`]). Only the last round counts.
 
+mod aliasing;
 mod budget;
 mod complete;
 pub(crate) mod events;

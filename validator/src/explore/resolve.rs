@@ -198,6 +198,10 @@ impl Search<'_> {
     ) -> Vec<State> {
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let mut bytes = vec![Byte::Undef; len as usize];
+        if let Some(fault) = state.contents.declare(reader.access, reader.memory, reader.may_write) {
+            state.threads[reader.index].status = Status::Faulted(Arc::new(fault));
+            return vec![state];
+        }
         let by = self.by(reader.index, reader.atomic.is_some());
         state.read_unshared(reader.access, reader.memory, by, &mut found.discoveries, &mut bytes);
         for ((_, indices), (_, unit_bytes)) in spans.iter().zip(assignment) {

@@ -208,9 +208,14 @@ impl<'a> Search<'a> {
             trace: &mut thread.trace,
             phases: &state.phases,
             agent: index as u32,
+            fault: None,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
-        let stop = invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel);
+        let mut stop =
+            invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel);
+        if let Some(fault) = view.fault {
+            stop = Stop::Fault(fault);
+        }
         state.dirty |= known != (found.discoveries.shared.len(), found.discoveries.split.len());
         stop
     }
@@ -287,6 +292,10 @@ impl<'a> Search<'a> {
         let spans = state::units_of(access, memory, self.knowledge, |word| {
             found.discoveries.split.insert((memory, word));
         });
+        if let Some(fault) = state.contents.declare(access, memory, true) {
+            state.threads[index].status = Status::Faulted(Arc::new(fault));
+            return Advanced::Quiet;
+        }
         let by = self.by(index, atomic.is_some());
         state.write_unshared(access, memory, by, &mut found.discoveries, bytes);
         if access.volatile {

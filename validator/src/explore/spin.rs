@@ -165,6 +165,7 @@ impl Search<'_> {
             trace: &mut thread.trace,
             phases: &state.phases,
             agent: index as u32,
+            fault: None,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
         invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel)
