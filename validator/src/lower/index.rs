@@ -1,0 +1,68 @@
+//! Where things are in a module: definitions, names, functions, imports.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rspirv::spirv::Op as Opcode;
+
+use crate::module::Module;
+
+/// What one pass over a module finds.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// The name that OpName gives an id.
+    names: HashMap<u32, String>,
+    /// OpFunction to OpFunctionEnd of each function, by its id.
+    functions: HashMap<u32, Range<usize>>,
+    /// Names of extended instruction sets, by id.
+    imports: HashMap<u32, String>,
+    /// The instructions before the first function.
+    pub module_scope: Range<usize>,
+}
+
+impl Index {
+    pub fn new(module: &Module) -> Self {
+        let mut index = Index::default();
+        let mut open: Option<(u32, usize)> = None;
+        index.module_scope = 0..module.len();
+        for instruction in module.instructions() {
+            match instruction.op() {
+                Some(Opcode::Name) => {
+                    if let (Some(id), Some((name, _))) = (instruction.word(0), instruction.string(1)) {
+                        if !name.is_empty() {
+                            index.names.insert(id, name);
+                        }
+                    }
+                }
+                Some(Opcode::ExtInstImport) => {
+                    if let (Some(id), Some((name, _))) = (instruction.result, instruction.string(0)) {
+                        index.imports.insert(id, name);
+                    }
+                }
+                Some(Opcode::Function) => {
+                    index.module_scope.end = index.module_scope.end.min(instruction.index);
+                    open = instruction.result.map(|id| (id, instruction.index));
+                }
+                Some(Opcode::FunctionEnd) => {
+                    if let Some((id, start)) = open.take() {
+                        index.functions.insert(id, start..instruction.index + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        index
+    }
+
+    pub fn name(&self, id: u32) -> Option<&str> {
+        self.names.get(&id).map(String::as_str)
+    }
+
+    pub fn function(&self, id: u32) -> Option<Range<usize>> {
+        self.functions.get(&id).cloned()
+    }
+
+    pub fn import(&self, id: u32) -> Option<&str> {
+        self.imports.get(&id).map(String::as_str)
+    }
+}

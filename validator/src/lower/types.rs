@@ -1,0 +1,430 @@
+//! Types, resolved: what a value of each is made of (SPIR-V specification 2.2.2 and 3.3.6).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use rspirv::spirv::{Op as Opcode, StorageClass as Class};
+
+use super::decorations::{memory_decorations, Decoration, DecorationTable};
+use super::error::Problem;
+use crate::event::StorageClass;
+use crate::ir::{Decorations, Line};
+use crate::module::Instruction;
+
+/// Types nested deeper than this are refused, so that walks over types need little stack.
+const MAX_DEPTH: u32 = 64;
+/// Values of more components than this are refused.
+pub(super) const MAX_COMPONENTS: u32 = 1 << 20;
+
+/// A type; other types are given by their ids.
+#[derive(Clone, Debug)]
+pub(super) enum Type {
+    Void,
+    Bool,
+    Int { width: u8 },
+    Float { width: u8 },
+    Vector { component: u32, count: u32 },
+    Matrix { column: u32, columns: u32 },
+    Array { element: u32, length: u32, stride: Option<u32> },
+    RuntimeArray { element: u32, stride: Option<u32> },
+    Struct { members: Rc<[Member]>, block: BlockKind },
+    Pointer { class: StorageClass, pointee: u32 },
+    Function { result: u32, parameters: Rc<[u32]> },
+}
+
+/// Whether a struct is the interface of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Plain,
+    Block,
+    BufferBlock,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub ty: u32,
+    /// The Offset decoration.
+    pub offset: Option<u32>,
+    /// How a matrix in this member lies in memory, where decorated.
+    pub matrix: Option<MatrixLayout>,
+    pub decorations: Decorations,
+}
+
+/// MatrixStride with RowMajor or ColMajor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct MatrixLayout {
+    pub stride: u32,
+    pub row_major: bool,
+}
+
+/// What a scalar or the components of a vector are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Bool,
+    Int,
+    Float,
+}
+
+/// A scalar or vector type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lanes {
+    pub kind: Kind,
+    /// Bits of a component; 1 for bool.
+    pub width: u8,
+    pub count: u32,
+}
+
+/// The shape of a matrix type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MatrixSize {
+    pub columns: u32,
+    pub rows: u32,
+    pub width: u8,
+}
+
+#[derive(Debug)]
+struct Known {
+    ty: Type,
+    /// Register components of a value; 0 where there are no values of the type.
+    components: u32,
+    depth: u32,
+    /// United decorations of the members, at any depth.
+    decorations: Decorations,
+}
+
+/// All types of a module.
+#[derive(Debug, Default)]
+pub(super) struct TypeTable {
+    known: HashMap<u32, Result<Known, Problem>>,
+}
+
+impl TypeTable {
+    /// Takes up a type declaration; `constant` evaluates the length of an array.
+    /// Returns false if the instruction declares no type.
+    pub fn declare(
+        &mut self,
+        instruction: &Instruction,
+        decorations: &DecorationTable,
+        constant: &dyn Fn(u32) -> Result<u64, Problem>,
+    ) -> bool {
+        // Constants and variables have a result type; what else has a result is never looked up.
+        let (Some(id), None) = (instruction.result, instruction.result_type) else { return false };
+        let known = match instruction.op() {
+            Some(opcode) => self.resolve(id, opcode, instruction, decorations, constant),
+            None => Err(Problem::unsupported(instruction.name(), instruction.line)),
+        };
+        self.known.insert(id, known);
+        true
+    }
+
+    fn resolve(
+        &self,
+        id: u32,
+        opcode: Opcode,
+        instruction: &Instruction,
+        decorations: &DecorationTable,
+        constant: &dyn Fn(u32) -> Result<u64, Problem>,
+    ) -> Result<Known, Problem> {
+        let line = instruction.line;
+        let word = |position| {
+            let missing = || Problem::invalid(line, format!("{} lacks an operand", instruction.name()));
+            instruction.word(position).ok_or_else(missing)
+        };
+        let stride = || {
+            decorations.find(id, |decoration| match decoration {
+                Decoration::ArrayStride(stride) => Some(*stride),
+                _ => None,
+            })
+        };
+        let ty = match opcode {
+            Opcode::TypeVoid => Type::Void,
+            Opcode::TypeBool => Type::Bool,
+            Opcode::TypeInt => match word(0)? {
+                32 => Type::Int { width: 32 },
+                width => return Err(Problem::unsupported(format!("OpTypeInt {width}"), line)),
+            },
+            Opcode::TypeFloat => match (word(0)?, instruction.word(1)) {
+                (32, None) => Type::Float { width: 32 },
+                (width, None) => return Err(Problem::unsupported(format!("OpTypeFloat {width}"), line)),
+                (width, Some(encoding)) => {
+                    return Err(Problem::unsupported(format!("OpTypeFloat {width} of encoding {encoding}"), line))
+                }
+            },
+            Opcode::TypeVector => Type::Vector { component: word(0)?, count: word(1)? },
+            Opcode::TypeMatrix => Type::Matrix { column: word(0)?, columns: word(1)? },
+            Opcode::TypeArray => {
+                let length = constant(word(1)?)?;
+                let length = u32::try_from(length)
+                    .map_err(|_| Problem::unsupported(format!("OpTypeArray of {length} elements"), line))?;
+                if length == 0 {
+                    return Err(Problem::invalid(line, "an array needs at least one element"));
+                }
+                Type::Array { element: word(0)?, length, stride: stride() }
+            }
+            Opcode::TypeRuntimeArray => Type::RuntimeArray { element: word(0)?, stride: stride() },
+            Opcode::TypeStruct => Type::Struct {
+                members: (0..)
+                    .zip(instruction.operands)
+                    .map(|(number, &ty)| member(ty, decorations.of_member(id, number)))
+                    .collect(),
+                block: if decorations.has(id, Decoration::Block) {
+                    BlockKind::Block
+                } else if decorations.has(id, Decoration::BufferBlock) {
+                    BlockKind::BufferBlock
+                } else {
+                    BlockKind::Plain
+                },
+            },
+            Opcode::TypePointer => Type::Pointer { class: storage_class(word(0)?, line)?, pointee: word(1)? },
+            Opcode::TypeFunction => {
+                Type::Function { result: word(0)?, parameters: instruction.words_from(1).into() }
+            }
+            _ => return Err(Problem::unsupported(instruction.name(), line)),
+        };
+        self.measure(ty, line)
+    }
+
+    fn measure(&self, ty: Type, line: Line) -> Result<Known, Problem> {
+        let mut depth = 0;
+        let mut decorations = Decorations::default();
+        let mut components: u64 = 0;
+        let mut part = |id: u32, times: u32| -> Result<(), Problem> {
+            let known = self.known(id, line)?;
+            depth = depth.max(known.depth + 1);
+            decorations = unite(decorations, known.decorations);
+            components += u64::from(known.components) * u64::from(times);
+            Ok(())
+        };
+        match &ty {
+            Type::Void | Type::Function { .. } => {}
+            Type::Bool | Type::Int { .. } | Type::Float { .. } => components = 1,
+            Type::Pointer { .. } => components = 2,
+            Type::Vector { component, count } => {
+                let scalar = matches!(
+                    self.known(*component, line)?.ty,
+                    Type::Bool | Type::Int { .. } | Type::Float { .. }
+                );
+                if !scalar || *count < 2 {
+                    return Err(Problem::invalid(line, "a vector needs two or more scalar components"));
+                }
+                part(*component, *count)?;
+            }
+            Type::Matrix { column, columns } => {
+                match self.lanes(*column, line) {
+                    Ok(Lanes { kind: Kind::Float, count: 2.., .. }) => {}
+                    Ok(_) => return Err(Problem::invalid(line, "the columns of a matrix are float vectors")),
+                    Err(problem) => return Err(problem),
+                }
+                part(*column, *columns)?;
+            }
+            Type::Array { element, length, .. } => part(*element, *length)?,
+            Type::RuntimeArray { element, .. } => part(*element, 0)?,
+            Type::Struct { members, .. } => {
+                let mut unsupported = Vec::new();
+                for member in members.iter() {
+                    match part(member.ty, 1) {
+                        Ok(()) => {}
+                        Err(Problem::Unsupported(list)) => unsupported.extend(list),
+                        Err(invalid @ Problem::Invalid { .. }) => return Err(invalid),
+                    }
+                }
+                if !unsupported.is_empty() {
+                    return Err(Problem::Unsupported(unsupported));
+                }
+                for member in members.iter() {
+                    decorations = unite(decorations, member.decorations);
+                }
+            }
+        }
+        if depth > MAX_DEPTH {
+            return Err(Problem::unsupported(format!("a type nested deeper than {MAX_DEPTH} levels"), line));
+        }
+        // Large arrays exist in memory; what is refused is a value of that size.
+        let components = u32::try_from(components).unwrap_or(u32::MAX);
+        Ok(Known { ty, components, depth, decorations })
+    }
+
+    fn known(&self, id: u32, line: Line) -> Result<&Known, Problem> {
+        match self.known.get(&id) {
+            Some(Ok(known)) => Ok(known),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(Problem::invalid(line, format!("%{id} is not a type"))),
+        }
+    }
+
+    /// The type with this id.
+    pub fn get(&self, id: u32, line: Line) -> Result<&Type, Problem> {
+        Ok(&self.known(id, line)?.ty)
+    }
+
+    /// Number of register components of a value of this type.
+    pub fn components(&self, id: u32, line: Line) -> Result<u32, Problem> {
+        match self.known(id, line)?.components {
+            components if components <= MAX_COMPONENTS => Ok(components),
+            components => {
+                Err(Problem::unsupported(format!("a value of {components} components or more"), line))
+            }
+        }
+    }
+
+    /// The united memory decorations of all struct members within this type.
+    pub fn member_decorations(&self, id: u32, line: Line) -> Result<Decorations, Problem> {
+        Ok(self.known(id, line)?.decorations)
+    }
+
+    /// The scalar or vector type with this id.
+    pub fn lanes(&self, id: u32, line: Line) -> Result<Lanes, Problem> {
+        match *self.get(id, line)? {
+            Type::Bool => Ok(Lanes { kind: Kind::Bool, width: 1, count: 1 }),
+            Type::Int { width } => Ok(Lanes { kind: Kind::Int, width, count: 1 }),
+            Type::Float { width } => Ok(Lanes { kind: Kind::Float, width, count: 1 }),
+            Type::Vector { component, count } => Ok(Lanes { count, ..self.lanes(component, line)? }),
+            Type::Void
+            | Type::Matrix { .. }
+            | Type::Array { .. }
+            | Type::RuntimeArray { .. }
+            | Type::Struct { .. }
+            | Type::Pointer { .. }
+            | Type::Function { .. } => {
+                Err(Problem::invalid(line, "a scalar or vector is expected here"))
+            }
+        }
+    }
+
+    /// The matrix type with this id.
+    pub fn matrix(&self, id: u32, line: Line) -> Result<MatrixSize, Problem> {
+        match *self.get(id, line)? {
+            Type::Matrix { column, columns } => {
+                let lanes = self.lanes(column, line)?;
+                Ok(MatrixSize { columns, rows: lanes.count, width: lanes.width })
+            }
+            _ => Err(Problem::invalid(line, "a matrix is expected here")),
+        }
+    }
+
+    /// The pointer type with this id: storage class and what it points to.
+    pub fn pointer(&self, id: u32, line: Line) -> Result<(StorageClass, u32), Problem> {
+        match *self.get(id, line)? {
+            Type::Pointer { class, pointee } => Ok((class, pointee)),
+            _ => Err(Problem::invalid(line, "a pointer is expected here")),
+        }
+    }
+
+    pub fn is_pointer(&self, id: u32) -> bool {
+        matches!(self.known.get(&id), Some(Ok(Known { ty: Type::Pointer { .. }, .. })))
+    }
+
+    /// The type of the part of a composite at this index, and the part's first component.
+    pub fn part(&self, id: u32, index: u32, line: Line) -> Result<(u32, u32), Problem> {
+        let outside = || Problem::invalid(line, format!("there is no part {index} in this composite"));
+        let uniform = |element: u32, count: u32| -> Result<(u32, u32), Problem> {
+            if index >= count {
+                return Err(outside());
+            }
+            let start = u64::from(self.components(element, line)?) * u64::from(index);
+            Ok((element, u32::try_from(start).map_err(|_| outside())?))
+        };
+        // Bounds the sums below, too.
+        self.components(id, line)?;
+        match self.get(id, line)? {
+            Type::Vector { component, count } => uniform(*component, *count),
+            Type::Matrix { column, columns } => uniform(*column, *columns),
+            Type::Array { element, length, .. } => uniform(*element, *length),
+            Type::Struct { members, .. } => {
+                let member = members.get(index as usize).ok_or_else(outside)?;
+                let mut start = 0;
+                for earlier in members.iter().take(index as usize) {
+                    start += self.components(earlier.ty, line)?;
+                }
+                Ok((member.ty, start))
+            }
+            Type::Void
+            | Type::Bool
+            | Type::Int { .. }
+            | Type::Float { .. }
+            | Type::RuntimeArray { .. }
+            | Type::Pointer { .. }
+            | Type::Function { .. } => Err(Problem::invalid(line, "a composite is expected here")),
+        }
+    }
+
+    /// Bits of each component of a value of this type.
+    pub fn widths(&self, id: u32, line: Line) -> Result<Vec<u8>, Problem> {
+        let mut widths = Vec::with_capacity(self.components(id, line)? as usize);
+        self.push_widths(id, line, &mut widths)?;
+        Ok(widths)
+    }
+
+    fn push_widths(&self, id: u32, line: Line, widths: &mut Vec<u8>) -> Result<(), Problem> {
+        let repeat = |element: u32, count: u32, widths: &mut Vec<u8>| {
+            for _ in 0..count {
+                self.push_widths(element, line, widths)?;
+            }
+            Ok(())
+        };
+        match self.get(id, line)? {
+            Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
+            Type::Bool => widths.push(1),
+            Type::Int { width } | Type::Float { width } => widths.push(*width),
+            Type::Pointer { .. } => widths.extend([64, 64]),
+            Type::Vector { component, count } => repeat(*component, *count, widths)?,
+            Type::Matrix { column, columns } => repeat(*column, *columns, widths)?,
+            Type::Array { element, length, .. } => repeat(*element, *length, widths)?,
+            Type::Struct { members, .. } => {
+                for member in members.iter() {
+                    self.push_widths(member.ty, line, widths)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn member(ty: u32, decorations: &[Decoration]) -> Member {
+    let mut offset = None;
+    let mut stride = None;
+    for decoration in decorations {
+        match *decoration {
+            Decoration::Offset(bytes) => offset = Some(bytes),
+            Decoration::MatrixStride(bytes) => stride = Some(bytes),
+            _ => {}
+        }
+    }
+    let row_major = decorations.contains(&Decoration::RowMajor);
+    Member {
+        ty,
+        offset,
+        matrix: stride.map(|stride| MatrixLayout { stride, row_major }),
+        decorations: memory_decorations(decorations),
+    }
+}
+
+/// The union of two sets of decorations.
+pub(super) const fn unite(a: Decorations, b: Decorations) -> Decorations {
+    Decorations {
+        coherent: a.coherent || b.coherent,
+        volatile: a.volatile || b.volatile,
+        aliased: a.aliased || b.aliased,
+        restrict: a.restrict || b.restrict,
+        non_writable: a.non_writable || b.non_writable,
+        non_readable: a.non_readable || b.non_readable,
+    }
+}
+
+fn storage_class(number: u32, line: Line) -> Result<StorageClass, Problem> {
+    let unsupported = |name: String| Err(Problem::unsupported(format!("storage class {name}"), line));
+    match Class::from_u32(number) {
+        Some(Class::Input) => Ok(StorageClass::Input),
+        Some(Class::Uniform) => Ok(StorageClass::Uniform),
+        Some(Class::Output) => Ok(StorageClass::Output),
+        Some(Class::Workgroup) => Ok(StorageClass::Workgroup),
+        Some(Class::Private) => Ok(StorageClass::Private),
+        Some(Class::Function) => Ok(StorageClass::Function),
+        Some(Class::PushConstant) => Ok(StorageClass::PushConstant),
+        Some(Class::StorageBuffer) => Ok(StorageClass::StorageBuffer),
+        // An image or sampler behind the pointer says more than the class.
+        Some(Class::UniformConstant) => Ok(StorageClass::UniformConstant),
+        Some(class) => unsupported(format!("{class:?}")),
+        None => unsupported(number.to_string()),
+    }
+}

@@ -1,0 +1,46 @@
+//! What can go wrong while reading a module.
+
+use crate::ir::Line;
+
+/// Why a module could not be read. All of these end the program with exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("{file}: {source}")]
+    Io {
+        file: String,
+        #[source]
+        source: std::io::Error,
+    },
+    /// Neither a binary nor text.
+    #[error("{file}: not a SPIR-V module: {why}")]
+    NotSpirv { file: String, why: String },
+    /// A binary whose instructions cannot be told apart, or that does not disassemble.
+    #[error("{file}: malformed SPIR-V binary: {message}")]
+    Malformed { file: String, message: String },
+    /// Text that does not assemble.
+    #[error("{file}:{line}:{column}: {message}")]
+    Assemble { file: String, line: Line, column: u32, message: String },
+    /// The validator objects.
+    #[error("{file}:{objection} (--lenient goes on in spite of the validator)")]
+    Invalid { file: String, objection: ValidationMessage },
+}
+
+/// What the validator objects to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValidationMessage {
+    /// The line of the instruction, or 0.
+    pub line: Line,
+    /// spirv-val's own words.
+    pub message: String,
+}
+
+impl std::fmt::Display for ValidationMessage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.line != 0 {
+            write!(formatter, "{}: ", self.line)?;
+        } else {
+            write!(formatter, " ")?;
+        }
+        write!(formatter, "spirv-val: {}", self.message)
+    }
+}

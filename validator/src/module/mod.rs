@@ -1,0 +1,172 @@
+//! The front end: reads a module from `.spv` binary or `.spvasm` text, has it validated, and keeps
+//! it as a flat list of instructions that each know their line.
+//!
+//! Binary and text are told apart by content. Text keeps its numeric ids, and its other ids stay
+//! known by their name ([`Module::id_named`]). Lines are those of the text that the user gave; a
+//! binary gets the lines of its disassembly, which [`Module::text`] holds.
+
+mod binary;
+mod error;
+mod instruction;
+mod text;
+mod tools;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+pub use error::{ReadError, ValidationMessage};
+pub use instruction::{opcode_name, Instruction};
+pub use tools::ReadOptions;
+
+use crate::ir::Line;
+use instruction::Entry;
+
+/// A module as it was read: words, text, and the instructions in order.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// What the user calls it: a path, or `-` for standard input.
+    pub name: String,
+    /// The binary, in the machine's byte order.
+    pub words: Vec<u32>,
+    /// The text that lines refer to.
+    pub text: String,
+    /// Whether `text` is the user's own (otherwise it is the disassembly).
+    pub from_text: bool,
+    /// The validator's objection, where `lenient` made the reader go on in spite of it.
+    pub objection: Option<ValidationMessage>,
+    entries: Vec<Entry>,
+    lines: Vec<Line>,
+    id_names: BTreeMap<String, u32>,
+}
+
+impl Module {
+    /// Reads a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// [`ReadError`] says what is wrong, where, and what to do about it.
+    pub fn load(path: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        let fail = |source| ReadError::Io { file: path.to_owned(), source };
+        let mut bytes = Vec::new();
+        if path == "-" {
+            std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
+        } else {
+            bytes = std::fs::read(path).map_err(fail)?;
+        }
+        Self::from_bytes(&bytes, path, options)
+    }
+
+    /// Reads a module from bytes: a binary of either endianness, or text.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn from_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        match binary::words_of(bytes, name)? {
+            Some(words) => Self::from_words(words, name, options),
+            None => match std::str::from_utf8(bytes) {
+                Ok(text) => Self::from_text(text, name, options),
+                Err(_) => Err(ReadError::NotSpirv {
+                    file: name.to_owned(),
+                    why: "it starts with no SPIR-V magic number and is not UTF-8 text".to_owned(),
+                }),
+            },
+        }
+    }
+
+    /// Reads a module from SPIR-V words.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn from_words(words: Vec<u32>, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        let entries = binary::decode(&words, name)?;
+        let text = tools::disassemble(&words, name)?;
+        Self::finish(words, text, false, entries, name, options)
+    }
+
+    /// Reads a module from assembly text.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn from_text(text: &str, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        let words = tools::assemble(text, name, options)?;
+        let entries = binary::decode(&words, name)?;
+        Self::finish(words, text.to_owned(), true, entries, name, options)
+    }
+
+    fn finish(
+        words: Vec<u32>,
+        text: String,
+        from_text: bool,
+        entries: Vec<Entry>,
+        name: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let scanned = text::scan(&text);
+        let mut module = Module {
+            name: name.to_owned(),
+            words,
+            text,
+            from_text,
+            objection: None,
+            entries,
+            lines: Vec::new(),
+            id_names: BTreeMap::new(),
+        };
+        // Raw `!` words can hide instructions from the scan: then no line is better than a wrong one.
+        if scanned.len() == module.entries.len() {
+            for (statement, entry) in scanned.iter().zip(&module.entries) {
+                module.lines.push(statement.line);
+                if let (Some(name), Some(id)) = (statement.result, entry.result) {
+                    module.id_names.insert(name.to_owned(), id);
+                }
+            }
+        }
+        if let Some(objection) = tools::validate(&module, options) {
+            if !options.lenient {
+                return Err(ReadError::Invalid { file: module.name, objection });
+            }
+            module.objection = Some(objection);
+        }
+        Ok(module)
+    }
+
+    /// Number of instructions.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no instruction at all.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The instruction at this index, in module order.
+    pub fn instruction(&self, index: usize) -> Option<Instruction<'_>> {
+        let entry = self.entries.get(index)?;
+        Some(Instruction {
+            index,
+            opcode: entry.opcode,
+            result_type: entry.result_type,
+            result: entry.result,
+            operands: self.words.get(entry.operands.clone()).unwrap_or(&[]),
+            line: self.line(index),
+        })
+    }
+
+    /// All instructions in module order.
+    pub fn instructions(&self) -> impl Iterator<Item = Instruction<'_>> {
+        (0..self.len()).filter_map(|index| self.instruction(index))
+    }
+
+    /// The line of the instruction at this index; 0 where it is not known.
+    pub fn line(&self, index: usize) -> Line {
+        self.lines.get(index).copied().unwrap_or(0)
+    }
+
+    /// The id that the text calls `%name`, given with or without the `%`.
+    pub fn id_named(&self, name: &str) -> Option<u32> {
+        self.id_names.get(name.strip_prefix('%').unwrap_or(name)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests;
