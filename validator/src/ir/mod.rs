@@ -7,6 +7,7 @@
 
 mod communication;
 mod op;
+mod operands;
 
 pub use communication::mark_communicating_loops;
 pub use op::*;

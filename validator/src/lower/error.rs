@@ -31,8 +31,7 @@ pub enum LowerError {
 }
 
 fn list_unsupported(list: &[Unsupported]) -> String {
-    let items: Vec<String> =
-        list.iter().map(|item| format!("{} (line {})", item.what, item.line)).collect();
+    let items: Vec<String> = list.iter().map(|item| format!("{} (line {})", item.what, item.line)).collect();
     format!("not supported: {}", items.join(", "))
 }
 
@@ -41,7 +40,10 @@ fn list_unsupported(list: &[Unsupported]) -> String {
 pub(super) enum Problem {
     /// Not supported; empty where that was told before.
     Unsupported(Vec<Unsupported>),
-    Invalid { line: Line, message: String },
+    Invalid {
+        line: Line,
+        message: String,
+    },
 }
 
 impl Problem {

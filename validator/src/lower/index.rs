@@ -1,6 +1,6 @@
 //! Where things are in a module: definitions, names, functions, imports.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rspirv::spirv::Op as Opcode;
@@ -16,6 +16,8 @@ pub(super) struct Index {
     functions: HashMap<u32, Range<usize>>,
     /// Names of extended instruction sets, by id.
     imports: HashMap<u32, String>,
+    /// Values of 64-bit integer types: a switch on them has literals of two words.
+    wide: HashSet<u32>,
     /// The instructions before the first function.
     pub module_scope: Range<usize>,
 }
@@ -24,8 +26,14 @@ impl Index {
     pub fn new(module: &Module) -> Self {
         let mut index = Index::default();
         let mut open: Option<(u32, usize)> = None;
+        let mut wide_types = HashSet::new();
         index.module_scope = 0..module.len();
         for instruction in module.instructions() {
+            if let (Some(ty), Some(id)) = (instruction.result_type, instruction.result) {
+                if wide_types.contains(&ty) {
+                    index.wide.insert(id);
+                }
+            }
             match instruction.op() {
                 Some(Opcode::Name) => {
                     if let (Some(id), Some((name, _))) = (instruction.word(0), instruction.string(1)) {
@@ -38,6 +46,9 @@ impl Index {
                     if let (Some(id), Some((name, _))) = (instruction.result, instruction.string(0)) {
                         index.imports.insert(id, name);
                     }
+                }
+                Some(Opcode::TypeInt) if instruction.word(0) == Some(64) => {
+                    wide_types.extend(instruction.result)
                 }
                 Some(Opcode::Function) => {
                     index.module_scope.end = index.module_scope.end.min(instruction.index);
@@ -60,6 +71,15 @@ impl Index {
 
     pub fn function(&self, id: u32) -> Option<Range<usize>> {
         self.functions.get(&id).cloned()
+    }
+
+    /// The number of words of a literal case of a switch on this value.
+    pub fn case_words(&self, selector: u32) -> usize {
+        if self.wide.contains(&selector) {
+            2
+        } else {
+            1
+        }
     }
 
     pub fn import(&self, id: u32) -> Option<&str> {

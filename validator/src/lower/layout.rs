@@ -7,9 +7,11 @@
 use std::collections::HashMap;
 
 use super::error::Problem;
-use super::types::{MatrixLayout, Type, TypeTable};
+use super::types::{MatrixLayout, MatrixSize, Member, Type, TypeTable};
 use crate::ir::{Leaf, LeafKind, Line, Shape, ShapeId};
 
+/// Sizes are cut here, far beyond what is accepted, so that sums and products fit in 64 bits.
+const HUGE: u64 = 1 << 40;
 /// Shapes of more leaves than this are refused.
 const MAX_LEAVES: usize = 1 << 22;
 
@@ -37,19 +39,17 @@ pub(super) struct MatrixStrides {
 }
 
 impl TypeTable {
-    /// Where the members of a struct start, each with its placement.
-    pub fn member_offset(&self, members: &[super::types::Member], index: usize, line: Line) -> Result<u64, Problem> {
+    /// Where each member of a struct starts.
+    pub fn member_offsets(&self, members: &[Member], line: Line) -> Result<Vec<u64>, Problem> {
         let mut end = 0;
-        let mut offset = 0;
-        for member in members.iter().take(index + 1) {
+        let mut offsets = Vec::with_capacity(members.len());
+        for member in members {
             let extent = self.extent(member.ty, member.placement(), line)?;
-            offset = match member.offset {
-                Some(offset) => u64::from(offset),
-                None => round_up(end, extent.alignment),
-            };
+            let offset = member.offset.map_or(round_up(end, extent.alignment), u64::from);
+            offsets.push(offset);
             end = offset + extent.size;
         }
-        Ok(offset)
+        Ok(offsets)
     }
 
     /// Bytes from one element of an array to the next.
@@ -74,64 +74,65 @@ impl TypeTable {
         layout: Option<MatrixLayout>,
         line: Line,
     ) -> Result<MatrixStrides, Problem> {
-        let size = self.matrix(id, line)?;
-        let scalar = u32::from(size.width / 8);
-        Ok(match layout {
-            Some(MatrixLayout { stride, row_major: true }) => MatrixStrides { column: scalar, row: stride },
-            Some(MatrixLayout { stride, row_major: false }) => MatrixStrides { column: stride, row: scalar },
-            None => MatrixStrides { column: size.rows.saturating_mul(scalar), row: scalar },
-        })
+        Ok(matrix_strides(self.matrix(id, line)?, layout))
     }
 
     /// Size and alignment of a type in memory.
     pub fn extent(&self, id: u32, placement: Placement, line: Line) -> Result<Extent, Problem> {
-        match self.get(id, line)? {
-            Type::Bool => Ok(Extent { size: 4, alignment: 4 }),
+        if placement == Placement::default() {
+            return self.natural_extent(id, line);
+        }
+        self.measure_extent(self.get(id, line)?, placement, line)?
+            .ok_or_else(|| Problem::invalid(line, "a type that memory can hold is expected here"))
+    }
+
+    /// Size and alignment of a type whose parts are known; `None` if memory cannot hold it.
+    pub(super) fn measure_extent(
+        &self,
+        ty: &Type,
+        placement: Placement,
+        line: Line,
+    ) -> Result<Option<Extent>, Problem> {
+        let extent = match ty {
+            Type::Void | Type::Function { .. } => return Ok(None),
+            Type::Bool => Extent { size: 4, alignment: 4 },
             Type::Int { width } | Type::Float { width } => {
                 let size = u64::from(width / 8);
-                Ok(Extent { size, alignment: size })
+                Extent { size, alignment: size }
             }
-            Type::Pointer { .. } => Ok(Extent { size: 16, alignment: 8 }),
+            Type::Pointer { .. } => Extent { size: 16, alignment: 8 },
             Type::Vector { component, count } => {
-                let scalar = self.extent(*component, Placement::default(), line)?;
+                let scalar = self.natural_extent(*component, line)?;
                 let stride = placement.component_stride.map_or(scalar.size, u64::from);
-                Ok(Extent { size: repeat(*count, stride, scalar.size), alignment: scalar.alignment })
+                Extent { size: repeat(*count, stride, scalar.size), alignment: scalar.alignment }
             }
-            Type::Matrix { .. } => {
-                let size = self.matrix(id, line)?;
-                let strides = self.matrix_strides(id, placement.matrix, line)?;
+            Type::Matrix { column, columns } => {
+                let lanes = self.lanes(*column, line)?;
+                let size = MatrixSize { columns: *columns, rows: lanes.count, width: lanes.width };
+                let strides = matrix_strides(size, placement.matrix);
                 let scalar = u64::from(size.width / 8);
                 let column = repeat(size.rows, u64::from(strides.row), scalar);
-                Ok(Extent { size: repeat(size.columns, u64::from(strides.column), column), alignment: scalar })
+                Extent { size: repeat(size.columns, u64::from(strides.column), column), alignment: scalar }
             }
             Type::Array { element, length, stride } => {
                 let part = self.extent(*element, placement, line)?;
-                let stride = match stride {
-                    Some(stride) => u64::from(*stride),
-                    None => round_up(part.size, part.alignment),
-                };
-                Ok(Extent { size: repeat(*length, stride, part.size), alignment: part.alignment })
+                let stride = stride.map_or(round_up(part.size, part.alignment), u64::from);
+                Extent { size: repeat(*length, stride, part.size), alignment: part.alignment }
             }
             Type::RuntimeArray { element, .. } => {
-                let part = self.extent(*element, placement, line)?;
-                Ok(Extent { size: 0, alignment: part.alignment })
+                Extent { size: 0, alignment: self.extent(*element, placement, line)?.alignment }
             }
             Type::Struct { members, .. } => {
                 let mut extent = Extent { size: 0, alignment: 1 };
-                let mut end = 0;
-                for member in members.iter() {
+                for (member, offset) in members.iter().zip(self.member_offsets(members, line)?) {
                     let part = self.extent(member.ty, member.placement(), line)?;
-                    let offset = member.offset.map_or(round_up(end, part.alignment), u64::from);
-                    end = offset + part.size;
-                    extent.size = extent.size.max(end);
+                    extent.size = extent.size.max(offset + part.size);
                     extent.alignment = extent.alignment.max(part.alignment);
                 }
-                Ok(extent)
+                extent
             }
-            Type::Void | Type::Function { .. } => {
-                Err(Problem::invalid(line, "a type that memory can hold is expected here"))
-            }
-        }
+        };
+        Ok(Some(Extent { size: extent.size.min(HUGE), ..extent }))
     }
 
     /// The size of a type in memory, without a trailing runtime array.
@@ -155,6 +156,10 @@ impl TypeTable {
             leaves.push(Leaf { offset: to_bytes(offset, line)?, kind });
             Ok(())
         };
+        // Keeps arrays of nothing from being walked element by element.
+        if !self.has_components(id, line)? {
+            return Ok(());
+        }
         match self.get(id, line)? {
             Type::Bool => leaf(offset, LeafKind::Bool),
             Type::Int { width } | Type::Float { width } => leaf(offset, LeafKind::Number(width / 8)),
@@ -187,9 +192,8 @@ impl TypeTable {
             }
             Type::RuntimeArray { .. } => Ok(()),
             Type::Struct { members, .. } => {
-                for (index, member) in members.iter().enumerate() {
-                    let start = offset + self.member_offset(members, index, line)?;
-                    self.leaves(member.ty, member.placement(), start, line, leaves)?;
+                for (member, start) in members.iter().zip(self.member_offsets(members, line)?) {
+                    self.leaves(member.ty, member.placement(), offset + start, line, leaves)?;
                 }
                 Ok(())
             }
@@ -200,7 +204,16 @@ impl TypeTable {
     }
 }
 
-impl super::types::Member {
+fn matrix_strides(size: MatrixSize, layout: Option<MatrixLayout>) -> MatrixStrides {
+    let scalar = u32::from(size.width / 8);
+    match layout {
+        Some(MatrixLayout { stride, row_major: true }) => MatrixStrides { column: scalar, row: stride },
+        Some(MatrixLayout { stride, row_major: false }) => MatrixStrides { column: stride, row: scalar },
+        None => MatrixStrides { column: size.rows.saturating_mul(scalar), row: scalar },
+    }
+}
+
+impl Member {
     /// How this member lies in memory beyond what its type says.
     pub fn placement(&self) -> Placement {
         Placement { matrix: self.matrix, component_stride: None }

@@ -5,8 +5,10 @@ use std::rc::Rc;
 
 use rspirv::spirv::{Op as Opcode, StorageClass as Class};
 
+use super::constants::ConstantTable;
 use super::decorations::{memory_decorations, Decoration, DecorationTable};
 use super::error::Problem;
+use super::layout::{Extent, Placement};
 use crate::event::StorageClass;
 use crate::ir::{Decorations, Line};
 use crate::module::Instruction;
@@ -90,6 +92,8 @@ struct Known {
     depth: u32,
     /// United decorations of the members, at any depth.
     decorations: Decorations,
+    /// In memory, without a placement; `None` where memory cannot hold the type.
+    extent: Option<Extent>,
 }
 
 /// All types of a module.
@@ -99,22 +103,20 @@ pub(super) struct TypeTable {
 }
 
 impl TypeTable {
-    /// Takes up a type declaration; `constant` evaluates the length of an array.
-    /// Returns false if the instruction declares no type.
+    /// Takes up a type declaration; the constants before it give the lengths of arrays.
     pub fn declare(
         &mut self,
         instruction: &Instruction,
         decorations: &DecorationTable,
-        constant: &dyn Fn(u32) -> Result<u64, Problem>,
-    ) -> bool {
+        constants: &ConstantTable,
+    ) {
         // Constants and variables have a result type; what else has a result is never looked up.
-        let (Some(id), None) = (instruction.result, instruction.result_type) else { return false };
+        let (Some(id), None) = (instruction.result, instruction.result_type) else { return };
         let known = match instruction.op() {
-            Some(opcode) => self.resolve(id, opcode, instruction, decorations, constant),
+            Some(opcode) => self.resolve(id, opcode, instruction, decorations, constants),
             None => Err(Problem::unsupported(instruction.name(), instruction.line)),
         };
         self.known.insert(id, known);
-        true
     }
 
     fn resolve(
@@ -123,7 +125,7 @@ impl TypeTable {
         opcode: Opcode,
         instruction: &Instruction,
         decorations: &DecorationTable,
-        constant: &dyn Fn(u32) -> Result<u64, Problem>,
+        constants: &ConstantTable,
     ) -> Result<Known, Problem> {
         let line = instruction.line;
         let word = |position| {
@@ -147,13 +149,16 @@ impl TypeTable {
                 (32, None) => Type::Float { width: 32 },
                 (width, None) => return Err(Problem::unsupported(format!("OpTypeFloat {width}"), line)),
                 (width, Some(encoding)) => {
-                    return Err(Problem::unsupported(format!("OpTypeFloat {width} of encoding {encoding}"), line))
+                    return Err(Problem::unsupported(
+                        format!("OpTypeFloat {width} of encoding {encoding}"),
+                        line,
+                    ))
                 }
             },
             Opcode::TypeVector => Type::Vector { component: word(0)?, count: word(1)? },
             Opcode::TypeMatrix => Type::Matrix { column: word(0)?, columns: word(1)? },
             Opcode::TypeArray => {
-                let length = constant(word(1)?)?;
+                let length = constants.integer(word(1)?, self, line)?;
                 let length = u32::try_from(length)
                     .map_err(|_| Problem::unsupported(format!("OpTypeArray of {length} elements"), line))?;
                 if length == 0 {
@@ -241,7 +246,15 @@ impl TypeTable {
         }
         // Large arrays exist in memory; what is refused is a value of that size.
         let components = u32::try_from(components).unwrap_or(u32::MAX);
-        Ok(Known { ty, components, depth, decorations })
+        let extent = self.measure_extent(&ty, Placement::default(), line)?;
+        Ok(Known { ty, components, depth, decorations, extent })
+    }
+
+    /// Size and alignment of a type in memory, where nothing but the type says how it lies there.
+    pub fn natural_extent(&self, id: u32, line: Line) -> Result<Extent, Problem> {
+        self.known(id, line)?
+            .extent
+            .ok_or_else(|| Problem::invalid(line, "a type that memory can hold is expected here"))
     }
 
     fn known(&self, id: u32, line: Line) -> Result<&Known, Problem> {
@@ -267,6 +280,11 @@ impl TypeTable {
         }
     }
 
+    /// Whether a value of this type has any components at all.
+    pub fn has_components(&self, id: u32, line: Line) -> Result<bool, Problem> {
+        Ok(self.known(id, line)?.components != 0)
+    }
+
     /// The united memory decorations of all struct members within this type.
     pub fn member_decorations(&self, id: u32, line: Line) -> Result<Decorations, Problem> {
         Ok(self.known(id, line)?.decorations)
@@ -285,9 +303,7 @@ impl TypeTable {
             | Type::RuntimeArray { .. }
             | Type::Struct { .. }
             | Type::Pointer { .. }
-            | Type::Function { .. } => {
-                Err(Problem::invalid(line, "a scalar or vector is expected here"))
-            }
+            | Type::Function { .. } => Err(Problem::invalid(line, "a scalar or vector is expected here")),
         }
     }
 
@@ -351,33 +367,53 @@ impl TypeTable {
     /// Bits of each component of a value of this type.
     pub fn widths(&self, id: u32, line: Line) -> Result<Vec<u8>, Problem> {
         let mut widths = Vec::with_capacity(self.components(id, line)? as usize);
-        self.push_widths(id, line, &mut widths)?;
+        self.for_each_scalar(id, line, &mut |scalar| match scalar {
+            ScalarType::Number(width) => widths.push(width),
+            ScalarType::Pointer => widths.extend([64, 64]),
+        })?;
         Ok(widths)
     }
 
-    fn push_widths(&self, id: u32, line: Line, widths: &mut Vec<u8>) -> Result<(), Problem> {
-        let repeat = |element: u32, count: u32, widths: &mut Vec<u8>| {
-            for _ in 0..count {
-                self.push_widths(element, line, widths)?;
-            }
-            Ok(())
-        };
+    /// Visits the scalars and pointers of a value of this type in component order.
+    pub fn for_each_scalar(
+        &self,
+        id: u32,
+        line: Line,
+        visit: &mut dyn FnMut(ScalarType),
+    ) -> Result<(), Problem> {
+        // Keeps arrays of nothing from being walked element by element.
+        if self.components(id, line)? == 0 {
+            return Ok(());
+        }
         match self.get(id, line)? {
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
-            Type::Bool => widths.push(1),
-            Type::Int { width } | Type::Float { width } => widths.push(*width),
-            Type::Pointer { .. } => widths.extend([64, 64]),
-            Type::Vector { component, count } => repeat(*component, *count, widths)?,
-            Type::Matrix { column, columns } => repeat(*column, *columns, widths)?,
-            Type::Array { element, length, .. } => repeat(*element, *length, widths)?,
+            Type::Bool => visit(ScalarType::Number(1)),
+            Type::Int { width } | Type::Float { width } => visit(ScalarType::Number(*width)),
+            Type::Pointer { .. } => visit(ScalarType::Pointer),
+            Type::Vector { component: part, count }
+            | Type::Matrix { column: part, columns: count }
+            | Type::Array { element: part, length: count, .. } => {
+                for _ in 0..*count {
+                    self.for_each_scalar(*part, line, visit)?;
+                }
+            }
             Type::Struct { members, .. } => {
                 for member in members.iter() {
-                    self.push_widths(member.ty, line, widths)?;
+                    self.for_each_scalar(member.ty, line, visit)?;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// What a value consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScalarType {
+    /// A bool, integer or float of this many bits.
+    Number(u8),
+    /// Two components.
+    Pointer,
 }
 
 fn member(ty: u32, decorations: &[Decoration]) -> Member {

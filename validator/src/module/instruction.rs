@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use rspirv::grammar::{CoreInstructionTable, OperandKind};
+use rspirv::grammar::{OperandKind, INSTRUCTION_TABLE};
 use rspirv::spirv::Op;
 
 use crate::ir::Line;
@@ -80,7 +80,7 @@ pub(super) fn results(opcode: u16) -> (bool, bool) {
     static TABLE: OnceLock<Vec<(bool, bool)>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
         let mut table = Vec::new();
-        for grammar in CoreInstructionTable::iter() {
+        for grammar in INSTRUCTION_TABLE.iter() {
             let opcode = grammar.opcode as usize;
             if table.len() <= opcode {
                 table.resize(opcode + 1, (false, false));

@@ -100,26 +100,20 @@ impl Module {
         name: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let scanned = text::scan(&text);
-        let mut module = Module {
-            name: name.to_owned(),
-            words,
-            text,
-            from_text,
-            objection: None,
-            entries,
-            lines: Vec::new(),
-            id_names: BTreeMap::new(),
-        };
+        let statements = text::scan(&text);
+        let mut lines = Vec::new();
+        let mut id_names = BTreeMap::new();
         // Raw `!` words can hide instructions from the scan: then no line is better than a wrong one.
-        if scanned.len() == module.entries.len() {
-            for (statement, entry) in scanned.iter().zip(&module.entries) {
-                module.lines.push(statement.line);
+        if statements.len() == entries.len() {
+            for (statement, entry) in statements.iter().zip(&entries) {
+                lines.push(statement.line);
                 if let (Some(name), Some(id)) = (statement.result, entry.result) {
-                    module.id_names.insert(name.to_owned(), id);
+                    id_names.insert(name.to_owned(), id);
                 }
             }
         }
+        let name = name.to_owned();
+        let mut module = Module { name, words, text, from_text, objection: None, entries, lines, id_names };
         if let Some(objection) = tools::validate(&module, options) {
             if !options.lenient {
                 return Err(ReadError::Invalid { file: module.name, objection });

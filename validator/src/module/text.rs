@@ -41,10 +41,13 @@ pub(super) fn scan(text: &str) -> Vec<Statement<'_>> {
         if !word.starts_opcode() {
             continue;
         }
-        let assigned = match (index.checked_sub(2).map(|at| words[at]), index.checked_sub(1).map(|at| words[at])) {
-            (Some(result), Some(equals)) if equals.text == "=" && result.text.starts_with('%') => Some(result),
-            (_, _) => None,
-        };
+        let assigned =
+            match (index.checked_sub(2).map(|at| words[at]), index.checked_sub(1).map(|at| words[at])) {
+                (Some(result), Some(equals)) if equals.text == "=" && result.text.starts_with('%') => {
+                    Some(result)
+                }
+                (_, _) => None,
+            };
         statements.push(match assigned {
             Some(result) => Statement { line: result.line, result: Some(&result.text[1..]) },
             None => Statement { line: word.line, result: None },

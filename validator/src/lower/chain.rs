@@ -1,0 +1,177 @@
+//! Access chains: from a pointer to a composite to a pointer to a part of it.
+
+use super::error::Problem;
+use super::function::{FunctionBuilder, Pointee};
+use super::layout::{to_bytes, Placement};
+use super::program::descriptor_array;
+use super::types::{unite, Kind, Type};
+use super::values::{Value, Values};
+use crate::event::StorageClass;
+use crate::ir::{Bound, Chain, ChainIndex, Decorations, Line, MemoryOp, Op};
+use crate::module::Instruction;
+
+/// Where a chain has come to.
+struct Walk {
+    ty: u32,
+    placement: Placement,
+    /// Constant part of the way, in bytes.
+    offset: u64,
+    /// Bytes from the start of the object, while that is a constant.
+    from_start: Option<u64>,
+    decorations: Decorations,
+    indices: Vec<ChainIndex>,
+}
+
+impl Walk {
+    fn forward(&mut self, bytes: u64) {
+        self.offset = self.offset.saturating_add(bytes);
+        self.from_start = self.from_start.map(|start| start.saturating_add(bytes));
+    }
+}
+
+impl FunctionBuilder<'_, '_> {
+    /// Lowers OpAccessChain or OpInBoundsAccessChain.
+    pub fn access_chain(&mut self, instruction: &Instruction) -> Result<(), Problem> {
+        let line = instruction.line;
+        let result = self.result(instruction)?;
+        let base_id = self.word(instruction, 0)?;
+        let base = self.value_or_address(base_id, line)?;
+        let (class, pointee) = self.types().pointer(base.ty, line)?;
+        let mut walk = Walk {
+            ty: pointee,
+            placement: self.pointee(base_id).placement,
+            offset: 0,
+            from_start: self.pointee(base_id).start,
+            decorations: Decorations::default(),
+            indices: Vec::new(),
+        };
+        let mut indices = instruction.words_from(1);
+        if let (StorageClass::Uniform | StorageClass::StorageBuffer, Some((&first, rest))) =
+            (class, indices.split_first())
+        {
+            if let Some((element, length)) = descriptor_array(&self.program.globals, pointee, line)? {
+                self.descriptor(&mut walk, first, element, length, line)?;
+                indices = rest;
+            }
+        }
+        for &index in indices {
+            self.step(&mut walk, index, line)?;
+        }
+        let (wanted_class, wanted) = self.types().pointer(result.ty, line)?;
+        if (wanted_class, wanted) != (class, walk.ty) {
+            return Err(Problem::invalid(line, "the result type does not fit where the chain leads"));
+        }
+        if let Some(id) = instruction.result {
+            self.pointees.insert(id, Pointee { placement: walk.placement, start: walk.from_start });
+        }
+        let chain = Chain {
+            dst: result.operand.index(),
+            base: base.operand,
+            offset: to_bytes(walk.offset, line)?,
+            indices: walk.indices,
+            decorations: walk.decorations,
+        };
+        self.emit(Op::Memory(MemoryOp::Chain(chain)), instruction);
+        Ok(())
+    }
+
+    /// The index into an array of descriptors.
+    fn descriptor(
+        &mut self,
+        walk: &mut Walk,
+        index: u32,
+        element: u32,
+        length: Option<u32>,
+        line: Line,
+    ) -> Result<(), Problem> {
+        let Some(length) = length else {
+            return Err(Problem::unsupported("OpTypeRuntimeArray of descriptors", line));
+        };
+        let (value, width) = self.index(index, line)?;
+        let bound = Bound::Descriptor(length);
+        walk.indices.push(ChainIndex { index: value.operand, width, stride: 0, bound });
+        walk.ty = element;
+        Ok(())
+    }
+
+    fn index(&mut self, id: u32, line: Line) -> Result<(Value, u8), Problem> {
+        let value = self.value_or_address(id, line)?;
+        let lanes = self.types().lanes(value.ty, line)?;
+        if lanes.kind == Kind::Int && lanes.count == 1 {
+            Ok((value, lanes.width))
+        } else {
+            Err(Problem::invalid(line, "an index is not an integer"))
+        }
+    }
+
+    /// One index further.
+    fn step(&mut self, walk: &mut Walk, index: u32, line: Line) -> Result<(), Problem> {
+        let types = &self.program.globals.types;
+        let (element, stride, bound, placement) = match types.get(walk.ty, line)? {
+            Type::Struct { members, .. } => {
+                let number =
+                    usize::try_from(self.program.globals.integer(index, line)?).unwrap_or(usize::MAX);
+                let offsets = types.member_offsets(members, line)?;
+                let (Some(member), Some(offset)) = (members.get(number), offsets.get(number)) else {
+                    return Err(Problem::invalid(line, format!("the struct has no member {number}")));
+                };
+                walk.decorations = unite(walk.decorations, member.decorations);
+                walk.forward(*offset);
+                walk.placement = member.placement();
+                walk.ty = member.ty;
+                return Ok(());
+            }
+            Type::Vector { component, count } => {
+                let size = types.size(*component, Placement::default(), line)?;
+                let stride = walk.placement.component_stride.unwrap_or(size);
+                (*component, stride, Bound::Elements(*count), Placement::default())
+            }
+            Type::Matrix { column, columns } => {
+                let strides = types.matrix_strides(walk.ty, walk.placement.matrix, line)?;
+                let scalar = types.natural_extent(*column, line)?.alignment;
+                // A column that lies together needs no placement of its own.
+                let apart = u64::from(strides.row) != scalar;
+                let component_stride = apart.then_some(strides.row);
+                let placement = Placement { matrix: None, component_stride };
+                (*column, strides.column, Bound::Elements(*columns), placement)
+            }
+            Type::Array { element, length, stride } => {
+                let stride = types.array_stride(*element, *stride, walk.placement, line)?;
+                (*element, stride, Bound::Elements(*length), walk.placement)
+            }
+            Type::RuntimeArray { element, stride } => {
+                let stride = types.array_stride(*element, *stride, walk.placement, line)?;
+                let Some(start) = walk.from_start else {
+                    return Err(Problem::unsupported("a runtime array at a variable offset", line));
+                };
+                let start = to_bytes(start, line)?;
+                (*element, stride, Bound::RuntimeArray { start }, walk.placement)
+            }
+            Type::Void
+            | Type::Bool
+            | Type::Int { .. }
+            | Type::Float { .. }
+            | Type::Pointer { .. }
+            | Type::Function { .. } => {
+                return Err(Problem::invalid(line, "an index leads into a type without parts"));
+            }
+        };
+        let constant = match self.program.globals.constants.contains(index) {
+            true => self.program.globals.integer(index, line).ok(),
+            false => None,
+        };
+        walk.ty = element;
+        walk.placement = placement;
+        match (bound, constant) {
+            (Bound::Elements(count), Some(number)) if number < u64::from(count) => {
+                walk.forward(number.saturating_mul(u64::from(stride)));
+            }
+            (Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Descriptor(_), _) => {
+                let (value, width) = self.index(index, line)?;
+                walk.from_start = None;
+                walk.indices.push(ChainIndex { index: value.operand, width, stride, bound });
+            }
+        }
+        Ok(())
+    }
+}

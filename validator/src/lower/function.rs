@@ -1,0 +1,454 @@
+//! Lowers one function: registers for its values, code for its reachable blocks, its loops.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use rspirv::spirv::Op as Opcode;
+
+use super::body::{BasicBlock, Body};
+use super::error::Problem;
+use super::flow::{Flow, Node};
+use super::layout::Placement;
+use super::liveness::{live_registers, Runs};
+use super::program::{decorations_of, ProgramBuilder};
+use super::types::{Type, TypeTable};
+use super::values::{Computation, Value, Values};
+use crate::ir::{Block, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter};
+use crate::module::Instruction;
+
+/// A frame of more register components than this is refused.
+const MAX_REGISTERS: u32 = 1 << 24;
+
+/// A function under construction.
+pub(super) struct FunctionBuilder<'b, 'm> {
+    pub program: &'b mut ProgramBuilder<'m>,
+    pub body: Body<'m>,
+    pub flow: Flow,
+    /// Index in the lowered function of each block; `None` for unreachable ones.
+    pub block_numbers: Vec<Option<u32>>,
+    /// Where pointers lead, where that is not the start of an object.
+    pub pointees: HashMap<u32, Pointee>,
+    /// The result type of the function.
+    pub result_type: u32,
+    pub locals: Vec<Local>,
+    /// `None` for values that could not be lowered.
+    values: HashMap<u32, Option<Value>>,
+    registers: u32,
+    runs: Runs,
+    code: Vec<Inst>,
+    /// What the current instruction used of the module's scope; [`Values`] shares `self`.
+    used: RefCell<Used>,
+    /// Registers with the addresses of module-scope variables, by id.
+    addresses: HashMap<u32, Value>,
+    prologue: Vec<Inst>,
+}
+
+/// Where a pointer leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pointee {
+    /// How it lies in memory beyond what its type says.
+    pub placement: Placement,
+    /// Bytes from the start of the object, where that is a constant.
+    pub start: Option<u64>,
+}
+
+impl Pointee {
+    const OBJECT: Pointee =
+        Pointee { placement: Placement { matrix: None, component_stride: None }, start: Some(0) };
+}
+
+/// Uses of the module's scope that were not yet taken up.
+#[derive(Debug, Default)]
+struct Used {
+    constants: Vec<Value>,
+}
+
+impl Values for FunctionBuilder<'_, '_> {
+    fn types(&self) -> &TypeTable {
+        &self.program.globals.types
+    }
+
+    fn value(&self, id: u32, line: Line) -> Result<Value, Problem> {
+        match self.values.get(&id) {
+            Some(Some(value)) => return Ok(*value),
+            Some(None) => return Err(Problem::reported()),
+            None => {}
+        }
+        if let Some(address) = self.addresses.get(&id) {
+            return Ok(*address);
+        }
+        if self.program.globals.constants.contains(id) {
+            let value = self.program.globals.constants.value(id, line)?;
+            self.used.borrow_mut().constants.push(value);
+            return Ok(value);
+        }
+        Err(Problem::invalid(line, format!("%{id} is no value here")))
+    }
+}
+
+/// Lowers the function with this id; `None` where problems were found.
+pub(super) fn lower(program: &mut ProgramBuilder, id: u32, call_line: Line) -> Option<Function> {
+    let Some(range) = program.globals.index.function(id) else {
+        program.problems.add(Problem::invalid(call_line, format!("%{id} is not a function")));
+        return None;
+    };
+    let body = Body::new(program.globals.module, &program.globals.index, range);
+    let body = program.problems.keep(body)?;
+    let line = body.head.line;
+    if body.blocks.is_empty() {
+        program.problems.add(Problem::unsupported("an imported function", line));
+        return None;
+    }
+    let nodes: Vec<Node> = body
+        .blocks
+        .iter()
+        .map(|block| Node { successors: block.successors.clone(), loop_merge: block.loop_merge })
+        .collect();
+    let flow = match Flow::new(&nodes) {
+        Ok(flow) => flow,
+        Err(irreducible) => {
+            let line = body.blocks.get(irreducible.target).map_or(line, |block| block.line);
+            program.problems.add(Problem::unsupported("a loop with several entries", line));
+            return None;
+        }
+    };
+    let mut builder = FunctionBuilder::new(program, body, flow);
+    let parameters = builder.parameters();
+    let parameters = builder.program.problems.keep(parameters)?;
+    builder.allocate();
+    Some(builder.finish(id, parameters))
+}
+
+impl<'b, 'm> FunctionBuilder<'b, 'm> {
+    fn new(program: &'b mut ProgramBuilder<'m>, body: Body<'m>, flow: Flow) -> Self {
+        let mut block_numbers = vec![None; body.blocks.len()];
+        let mut reachable = flow.order.clone();
+        // Blocks stay in module order.
+        reachable.sort_unstable();
+        for (number, &block) in reachable.iter().enumerate() {
+            if let Some(slot) = block_numbers.get_mut(block) {
+                *slot = Some(number as u32);
+            }
+        }
+        FunctionBuilder {
+            program,
+            body,
+            flow,
+            block_numbers,
+            pointees: HashMap::new(),
+            result_type: 0,
+            locals: Vec::new(),
+            values: HashMap::new(),
+            registers: 0,
+            runs: Runs::default(),
+            code: Vec::new(),
+            used: RefCell::default(),
+            addresses: HashMap::new(),
+            prologue: Vec::new(),
+        }
+    }
+
+    /// A new run of registers for a value of this type.
+    pub fn register(&mut self, ty: u32, line: Line) -> Result<u32, Problem> {
+        let count = self.types().components(ty, line)?;
+        let start = self.registers;
+        self.registers = start.saturating_add(count);
+        if self.registers > MAX_REGISTERS {
+            let what = format!("a function with values of more than {MAX_REGISTERS} components");
+            return Err(Problem::unsupported(what, line));
+        }
+        self.runs.push(start, count);
+        Ok(start)
+    }
+
+    /// Appends an instruction to the current block.
+    pub fn emit(&mut self, op: Op, instruction: &Instruction) {
+        self.code.push(Inst { op, line: instruction.line, opcode: instruction.opcode });
+    }
+
+    /// What is known about where a pointer leads.
+    pub fn pointee(&self, id: u32) -> Pointee {
+        self.pointees.get(&id).copied().unwrap_or(Pointee::OBJECT)
+    }
+
+    /// The operand word of an instruction.
+    pub fn word(&self, instruction: &Instruction, position: usize) -> Result<u32, Problem> {
+        let missing =
+            || Problem::invalid(instruction.line, format!("{} lacks an operand", instruction.name()));
+        instruction.word(position).ok_or_else(missing)
+    }
+
+    /// The value at this operand position, a module-scope variable among them.
+    pub fn operand(&mut self, instruction: &Instruction, position: usize) -> Result<Value, Problem> {
+        let id = self.word(instruction, position)?;
+        self.value_or_address(id, instruction.line)
+    }
+
+    /// The value with this id; the address of a module-scope variable is made at the start of the
+    /// function.
+    pub fn value_or_address(&mut self, id: u32, line: Line) -> Result<Value, Problem> {
+        if let (Some(at), false) = (self.program.globals.variable(id), self.addresses.contains_key(&id)) {
+            let variable = self.program.variable(id, at)?;
+            let (ty, declared) = match self.program.globals.module.instruction(at) {
+                Some(declaration) => (declaration.result_type.unwrap_or(0), declaration.line),
+                None => (0, line),
+            };
+            let dst = self.register(ty, line)?;
+            self.prologue.push(Inst {
+                op: Op::Memory(MemoryOp::Variable { dst, variable }),
+                line: declared,
+                opcode: Opcode::Variable as u16,
+            });
+            self.addresses.insert(id, Value { ty, operand: Operand::register(dst) });
+        }
+        self.value(id, line)
+    }
+
+    /// The registers that the instruction's result was given.
+    pub fn result(&self, instruction: &Instruction) -> Result<Value, Problem> {
+        match instruction.result.map(|id| self.values.get(&id)) {
+            Some(Some(Some(value))) => Ok(*value),
+            Some(Some(None)) => Err(Problem::reported()),
+            Some(None) | None => Err(Problem::invalid(instruction.line, "the instruction lacks a result")),
+        }
+    }
+
+    fn parameters(&mut self) -> Result<Vec<Parameter>, Problem> {
+        let line = self.body.head.line;
+        let function_type = self.body.head.word(1).unwrap_or(0);
+        let (result, wanted) = match self.types().get(function_type, line)? {
+            Type::Function { result, parameters } => (*result, parameters.clone()),
+            _ => return Err(Problem::invalid(line, "OpFunction does not name a function type")),
+        };
+        self.result_type = result;
+        // A result type without values of its own is void.
+        self.types().components(result, line)?;
+        if wanted.len() != self.body.parameters.len() {
+            return Err(Problem::invalid(line, "the parameters do not match the function's type"));
+        }
+        let mut parameters = Vec::with_capacity(wanted.len());
+        for (instruction, &ty) in self.body.parameters.clone().iter().zip(wanted.iter()) {
+            let (Some(id), Some(own)) = (instruction.result, instruction.result_type) else { continue };
+            if own != ty {
+                return Err(Problem::invalid(
+                    instruction.line,
+                    "a parameter does not match the function's type",
+                ));
+            }
+            let register = self.register(ty, instruction.line)?;
+            let value = Value { ty, operand: Operand::register(register) };
+            self.values.insert(id, Some(value));
+            parameters.push(Parameter {
+                register,
+                count: self.types().components(ty, instruction.line)?,
+                declaration: self.types().is_pointer(ty).then(|| self.program.declare_parameter()),
+                decorations: decorations_of(&self.program.globals, id),
+            });
+        }
+        Ok(parameters)
+    }
+
+    /// Gives every result of the reachable blocks its registers: uses may come before definitions
+    /// in φ instructions.
+    fn allocate(&mut self) {
+        for block in self.reachable_blocks() {
+            for at in self.instructions_of(block) {
+                let Some(instruction) = self.program.globals.module.instruction(at) else { continue };
+                let (Some(ty), Some(id)) = (instruction.result_type, instruction.result) else { continue };
+                if instruction.op() == Some(Opcode::ExtInst) && self.is_non_semantic(&instruction) {
+                    continue;
+                }
+                let register = self.register(ty, instruction.line);
+                let register = self.program.problems.keep(register);
+                let value = register.map(|register| Value { ty, operand: Operand::register(register) });
+                self.values.insert(id, value);
+            }
+        }
+    }
+
+    fn reachable_blocks(&self) -> Vec<usize> {
+        let numbers = self.block_numbers.iter().enumerate();
+        numbers.filter(|(_, number)| number.is_some()).map(|(block, _)| block).collect()
+    }
+
+    fn instructions_of(&self, block: usize) -> std::ops::Range<usize> {
+        self.body.blocks.get(block).map_or(0..0, |block| block.instructions.clone())
+    }
+
+    /// Whether this OpExtInst is of a set without meaning for execution.
+    pub fn is_non_semantic(&self, instruction: &Instruction) -> bool {
+        let set = instruction.word(0).and_then(|id| self.program.globals.index.import(id));
+        set.is_some_and(|name| {
+            name.starts_with("NonSemantic.") || matches!(name, "DebugInfo" | "OpenCL.DebugInfo.100")
+        })
+    }
+
+    fn finish(mut self, id: u32, parameters: Vec<Parameter>) -> Function {
+        let mut blocks = Vec::new();
+        for at in self.reachable_blocks() {
+            let loops = self.flow.loops_around(at).map(|index| LoopId(index as u32)).collect();
+            let Some(&BasicBlock { label, line, .. }) = self.body.blocks.get(at) else { continue };
+            blocks.push(Block { label, start: self.code.len() as u32, loops, line });
+            for instruction in self.instructions_of(at) {
+                let Some(instruction) = self.program.globals.module.instruction(instruction) else {
+                    continue;
+                };
+                let lowered = self.instruction(&instruction, at);
+                self.program.problems.keep(lowered);
+                for constant in std::mem::take(&mut self.used.borrow_mut().constants) {
+                    self.program.harvest(constant, instruction.line);
+                }
+            }
+        }
+        self.prepend_prologue(&mut blocks);
+        let headers: Vec<u32> = self
+            .flow
+            .loops
+            .iter()
+            .map(|lp| self.block_numbers.get(lp.header).copied().flatten().unwrap_or(0))
+            .collect();
+        let fixed: Vec<u32> = self
+            .addresses
+            .values()
+            .map(|address| address.operand.index())
+            .chain(self.locals.iter().map(|local| local.register))
+            .collect();
+        let live = live_registers(&headers, &blocks, &self.code, &self.runs, &fixed);
+        let loops = headers.iter().zip(live).map(|(&header, live)| Loop { header, live }).collect();
+        Function {
+            name: self.program.globals.index.name(id).map(str::to_owned),
+            id,
+            code: self.code,
+            blocks,
+            registers: self.registers,
+            parameters,
+            locals: self.locals,
+            loops,
+            line: self.body.head.line,
+        }
+    }
+
+    /// Puts the addresses of variables before the entry block's code.
+    fn prepend_prologue(&mut self, blocks: &mut [Block]) {
+        let added = self.prologue.len() as u32;
+        for block in blocks.iter_mut().skip(1) {
+            block.start += added;
+        }
+        let code = std::mem::take(&mut self.code);
+        self.code = std::mem::take(&mut self.prologue).into_iter().chain(code).collect();
+    }
+
+    /// Lowers an instruction of a block into the end of the code.
+    fn instruction(&mut self, instruction: &Instruction, block: usize) -> Result<(), Problem> {
+        let Some(opcode) = instruction.op() else {
+            return Err(Problem::unsupported(instruction.name(), instruction.line));
+        };
+        match opcode {
+            Opcode::Nop | Opcode::Line | Opcode::NoLine | Opcode::LoopMerge | Opcode::SelectionMerge => {
+                Ok(())
+            }
+            // Its moves are on the edges.
+            Opcode::Phi => self.phi(instruction),
+            Opcode::ExtInst | Opcode::ExtInstWithForwardRefsKHR => self.extended(instruction),
+            Opcode::Branch
+            | Opcode::BranchConditional
+            | Opcode::Switch
+            | Opcode::FunctionCall
+            | Opcode::Return
+            | Opcode::ReturnValue
+            | Opcode::Unreachable
+            | Opcode::Kill
+            | Opcode::TerminateInvocation => self.control(opcode, instruction, block),
+            Opcode::Variable
+            | Opcode::Load
+            | Opcode::Store
+            | Opcode::CopyMemory
+            | Opcode::AccessChain
+            | Opcode::InBoundsAccessChain
+            | Opcode::ArrayLength => self.memory(opcode, instruction),
+            Opcode::MemoryBarrier | Opcode::ControlBarrier => self.barrier(opcode, instruction),
+            _ => {
+                if let Some(lowered) = self.atomic(opcode, instruction) {
+                    return lowered;
+                }
+                match self.compute(opcode, instruction) {
+                    Some(lowered) => lowered,
+                    None => Err(Problem::unsupported(instruction.name(), instruction.line)),
+                }
+            }
+        }
+    }
+
+    fn compute(&mut self, opcode: Opcode, instruction: &Instruction) -> Option<Result<(), Problem>> {
+        let result_type = instruction.result_type?;
+        if self.types().is_pointer(result_type) || takes_pointers(opcode) {
+            let prepared = self.prepare_pointers(opcode, instruction);
+            if let Err(problem) = prepared {
+                return Some(Err(problem));
+            }
+        }
+        let dst = match self.result(instruction) {
+            Ok(value) => value.operand.index(),
+            Err(problem) => return Some(Err(problem)),
+        };
+        let computation = Computation {
+            opcode,
+            result_type,
+            dst,
+            operands: instruction.operands,
+            line: instruction.line,
+            values: self,
+        };
+        let lowered = computation.lower()?;
+        Some(lowered.map(|op| self.emit(op, instruction)))
+    }
+
+    /// Makes addresses of the variables among the operands, and notes where the result leads.
+    fn prepare_pointers(&mut self, opcode: Opcode, instruction: &Instruction) -> Result<(), Problem> {
+        let pointers: &[u32] = match opcode {
+            Opcode::CopyObject | Opcode::PtrEqual | Opcode::PtrNotEqual => instruction.operands,
+            Opcode::Select => instruction.words_from(1),
+            _ => &[],
+        };
+        for &id in pointers {
+            self.value_or_address(id, instruction.line)?;
+        }
+        if let (Opcode::CopyObject | Opcode::Select, Some(result)) = (opcode, instruction.result) {
+            self.join_pointees(result, pointers, instruction.line)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a pointer is one of these; all must lead to memory of one layout.
+    pub fn join_pointees(&mut self, result: u32, sources: &[u32], line: Line) -> Result<(), Problem> {
+        let mut pointees = sources.iter().map(|&id| self.pointee(id));
+        let Some(mut joined) = pointees.next() else { return Ok(()) };
+        for other in pointees {
+            if other.placement != joined.placement {
+                return Err(Problem::unsupported("a pointer to matrices of different layouts", line));
+            }
+            if other.start != joined.start {
+                joined.start = None;
+            }
+        }
+        self.pointees.insert(result, joined);
+        Ok(())
+    }
+
+    fn extended(&mut self, instruction: &Instruction) -> Result<(), Problem> {
+        if self.is_non_semantic(instruction) {
+            return Ok(());
+        }
+        let set = instruction.word(0).and_then(|id| self.program.globals.index.import(id)).unwrap_or("?");
+        let number = instruction.word(1).unwrap_or(0);
+        let known = rspirv::grammar::ext_inst_table(set)
+            .and_then(|table| table.iter().find(|grammar| u32::from(grammar.opcode) == number));
+        let name = known.map_or_else(|| number.to_string(), |grammar| grammar.opname.to_owned());
+        Err(Problem::unsupported(format!("OpExtInst {set} {name}"), instruction.line))
+    }
+}
+
+/// Whether the operands of a computation may be pointers though its result is none.
+fn takes_pointers(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::PtrEqual | Opcode::PtrNotEqual)
+}

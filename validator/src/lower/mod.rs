@@ -1,0 +1,125 @@
+//! Lowering: from a module to the typed form that the interpreter runs ([`crate::ir`]).
+//!
+//! One entry point and one set of specialisation values give one [`Program`]; only what the entry
+//! point reaches is lowered. Everything that is not supported is collected and named at once.
+//! Instruction families have a file each; what computes values from values alone is shared by
+//! function bodies and specialisation constants ([`values`]).
+
+mod arithmetic;
+mod atomics;
+mod barriers;
+mod bits;
+mod body;
+mod chain;
+mod comparison;
+mod composite;
+mod constants;
+mod control;
+mod conversion;
+mod decorations;
+mod entry;
+mod error;
+mod flow;
+mod fold;
+mod function;
+mod globals;
+mod index;
+mod layout;
+mod liveness;
+mod matrix;
+mod memory;
+mod program;
+mod recursion;
+mod specialisation;
+mod types;
+mod values;
+mod variables;
+
+pub use entry::{entry_points, EntryPoint};
+pub use error::{LowerError, Unsupported};
+pub use specialisation::{spec_constants, SpecTarget, SpecValue, Specialisation};
+
+use decorations::DecorationTable;
+use entry::LocalSize;
+use globals::Globals;
+use index::Index;
+use program::ProgramBuilder;
+
+use crate::ir::{Entry, Program};
+use crate::module::Module;
+
+/// What to lower, and how it is specialised.
+#[derive(Clone, Debug, Default)]
+pub struct LowerOptions {
+    /// The entry point; `None` for the only one.
+    pub entry: Option<String>,
+    /// Values of specialisation constants; later ones win.
+    pub specialisations: Vec<Specialisation>,
+    /// Another local size than the module's. Specialisation constants that give the local size,
+    /// and the constant decorated WorkgroupSize, take these values, too.
+    pub local_size: Option<[u32; 3]>,
+}
+
+/// Lowers an entry point of a module.
+///
+/// # Errors
+/// [`LowerError`]: something is not supported, the entry point is not clear, a specialisation does
+/// not fit, or the module contradicts the specification.
+pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerError> {
+    let index = Index::new(module);
+    let decorations = DecorationTable::new(module);
+    let entry = entry::select(module, options.entry.as_deref())?;
+    let mut specialised = specialisation::specialise(module, &index, &decorations, &options.specialisations)?;
+    let workgroup_size = globals::workgroup_size(&decorations);
+    let size_source = LocalSize::find(module, &index, workgroup_size, &entry);
+    if let Some(wanted) = options.local_size {
+        size_source.specialise(wanted, &mut specialised);
+    }
+    let globals = Globals::new(module, index, decorations, &specialised, options.local_size);
+
+    let mut builder = ProgramBuilder::new(globals);
+    let memory_model = entry::memory_model(module, &mut builder.problems);
+    entry::check_execution_model(&entry, &mut builder.problems);
+    let modes = entry::modes(&builder.globals, &entry, &mut builder.problems);
+    let local_size = match options.local_size {
+        Some(wanted) => wanted,
+        None => builder.problems.keep(size_source.value(&builder.globals)).unwrap_or([1; 3]),
+    };
+    let main = builder.function(entry.function);
+    let mut functions = Vec::new();
+    let mut next = 0;
+    while let Some(id) = builder.function_id(next) {
+        functions.extend(function::lower(&mut builder, id, entry.line));
+        next += 1;
+    }
+    if functions.len() == next {
+        recursion::refuse(&functions, &mut builder.problems);
+    }
+    let variables = builder.settle(&mut functions);
+    let ProgramBuilder { globals, shapes, problems, harvested, .. } = builder;
+    problems.finish()?;
+
+    let entry = Entry {
+        name: entry.name,
+        function: main,
+        execution_model: entry.execution_model,
+        local_size,
+        local_size_specialised: size_source.is_specialised(&globals),
+        local_size_spec_ids: size_source.spec_ids(&specialised),
+        line: entry.line,
+    };
+    Ok(Program {
+        memory_model,
+        entry,
+        variables,
+        constants: globals.constants.pool,
+        shapes: shapes.shapes,
+        functions,
+        modes,
+        spec_constants: specialised,
+        harvested: harvested.into_iter().collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The program under construction: what its functions share.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::decorations::{memory_decorations, Decoration};
+use super::error::{Problem, Problems};
+use super::globals::Globals;
+use super::layout::ShapeTable;
+use super::types::{BlockKind, Type};
+use super::values::Value;
+use super::variables;
+use crate::ir::{Function, FunctionId, Line, MemoryOp, Op, Variable};
+
+/// What lowering has gathered so far.
+#[derive(Debug)]
+pub(super) struct ProgramBuilder<'m> {
+    pub globals: Globals<'m>,
+    pub shapes: ShapeTable,
+    pub problems: Problems,
+    pub harvested: BTreeSet<u32>,
+    /// Numbers of the variables in use, by id, in order of first use.
+    numbers: HashMap<u32, u32>,
+    /// The variables in use with the places of their declarations.
+    variables: Vec<(usize, Variable)>,
+    /// Ids of the functions in use, in order of first use.
+    functions: Vec<u32>,
+    /// Number of pointer parameters so far.
+    pointer_parameters: u32,
+}
+
+impl<'m> ProgramBuilder<'m> {
+    pub fn new(globals: Globals<'m>) -> Self {
+        ProgramBuilder {
+            globals,
+            shapes: ShapeTable::default(),
+            problems: Problems::default(),
+            harvested: BTreeSet::new(),
+            numbers: HashMap::new(),
+            variables: Vec::new(),
+            functions: Vec::new(),
+            pointer_parameters: 0,
+        }
+    }
+
+    /// The number of a module-scope variable, provisional until [`Self::settle`].
+    pub fn variable(&mut self, id: u32, at: usize) -> Result<u32, Problem> {
+        if let Some(&number) = self.numbers.get(&id) {
+            return Ok(number);
+        }
+        let variable = variables::lower(&self.globals, &mut self.shapes, id, at)?;
+        let number = self.variables.len() as u32;
+        self.variables.push((at, variable));
+        self.numbers.insert(id, number);
+        Ok(number)
+    }
+
+    /// The number of a function, which will be lowered if it was not yet in use.
+    pub fn function(&mut self, id: u32) -> FunctionId {
+        let known = self.functions.iter().position(|&known| known == id);
+        let number = known.unwrap_or_else(|| {
+            self.functions.push(id);
+            self.functions.len() - 1
+        });
+        FunctionId(number as u32)
+    }
+
+    /// The id of the function with this number.
+    pub fn function_id(&self, number: usize) -> Option<u32> {
+        self.functions.get(number).copied()
+    }
+
+    /// A new memory object declaration: a pointer parameter.
+    pub fn declare_parameter(&mut self) -> u32 {
+        self.pointer_parameters += 1;
+        self.pointer_parameters - 1
+    }
+
+    /// Notes an integer constant that the program uses.
+    pub fn harvest(&mut self, value: Value, line: Line) {
+        /// Larger composites are tables, whose entries make poor inputs.
+        const MAX_HARVESTED: usize = 16;
+        let Globals { constants, types, .. } = &self.globals;
+        let is_integer =
+            matches!(types.lanes(value.ty, line), Ok(lanes) if lanes.kind == super::types::Kind::Int);
+        if !is_integer {
+            return;
+        }
+        let components = constants.components(value, types, line).unwrap_or(&[]);
+        for scalar in components.iter().take(MAX_HARVESTED).filter(|scalar| scalar.is_defined()) {
+            self.harvested.extend(u32::try_from(scalar.bits));
+        }
+    }
+
+    /// Puts the variables into module order, and numbers declarations for good.
+    pub fn settle(&mut self, functions: &mut [Function]) -> Vec<Variable> {
+        let mut order: Vec<usize> = (0..self.variables.len()).collect();
+        order.sort_by_key(|&number| self.variables.get(number).map(|(at, _)| *at));
+        let mut settled = vec![0; order.len()];
+        for (place, &number) in order.iter().enumerate() {
+            if let Some(slot) = settled.get_mut(number) {
+                *slot = place as u32;
+            }
+        }
+        for function in functions {
+            for inst in &mut function.code {
+                if let Op::Memory(MemoryOp::Variable { variable, .. }) = &mut inst.op {
+                    *variable = settled.get(*variable as usize).copied().unwrap_or(*variable);
+                }
+            }
+            for declaration in function.parameters.iter_mut().filter_map(|one| one.declaration.as_mut()) {
+                *declaration += settled.len() as u32;
+            }
+        }
+        self.variables.sort_by_key(|(at, _)| *at);
+        std::mem::take(&mut self.variables).into_iter().map(|(_, variable)| variable).collect()
+    }
+}
+
+/// What a variable's pointee is in terms of descriptors: the type of one object, and the number of
+/// objects for an array of descriptors.
+pub(super) fn descriptor_array(
+    globals: &Globals,
+    pointee: u32,
+    line: Line,
+) -> Result<Option<(u32, Option<u32>)>, Problem> {
+    let (element, length) = match globals.types.get(pointee, line)? {
+        Type::Array { element, length, .. } => (*element, Some(*length)),
+        Type::RuntimeArray { element, .. } => (*element, None),
+        _ => return Ok(None),
+    };
+    Ok(match globals.types.get(element, line)? {
+        Type::Struct { block: BlockKind::Block | BlockKind::BufferBlock, .. } => Some((element, length)),
+        _ => None,
+    })
+}
+
+/// The memory decorations of an id.
+pub(super) fn decorations_of(globals: &Globals, id: u32) -> crate::ir::Decorations {
+    memory_decorations(globals.decorations.of(id))
+}
+
+/// The literal of a decoration of an id.
+pub(super) fn decoration_literal(
+    globals: &Globals,
+    id: u32,
+    pick: impl Fn(Decoration) -> Option<u32>,
+) -> Option<u32> {
+    globals.decorations.find(id, |&decoration| pick(decoration))
+}

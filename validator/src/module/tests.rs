@@ -1,0 +1,100 @@
+use super::*;
+
+const MINIMAL: &str = "; a comment
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+
+%void = OpTypeVoid
+%7 = OpTypeFunction %void
+%main = OpFunction %void None
+        %7
+%entry = OpLabel
+OpReturn
+OpFunctionEnd
+";
+
+fn read(text: &str) -> Result<Module, ReadError> {
+    Module::from_bytes(text.as_bytes(), "test.spvasm", &ReadOptions::default())
+}
+
+#[test]
+fn text_keeps_ids_names_and_lines() {
+    let module = read(MINIMAL).unwrap();
+    assert_eq!(module.id_named("%7"), Some(7));
+    let main = module.id_named("main").unwrap();
+    let function = module.instructions().find(|one| one.result == Some(main)).unwrap();
+    assert_eq!((function.name().as_str(), function.line), ("OpFunction", 9));
+    let lines: Vec<Line> = module.instructions().map(|one| one.line).collect();
+    assert_eq!(lines, [2, 3, 4, 5, 7, 8, 9, 11, 12, 13]);
+    assert!(module.from_text);
+}
+
+#[test]
+fn a_binary_of_either_endianness_has_the_lines_of_its_disassembly() {
+    let words = read(MINIMAL).unwrap().words;
+    let little: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let big: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    for bytes in [little, big] {
+        let module = Module::from_bytes(&bytes, "test.spv", &ReadOptions::default()).unwrap();
+        assert_eq!(module.words, words);
+        assert!(!module.from_text);
+        for instruction in module.instructions() {
+            let line = module.text.lines().nth(instruction.line as usize - 1).unwrap();
+            assert!(line.contains(&instruction.name()), "{line} has no {}", instruction.name());
+        }
+    }
+}
+
+#[test]
+fn strings_are_decoded() {
+    let module = read(MINIMAL).unwrap();
+    let entry = module.instructions().nth(2).unwrap();
+    assert_eq!(entry.string(2), Some(("main".to_owned(), 4)));
+    assert_eq!(entry.string(9), None);
+}
+
+#[test]
+fn text_that_does_not_assemble_is_told_with_line_and_column() {
+    let error = read("OpCapability Shader\nOpCapability Shaper\n").unwrap_err();
+    assert_eq!(error.to_string(), "test.spvasm:2:14: Invalid capability 'Shaper'.");
+}
+
+#[test]
+fn the_validator_is_repeated_with_the_line_unless_lenient() {
+    let text = MINIMAL.replace("OpReturn", "%x = OpIAdd %void %7 %7\nOpReturn");
+    let error = read(&text).unwrap_err();
+    let ReadError::Invalid { objection, .. } = &error else { panic!("{error}") };
+    assert_eq!(objection.line, 12);
+    assert!(error.to_string().starts_with("test.spvasm:12: spirv-val: "), "{error}");
+    let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+    let module = Module::from_text(&text, "test.spvasm", &options).unwrap();
+    assert_eq!(module.objection.as_ref(), Some(objection));
+}
+
+#[test]
+fn what_is_no_module_is_told_apart() {
+    let fails =
+        |bytes: &[u8]| Module::from_bytes(bytes, "x", &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(fails(b""), "x: not a SPIR-V module: it is empty");
+    assert!(fails(&[0xff, 0xfe, 0, 1]).contains("not UTF-8 text"));
+    let words = read(MINIMAL).unwrap().words;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert!(fails(&bytes[..bytes.len() - 2]).contains("may be truncated"));
+    assert!(fails(&bytes[..12]).contains("header of 5 words is cut off after 3"));
+    assert!(fails(&bytes[..bytes.len() - 16]).contains("spirv-val"));
+    let mut zero = bytes.clone();
+    zero[22] = 0;
+    assert!(fails(&zero).contains("instruction 1 at word 5 has no words"));
+    let missing = Module::load("/does/not/exist.spv", &ReadOptions::default()).unwrap_err();
+    assert!(missing.to_string().starts_with("/does/not/exist.spv: "), "{missing}");
+}
+
+#[test]
+fn raw_words_cost_the_lines_but_not_the_module() {
+    let text = MINIMAL.replace("OpReturn\n", "!0x000100fd\n");
+    let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+    let module = Module::from_text(&text, "x", &options).unwrap();
+    assert!(module.instructions().all(|one| one.line == 0) || module.line(0) == 2);
+}
