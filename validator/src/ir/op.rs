@@ -308,6 +308,9 @@ pub enum CompositeOp {
     },
 }
 
+/// The destination of what has no result.
+pub const NO_REGISTER: u32 = u32::MAX - 1;
+
 /// Jumps name blocks; the φ moves of the edge are done in parallel.
 #[derive(Clone, Debug)]
 pub struct Edge {
@@ -334,6 +337,7 @@ pub enum ControlOp {
         default: Edge,
         cases: Vec<(u64, Edge)>,
     },
+    /// `dst` is [`NO_REGISTER`] where the function returns nothing.
     Call {
         function: FunctionId,
         dst: u32,

@@ -4,7 +4,7 @@ use super::error::Problem;
 use super::function::{FunctionBuilder, Pointee};
 use super::layout::{to_bytes, Placement};
 use super::program::descriptor_array;
-use super::types::{unite, Kind, Type};
+use super::types::{Kind, Type};
 use super::values::{Value, Values};
 use crate::event::StorageClass;
 use crate::ir::{Bound, Chain, ChainIndex, Decorations, Line, MemoryOp, Op};
@@ -115,7 +115,7 @@ impl FunctionBuilder<'_, '_> {
                 let (Some(member), Some(offset)) = (members.get(number), offsets.get(number)) else {
                     return Err(Problem::invalid(line, format!("the struct has no member {number}")));
                 };
-                walk.decorations = unite(walk.decorations, member.decorations);
+                walk.decorations = walk.decorations.union(member.decorations);
                 walk.forward(*offset);
                 walk.placement = member.placement();
                 walk.ty = member.ty;

@@ -79,8 +79,10 @@ fn shuffle(computation: &Computation) -> Result<Op, Problem> {
     let result = computation.result_lanes()?;
     let (a, first) = computation.lanes(0)?;
     let (b, second) = computation.lanes(1)?;
-    let like = |lanes: super::types::Lanes| lanes.kind == result.kind && lanes.width == result.width;
-    computation.require(like(first) && like(second), "the vectors and the result differ in kind")?;
+    let like = |lanes: super::types::Lanes| {
+        lanes.kind == result.kind && lanes.width == result.width && lanes.count > 1
+    };
+    computation.require(like(first) && like(second), "the operands are no vectors of the result's kind")?;
     let mut components = Vec::with_capacity(result.count as usize);
     for &index in computation.operands.get(2..).unwrap_or(&[]) {
         components.push(if index == NO_SOURCE {

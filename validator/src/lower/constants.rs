@@ -172,7 +172,7 @@ impl ConstantTable {
             values: &ConstantValues { types, constants: self },
         };
         let op = computation.lower().ok_or_else(unsupported)??;
-        fold::evaluate(&op, types.widths(ty, line)?, &self.pool).ok_or_else(unsupported)
+        fold::evaluate(&op, &types.widths(ty, line)?, &self.pool).ok_or_else(unsupported)
     }
 
     fn intern(&mut self, components: Vec<Scalar>, line: Line) -> Result<Operand, Problem> {

@@ -7,12 +7,9 @@ use super::function::FunctionBuilder;
 use super::layout::Placement;
 use super::types::{Kind, Lanes, Type};
 use super::values::{Value, Values};
-use crate::ir::{ControlOp, Edge, Line, LoopId, Op};
+use crate::ir::{ControlOp, Edge, Line, LoopId, Op, NO_REGISTER};
 use crate::module::Instruction;
 use crate::value::mask;
-
-/// Destination of a call without a result.
-const NO_RESULT: u32 = u32::MAX;
 
 impl FunctionBuilder<'_, '_> {
     /// Lowers a branch, a call or another end of a block.
@@ -164,7 +161,7 @@ impl FunctionBuilder<'_, '_> {
             return Err(Problem::invalid(line, "the call has the wrong number of arguments"));
         }
         let dst = match self.types().components(result, line)? {
-            0 => NO_RESULT,
+            0 => NO_REGISTER,
             _ => self.result(instruction)?.operand.index(),
         };
         Ok(ControlOp::Call { function: self.program.function(callee), dst, arguments })

@@ -314,7 +314,11 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             .chain(self.locals.iter().map(|local| local.register))
             .collect();
         let live = live_registers(&headers, &blocks, &self.code, &self.runs, &fixed);
-        let loops = headers.iter().zip(live).map(|(&header, live)| Loop { header, live }).collect();
+        let loops = headers
+            .iter()
+            .zip(live)
+            .map(|(&header, live)| Loop { header, live, communicates: false })
+            .collect();
         Function {
             name: self.program.globals.index.name(id).map(str::to_owned),
             id,

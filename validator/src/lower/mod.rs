@@ -45,7 +45,7 @@ use globals::Globals;
 use index::Index;
 use program::ProgramBuilder;
 
-use crate::ir::{Entry, Program};
+use crate::ir::{mark_communicating_loops, Entry, Program};
 use crate::module::Module;
 
 /// What to lower, and how it is specialised.
@@ -95,6 +95,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     if functions.len() == next {
         recursion::refuse(&functions, &mut builder.problems);
     }
+    mark_communicating_loops(&mut functions);
     let variables = builder.settle(&mut functions);
     let ProgramBuilder { globals, shapes, problems, harvested, .. } = builder;
     problems.finish()?;

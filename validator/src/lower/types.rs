@@ -196,7 +196,7 @@ impl TypeTable {
         let mut part = |id: u32, times: u32| -> Result<(), Problem> {
             let known = self.known(id, line)?;
             depth = depth.max(known.depth + 1);
-            decorations = unite(decorations, known.decorations);
+            decorations = decorations.union(known.decorations);
             components += u64::from(known.components) * u64::from(times);
             Ok(())
         };
@@ -237,7 +237,7 @@ impl TypeTable {
                     return Err(Problem::Unsupported(unsupported));
                 }
                 for member in members.iter() {
-                    decorations = unite(decorations, member.decorations);
+                    decorations = decorations.union(member.decorations);
                 }
             }
         }
@@ -432,18 +432,6 @@ fn member(ty: u32, decorations: &[Decoration]) -> Member {
         offset,
         matrix: stride.map(|stride| MatrixLayout { stride, row_major }),
         decorations: memory_decorations(decorations),
-    }
-}
-
-/// The union of two sets of decorations.
-pub(super) const fn unite(a: Decorations, b: Decorations) -> Decorations {
-    Decorations {
-        coherent: a.coherent || b.coherent,
-        volatile: a.volatile || b.volatile,
-        aliased: a.aliased || b.aliased,
-        restrict: a.restrict || b.restrict,
-        non_writable: a.non_writable || b.non_writable,
-        non_readable: a.non_readable || b.non_readable,
     }
 }
 

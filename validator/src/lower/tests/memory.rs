@@ -2,7 +2,7 @@ use super::*;
 use crate::event::{ClassSet, Order, Scope, StorageClass};
 use crate::ir::{AtomicKind, BarrierOp, Bound, BuiltIn, Leaf, LeafKind, Shape};
 
-fn shape_of_load<'p>(program: &'p Program) -> &'p Shape {
+fn shape_of_load(program: &Program) -> &Shape {
     let inst = find(program, |op| matches!(op, Op::Memory(MemoryOp::Load { .. })));
     match &inst.op {
         Op::Memory(MemoryOp::Load { shape, .. }) => &program.shapes[shape.0 as usize],
@@ -223,10 +223,11 @@ fn atomics_and_barriers_decode_scopes_and_semantics() {
 #[test]
 fn copies_take_memory_operands_for_each_side() {
     let program = program(
-        "%pointer_local = OpTypePointer Function %uint",
-        "%local = OpVariable %pointer_local Function %u5
+        "%pointer_local = OpTypePointer Workgroup %uint
+         %local = OpVariable %pointer_local Workgroup",
+        "
          %p = OpAccessChain %pointer_uint %buffer %u0
-         OpCopyMemory %p %local NonPrivatePointer|MakePointerAvailable %u2 None
+         OpCopyMemory %p %local NonPrivatePointer|MakePointerAvailable %u2 Volatile
          OpReturn",
     );
     let Op::Memory(MemoryOp::Copy { target_operands, source_operands, target_class, source_class, .. }) =
@@ -234,9 +235,20 @@ fn copies_take_memory_operands_for_each_side() {
     else {
         panic!()
     };
-    assert_eq!((*target_class, *source_class), (StorageClass::StorageBuffer, StorageClass::Function));
+    assert_eq!((*target_class, *source_class), (StorageClass::StorageBuffer, StorageClass::Workgroup));
     assert_eq!(target_operands.make_available, Some(Scope::Workgroup));
     assert!(target_operands.non_private && !source_operands.non_private);
-    let main = main_of(&program);
-    assert_eq!((main.locals.len(), main.locals[0].size), (1, 4));
+    assert!(source_operands.volatile && !target_operands.volatile);
+}
+
+#[test]
+fn variables_of_functions_are_locals() {
+    let program = program(
+        "%pointer_local = OpTypePointer Function %uint2\n%initial = OpConstantComposite %uint2 %u1 %u2",
+        "%local = OpVariable %pointer_local Function %initial\nOpReturn",
+    );
+    let [local] = main_of(&program).locals[..] else { panic!() };
+    assert_eq!(local.size, 8);
+    assert!(local.initializer.unwrap().is_constant());
+    assert_eq!(main_of(&program).registers, 2);
 }
