@@ -8,6 +8,7 @@
 
 pub mod behaviour;
 pub mod check;
+pub mod cli;
 pub mod compare;
 pub mod dispatch;
 pub mod event;

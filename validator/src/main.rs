@@ -1,9 +1,7 @@
-//! The command line.
+//! The `spirv-tv` command.
 
 use std::process::ExitCode;
 
-use spirv_tv::optimise::child;
-
 fn main() -> ExitCode {
-    child::serve(std::env::args_os().skip(1)).unwrap_or(ExitCode::FAILURE)
+    spirv_tv::cli::main()
 }

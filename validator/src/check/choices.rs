@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+use super::options::{CheckOptions, Legacy};
+use crate::explore::Races;
+use crate::model::vulkan::Revision;
 
 /// Everything that a result depends on beside the modules. Serialised as `choices` in JSON, in this
 /// order; see `docs/json.md`.
@@ -22,7 +26,9 @@ pub struct Choices {
     pub ignore: Vec<String>,
     /// What the modules were validated for; empty for the validator's default.
     pub target_env: String,
-    pub launch: LaunchChoice,
+    /// One per entry point; in JSON the object alone where there is one.
+    #[serde(serialize_with = "one_or_list")]
+    pub launch: Vec<LaunchChoice>,
     pub inputs: InputChoice,
     pub bounds: BoundsChoice,
     /// Version of spirv-tv.
@@ -45,7 +51,8 @@ pub struct LaunchChoice {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InputChoice {
-    pub count: u32,
+    /// How many were run.
+    pub count: usize,
     pub seed: u64,
 }
 
@@ -58,4 +65,52 @@ pub struct BoundsChoice {
     pub max_memory: u64,
     /// Seconds; null for none.
     pub timeout: Option<f64>,
+}
+
+impl Choices {
+    /// The choices of these options with these launches and this number of inputs.
+    pub fn of(options: &CheckOptions, launch: Vec<LaunchChoice>, inputs: usize) -> Choices {
+        let bounds = &options.bounds;
+        Choices {
+            model: "vulkan".to_owned(),
+            revision: match options.variant.revision {
+                Revision::R2024 => "2024".to_owned(),
+                Revision::R2025 => "2025".to_owned(),
+            },
+            chains: options.variant.chains,
+            races: match options.races {
+                Races::Undefined => "undefined".to_owned(),
+                Races::Keep => "keep".to_owned(),
+            },
+            legacy: match options.legacy {
+                Legacy::Spec => "spec".to_owned(),
+                Legacy::Coherent => "coherent".to_owned(),
+            },
+            progress: "fair".to_owned(),
+            hang: if options.strict_hangs { "strict" } else { "lenient" }.to_owned(),
+            environment: "quiet".to_owned(),
+            reconvergence: if options.structural_reconvergence { "structural" } else { "inconclusive" }
+                .to_owned(),
+            floats: "exact".to_owned(),
+            ignore: options.ignore.iter().map(ToString::to_string).collect(),
+            target_env: options.target_env.clone(),
+            launch,
+            inputs: InputChoice { count: inputs, seed: options.launch.seed.unwrap_or(0) },
+            bounds: BoundsChoice {
+                spin_bound: bounds.spin_bound,
+                max_instructions: bounds.max_instructions,
+                max_executions: bounds.max_executions,
+                max_memory: bounds.max_memory,
+                timeout: bounds.timeout.map(|timeout| timeout.as_secs_f64()),
+            },
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+fn one_or_list<S: Serializer>(launches: &[LaunchChoice], serializer: S) -> Result<S::Ok, S::Error> {
+    match launches {
+        [one] => one.serialize(serializer),
+        several => several.serialize(serializer),
+    }
 }

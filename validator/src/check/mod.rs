@@ -1,7 +1,23 @@
-//! Checks: a pair of modules, a launch and its inputs, one verdict.
+//! Checks: a pair of modules, a launch and its inputs, one verdict; and the outcomes of one module.
 
 mod choices;
+mod error;
+mod options;
+mod outcomes;
+mod pair;
+mod prepare;
 mod result;
+mod self_check;
+mod source;
+mod watch;
 
 pub use choices::{BoundsChoice, Choices, InputChoice, LaunchChoice};
-pub use result::{CheckReport, Explored, OutcomesReport, Role, Run, Source, UnsupportedConstruct};
+pub use error::CheckError;
+pub use options::{Bounds, CheckOptions, Legacy, ObserveOption};
+pub use outcomes::outcomes;
+pub use pair::check;
+pub use prepare::settle;
+pub use result::{
+    CheckReport, Explored, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source, UnsupportedConstruct,
+};
+pub use watch::Watch;

@@ -63,6 +63,8 @@ pub struct Explored {
 /// One input's run.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// Entry point.
+    pub entry: String,
     pub input: Input,
     pub comparison: Comparison,
     pub before: Explored,
@@ -72,6 +74,16 @@ pub struct Run {
     pub why: Option<String>,
     /// `--both-ways`: what after lost; `Refines` where nothing.
     pub reverse: Option<Comparison>,
+    /// Where before is racy as the specification reads an older memory model, but not when all accesses
+    /// count as coherent: the result then.
+    pub legacy: Option<LegacyRun>,
+}
+
+/// A comparison under `--legacy coherent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LegacyRun {
+    pub verdict: Verdict,
+    pub kind: Option<ViolationKind>,
 }
 
 /// The result of one check.
@@ -131,14 +143,38 @@ impl CheckReport {
     }
 }
 
+/// One entry point's behaviours on one input.
+#[derive(Clone, Debug)]
+pub struct OutcomesRun {
+    pub entry: String,
+    pub input: Input,
+    pub explored: Explored,
+}
+
 /// The result of `outcomes`.
 #[derive(Clone, Debug)]
 pub struct OutcomesReport {
     pub module: Source,
-    /// One per input.
-    pub runs: Vec<(Input, Explored)>,
+    pub runs: Vec<OutcomesRun>,
     pub unsupported: Vec<UnsupportedConstruct>,
     pub warnings: Vec<String>,
     pub undistinguished: Vec<(Scope, Scope)>,
     pub choices: Choices,
+}
+
+impl OutcomesReport {
+    /// The exit code: 3 where something is missing, with `strict` 4 where a bound cut something or scopes
+    /// are not told apart.
+    pub fn exit_code(&self, strict: bool) -> u8 {
+        let behaviours = || self.runs.iter().map(|run| &run.explored.behaviours);
+        let missing = self.runs.is_empty()
+            || !self.unsupported.is_empty()
+            || behaviours().any(|found| found.stopped.is_some() || !found.undecided.is_empty());
+        let bounded = behaviours().any(|found| found.bounded.is_some());
+        match (missing, strict && (bounded || !self.undistinguished.is_empty())) {
+            (true, _) => 3,
+            (false, true) => 4,
+            (false, false) => 0,
+        }
+    }
 }

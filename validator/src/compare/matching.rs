@@ -22,7 +22,7 @@ enum Place<'d> {
     Outcome(usize),
     /// The module cannot change them.
     Fixed(&'d [Byte]),
-    /// The module does not have them, and nothing says what they hold: they may not be written.
+    /// The module does not have them: they may not be changed.
     Untouchable,
 }
 
@@ -30,6 +30,8 @@ struct Pair<'d> {
     key: &'d str,
     before: Place<'d>,
     after: Place<'d>,
+    /// What after starts with, where it has the object.
+    initial: &'d [Byte],
 }
 
 /// A difference in memory, for reports.
@@ -96,7 +98,7 @@ impl<'d> ObjectMatch<'d> {
                         (allowed.len() != after_bytes.len()).then(|| allowed.len().min(after_bytes.len()))
                     })
                 }
-                None => after_bytes.iter().position(|byte| *byte != Byte::Undef),
+                None => after_bytes.iter().zip(pair.initial).position(|(byte, initial)| byte != initial),
             };
             offset.map(|offset| Difference { key: pair.key.to_owned(), offset })
         })
@@ -172,6 +174,7 @@ fn pairs<'d>(before: &'d Dispatch, after: &'d Dispatch) -> Vec<Pair<'d>> {
                         }),
                     (None, None) => Place::Untouchable,
                 },
+                initial: in_after.map_or(&[], |index| &after.objects[index].initial),
             }
         })
         .collect()

@@ -181,17 +181,13 @@ impl Builder<'_> {
                 | StorageClass::PhysicalStorageBuffer => false,
             };
             if !has_object {
-                let why = match (variable.class, variable.binding) {
+                let what = match (variable.class, variable.binding) {
                     (StorageClass::Uniform | StorageClass::StorageBuffer, None) => {
-                        "has no descriptor set and binding".to_owned()
+                        format!("{} without a descriptor set and binding", name(variable))
                     }
-                    (class, _) => format!("is in storage class {class:?}, which is not supported yet"),
+                    (class, _) => format!("{} in storage class {class:?}", name(variable)),
                 };
-                return Err(LaunchError::Unsupported(format!(
-                    "line {}: {} {why}",
-                    variable.line,
-                    name(variable)
-                )));
+                return Err(LaunchError::Unsupported { line: variable.line, what });
             }
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! What can be wrong with a launch. All of these end the run with exit code 2, except
-//! [`LaunchError::Unsupported`], which makes it inconclusive.
+//! [`LaunchError::Unsupported`], which makes the verdict inconclusive.
 
 use std::path::PathBuf;
+
+use crate::ir::Line;
 
 /// A launch that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +29,10 @@ pub enum LaunchError {
     /// Two options that contradict each other.
     #[error("{0}")]
     Contradiction(String),
-    /// Something that this version does not build yet.
+    /// An option that this version does not build yet.
     #[error("{0}")]
-    Unsupported(String),
+    NotBuilt(String),
+    /// A variable that this version cannot give memory to.
+    #[error("line {line}: {what} is not supported")]
+    Unsupported { line: Line, what: String },
 }

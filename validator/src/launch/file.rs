@@ -18,8 +18,9 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::options::{AliasSetting, BufferSetting, SpecSetting};
+use super::options::{AliasSetting, BufferSetting};
 use super::{LaunchError, LaunchOptions, Size3};
+use crate::lower::Specialisation;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -143,7 +144,7 @@ fn parse(text: &str, path: &Path) -> Result<LaunchOptions, LaunchError> {
             workgroups: size("workgroups", file.workgroups)?,
             subgroup_size: file.subgroup_size,
             local_size: size("local-size", file.local_size)?,
-            spec: each::<SpecSetting>("spec", file.spec)?,
+            spec: each::<Specialisation>("spec", file.spec)?,
             buffers: each::<BufferSetting>("buffer", file.buffer)?,
             push: file.push.map(|text| text.parse().map_err(|error| format!("push: {error}"))).transpose()?,
             images: file.image.settings(),

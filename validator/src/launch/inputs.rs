@@ -1,8 +1,8 @@
 //! Automatic inputs: initial contents for what the user did not give.
 //!
-//! In this order: zeros, small distinct values, constants harvested from both modules mixed with
-//! boundary values, then seeded random ones. Everything is a function of the modules, the launch
-//! and the seed.
+//! In this order: zeros; small distinct values; boundary values and constants harvested from both
+//! modules, each input turning the list on by one, so that every word takes every value in time;
+//! seeded random ones. Everything is a function of the modules, the launch and the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,22 @@ use crate::event::StorageClass;
 use crate::ir::Program;
 use crate::value::Byte;
 
-/// Number of automatic inputs where the user says none.
-pub const DEFAULT_INPUTS: u32 = 3;
+/// Largest number of automatic inputs where the user says none: a check makes fewer where they cost much.
+pub const DEFAULT_INPUTS: u32 = 16;
+
+/// Constants that are harvested, at most: the list has to come round within a few inputs.
+const MAX_HARVESTED: usize = 8;
 
 /// Largest size in bytes up to which a runtime array is grown to see what the module touches.
 const MAX_TRIAL_BYTES: u32 = 1 << 18;
 
+/// Elements of a runtime array that only the module after has: nothing says how many there are.
+const AFTER_ONLY_ELEMENTS: u32 = 64;
+
 /// Initial contents of everything that the host provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// `given`, `zeros`, `distinct`, `constants`, `random 1`, ….
+    /// `given`, `zeros`, `distinct`, `boundary 1`, …, `random 1`, ….
     pub name: String,
     /// Contents of every slot of either module; aliased slots hold the same. Those of slots that
     /// only the module after has are undefined.
@@ -57,13 +63,18 @@ pub fn inputs(
         return Ok(vec![generator.sized(Kind::Given, seed, trial)?]);
     }
     let mut made: Vec<Input> = Vec::new();
+    let mut boundaries = 0;
     for number in 0..count.max(1) {
         let kind = match number {
             0 => Kind::Zeros,
             1 => Kind::Distinct,
-            2 => Kind::Constants,
-            _ => Kind::Random(number - 2),
+            // Half of what is left turns the list of values, the other half is random.
+            _ if number % 2 == 0 || number < 2 + FIRST_BOUNDARIES => Kind::Boundary(boundaries),
+            _ => Kind::Random(number),
         };
+        if matches!(kind, Kind::Boundary(_)) {
+            boundaries += 1;
+        }
         let input = generator.sized(kind, seed, trial)?;
         if !made.iter().any(|other| other.buffers == input.buffers && other.push == input.push) {
             made.push(input);
@@ -77,7 +88,8 @@ enum Kind {
     Given,
     Zeros,
     Distinct,
-    Constants,
+    /// The list of boundary values and constants, turned on by this many.
+    Boundary(u32),
     Random(u32),
 }
 
@@ -87,7 +99,7 @@ impl Kind {
             Kind::Given => "given".to_owned(),
             Kind::Zeros => "zeros".to_owned(),
             Kind::Distinct => "distinct".to_owned(),
-            Kind::Constants => "constants".to_owned(),
+            Kind::Boundary(turn) => format!("boundary {}", turn + 1),
             Kind::Random(number) => format!("random {number}"),
         }
     }
@@ -100,7 +112,8 @@ struct Generator<'a> {
     /// Slots that only the module after has.
     after_only: BTreeMap<Slot, Bound>,
     push_size: u32,
-    constants: Vec<u32>,
+    /// Boundary values and harvested constants.
+    values: Vec<u32>,
     array_length: bool,
 }
 
@@ -109,10 +122,15 @@ impl<'a> Generator<'a> {
         let bounds_before = bounds(before);
         let mut after_only = after.map(bounds).unwrap_or_default();
         after_only.retain(|slot, _| !bounds_before.contains_key(slot));
-        let constants: BTreeSet<u32> = std::iter::once(before)
+        let harvested: BTreeSet<u32> = std::iter::once(before)
             .chain(after)
             .flat_map(|program| program.harvested.iter().copied())
+            .filter(|value| !BOUNDARIES.contains(value))
             .collect();
+        let first = BOUNDARIES.iter().take(FIRST_BOUNDARIES as usize);
+        let last = BOUNDARIES.iter().skip(FIRST_BOUNDARIES as usize);
+        let harvested = harvested.into_iter().take(MAX_HARVESTED);
+        let values = first.copied().chain(harvested).chain(last.copied()).collect();
         let push = before.variables.iter().filter(|variable| variable.class == StorageClass::PushConstant);
         Generator {
             before,
@@ -120,7 +138,7 @@ impl<'a> Generator<'a> {
             bounds: bounds_before,
             after_only,
             push_size: push.map(|variable| variable.size).max().unwrap_or(0),
-            constants: constants.into_iter().collect(),
+            values,
             array_length: scopes::scope_use(before).array_length,
         }
     }
@@ -190,7 +208,7 @@ impl<'a> Generator<'a> {
 
     /// Contents for everything, with this many elements in the runtime arrays.
     fn fill(&self, kind: Kind, seed: u64, elements: &BTreeMap<Slot, u32>) -> Input {
-        let mut words = Words::new(kind, seed, &self.constants);
+        let mut words = Words::new(kind, seed, &self.values);
         let size_of = |slot: &Slot, bound: &Bound| {
             let count = elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
             bound.with_elements(count)
@@ -214,7 +232,11 @@ impl<'a> Generator<'a> {
             .filter_map(|slot| Some((*slot, memories.get(&self.launch.memory_of(*slot))?.clone())))
             .collect();
         for (slot, bound) in &self.after_only {
-            buffers.insert(*slot, vec![Byte::Undef; bound.with_elements(64) as usize]);
+            let initial = match self.launch.given(*slot) {
+                Some(given) => given.clone(),
+                None => vec![Byte::Undef; bound.with_elements(AFTER_ONLY_ELEMENTS) as usize],
+            };
+            buffers.insert(*slot, initial);
         }
         let push = match &self.launch.push {
             Some(given) => given.clone(),
@@ -228,31 +250,34 @@ impl<'a> Generator<'a> {
 struct Words<'a> {
     kind: Kind,
     seed: u64,
-    constants: &'a [u32],
+    values: &'a [u32],
     /// Counts on through all buffers, so that their values are distinct.
     next: u32,
 }
 
-/// Values at which integer and float operations change their ways.
+/// Values at which integer and float operations change their ways, the most telling first.
 const BOUNDARIES: [u32; 12] = [
-    0,
-    1,
+    0x7fff_ffff,
     u32::MAX,
     0x8000_0000,
-    0x7fff_ffff,
-    0x7fff_fffe,
-    31,
-    32,
     // 1.0, -1.0, infinity, a NaN
     0x3f80_0000,
     0xbf80_0000,
+    31,
+    32,
     0x7f80_0000,
     0x7fc0_0000,
+    0x7fff_fffe,
+    1,
+    0,
 ];
 
+/// How many of them come before harvested constants and random inputs.
+const FIRST_BOUNDARIES: u32 = 4;
+
 impl<'a> Words<'a> {
-    fn new(kind: Kind, seed: u64, constants: &'a [u32]) -> Self {
-        Words { kind, seed, constants, next: 1 }
+    fn new(kind: Kind, seed: u64, values: &'a [u32]) -> Self {
+        Words { kind, seed, values, next: 1 }
     }
 
     /// `size` bytes for one buffer. The random words of a buffer depend on `salt` and their place
@@ -260,7 +285,7 @@ impl<'a> Words<'a> {
     fn take(&mut self, salt: u64, size: u32) -> Vec<Byte> {
         let number = match self.kind {
             Kind::Random(number) => u64::from(number),
-            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Constants => 0,
+            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Boundary(_) => 0,
         };
         let mut random = Random(self.seed ^ salt.rotate_left(17) ^ number.rotate_left(40));
         let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
@@ -272,27 +297,20 @@ impl<'a> Words<'a> {
     }
 
     fn word(&mut self, random: &mut Random) -> u32 {
+        let place = self.next;
+        self.next = self.next.wrapping_add(1);
         match self.kind {
             Kind::Given | Kind::Zeros => 0,
-            Kind::Distinct => {
-                let word = self.next;
-                self.next = self.next.wrapping_add(1);
-                word
-            }
-            Kind::Constants => {
-                if self.constants.is_empty() || random.below(3) == 0 {
-                    random.pick(&BOUNDARIES)
-                } else {
-                    random.pick(self.constants)
-                }
+            Kind::Distinct => place,
+            Kind::Boundary(turn) => {
+                let index = (place - 1).wrapping_add(turn) as usize % self.values.len().max(1);
+                self.values.get(index).copied().unwrap_or(0)
             }
             Kind::Random(_) => match random.below(4) {
                 0 => random.below(8),
-                1 if !self.constants.is_empty() => {
-                    // Next to a constant is where comparisons flip.
-                    random.pick(self.constants).wrapping_add(random.below(3)).wrapping_sub(1)
-                }
-                2 => random.pick(&BOUNDARIES),
+                // Next to a constant is where comparisons flip.
+                1 => random.pick(self.values).wrapping_add(random.below(3)).wrapping_sub(1),
+                2 => random.pick(self.values),
                 _ => random.next() as u32,
             },
         }
@@ -344,25 +362,27 @@ mod tests {
     }
 
     #[test]
-    fn zeros_then_distinct_then_constants() {
+    fn zeros_then_distinct_then_every_value_in_turn() {
         let mut program = program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]);
         program.harvested = vec![77];
-        let made = made(&program, &launch(1, 2, 2), 4, 0);
+        let made = made(&program, &launch(1, 2, 2), 8, 0);
         let names: Vec<&str> = made.iter().map(|input| input.name.as_str()).collect();
-        assert_eq!(names, ["zeros", "distinct", "constants", "random 1"]);
+        let expected = ["zeros", "distinct", "boundary 1", "boundary 2", "boundary 3", "boundary 4"];
+        assert_eq!(names[..6], expected);
+        assert_eq!(names[6..], ["boundary 5", "random 7"]);
         assert_eq!(words(&made[0], 0), [0, 0]);
         assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![3, 4]));
-        for word in words(&made[2], 0) {
-            assert!(word == 77 || BOUNDARIES.contains(&word), "{word}");
-        }
+        let first: Vec<u32> = made[2..7].iter().map(|input| words(input, 0)[0]).collect();
+        assert_eq!(first, [0x7fff_ffff, u32::MAX, 0x8000_0000, 0x3f80_0000, 77]);
+        assert_eq!(words(&made[2], 0)[1], u32::MAX);
     }
 
     #[test]
     fn the_seed_decides() {
         let program = program(vec![buffer(1, 0, 0)]);
         let launch = launch(1, 2, 2);
-        assert_eq!(made(&program, &launch, 8, 5), made(&program, &launch, 8, 5));
-        assert_ne!(made(&program, &launch, 8, 5), made(&program, &launch, 8, 6));
+        assert_eq!(made(&program, &launch, 10, 5), made(&program, &launch, 10, 5));
+        assert_ne!(made(&program, &launch, 10, 5), made(&program, &launch, 10, 6));
     }
 
     #[test]

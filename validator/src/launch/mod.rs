@@ -23,6 +23,6 @@ pub use contents::Contents;
 pub use error::LaunchError;
 pub use inputs::{Input, Trial};
 pub use options::{LaunchOptions, Size3};
-pub use resolve::{resolve_specialisation, Launch, Observe};
+pub use resolve::{given_specialisation, Launch, Observe};
 pub use slot::Slot;
 pub use target::Target;

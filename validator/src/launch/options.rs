@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Contents, LaunchError, Target};
+use crate::lower::Specialisation;
 
 /// Sizes in x, y and z; none is 0. Written `X[,Y,Z]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,56 +50,6 @@ impl FromStr for BufferSetting {
     }
 }
 
-/// What names a specialisation constant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpecTarget {
-    /// Its SpecId decoration.
-    SpecId(u32),
-    /// Its result id.
-    Id(u32),
-    /// Its OpName.
-    Name(String),
-}
-
-impl fmt::Display for SpecTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SpecTarget::SpecId(id) => write!(f, "specialisation constant with SpecId {id}"),
-            SpecTarget::Id(id) => write!(f, "specialisation constant %{id}"),
-            SpecTarget::Name(name) => write!(f, "specialisation constant named '{name}'"),
-        }
-    }
-}
-
-/// `ID=VALUE` of `--spec`. The value is read once the constant's width is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecSetting {
-    pub target: SpecTarget,
-    pub value: String,
-}
-
-impl FromStr for SpecSetting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (target, value) = halves(text, "ID=VALUE")?;
-        let target = match target.parse::<u32>() {
-            Ok(id) => SpecTarget::SpecId(id),
-            Err(_) => match target.parse::<Target>() {
-                Ok(Target::Id(id)) => SpecTarget::Id(id),
-                Ok(Target::Name(name)) => SpecTarget::Name(name),
-                Ok(Target::Slot(_)) | Err(_) => {
-                    return Err(format!("'{target}' is none of a SpecId, %id, OpName"));
-                }
-            },
-        };
-        if value.is_empty() {
-            return Err("a value must follow '='".to_owned());
-        }
-        Ok(SpecSetting { target, value: value.to_owned() })
-    }
-}
-
 /// `S.B=S.B` of `--alias`: two bindings that are the same memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AliasSetting {
@@ -128,7 +79,7 @@ pub struct LaunchOptions {
     pub workgroups: Option<Size3>,
     pub subgroup_size: Option<u32>,
     pub local_size: Option<Size3>,
-    pub spec: Vec<SpecSetting>,
+    pub spec: Vec<Specialisation>,
     pub buffers: Vec<BufferSetting>,
     pub push: Option<Contents>,
     pub images: Vec<String>,
@@ -170,7 +121,7 @@ impl LaunchOptions {
     /// Refuses what is read but not built yet, and sizes that make no sense.
     pub fn check(&self) -> Result<(), LaunchError> {
         let refuse = |option: &str, text: &str| {
-            Err(LaunchError::Unsupported(format!("{option} '{text}' is not supported yet by this version")))
+            Err(LaunchError::NotBuilt(format!("{option} '{text}' is not supported yet by this version")))
         };
         if let Some(text) = self.images.first() {
             return refuse("--image", text);
@@ -228,16 +179,6 @@ mod tests {
         let setting: Result<BufferSetting, String> = "0.1=@a=b".parse();
         assert_eq!(setting.map(|setting| setting.contents), Ok(Contents::File("a=b".into())));
         assert!("0.1".parse::<BufferSetting>().is_err());
-    }
-
-    #[test]
-    fn specialisation_targets() {
-        let target = |text: &str| text.parse::<SpecSetting>().map(|setting| setting.target);
-        assert_eq!(target("3=1"), Ok(SpecTarget::SpecId(3)));
-        assert_eq!(target("%3=1"), Ok(SpecTarget::Id(3)));
-        assert_eq!(target("SIZE=1"), Ok(SpecTarget::Name("SIZE".into())));
-        assert!(target("0.1=1").is_err());
-        assert!(target("3=").is_err());
     }
 
     #[test]

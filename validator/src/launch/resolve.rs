@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::contents::number;
-use super::options::{LaunchOptions, SpecTarget};
+use super::options::LaunchOptions;
 use super::scopes::{self, ScopeUse};
 use super::{defaults, LaunchError, Slot, Target};
 use crate::event::Scope;
 use crate::ir::{Program, SpecConstant};
+use crate::lower::SpecTarget;
 use crate::value::Byte;
 
 /// Most invocations that a launch may have.
@@ -82,19 +82,34 @@ impl Launch {
                 remedy: "lower --workgroups or --local-size",
             });
         }
-        launch.settle_buffers(options, before)?;
+        launch.settle_buffers(options, before, after)?;
         launch.settle_aliases(options, before)?;
         let scopes = uses.iter().flat_map(|found| found.scopes.iter().copied()).collect();
         launch.undistinguished = scopes::undistinguished(&scopes, &launch);
         Ok(launch)
     }
 
-    fn settle_buffers(&mut self, options: &LaunchOptions, before: &Program) -> Result<(), LaunchError> {
+    fn settle_buffers(
+        &mut self,
+        options: &LaunchOptions,
+        before: &Program,
+        after: Option<&Program>,
+    ) -> Result<(), LaunchError> {
         for setting in &options.buffers {
             let slots = setting.target.resolve(before, "--buffer")?;
-            if slots.is_empty() {
-                self.notes.push(format!("--buffer: the module has no {}, so it is not used", setting.target));
-            }
+            let slots = match (slots.is_empty(), &setting.target) {
+                // After may use a binding that before has, but does not use.
+                (true, Target::Slot(slot)) => {
+                    let in_after = after.is_some_and(|after| {
+                        after.variables.iter().any(|variable| Slot::of(variable).contains(slot))
+                    });
+                    if !in_after {
+                        self.notes.push(format!("--buffer: nothing uses {}", setting.target));
+                    }
+                    vec![*slot]
+                }
+                (_, Target::Slot(_) | Target::Id(_) | Target::Name(_)) => slots,
+            };
             let bytes = setting.contents.bytes()?;
             for slot in slots {
                 self.buffers.insert(slot, bytes.clone());
@@ -185,78 +200,38 @@ fn bindings(program: &Program) -> String {
     }
 }
 
-/// The values of `--spec`, by SpecId, resolved in the module before: both modules are specialised
-/// with them. `--local-size` gives the constants that a specialised local size is taken from.
-pub fn resolve_specialisation(
+/// The specialisation values that were given, by SpecId, as the module before resolved them: after is
+/// specialised with the same. `id_named` knows the ids that the module's text names.
+///
+/// # Errors
+/// A constant without a SpecId: nothing can set it.
+pub fn given_specialisation(
     options: &LaunchOptions,
+    id_named: impl Fn(&str) -> Option<u32>,
     before: &Program,
 ) -> Result<BTreeMap<u32, u64>, LaunchError> {
     let mut values = BTreeMap::new();
-    if let Some(size) = options.local_size {
-        for (spec_id, value) in before.entry.local_size_spec_ids.iter().zip(size.0) {
-            if let Some(spec_id) = spec_id {
-                values.insert(*spec_id, u64::from(value));
-            }
+    let named = |constant: &SpecConstant, target: &SpecTarget| match target {
+        SpecTarget::SpecId(id) => constant.spec_id == Some(*id),
+        SpecTarget::Id(id) => {
+            id.parse() == Ok(constant.result_id) || id_named(id) == Some(constant.result_id)
+        }
+        SpecTarget::Name(name) => constant.name.as_deref() == Some(name),
+    };
+    for given in &options.spec {
+        for constant in before.spec_constants.iter().filter(|constant| named(constant, &given.target)) {
+            let spec_id = constant.spec_id.ok_or_else(|| LaunchError::WrongTarget {
+                option: "--spec",
+                what: format!("{} has no SpecId decoration, so that nothing can set it", given.target),
+            })?;
+            values.insert(spec_id, constant.value);
         }
     }
-    for setting in &options.spec {
-        let matches = |constant: &&SpecConstant| match &setting.target {
-            SpecTarget::SpecId(id) => constant.spec_id == Some(*id),
-            SpecTarget::Id(id) => constant.result_id == *id,
-            SpecTarget::Name(name) => constant.name.as_deref() == Some(name),
-        };
-        let constant =
-            before.spec_constants.iter().find(matches).ok_or_else(|| LaunchError::UnknownTarget {
-                option: "--spec",
-                what: setting.target.to_string(),
-                known: spec_constants(before),
-            })?;
-        let spec_id = constant.spec_id.ok_or_else(|| LaunchError::WrongTarget {
-            option: "--spec",
-            what: format!("{} has no SpecId decoration, so that nothing can set it", setting.target),
-        })?;
-        values.insert(spec_id, spec_value(&setting.value, constant)?);
+    if options.local_size.is_some() {
+        let sized = before.entry.local_size_spec_ids.iter().zip(before.entry.local_size);
+        values.extend(sized.filter_map(|(spec_id, size)| Some(((*spec_id)?, u64::from(size)))));
     }
     Ok(values)
-}
-
-fn spec_value(text: &str, constant: &SpecConstant) -> Result<u64, LaunchError> {
-    let value = if constant.width == 1 {
-        match text {
-            "true" | "1" => Some(1),
-            "false" | "0" => Some(0),
-            _ => None,
-        }
-    } else {
-        number(text, constant.width)
-    };
-    value.ok_or_else(|| LaunchError::Syntax {
-        option: "--spec",
-        text: text.to_owned(),
-        reason: match constant.width {
-            1 => "the constant is a bool: true or false".to_owned(),
-            width => format!("not a value of the constant's {width} bits"),
-        },
-    })
-}
-
-fn spec_constants(program: &Program) -> String {
-    let names: Vec<String> = program
-        .spec_constants
-        .iter()
-        .map(|constant| {
-            let name = constant.name.as_deref().map(|name| format!(" '{name}'")).unwrap_or_default();
-            match constant.spec_id {
-                Some(id) => format!("{id} (%{}{name})", constant.result_id),
-                None => format!("%{}{name}", constant.result_id),
-            }
-        })
-        .collect();
-    if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    }
 }
 
 #[cfg(test)]
@@ -308,39 +283,33 @@ mod tests {
     }
 
     #[test]
-    fn specialisation_values_fit_their_constants() {
+    fn specialisation_is_carried_by_spec_id() {
         let mut program = program(vec![]);
-        let constant = |spec_id, result_id, width, name: &str| SpecConstant {
+        let constant = |spec_id, result_id, name: &str, value| SpecConstant {
             spec_id,
             result_id,
             name: Some(name.to_owned()),
-            width,
-            value: 0,
+            width: 32,
+            value,
             line: 0,
         };
-        program.spec_constants = vec![
-            constant(Some(3), 10, 32, "N"),
-            constant(Some(4), 11, 1, "FLAG"),
-            constant(None, 12, 32, "X"),
-        ];
+        program.spec_constants =
+            vec![constant(Some(3), 10, "N", 7), constant(Some(4), 11, "M", 8), constant(None, 12, "X", 9)];
         program.entry.local_size_spec_ids = [Some(9), None, None];
-        let values = |spec: &[&str]| {
+        let values = |spec: &str, local_size| {
             let options = LaunchOptions {
-                spec: spec.iter().filter_map(|text| text.parse().ok()).collect(),
-                local_size: Some(Size3([8, 1, 1])),
+                spec: spec.parse().into_iter().collect(),
+                local_size,
                 ..LaunchOptions::default()
             };
-            resolve_specialisation(&options, &program).map_err(|error| error.to_string())
+            given_specialisation(&options, |_| None, &program).map_err(|error| error.to_string())
         };
-        assert_eq!(values(&["3=-1", "FLAG=true"]), Ok(BTreeMap::from([(3, 0xffff_ffff), (4, 1), (9, 8)])));
-        assert_eq!(values(&["%10=7"]), Ok(BTreeMap::from([(3, 7), (9, 8)])));
-        assert_eq!(values(&["4=2"]), Err("--spec '2': the constant is a bool: true or false".into()));
-        assert!(values(&["%12=1"]).is_err_and(|error| error.contains("no SpecId")));
-        assert_eq!(
-            values(&["5=1"]),
-            Err("--spec: the module has no specialisation constant with SpecId 5; \
-                 it has 3 (%10 'N'), 4 (%11 'FLAG'), %12 'X'"
-                .into())
-        );
+        assert_eq!(values("3=7", None), Ok(BTreeMap::from([(3, 7)])));
+        assert_eq!(values("M=8", None), Ok(BTreeMap::from([(4, 8)])));
+        assert_eq!(values("%11=8", None), Ok(BTreeMap::from([(4, 8)])));
+        // A SpecId that the module does not have is ignored, as Vulkan does.
+        assert_eq!(values("5=1", None), Ok(BTreeMap::new()));
+        assert_eq!(values("3=7", Some(Size3([2, 1, 1]))), Ok(BTreeMap::from([(3, 7), (9, 2)])));
+        assert!(values("X=9", None).is_err_and(|error| error.contains("no SpecId")));
     }
 }

@@ -1,30 +1,43 @@
 //! Reports as JSON; `docs/json.md` describes every field. One object on one line.
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::words::{word, words};
 use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess, Witness};
-use crate::check::{CheckReport, Choices, Explored, OutcomesReport, Role, Run, Source, UnsupportedConstruct};
-use crate::compare::{Comparison, Subject, Violation};
+use crate::check::{
+    CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
+    UnsupportedConstruct,
+};
+use crate::compare::{Comparison, Subject, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::Input;
 use crate::value::Byte;
 
-/// The object of a check, schema `spirv-tv.check/1`.
+/// The schema of checks.
+pub const CHECK_SCHEMA: &str = "spirv-tv.check/1";
+
+/// The object of a check, schema [`CHECK_SCHEMA`].
 pub fn check(report: &CheckReport) -> String {
     render(&check_json(report))
 }
 
 /// The same object as a value, for those who add members to it.
-pub fn check_value(report: &CheckReport) -> serde_json::Value {
+pub fn check_value(report: &CheckReport) -> Value {
     // See `render` for what can fail.
     serde_json::to_value(check_json(report)).unwrap_or_default()
 }
 
+/// The choices of a run without a launch.
+pub fn choices(options: &CheckOptions) -> Value {
+    // See `render` for what can fail.
+    serde_json::to_value(Choices::of(options, Vec::new(), 0)).unwrap_or_default()
+}
+
 fn check_json(report: &CheckReport) -> CheckJson<'_> {
     CheckJson {
-        schema: "spirv-tv.check/1",
+        schema: CHECK_SCHEMA,
         before: &report.before.name,
         after: &report.after.name,
         verdict: report.verdict.name(),
@@ -45,7 +58,7 @@ pub fn outcomes(report: &OutcomesReport) -> String {
     // What was not run has no outcomes, and is not complete.
     let nothing = Behaviours::default();
     let first = match report.runs.first() {
-        Some((_, explored)) => behaviours_json(&explored.behaviours, &explored.dispatch, Role::Module),
+        Some(run) => behaviours_json(&run.explored.behaviours, &run.explored.dispatch, Role::Module),
         None => behaviours_json(&nothing, &Dispatch::default(), Role::Module),
     };
     let runs = report.runs.iter().map(outcomes_run).collect::<Vec<_>>();
@@ -54,7 +67,7 @@ pub fn outcomes(report: &OutcomesReport) -> String {
         module: &report.module.name,
         first,
         runs: if runs.len() > 1 { runs } else { Vec::new() },
-        input: report.runs.first().map(|(input, _)| input_json(input)),
+        input: report.runs.first().map(|run| input_json(&run.input)),
         scopes_not_distinguished: scopes(&report.undistinguished),
         unsupported: unsupported(&report.unsupported),
         warnings: &report.warnings,
@@ -62,10 +75,11 @@ pub fn outcomes(report: &OutcomesReport) -> String {
     })
 }
 
-fn outcomes_run((input, explored): &(Input, Explored)) -> OutcomesRunJson<'_> {
+fn outcomes_run(run: &OutcomesRun) -> OutcomesRunJson<'_> {
     OutcomesRunJson {
-        input: input_json(input),
-        behaviours: behaviours_json(&explored.behaviours, &explored.dispatch, Role::Module),
+        entry: &run.entry,
+        input: input_json(&run.input),
+        behaviours: behaviours_json(&run.explored.behaviours, &run.explored.dispatch, Role::Module),
     }
 }
 
@@ -92,6 +106,7 @@ struct CheckJson<'a> {
 
 #[derive(Serialize)]
 struct RunJson<'a> {
+    entry: &'a str,
     input: InputJson<'a>,
     verdict: &'static str,
     bounded: bool,
@@ -101,8 +116,17 @@ struct RunJson<'a> {
     /// `--both-ways` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     after_loses_behaviours: Option<bool>,
+    /// Where before is racy only as the specification reads an older memory model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    legacy_coherent: Option<LegacyJson>,
     reasons: &'a [String],
     notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct LegacyJson {
+    verdict: &'static str,
+    kind: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -219,6 +243,7 @@ struct OutcomesJson<'a> {
 
 #[derive(Serialize)]
 struct OutcomesRunJson<'a> {
+    entry: &'a str,
     input: InputJson<'a>,
     #[serde(flatten)]
     behaviours: BehavioursJson<'a>,
@@ -240,6 +265,7 @@ struct BehavioursJson<'a> {
 fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
     let violation = run.comparison.violation.as_ref().zip(run.after.as_ref());
     RunJson {
+        entry: &run.entry,
         input: input_json(&run.input),
         verdict: run.comparison.verdict.name(),
         bounded: run.comparison.bounded,
@@ -248,6 +274,10 @@ fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
         violation: violation
             .map(|(violation, explored)| violation_json(violation, explored, run.why.as_deref(), after)),
         after_loses_behaviours: run.reverse.as_ref().map(|reverse: &Comparison| reverse.violation.is_some()),
+        legacy_coherent: run.legacy.map(|legacy| LegacyJson {
+            verdict: legacy.verdict.name(),
+            kind: legacy.kind.map(ViolationKind::name),
+        }),
         reasons: &run.comparison.reasons,
         notes: &run.comparison.notes,
     }

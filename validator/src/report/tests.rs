@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{json, text, Painter};
 use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess, Witness, WitnessEvent};
 use crate::check::{
-    BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, Role, Run,
-    Source, UnsupportedConstruct,
+    BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, OutcomesRun,
+    Role, Run, Source, UnsupportedConstruct,
 };
 use crate::compare::{refines, CompareOptions, Side, Verdict};
 use crate::dispatch::{Dispatch, Object, Place};
@@ -113,7 +113,7 @@ fn choices() -> Choices {
         floats: "spec".into(),
         ignore: Vec::new(),
         target_env: "vulkan1.3".into(),
-        launch: LaunchChoice {
+        launch: vec![LaunchChoice {
             entry: "main".into(),
             workgroups: [2, 1, 1],
             local_size: [1, 1, 1],
@@ -121,7 +121,7 @@ fn choices() -> Choices {
             subgroup_size: 1,
             specialisation: BTreeMap::from([("3".to_owned(), 8)]),
             aliases: BTreeMap::new(),
-        },
+        }],
         inputs: InputChoice { count: 3, seed: 0 },
         bounds: BoundsChoice {
             spin_bound: 256,
@@ -145,12 +145,14 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         diff: None,
         verdict: comparison.verdict,
         runs: vec![Run {
+            entry: "main".into(),
             input: input(),
             comparison,
             before: Explored { behaviours: before, dispatch: dispatch.clone() },
             after: Some(Explored { behaviours: after, dispatch }),
             why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
             reverse: None,
+            legacy: None,
         }],
         unsupported: Vec::new(),
         reasons: Vec::new(),
@@ -257,10 +259,14 @@ fn outcomes_report() -> OutcomesReport {
     let hang = Outcome { end: End::Hang, memory: Vec::new(), volatile: vec![Vec::new(), Vec::new()] };
     OutcomesReport {
         module: Source { name: "module.spvasm".into(), text: String::new() },
-        runs: vec![(
-            input(),
-            Explored { behaviours: behaviours(vec![outcome(&[0, 0]), traced, hang]), dispatch: dispatch() },
-        )],
+        runs: vec![OutcomesRun {
+            entry: "main".into(),
+            input: input(),
+            explored: Explored {
+                behaviours: behaviours(vec![outcome(&[0, 0]), traced, hang]),
+                dispatch: dispatch(),
+            },
+        }],
         unsupported: Vec::new(),
         warnings: Vec::new(),
         undistinguished: Vec::new(),

@@ -5,7 +5,7 @@ use super::style::Painter;
 use super::words::words;
 use super::{diff, json, witness};
 use crate::behaviour::{Behaviours, Outcome, Undefined, VolatileAccess};
-use crate::check::{CheckReport, Choices, Explored, OutcomesReport, Run};
+use crate::check::{CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 
@@ -250,7 +250,6 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
 
 /// Everything that the result rests on, in a few lines.
 fn choices_text(choices: &Choices) -> String {
-    let launch = &choices.launch;
     let size = |[x, y, z]: [u32; 3]| if (y, z) == (1, 1) { x.to_string() } else { format!("{x}x{y}x{z}") };
     let mut text = format!(
         "model {} {}, chains {}, races {}, legacy {}, progress {}, hang {}, environment {}, \
@@ -269,19 +268,21 @@ fn choices_text(choices: &Choices) -> String {
     if !choices.ignore.is_empty() {
         text.push_str(&format!(", ignoring {}", choices.ignore.join(", ")));
     }
-    text.push_str(&format!(
-        "\nlaunch: {}, workgroups {} of {}{}, subgroups of {}",
-        launch.entry,
-        size(launch.workgroups),
-        size(launch.local_size),
-        if launch.local_size_rewritten { " (not what it was compiled for)" } else { "" },
-        launch.subgroup_size,
-    ));
-    for (id, value) in &launch.specialisation {
-        text.push_str(&format!(", spec {id}={value}"));
-    }
-    for (slot, memory) in launch.aliases.iter().filter(|(slot, memory)| slot != memory) {
-        text.push_str(&format!(", {slot} is {memory}"));
+    for launch in &choices.launch {
+        text.push_str(&format!(
+            "\nlaunch: {}, workgroups {} of {}{}, subgroups of {}",
+            launch.entry,
+            size(launch.workgroups),
+            size(launch.local_size),
+            if launch.local_size_rewritten { " (not what it was compiled for)" } else { "" },
+            launch.subgroup_size,
+        ));
+        for (id, value) in &launch.specialisation {
+            text.push_str(&format!(", spec {id}={value}"));
+        }
+        for (slot, memory) in launch.aliases.iter().filter(|(slot, memory)| slot != memory) {
+            text.push_str(&format!(", {slot} is {memory}"));
+        }
     }
     let bounds = &choices.bounds;
     text.push_str(&format!("\ninputs {}, seed {}", choices.inputs.count, choices.inputs.seed));
@@ -296,6 +297,35 @@ fn choices_text(choices: &Choices) -> String {
     text
 }
 
+/// One line: how many outcomes there are.
+pub fn outcomes_line(report: &OutcomesReport) -> String {
+    let mut text = String::new();
+    for item in &report.unsupported {
+        text.push_str(&format!(
+            "{}: {} is not supported (line {})\n",
+            report.module.name, item.what, item.line
+        ));
+    }
+    for OutcomesRun { entry, input, explored } in &report.runs {
+        let behaviours = &explored.behaviours;
+        let undefined: Vec<String> = behaviours.undefined.iter().map(|(found, _)| fault(found)).collect();
+        text.push_str(&format!(
+            "{}: {entry}: {} of {} on input '{}'{}{}\n",
+            report.module.name,
+            counted(behaviours.outcomes.len(), "outcome"),
+            counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
+            input.name,
+            if undefined.is_empty() {
+                String::new()
+            } else {
+                format!("; undefined: {}", undefined.join("; "))
+            },
+            completeness(behaviours),
+        ));
+    }
+    text
+}
+
 /// The allowed outcomes of one module.
 pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
     let mut text = String::new();
@@ -307,10 +337,10 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
             item.line
         ));
     }
-    for (input, explored) in &report.runs {
+    for OutcomesRun { entry, input, explored } in &report.runs {
         let behaviours = &explored.behaviours;
         let head = format!(
-            "{} of {} on input '{}'{}",
+            "{entry}: {} of {} on input '{}'{}",
             counted(behaviours.outcomes.len(), "outcome"),
             counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
             input.name,

@@ -1,0 +1,76 @@
+//! The options of a check: choices, bounds, launch.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::compare::ViolationKind;
+use crate::explore::Races;
+use crate::launch::{LaunchOptions, Target};
+use crate::model::vulkan::Variant;
+
+/// How GLSL450 and Simple modules are read (DESIGN section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Legacy {
+    /// Coherent accesses are non-private, others are private.
+    #[default]
+    Spec,
+    /// Every shared access counts as coherent.
+    Coherent,
+}
+
+/// Which memory `outcomes` shows beside what is externally visible.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum ObserveOption {
+    #[default]
+    External,
+    Variables(Vec<Target>),
+    All,
+}
+
+/// Everything that a check depends on beside the modules.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    pub launch: LaunchOptions,
+    pub variant: Variant,
+    pub races: Races,
+    /// `--hang strict`.
+    pub strict_hangs: bool,
+    pub legacy: Legacy,
+    /// `--reconvergence structural`.
+    pub structural_reconvergence: bool,
+    pub bounds: Bounds,
+    pub ignore: BTreeSet<ViolationKind>,
+    pub self_check: bool,
+    pub both_ways: bool,
+    pub observe: ObserveOption,
+    /// What the modules were validated for, for the report.
+    pub target_env: String,
+}
+
+/// Where a search ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds {
+    pub spin_bound: u32,
+    pub max_instructions: u64,
+    pub max_executions: u64,
+    /// Bytes.
+    pub max_memory: u64,
+    /// For the whole check.
+    pub timeout: Option<Duration>,
+    /// Threads; 0 for as many as there are cores.
+    pub jobs: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        let settings = crate::explore::Settings::default();
+        Bounds {
+            spin_bound: settings.spin_bound,
+            max_instructions: settings.max_instructions,
+            max_executions: settings.max_executions,
+            max_memory: settings.max_memory,
+            timeout: settings.timeout,
+            jobs: settings.jobs,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The allowed outcomes of one module.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::choices::Choices;
+use super::error::CheckError;
+use super::options::CheckOptions;
+use super::prepare::{self, Lowered, Prepared};
+use super::result::{Explored, OutcomesReport, OutcomesRun, Role};
+use super::source::source;
+use super::watch::Watch;
+use crate::explore;
+use crate::module::Module;
+
+/// Inputs of `outcomes` where the user says no number: zeros alone, since one set is asked for.
+const OUTCOMES_INPUTS: u32 = 1;
+
+/// Finds the outcomes of a module on each input.
+///
+/// # Errors
+/// As for [`check`](super::check).
+pub fn outcomes(
+    module: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+) -> Result<OutcomesReport, CheckError> {
+    let deadline = options.bounds.timeout.map(|timeout| Instant::now() + timeout);
+    let mut report = OutcomesReport {
+        module: source(module),
+        runs: Vec::new(),
+        unsupported: Vec::new(),
+        warnings: Vec::new(),
+        undistinguished: Vec::new(),
+        choices: Choices::of(options, Vec::new(), 0),
+    };
+    if let Some(objection) = &module.objection {
+        report.warnings.push(format!("{}:{objection} (accepted by --lenient)", module.name));
+    }
+    for entry in prepare::entries(module, &options.launch) {
+        let local_size = options.launch.local_size.map(|size| size.0);
+        let spec = options.launch.spec.clone();
+        let program = match prepare::lower_module(module, Role::Module, entry, spec, local_size)? {
+            Lowered::Program(program) => program,
+            Lowered::Unsupported(list) => {
+                report.unsupported.extend(list);
+                continue;
+            }
+        };
+        let Prepared { launch, inputs, choice, warnings } =
+            prepare::prepare(module, &program, None, options, OUTCOMES_INPUTS)?;
+        report.choices.launch.push(choice);
+        report.warnings.extend(warnings);
+        report.undistinguished.extend(launch.undistinguished.clone());
+        for input in inputs {
+            let dispatch = match prepare::dispatch_of(&program, Role::Module, &launch, &input)? {
+                Ok(dispatch) => dispatch,
+                Err(unsupported) => {
+                    report.unsupported.push(unsupported);
+                    break;
+                }
+            };
+            watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
+            let behaviours = explore::explore(&program, &dispatch, &options.settings(deadline, watch));
+            report.runs.push(OutcomesRun {
+                entry: program.entry.name.clone(),
+                input,
+                explored: Explored { behaviours, dispatch },
+            });
+        }
+    }
+    report.choices.inputs.count =
+        report.runs.iter().map(|run| &run.input.name).collect::<BTreeSet<_>>().len();
+    report.unsupported.sort();
+    report.unsupported.dedup();
+    Ok(report)
+}

@@ -1,0 +1,424 @@
+//! A check of two modules: every entry point, every input.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::choices::{Choices, LaunchChoice};
+use super::error::CheckError;
+use super::options::{CheckOptions, Legacy};
+use super::prepare::{self, Lowered, Prepared};
+use super::result::{CheckReport, Explored, LegacyRun, Role, Run, UnsupportedConstruct};
+use super::self_check::self_check;
+use super::watch::Watch;
+use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict};
+use crate::dispatch::Dispatch;
+use crate::event::{Scope, UndefinedKind};
+use crate::explain;
+use crate::explore::{self, Races, Settings};
+use crate::ir::{MemoryModel, Program};
+use crate::launch::inputs::DEFAULT_INPUTS;
+use crate::launch::{Input, Launch};
+use crate::lower::{LowerError, SpecTarget};
+use crate::module::Module;
+
+/// Checks whether `after` refines `before`.
+///
+/// # Errors
+/// [`CheckError`], where the pair or the launch makes no sense. What is merely not supported, or differs
+/// between the modules, makes an inconclusive report.
+pub fn check(
+    before: &Module,
+    after: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+) -> Result<CheckReport, CheckError> {
+    let mut checker = Checker {
+        before,
+        after,
+        options,
+        watch,
+        deadline: options.bounds.timeout.map(|timeout| Instant::now() + timeout),
+        found: Found::default(),
+    };
+    for module in [before, after] {
+        if let Some(objection) = &module.objection {
+            let message = format!("{}:{objection} (accepted by --lenient)", module.name);
+            checker.found.warnings.push(message);
+        }
+    }
+    for entry in prepare::entries(before, &options.launch) {
+        checker.entry(entry)?;
+    }
+    Ok(checker.finish())
+}
+
+/// Where the user gives no number of inputs: this many at least, and more until they have cost so many
+/// executions of single invocations. (Time would make the result depend on the machine.)
+const LEAST_INPUTS: usize = 3;
+const DEAR: u64 = 20_000;
+
+/// Executions that a run visited.
+fn explored(run: &Run) -> u64 {
+    let after = run.after.as_ref().map_or(0, |after| after.behaviours.explored);
+    run.before.behaviours.explored.saturating_add(after)
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    runs: Vec<Run>,
+    unsupported: Vec<UnsupportedConstruct>,
+    /// Why the whole is inconclusive.
+    reasons: Vec<String>,
+    /// A self-check that failed.
+    failures: Vec<String>,
+    warnings: Vec<String>,
+    undistinguished: Vec<(Scope, Scope)>,
+    launches: Vec<LaunchChoice>,
+}
+
+struct Checker<'a> {
+    before: &'a Module,
+    after: &'a Module,
+    options: &'a CheckOptions,
+    watch: &'a Watch,
+    deadline: Option<Instant>,
+    found: Found,
+}
+
+impl Checker<'_> {
+    fn entry(&mut self, entry: Option<String>) -> Result<(), CheckError> {
+        let Some((before, after)) = self.programs(entry)? else { return Ok(()) };
+        let differences = differences(&before, &after);
+        if !differences.is_empty() {
+            self.found.reasons.extend(differences);
+            return Ok(());
+        }
+        let Prepared { launch, inputs, choice, warnings } =
+            prepare::prepare(self.before, &before, Some(&after), self.options, DEFAULT_INPUTS)?;
+        self.found.launches.push(choice);
+        for warning in warnings {
+            if !self.found.warnings.contains(&warning) {
+                self.found.warnings.push(warning);
+            }
+        }
+        for pair in &launch.undistinguished {
+            if !self.found.undistinguished.contains(pair) {
+                self.found.undistinguished.push(*pair);
+            }
+        }
+        let mut cost = 0;
+        for (number, input) in inputs.into_iter().enumerate() {
+            let automatic = self.options.launch.inputs.is_none() && number >= LEAST_INPUTS;
+            if automatic && cost >= DEAR {
+                break;
+            }
+            let done = self.input(&before, &after, &launch, input)?;
+            if done {
+                break;
+            }
+            let explored = self.found.runs.last().map_or(0, explored);
+            cost = explored.saturating_mul(launch.invocations()).saturating_add(cost);
+        }
+        Ok(())
+    }
+
+    /// Both modules lowered; everything unsupported in either is collected.
+    fn programs(&mut self, entry: Option<String>) -> Result<Option<(Program, Program)>, CheckError> {
+        let launch = &self.options.launch;
+        let local_size = launch.local_size.map(|size| size.0);
+        let before =
+            prepare::lower_module(self.before, Role::Before, entry.clone(), launch.spec.clone(), local_size)?;
+        let (name, specialisation) = match &before {
+            Lowered::Program(program) => (
+                Some(program.entry.name.clone()),
+                prepare::specialisation_of_after(launch, self.before, program)?,
+            ),
+            Lowered::Unsupported(_) => {
+                let by_id = launch.spec.iter().filter(|one| matches!(one.target, SpecTarget::SpecId(_)));
+                (entry, by_id.cloned().collect())
+            }
+        };
+        let after = match prepare::lower_module(self.after, Role::After, name, specialisation, local_size) {
+            Err(CheckError::Lower { error: LowerError::UnknownEntryPoint { name, known }, .. }) => {
+                self.found
+                    .reasons
+                    .push(format!("after has no entry point '{name}'; it has {}", known.join(", ")));
+                None
+            }
+            lowered => Some(lowered?),
+        };
+        let mut programs = Vec::new();
+        for lowered in std::iter::once(before).chain(after) {
+            match lowered {
+                Lowered::Program(program) => programs.push(program),
+                Lowered::Unsupported(list) => self.found.unsupported.extend(list),
+            }
+        }
+        let mut programs = programs.into_iter();
+        Ok(programs.next().zip(programs.next()))
+    }
+
+    /// Runs one input; true where the rest need not be run.
+    fn input(
+        &mut self,
+        before: &Program,
+        after: &Program,
+        launch: &Launch,
+        input: Input,
+    ) -> Result<bool, CheckError> {
+        let dispatches = self.dispatches(before, after, launch, &input)?;
+        let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(true) };
+        let pair = Pair {
+            before,
+            after,
+            before_dispatch,
+            after_dispatch,
+            name: format!("{}, input '{}'", before.entry.name, input.name),
+        };
+        if self.options.self_check {
+            self.self_checks(&pair);
+        }
+        let mut run = self.run(&pair, input);
+        let racy =
+            run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
+        let legacy = matches!(before.memory_model, MemoryModel::Glsl450 | MemoryModel::Simple);
+        if racy && legacy && self.options.legacy == Legacy::Spec && self.options.races == Races::Undefined {
+            run.legacy = self.legacy_run(before, after, launch, &run.input)?;
+        }
+        let done = run.comparison.verdict == Verdict::Violates;
+        self.found.runs.push(run);
+        Ok(done)
+    }
+
+    fn dispatches(
+        &mut self,
+        before: &Program,
+        after: &Program,
+        launch: &Launch,
+        input: &Input,
+    ) -> Result<Option<(Dispatch, Dispatch)>, CheckError> {
+        let sides = [(before, Role::Before), (after, Role::After)];
+        let mut dispatches = Vec::new();
+        for (program, role) in sides {
+            match prepare::dispatch_of(program, role, launch, input)? {
+                Ok(dispatch) => dispatches.push(dispatch),
+                Err(unsupported) => self.found.unsupported.push(unsupported),
+            }
+        }
+        let mut dispatches = dispatches.into_iter();
+        Ok(dispatches.next().zip(dispatches.next()))
+    }
+
+    fn self_checks(&mut self, pair: &Pair<'_>) {
+        for (role, side) in [(Role::Before, pair.before_side()), (Role::After, pair.after_side())] {
+            self.watch.enter(format!("{}: {} against itself", pair.name, role.name()));
+            let settings = Settings { stop_at_undefined: false, ..self.settings() };
+            let result = self_check(side.program, side.dispatch, &settings, &self.compare_options());
+            match result {
+                Ok(()) => {}
+                Err(failure) if failure.undecided => self.found.warnings.push(failure.told(role)),
+                Err(failure) => self.found.failures.push(failure.told(role)),
+            }
+        }
+    }
+
+    fn run(&self, pair: &Pair<'_>, input: Input) -> Run {
+        let before = self.explore(pair, Role::Before, self.options.both_ways);
+        let options = self.compare_options();
+        let undefined = refines(before.side(), before.side(), &options).verdict == Verdict::Vacuous;
+        if undefined {
+            let comparison = refines(before.side(), before.side(), &options);
+            return Run {
+                entry: pair.before.entry.name.clone(),
+                input,
+                comparison,
+                before,
+                after: None,
+                why: None,
+                reverse: None,
+                legacy: None,
+            };
+        }
+        let after = self.explore(pair, Role::After, self.options.both_ways);
+        let comparison = refines(before.side(), after.side(), &options);
+        let why = self.explanation(pair, &comparison, &after);
+        let reverse = self.options.both_ways.then(|| refines(after.side(), before.side(), &options));
+        Run {
+            entry: pair.before.entry.name.clone(),
+            input,
+            comparison,
+            before,
+            after: Some(after),
+            why,
+            reverse,
+            legacy: None,
+        }
+    }
+
+    fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
+        let behaviours = &after.behaviours;
+        let witness = match comparison.violation.as_ref()?.subject {
+            Subject::Outcome(index) => behaviours.outcomes.get(index).map(|(_, witness)| witness),
+            Subject::Undefined(index) => behaviours.undefined.get(index).map(|(_, witness)| witness),
+        }?;
+        self.watch.enter(format!("{}: explaining", pair.name));
+        explain::why(pair.before_side(), &pair.after_dispatch, witness, self.options.variant)
+    }
+
+    fn explore(&self, pair: &Pair<'_>, role: Role, all: bool) -> Explored {
+        self.watch.enter(format!("{}: {}", pair.name, role.name()));
+        let (program, dispatch) = match role {
+            Role::Before | Role::Module => (pair.before, &pair.before_dispatch),
+            Role::After => (pair.after, &pair.after_dispatch),
+        };
+        // One undefined behaviour decides, unless some are ignored.
+        let settings =
+            Settings { stop_at_undefined: !all && self.options.ignore.is_empty(), ..self.settings() };
+        Explored { behaviours: explore::explore(program, dispatch, &settings), dispatch: dispatch.clone() }
+    }
+
+    /// The run with every access coherent, where before has no race then.
+    fn legacy_run(
+        &mut self,
+        before: &Program,
+        after: &Program,
+        launch: &Launch,
+        input: &Input,
+    ) -> Result<Option<LegacyRun>, CheckError> {
+        let coherent = Launch { legacy_coherent: true, ..launch.clone() };
+        let dispatches = self.dispatches(before, after, &coherent, input)?;
+        let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(None) };
+        let name = format!("{}, input '{}', legacy coherent", before.entry.name, input.name);
+        let pair = Pair { before, after, before_dispatch, after_dispatch, name };
+        let run = self.run(&pair, input.clone());
+        let racy =
+            run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
+        Ok((!racy).then(|| LegacyRun {
+            verdict: run.comparison.verdict,
+            kind: run.comparison.violation.as_ref().map(|violation| violation.kind),
+        }))
+    }
+
+    fn compare_options(&self) -> CompareOptions {
+        CompareOptions {
+            keep_races: self.options.races == Races::Keep,
+            strict_hangs: self.options.strict_hangs,
+            ignore: self.options.ignore.clone(),
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        self.options.settings(self.deadline, self.watch)
+    }
+
+    fn finish(self) -> CheckReport {
+        let Found { runs, mut unsupported, mut reasons, failures, mut warnings, undistinguished, launches } =
+            self.found;
+        unsupported.sort();
+        unsupported.dedup();
+        let mut verdict = if runs.is_empty() {
+            Verdict::Inconclusive
+        } else {
+            Verdict::combine(runs.iter().map(|run| run.comparison.verdict))
+        };
+        if !unsupported.is_empty() || !reasons.is_empty() {
+            verdict = verdict.min(Verdict::Inconclusive);
+        }
+        if !failures.is_empty() {
+            verdict = Verdict::Error;
+            reasons.extend(failures);
+        }
+        warnings.extend(legacy_warning(&runs));
+        let inputs = runs.iter().map(|run| &run.input.name).collect::<BTreeSet<_>>().len();
+        CheckReport {
+            diff: super::source::comparable_texts(self.before, self.after),
+            before: super::source::source(self.before),
+            after: super::source::source(self.after),
+            verdict,
+            runs,
+            unsupported,
+            reasons,
+            warnings,
+            undistinguished,
+            choices: Choices::of(self.options, launches, inputs),
+        }
+    }
+}
+
+/// Two programs with their dispatches.
+struct Pair<'a> {
+    before: &'a Program,
+    after: &'a Program,
+    before_dispatch: Dispatch,
+    after_dispatch: Dispatch,
+    /// What it is called while it runs.
+    name: String,
+}
+
+impl Pair<'_> {
+    fn before_side(&self) -> explain::Side<'_> {
+        explain::Side { program: self.before, dispatch: &self.before_dispatch }
+    }
+
+    fn after_side(&self) -> explain::Side<'_> {
+        explain::Side { program: self.after, dispatch: &self.after_dispatch }
+    }
+}
+
+impl Explored {
+    fn side(&self) -> Side<'_> {
+        Side { behaviours: &self.behaviours, dispatch: &self.dispatch }
+    }
+}
+
+/// What keeps the two from being compared on one launch.
+fn differences(before: &Program, after: &Program) -> Vec<String> {
+    let (b, a) = (&before.entry, &after.entry);
+    let mut differences = Vec::new();
+    if b.execution_model != a.execution_model {
+        differences.push(format!(
+            "entry point '{}' has execution model {} in before and {} in after",
+            b.name, b.execution_model, a.execution_model
+        ));
+    }
+    if b.local_size != a.local_size {
+        differences.push(format!(
+            "entry point '{}' has local size {:?} in before and {:?} in after",
+            b.name, b.local_size, a.local_size
+        ));
+    }
+    differences
+}
+
+/// What the readings of the older memory models say together, where before is racy under one only.
+fn legacy_warning(runs: &[Run]) -> Option<String> {
+    let verdicts: Vec<&LegacyRun> = runs.iter().filter_map(|run| run.legacy.as_ref()).collect();
+    let verdict = verdicts.iter().map(|run| run.verdict).min()?;
+    let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
+    let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    Some(format!(
+        "before is racy as the specification reads it, but not when all accesses count as coherent: \
+         with --legacy coherent the verdict is {verdict}{kind}"
+    ))
+}
+
+impl CheckOptions {
+    /// The settings of a search that must end at `deadline`.
+    pub(super) fn settings(&self, deadline: Option<Instant>, watch: &Watch) -> Settings {
+        let bounds = &self.bounds;
+        Settings {
+            variant: self.variant,
+            races: self.races,
+            structural_reconvergence: self.structural_reconvergence,
+            spin_bound: bounds.spin_bound,
+            max_instructions: bounds.max_instructions,
+            max_executions: bounds.max_executions,
+            max_memory: bounds.max_memory,
+            timeout: deadline.map(|at| at.checked_duration_since(Instant::now()).unwrap_or(Duration::ZERO)),
+            jobs: bounds.jobs,
+            progress: watch.progress.clone(),
+            ..Settings::default()
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Preparation: entry points are paired and lowered, the launch is settled, inputs are made.
+
+use super::choices::LaunchChoice;
+use super::error::CheckError;
+use super::options::{CheckOptions, Legacy, ObserveOption};
+use super::result::{Role, UnsupportedConstruct};
+use crate::dispatch::Dispatch;
+use crate::ir::Program;
+use crate::launch::inputs;
+use crate::launch::options::BufferSetting;
+use crate::launch::{
+    build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Target,
+};
+use crate::lower::{self, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
+use crate::module::Module;
+
+/// The entry points to check: the one that was asked for, or all compute ones.
+pub fn entries(module: &Module, options: &LaunchOptions) -> Vec<Option<String>> {
+    if options.entry.is_some() {
+        return vec![options.entry.clone()];
+    }
+    let compute: Vec<Option<String>> = lower::entry_points(module)
+        .into_iter()
+        .filter(|entry| entry.is_compute())
+        .map(|entry| Some(entry.name))
+        .collect();
+    // Without any, lowering says what is wrong.
+    if compute.is_empty() {
+        vec![None]
+    } else {
+        compute
+    }
+}
+
+/// A lowered module, or why it is not.
+pub enum Lowered {
+    Program(Program),
+    Unsupported(Vec<UnsupportedConstruct>),
+}
+
+/// Lowers a module for an entry point.
+pub fn lower_module(
+    module: &Module,
+    role: Role,
+    entry: Option<String>,
+    specialisations: Vec<Specialisation>,
+    local_size: Option<[u32; 3]>,
+) -> Result<Lowered, CheckError> {
+    let options = LowerOptions { entry, specialisations, local_size };
+    match lower::lower(module, &options) {
+        Ok(program) => Ok(Lowered::Program(program)),
+        Err(LowerError::Unsupported(list)) => Ok(Lowered::Unsupported(
+            list.into_iter()
+                .map(|item| UnsupportedConstruct { module: role, line: item.line, what: item.what })
+                .collect(),
+        )),
+        Err(error) => Err(CheckError::Lower { module: module.name.clone(), error }),
+    }
+}
+
+/// The specialisation of after: the values that before resolved, by SpecId.
+pub fn specialisation_of_after(
+    options: &LaunchOptions,
+    before: &Module,
+    program: &Program,
+) -> Result<Vec<Specialisation>, LaunchError> {
+    let values = given_specialisation(options, |name| before.id_named(name), program)?;
+    Ok(values
+        .into_iter()
+        .map(|(id, bits)| Specialisation { target: SpecTarget::SpecId(id), value: SpecValue::Bits(bits) })
+        .collect())
+}
+
+/// Names that the text of a module gives become ids.
+pub fn settle_names(options: &LaunchOptions, module: &Module) -> LaunchOptions {
+    let mut options = options.clone();
+    let settle = |target: &mut Target| {
+        if let Target::Name(name) = target {
+            if let Some(id) = module.id_named(name) {
+                *target = Target::Id(id);
+            }
+        }
+    };
+    options.buffers.iter_mut().for_each(|setting| settle(&mut setting.target));
+    for setting in &mut options.aliases {
+        settle(&mut setting.first);
+        settle(&mut setting.second);
+    }
+    options
+}
+
+/// Options whose targets and specialisation constants are settled on this module, so that they hold for
+/// whatever passes make of it.
+///
+/// # Errors
+/// Targets that the module does not have.
+pub fn settle(module: &Module, options: &CheckOptions) -> Result<CheckOptions, CheckError> {
+    let mut launch = settle_names(&options.launch, module);
+    let local_size = launch.local_size.map(|size| size.0);
+    for entry in entries(module, &launch) {
+        let lowered = lower_module(module, Role::Module, entry, launch.spec.clone(), local_size)?;
+        let Lowered::Program(program) = lowered else { continue };
+        launch.buffers = launch
+            .buffers
+            .into_iter()
+            .map(|setting| {
+                let slots = setting.target.resolve(&program, "--buffer")?;
+                let known = slots.into_iter().map(|slot| BufferSetting {
+                    target: Target::Slot(slot),
+                    contents: setting.contents.clone(),
+                });
+                let known: Vec<BufferSetting> = known.collect();
+                Ok(if known.is_empty() { vec![setting] } else { known })
+            })
+            .collect::<Result<Vec<Vec<BufferSetting>>, LaunchError>>()?
+            .concat();
+        for setting in &mut launch.aliases {
+            for target in [&mut setting.first, &mut setting.second] {
+                if let [slot] = target.resolve(&program, "--alias")?[..] {
+                    *target = Target::Slot(slot);
+                }
+            }
+        }
+        launch.spec = specialisation_of_after(&options.launch, module, &program)?;
+        break;
+    }
+    Ok(CheckOptions { launch, ..options.clone() })
+}
+
+/// What is observed, by result ids of the module.
+pub fn observe(option: &ObserveOption, module: &Module, program: &Program) -> Result<Observe, LaunchError> {
+    match option {
+        ObserveOption::External => Ok(Observe::External),
+        ObserveOption::All => Ok(Observe::All),
+        ObserveOption::Variables(targets) => targets
+            .iter()
+            .map(|target| match target {
+                Target::Name(name) if module.id_named(name).is_some() => {
+                    let id = module.id_named(name).unwrap_or(0);
+                    Target::Id(id).variable(program, "--observe").map(|variable| variable.id)
+                }
+                Target::Name(_) | Target::Id(_) | Target::Slot(_) => {
+                    target.variable(program, "--observe").map(|variable| variable.id)
+                }
+            })
+            .collect::<Result<Vec<u32>, LaunchError>>()
+            .map(Observe::Variables),
+    }
+}
+
+/// What a launch is built from.
+pub struct Prepared {
+    pub launch: Launch,
+    pub inputs: Vec<Input>,
+    pub choice: LaunchChoice,
+    pub warnings: Vec<String>,
+}
+
+/// Settles the launch and makes the inputs. `default_inputs` is used where the user says no number.
+pub fn prepare(
+    module: &Module,
+    before: &Program,
+    after: Option<&Program>,
+    options: &CheckOptions,
+    default_inputs: u32,
+) -> Result<Prepared, LaunchError> {
+    let settled = settle_names(&options.launch, module);
+    let mut launch = Launch::resolve(&settled, before, after)?;
+    launch.observe = observe(&options.observe, module, before)?;
+    launch.legacy_coherent = options.legacy == Legacy::Coherent;
+    let mut warnings = launch.notes.clone();
+    let rewritten = local_size_rewritten(module, before, options);
+    if let Some(compiled_for) = rewritten {
+        warnings.push(format!(
+            "checked at local size {:?}, which the module was not compiled for (it says {compiled_for:?})",
+            before.entry.local_size
+        ));
+    }
+    let count = options.launch.inputs.unwrap_or(default_inputs);
+    let mut trial = |dispatch: &Dispatch| trial::touched(before, dispatch);
+    let inputs = inputs::inputs(before, after, &launch, count, seed(options), &mut trial)?;
+    let specialisation = given_specialisation(&options.launch, |name| module.id_named(name), before)?;
+    let choice = LaunchChoice {
+        entry: before.entry.name.clone(),
+        workgroups: launch.workgroups,
+        local_size: launch.local_size,
+        local_size_rewritten: rewritten.is_some(),
+        subgroup_size: launch.subgroup_size,
+        specialisation: specialisation.into_iter().map(|(id, value)| (id.to_string(), value)).collect(),
+        aliases: launch.aliases.iter().map(|(slot, memory)| (slot.to_string(), memory.to_string())).collect(),
+    };
+    Ok(Prepared { launch, inputs, choice, warnings })
+}
+
+/// The seed of the automatic inputs.
+pub fn seed(options: &CheckOptions) -> u64 {
+    options.launch.seed.unwrap_or(0)
+}
+
+/// The local size that the module was compiled for, where `--local-size` gives it another one in a
+/// dimension that is no specialisation constant.
+fn local_size_rewritten(module: &Module, program: &Program, options: &CheckOptions) -> Option<[u32; 3]> {
+    options.launch.local_size?;
+    let own = LowerOptions {
+        entry: Some(program.entry.name.clone()),
+        specialisations: options.launch.spec.clone(),
+        local_size: None,
+    };
+    let compiled_for = lower::lower(module, &own).ok()?.entry.local_size;
+    let fixed = program.entry.local_size_spec_ids.map(|spec_id| spec_id.is_none());
+    let differs = (0..3).any(|d| fixed[d] && compiled_for[d] != program.entry.local_size[d]);
+    differs.then_some(compiled_for)
+}
+
+/// A dispatch, or what in the module cannot be given memory.
+pub fn dispatch_of(
+    program: &Program,
+    role: Role,
+    launch: &Launch,
+    input: &Input,
+) -> Result<Result<Dispatch, UnsupportedConstruct>, LaunchError> {
+    match build_dispatch(program, launch, input) {
+        Ok(dispatch) => Ok(Ok(dispatch)),
+        Err(LaunchError::Unsupported { line, what }) => {
+            Ok(Err(UnsupportedConstruct { module: role, line, what }))
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,19 @@
+//! The texts of modules for reports.
+
+use super::result::Source;
+use crate::module::Module;
+
+/// The text that a module's lines refer to.
+pub fn source(module: &Module) -> Source {
+    Source { name: module.name.clone(), text: module.text.clone() }
+}
+
+/// Texts for a diff where one is the user's own and the other a disassembly: then both are
+/// disassembled.
+pub fn comparable_texts(before: &Module, after: &Module) -> Option<(String, String)> {
+    if before.from_text == after.from_text {
+        return None;
+    }
+    let text = |module: &Module| spirv_tv_toolchain::disassemble(&module.words).ok();
+    text(before).zip(text(after))
+}

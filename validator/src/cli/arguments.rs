@@ -1,0 +1,417 @@
+//! Options that several subcommands share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
+
+use super::CliError;
+use crate::check::{Bounds, CheckOptions, Legacy};
+use crate::explore::Races;
+use crate::launch::options::{AliasSetting, BufferSetting};
+use crate::launch::{file, Contents, LaunchOptions, Size3};
+use crate::lower::Specialisation;
+use crate::model::vulkan::{Revision, Variant};
+use crate::module::ReadOptions;
+
+/// What is dispatched, on which inputs.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Launch")]
+pub struct LaunchArguments {
+    /// Entry point [default: the only one, or all compute ones]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// Number of workgroups [default: 2 if they may communicate, else 1]
+    #[arg(long, value_name = "X[,Y,Z]")]
+    pub workgroups: Option<Size3>,
+    /// Invocations of a subgroup [default: two subgroups if Subgroup scope appears, else up to 32]
+    #[arg(long, value_name = "N")]
+    pub subgroup_size: Option<u32>,
+    /// Size of a workgroup, in place of the modules' own
+    #[arg(long, value_name = "X[,Y,Z]")]
+    pub local_size: Option<Size3>,
+    /// Value of a specialisation constant: ID is a SpecId, %id or name
+    #[arg(long, value_name = "ID=VALUE", allow_hyphen_values = true)]
+    pub spec: Vec<Specialisation>,
+    /// Contents of a buffer: TARGET is SET.BINDING[.ELEMENT], %id or name, SPEC is zeros:WORDS,
+    /// words:1,2,0xff, @FILE or undef:WORDS
+    #[arg(long, value_name = "TARGET=SPEC")]
+    pub buffer: Vec<BufferSetting>,
+    /// Push constants
+    #[arg(long, value_name = "SPEC")]
+    pub push: Option<Contents>,
+    /// Contents of an image (not supported yet)
+    #[arg(long, value_name = "TARGET=FORMAT:WxH[xD]:SPEC")]
+    pub image: Vec<String>,
+    /// A sampler (not supported yet)
+    #[arg(long, value_name = "TARGET=nearest|linear,clamp|repeat")]
+    pub sampler: Vec<String>,
+    /// Two bindings that are the same memory
+    #[arg(long, value_name = "S.B=S.B")]
+    pub alias: Vec<AliasSetting>,
+    /// A pointer in the push constants (not supported yet)
+    #[arg(long, value_name = "OFFSET=S.B+BYTES")]
+    pub push_pointer: Vec<String>,
+    /// Read launch options from a TOML file; those of the command line win
+    #[arg(long, value_name = "FILE")]
+    pub launch: Option<PathBuf>,
+    /// Number of automatic inputs for what is not given [default: 3, up to 16 where they are cheap;
+    /// outcomes: 1]
+    #[arg(long, value_name = "N")]
+    pub inputs: Option<u32>,
+    /// Seed of the automatic inputs [default: 0]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl LaunchArguments {
+    /// The launch options, those of the file included.
+    pub fn options(&self) -> Result<LaunchOptions, CliError> {
+        let own = LaunchOptions {
+            entry: self.entry.clone(),
+            workgroups: self.workgroups,
+            subgroup_size: self.subgroup_size,
+            local_size: self.local_size,
+            spec: self.spec.clone(),
+            buffers: self.buffer.clone(),
+            push: self.push.clone(),
+            images: self.image.clone(),
+            samplers: self.sampler.clone(),
+            aliases: self.alias.clone(),
+            push_pointers: self.push_pointer.clone(),
+            inputs: self.inputs,
+            seed: self.seed,
+        };
+        let options = match &self.launch {
+            Some(path) => own.over(file::read(path)?),
+            None => own,
+        };
+        options.check()?;
+        Ok(options)
+    }
+}
+
+/// A choice of a memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Model {
+    Vulkan,
+    Opencl,
+}
+
+/// A revision of the Vulkan memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RevisionChoice {
+    #[value(name = "2024")]
+    R2024,
+    #[value(name = "2025")]
+    R2025,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RaceChoice {
+    Undefined,
+    Keep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HangChoice {
+    Lenient,
+    Strict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressChoice {
+    Fair,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EnvironmentChoice {
+    Quiet,
+    Shared,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReconvergenceChoice {
+    Inconclusive,
+    Structural,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LegacyChoice {
+    Spec,
+    Coherent,
+}
+
+/// Choices that the verdict rests on, and bounds of the search.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Choices and bounds")]
+pub struct ChoiceArguments {
+    /// Memory model
+    #[arg(long, value_enum, default_value_t = Model::Vulkan)]
+    pub model: Model,
+    /// Revision of the memory model
+    #[arg(long, value_enum, default_value_t = RevisionChoice::R2025)]
+    pub revision: RevisionChoice,
+    /// Without availability and visibility chains
+    #[arg(long)]
+    pub no_chains: bool,
+    /// A data race makes the run undefined, or its outcomes count
+    #[arg(long, value_enum, default_value_t = RaceChoice::Undefined)]
+    pub races: RaceChoice,
+    /// An endless loop without effects may be removed, or not
+    #[arg(long, value_enum, default_value_t = HangChoice::Lenient)]
+    pub hang: HangChoice,
+    /// Forward progress
+    #[arg(long, value_enum, default_value_t = ProgressChoice::Fair)]
+    pub progress: ProgressChoice,
+    /// Whether others write memory while the dispatch runs (shared is not supported yet)
+    #[arg(long, value_enum, default_value_t = EnvironmentChoice::Quiet)]
+    pub environment: EnvironmentChoice,
+    /// Where subgroup flow diverges
+    #[arg(long, value_enum, default_value_t = ReconvergenceChoice::Inconclusive)]
+    pub reconvergence: ReconvergenceChoice,
+    /// How GLSL450 and Simple modules are read
+    #[arg(long, value_enum, default_value_t = LegacyChoice::Spec)]
+    pub legacy: LegacyChoice,
+    /// How floats are compared (only exact is supported yet)
+    #[arg(long, value_name = "exact|spec|ulp:N", default_value = "exact")]
+    pub float: String,
+    /// Failing iterations of one spin loop
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().spin_bound)]
+    pub spin_bound: u32,
+    /// Instructions of one execution
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().max_instructions)]
+    pub max_instructions: u64,
+    /// Executions of one search
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().max_executions)]
+    pub max_executions: u64,
+    /// Memory for outcomes, in bytes, or with K, M or G
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "8G")]
+    pub max_memory: u64,
+    /// Time for the whole check
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub timeout: Option<Duration>,
+    /// Threads [default: one per core]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+impl ChoiceArguments {
+    /// The options of a check, without those of single subcommands.
+    pub fn options(&self, launch: LaunchOptions, target_env: String) -> Result<CheckOptions, CliError> {
+        if self.model == Model::Opencl {
+            return Err(CliError::usage("--model opencl is not supported yet by this version"));
+        }
+        if self.environment == EnvironmentChoice::Shared {
+            return Err(CliError::usage("--environment shared is not supported yet by this version"));
+        }
+        if self.float != "exact" {
+            let known = self.float == "spec"
+                || self.float.strip_prefix("ulp:").is_some_and(|number| number.parse::<u32>().is_ok());
+            return Err(CliError::Usage(if known {
+                format!(
+                    "--float {} is not supported yet by this version: floats are compared bit by bit",
+                    self.float
+                )
+            } else {
+                format!("--float '{}' is none of exact, spec, ulp:N", self.float)
+            }));
+        }
+        if self.jobs == Some(0) {
+            return Err(CliError::usage("--jobs 0: at least one thread is needed"));
+        }
+        let revision = match self.revision {
+            RevisionChoice::R2024 => Revision::R2024,
+            RevisionChoice::R2025 => Revision::R2025,
+        };
+        Ok(CheckOptions {
+            launch,
+            variant: Variant { revision, chains: !self.no_chains },
+            races: match self.races {
+                RaceChoice::Undefined => Races::Undefined,
+                RaceChoice::Keep => Races::Keep,
+            },
+            strict_hangs: self.hang == HangChoice::Strict,
+            legacy: match self.legacy {
+                LegacyChoice::Spec => Legacy::Spec,
+                LegacyChoice::Coherent => Legacy::Coherent,
+            },
+            structural_reconvergence: self.reconvergence == ReconvergenceChoice::Structural,
+            bounds: Bounds {
+                spin_bound: self.spin_bound,
+                max_instructions: self.max_instructions,
+                max_executions: self.max_executions,
+                max_memory: self.max_memory,
+                timeout: self.timeout,
+                jobs: self.jobs.unwrap_or(0),
+            },
+            target_env,
+            ..CheckOptions::default()
+        })
+    }
+}
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((end, 'K' | 'k')) => (&text[..end], 1 << 10),
+        Some((end, 'M' | 'm')) => (&text[..end], 1 << 20),
+        Some((end, 'G' | 'g')) => (&text[..end], 1 << 30),
+        Some(_) | None => (text, 1_u64),
+    };
+    let number: u64 = digits.parse().map_err(|_| "not a number of bytes, K, M or G".to_owned())?;
+    number.checked_mul(unit).ok_or_else(|| "more bytes than can be counted".to_owned())
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+/// How modules are read and validated; the names are spirv-val's.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Validation")]
+pub struct ReadArguments {
+    /// Go on where only spirv-val objects
+    #[arg(long)]
+    pub lenient: bool,
+    /// Environment to assemble and validate for
+    #[arg(long, value_name = "ENV")]
+    pub target_env: Option<TargetEnv>,
+    #[arg(long)]
+    pub relax_struct_store: bool,
+    #[arg(long)]
+    pub relax_logical_pointer: bool,
+    #[arg(long)]
+    pub relax_block_layout: bool,
+    #[arg(long)]
+    pub uniform_buffer_standard_layout: bool,
+    #[arg(long)]
+    pub scalar_block_layout: bool,
+    #[arg(long)]
+    pub workgroup_scalar_block_layout: bool,
+    #[arg(long)]
+    pub skip_block_layout: bool,
+    #[arg(long)]
+    pub before_hlsl_legalization: bool,
+    #[arg(long)]
+    pub allow_localsizeid: bool,
+    #[arg(long)]
+    pub allow_offset_texture_operand: bool,
+    #[arg(long)]
+    pub allow_vulkan_32_bit_bitwise: bool,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_struct_members: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_struct_depth: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_local_variables: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_global_variables: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_switch_branches: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_function_args: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_control_flow_nesting_depth: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_access_chain_indexes: Option<u32>,
+    #[arg(long, value_name = "N", hide = true)]
+    pub max_id_bound: Option<u32>,
+}
+
+impl ReadArguments {
+    /// The options for reading modules.
+    pub fn options(&self) -> ReadOptions {
+        let limits = [
+            (UniversalLimit::StructMembers, self.max_struct_members),
+            (UniversalLimit::StructDepth, self.max_struct_depth),
+            (UniversalLimit::LocalVariables, self.max_local_variables),
+            (UniversalLimit::GlobalVariables, self.max_global_variables),
+            (UniversalLimit::SwitchBranches, self.max_switch_branches),
+            (UniversalLimit::FunctionArguments, self.max_function_args),
+            (UniversalLimit::ControlFlowNestingDepth, self.max_control_flow_nesting_depth),
+            (UniversalLimit::AccessChainIndexes, self.max_access_chain_indexes),
+            (UniversalLimit::IdBound, self.max_id_bound),
+        ];
+        ReadOptions {
+            lenient: self.lenient,
+            assemble_env: self.target_env,
+            validator: ValidatorOptions {
+                target_env: self.target_env.unwrap_or_default(),
+                relax_struct_store: self.relax_struct_store,
+                relax_logical_pointer: self.relax_logical_pointer,
+                relax_block_layout: self.relax_block_layout,
+                uniform_buffer_standard_layout: self.uniform_buffer_standard_layout,
+                scalar_block_layout: self.scalar_block_layout,
+                workgroup_scalar_block_layout: self.workgroup_scalar_block_layout,
+                skip_block_layout: self.skip_block_layout,
+                before_hlsl_legalization: self.before_hlsl_legalization,
+                allow_localsizeid: self.allow_localsizeid,
+                allow_offset_texture_operand: self.allow_offset_texture_operand,
+                allow_vulkan_32_bit_bitwise: self.allow_vulkan_32_bit_bitwise,
+                limits: limits.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect(),
+            },
+        }
+    }
+
+    /// The environment's name, for reports.
+    pub fn target_env_name(&self) -> String {
+        self.target_env.unwrap_or_default().to_string()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
+/// How results are shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArguments {
+    /// Text for people or one JSON object a check
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// One line a check
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Colours and the progress bar
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto)]
+    pub color: ColorChoice,
+    /// Exit with 4 where a result is bounded or vacuous, or scopes are not distinguished
+    #[arg(long)]
+    pub strict: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_memory_have_units() {
+        assert_eq!(parse_bytes("512"), Ok(512));
+        assert_eq!(parse_bytes("2K"), Ok(2048));
+        assert_eq!(parse_bytes("8G"), Ok(8 << 30));
+        for wrong in ["", "K", "x", "1T", "-1", "99999999999999999999", "99999999999G"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_bytes("8G"), Ok(Bounds::default().max_memory));
+    }
+
+    #[test]
+    fn times_are_finite_and_not_negative() {
+        assert_eq!(parse_seconds("1.5"), Ok(Duration::from_millis(1500)));
+        for wrong in ["", "-1", "inf", "NaN", "x"] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

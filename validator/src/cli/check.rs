@@ -1,0 +1,111 @@
+//! `spirv-tv check`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::progress::ProgressLine;
+use super::{
+    painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
+};
+use crate::check::{check, CheckOptions, CheckReport, Watch};
+use crate::compare::{Verdict, ViolationKind};
+use crate::module::Module;
+use crate::report::{json, text};
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The module before the optimisation
+    #[arg(value_name = "BEFORE")]
+    pub before: String,
+    /// The module after it
+    #[arg(value_name = "AFTER")]
+    pub after: String,
+    #[command(flatten)]
+    pub pair: PairArguments,
+    #[command(flatten)]
+    pub launch: LaunchArguments,
+    #[command(flatten)]
+    pub choices: ChoiceArguments,
+    #[command(flatten)]
+    pub read: ReadArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Options of everything that compares pairs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Checks")]
+pub struct PairArguments {
+    /// Kinds of violations that are not reported
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub ignore: Vec<ViolationKind>,
+    /// Compare each module with itself first, without shortcuts
+    #[arg(long)]
+    pub self_check: bool,
+    /// Say whether after lost behaviours, too
+    #[arg(long)]
+    pub both_ways: bool,
+    /// Keep violating pairs with their launch and a command to replay
+    #[arg(long, value_name = "DIR")]
+    pub save_failing: Option<PathBuf>,
+}
+
+impl PairArguments {
+    /// These options added to others.
+    pub fn apply(&self, options: CheckOptions) -> CheckOptions {
+        CheckOptions {
+            ignore: self.ignore.iter().copied().collect(),
+            self_check: self.self_check,
+            both_ways: self.both_ways,
+            ..options
+        }
+    }
+}
+
+impl CheckArguments {
+    /// The options of the check.
+    ///
+    /// # Errors
+    /// Options that contradict each other or are not built.
+    pub fn options(&self) -> Result<CheckOptions, CliError> {
+        let options = self.choices.options(self.launch.options()?, self.read.target_env_name())?;
+        Ok(self.pair.apply(options))
+    }
+}
+
+pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
+    if arguments.before == "-" && arguments.after == "-" {
+        return Err(CliError::usage("only one of BEFORE and AFTER can be standard input"));
+    }
+    let options = arguments.options()?;
+    let watch = Arc::new(Watch::default());
+    let progress = ProgressLine::start(&watch, arguments.output.color);
+    watch.enter("reading");
+    let read = arguments.read.options();
+    let before = Module::load(&arguments.before, &read)?;
+    let after = Module::load(&arguments.after, &read)?;
+    let report = check(&before, &after, &options, &watch)?;
+    drop(progress);
+    if let Some(folder) = &arguments.pair.save_failing {
+        if report.verdict == Verdict::Violates {
+            save::failing(folder, &before, &after, &report)?;
+        }
+    }
+    print(&rendered(&report, &arguments.output))?;
+    Ok(report.exit_code(arguments.output.strict))
+}
+
+/// A report in the form that was asked for.
+pub(super) fn rendered(report: &CheckReport, output: &OutputArguments) -> String {
+    match output.format {
+        Format::Json => json::check(report) + "\n",
+        Format::Text if output.quiet => {
+            let line = text::check_line(report, painter(output.color));
+            format!("{} {}: {line}\n", report.before.name, report.after.name)
+        }
+        Format::Text => text::check(report, painter(output.color)),
+    }
+}

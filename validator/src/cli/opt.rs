@@ -1,0 +1,223 @@
+//! `spirv-tv opt`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::{json, Value};
+use spirv_tv_toolchain::OptimizeOptions;
+
+use super::check::PairArguments;
+use super::progress::ProgressLine;
+use super::{
+    painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
+};
+use crate::check::{check, settle, CheckOptions, CheckReport, Watch};
+use crate::compare::Verdict;
+use crate::module::{Module, ReadOptions};
+use crate::optimise::plan::plan;
+use crate::optimise::report::{json_objects, table};
+use crate::optimise::{
+    CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report, Step,
+};
+use crate::report::{json, text, Painter};
+
+/// Options of `opt`, beside the flags of spirv-opt (`-O`, `-Os`, `-Oconfig=FILE`, every pass with its
+/// argument, `--preserve-interface`, `--preserve-bindings`, `--preserve-spec-constants`).
+#[derive(Debug, Args)]
+#[command(override_usage = "spirv-tv opt [OPTIONS] MODULE [-O | -Os | spirv-opt pass flags ...]")]
+pub struct OptArguments {
+    /// The module to optimise
+    #[arg(value_name = "MODULE")]
+    pub module: String,
+    /// Write the result
+    #[arg(short, long, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    /// Compare the first module with the last only, and bisect if that violates
+    #[arg(long)]
+    pub ends: bool,
+    /// Leave a pass out that fails, instead of ending there
+    #[arg(long)]
+    pub keep_going: bool,
+    #[command(flatten)]
+    pub pair: PairArguments,
+    #[command(flatten)]
+    pub launch: LaunchArguments,
+    #[command(flatten)]
+    pub choices: ChoiceArguments,
+    #[command(flatten)]
+    pub read: ReadArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> Result<u8, CliError> {
+    if optimiser.passes.is_empty() {
+        return Err(CliError::usage("no pass: give -O, -Os or flags of spirv-opt such as --ccp"));
+    }
+    let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
+    let options = arguments.pair.apply(options);
+    let read = arguments.read.options();
+    let watch = Arc::new(Watch::default());
+    let progress = ProgressLine::start(&watch, arguments.output.color);
+    watch.enter("reading");
+    let module = Module::load(&arguments.module, &read)?;
+    // Passes drop names and renumber ids, so that targets are settled on the first module.
+    let options = settle(&module, &options)?;
+    let plan = plan(&optimiser.passes, &module.words);
+    let process = OptimiserProcess::current(OptimizeOptions {
+        target_env: read.validator.target_env,
+        preserve_interface: optimiser.preserve_interface,
+        preserve_bindings: optimiser.preserve_bindings,
+        preserve_spec_constants: optimiser.preserve_spec_constants,
+        max_id_bound: arguments.read.max_id_bound,
+        ..OptimizeOptions::default()
+    })
+    .map_err(CliError::Optimiser)?;
+    let pipeline = Pipeline {
+        plan: &plan,
+        process: &process,
+        validate: (!read.lenient).then_some(&read.validator),
+        mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
+        keep_going: arguments.keep_going,
+    };
+    let mut checker = StepChecker {
+        options: &options,
+        // What a pass writes is validated by the pipeline.
+        read: ReadOptions { lenient: true, ..read.clone() },
+        strict: arguments.output.strict,
+        save_failing: arguments.pair.save_failing.clone(),
+        watch: &watch,
+        error: None,
+    };
+    let report = pipeline.run(&module.words, &mut checker);
+    let error = checker.error.take();
+    drop(progress);
+    if let Some(error) = error {
+        return Err(error);
+    }
+    if let Some(path) = &arguments.output_file {
+        let bytes: Vec<u8> = report.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(path, bytes).map_err(|error| CliError::File { path: path.clone(), error })?;
+    }
+    print(&rendered(&report, &options, &arguments.output))?;
+    Ok(report.exit_code())
+}
+
+fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &OutputArguments) -> String {
+    let painter = painter(output.color);
+    match output.format {
+        Format::Json => {
+            let objects = json_objects(report, &json::choices(options));
+            objects.iter().map(|object| format!("{object}\n")).collect()
+        }
+        Format::Text if output.quiet => {
+            report.steps.iter().filter_map(|step| quiet_line(step, painter)).collect()
+        }
+        Format::Text => {
+            let mut text = table(report, true);
+            for step in &report.steps {
+                if let Outcome::Checked(result) = &step.outcome {
+                    match (result, result.verdict()) {
+                        (_, Verdict::Refines | Verdict::Vacuous) => {}
+                        (StepResult::Report(report, _), _) => {
+                            text.push_str(&format!("\n{}\n", painter.heading(&step.pass)));
+                            text.push_str(&text::check(report, painter));
+                        }
+                        (StepResult::Failed(message), _) => {
+                            text.push_str(&format!("\n{}: {message}\n", painter.heading(&step.pass)));
+                        }
+                    }
+                }
+            }
+            text
+        }
+    }
+}
+
+fn quiet_line(step: &Step<StepResult>, painter: Painter) -> Option<String> {
+    let told = match &step.outcome {
+        Outcome::Checked(StepResult::Report(report, _)) => text::check_line(report, painter),
+        Outcome::Checked(StepResult::Failed(message)) => format!("error: {message}"),
+        Outcome::Failed(failure) => format!("optimiser-failed: {failure}"),
+        Outcome::Unchanged => "unchanged".to_owned(),
+        Outcome::NotChecked | Outcome::NotRun => return None,
+    };
+    Some(format!("{}: {told}\n", step.pass))
+}
+
+/// What comparing one step gave.
+enum StepResult {
+    /// The report, and its exit code.
+    Report(Box<CheckReport>, u8),
+    Failed(String),
+}
+
+impl CheckResult for StepResult {
+    fn verdict(&self) -> Verdict {
+        match self {
+            StepResult::Report(report, _) => report.verdict,
+            StepResult::Failed(_) => Verdict::Error,
+        }
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self {
+            StepResult::Report(_, code) => *code,
+            StepResult::Failed(_) => 2,
+        }
+    }
+
+    fn check_object(&self) -> Value {
+        match self {
+            StepResult::Report(report, _) => json::check_value(report),
+            StepResult::Failed(message) => {
+                json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": [message] })
+            }
+        }
+    }
+}
+
+struct StepChecker<'a> {
+    options: &'a CheckOptions,
+    read: ReadOptions,
+    strict: bool,
+    save_failing: Option<PathBuf>,
+    watch: &'a Watch,
+    /// What could not be written.
+    error: Option<CliError>,
+}
+
+impl StepChecker<'_> {
+    fn compare(&mut self, before: &[u32], after: &[u32]) -> Result<CheckReport, CliError> {
+        let before = Module::from_words(before.to_vec(), "before", &self.read)?;
+        let after = Module::from_words(after.to_vec(), "after", &self.read)?;
+        let report = check(&before, &after, self.options, self.watch)?;
+        if let Some(folder) = &self.save_failing {
+            if report.verdict == Verdict::Violates {
+                if let Err(error) = save::failing(folder, &before, &after, &report) {
+                    self.error = Some(error);
+                }
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl Checker for StepChecker<'_> {
+    type Result = StepResult;
+
+    fn check(&mut self, before: &[u32], after: &[u32], _label: &str) -> StepResult {
+        match self.compare(before, after) {
+            Ok(report) => {
+                let code = report.exit_code(self.strict);
+                StepResult::Report(Box::new(report), code)
+            }
+            Err(error) => StepResult::Failed(error.to_string()),
+        }
+    }
+
+    fn step_started(&mut self, number: usize, total: usize, pass: &str) {
+        self.watch.enter(format!("{number}/{total} {pass}"));
+    }
+}

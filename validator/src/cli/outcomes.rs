@@ -1,0 +1,68 @@
+//! `spirv-tv outcomes`.
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::progress::ProgressLine;
+use super::{
+    painter, print, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
+};
+use crate::check::{outcomes, CheckOptions, ObserveOption, Watch};
+use crate::launch::Target;
+use crate::module::Module;
+use crate::report::{json, text};
+
+/// Options of `outcomes`.
+#[derive(Debug, Args)]
+pub struct OutcomesArguments {
+    /// The module
+    #[arg(value_name = "MODULE")]
+    pub module: String,
+    /// Workgroup variables to show, by %id or name, or all
+    #[arg(long, value_name = "%ID|all", value_delimiter = ',')]
+    pub observe: Vec<String>,
+    #[command(flatten)]
+    pub launch: LaunchArguments,
+    #[command(flatten)]
+    pub choices: ChoiceArguments,
+    #[command(flatten)]
+    pub read: ReadArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+impl OutcomesArguments {
+    /// The options of the search.
+    ///
+    /// # Errors
+    /// Options that contradict each other or are not built.
+    pub fn options(&self) -> Result<CheckOptions, CliError> {
+        let options = self.choices.options(self.launch.options()?, self.read.target_env_name())?;
+        let observe = if self.observe.iter().any(|name| name == "all") {
+            ObserveOption::All
+        } else if self.observe.is_empty() {
+            ObserveOption::External
+        } else {
+            let targets: Result<Vec<Target>, String> = self.observe.iter().map(|name| name.parse()).collect();
+            ObserveOption::Variables(targets.map_err(|error| CliError::Usage(format!("--observe: {error}")))?)
+        };
+        Ok(CheckOptions { observe, ..options })
+    }
+}
+
+pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
+    let options = arguments.options()?;
+    let watch = Arc::new(Watch::default());
+    let progress = ProgressLine::start(&watch, arguments.output.color);
+    watch.enter("reading");
+    let module = Module::load(&arguments.module, &arguments.read.options())?;
+    let report = outcomes(&module, &options, &watch)?;
+    drop(progress);
+    print(&match arguments.output.format {
+        Format::Json => json::outcomes(&report) + "\n",
+        Format::Text if arguments.output.quiet => text::outcomes_line(&report),
+        Format::Text => text::outcomes(&report, painter(arguments.output.color)),
+    })?;
+    Ok(report.exit_code(arguments.output.strict))
+}
