@@ -151,7 +151,7 @@ impl Checker<'_> {
         let mut programs = Vec::new();
         for lowered in std::iter::once(before).chain(after) {
             match lowered {
-                Lowered::Program(program) => programs.push(program),
+                Lowered::Program(program) => programs.push(*program),
                 Lowered::Unsupported(list) => self.found.unsupported.extend(list),
             }
         }

@@ -34,7 +34,7 @@ pub fn entries(module: &Module, options: &LaunchOptions) -> Vec<Option<String>> 
 
 /// A lowered module, or why it is not.
 pub enum Lowered {
-    Program(Program),
+    Program(Box<Program>),
     Unsupported(Vec<UnsupportedConstruct>),
 }
 
@@ -48,7 +48,7 @@ pub fn lower_module(
 ) -> Result<Lowered, CheckError> {
     let options = LowerOptions { entry, specialisations, local_size };
     match lower::lower(module, &options) {
-        Ok(program) => Ok(Lowered::Program(program)),
+        Ok(program) => Ok(Lowered::Program(Box::new(program))),
         Err(LowerError::Unsupported(list)) => Ok(Lowered::Unsupported(
             list.into_iter()
                 .map(|item| UnsupportedConstruct { module: role, line: item.line, what: item.what })
