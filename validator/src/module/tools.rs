@@ -17,6 +17,17 @@ pub struct ReadOptions {
     pub validator: ValidatorOptions,
 }
 
+impl ReadOptions {
+    /// Assembles and validates for this environment (`--target-env`).
+    pub fn for_env(target_env: TargetEnv) -> Self {
+        ReadOptions {
+            lenient: false,
+            assemble_env: Some(target_env),
+            validator: ValidatorOptions::for_env(target_env),
+        }
+    }
+}
+
 pub(super) fn assemble(text: &str, file: &str, options: &ReadOptions) -> Result<Vec<u32>, ReadError> {
     spirv_tv_toolchain::assemble(text, options.assemble_env).map_err(|diagnostic| {
         let (line, column) = match diagnostic.position {
