@@ -6,7 +6,7 @@ use rspirv::spirv::{Op as Opcode, Scope as Number};
 use super::error::Problem;
 use super::function::FunctionBuilder;
 use crate::event::{ClassSet, Order, Scope, Semantics};
-use crate::ir::{BarrierOp, Line, Op};
+use crate::ir::{BarrierOp, Line, MemoryModel, Op};
 use crate::module::Instruction;
 
 const ACQUIRE: u64 = 0x2;
@@ -45,7 +45,14 @@ impl FunctionBuilder<'_, '_> {
     /// The memory semantics that the constant at this operand position gives.
     pub fn semantics(&self, instruction: &Instruction, position: usize) -> Result<Semantics, Problem> {
         let id = self.word(instruction, position)?;
-        decode_semantics(self.program.globals.integer(id, instruction.line)?, instruction.line)
+        let semantics =
+            decode_semantics(self.program.globals.integer(id, instruction.line)?, instruction.line)?;
+        let vulkan = self.program.memory_model == MemoryModel::Vulkan;
+        if vulkan && semantics.order == Order::SequentiallyConsistent {
+            let message = "SequentiallyConsistent is not allowed under the Vulkan memory model";
+            return Err(Problem::invalid(instruction.line, message));
+        }
+        Ok(semantics)
     }
 }
 

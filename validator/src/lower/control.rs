@@ -143,6 +143,8 @@ impl FunctionBuilder<'_, '_> {
         let line = instruction.line;
         let callee = self.word(instruction, 0)?;
         let (result, parameters) = self.signature(callee, line)?;
+        // First of all, so that the callee is searched even if this call makes no sense.
+        let function = self.program.function(callee);
         if instruction.result_type != Some(result) {
             return Err(Problem::invalid(line, "the call has another result type than the function"));
         }
@@ -164,7 +166,7 @@ impl FunctionBuilder<'_, '_> {
             0 => NO_REGISTER,
             _ => self.result(instruction)?.operand.index(),
         };
-        Ok(ControlOp::Call { function: self.program.function(callee), dst, arguments })
+        Ok(ControlOp::Call { function, dst, arguments })
     }
 
     /// The result type and the parameter types of a function.

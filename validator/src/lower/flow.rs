@@ -20,6 +20,9 @@ pub(super) struct Flow {
     pub order: Vec<usize>,
     /// Outer loops before the loops that they contain.
     pub loops: Vec<NaturalLoop>,
+    /// A block that a cycle enters at although another way into the cycle leads past it. The loops
+    /// then leave that cycle out.
+    pub irreducible: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -29,25 +32,19 @@ pub(super) struct NaturalLoop {
     pub body: Vec<bool>,
 }
 
-/// A loop with several entries: the block that closes it, and the one that it leads back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Irreducible {
-    pub target: usize,
-}
-
 const NONE: usize = usize::MAX;
 
 impl Flow {
     /// Analyses the blocks that are reachable from block 0.
-    pub fn new(nodes: &[Node]) -> Result<Self, Irreducible> {
+    pub fn new(nodes: &[Node]) -> Self {
         let (order, back_edges) = depth_first(nodes);
         let dominators = Dominators::new(nodes, &order);
         let mut headers: Vec<usize> = Vec::new();
+        let mut irreducible = None;
         for &(source, target) in &back_edges {
             if !dominators.dominates(target, source) {
-                return Err(Irreducible { target });
-            }
-            if !headers.contains(&target) {
+                irreducible.get_or_insert(target);
+            } else if !headers.contains(&target) {
                 headers.push(target);
             }
         }
@@ -57,7 +54,8 @@ impl Flow {
         let loops = headers
             .into_iter()
             .map(|header| {
-                let tails = back_edges.iter().filter(|edge| edge.1 == header).map(|edge| edge.0);
+                let closes = |edge: &&(usize, usize)| edge.1 == header;
+                let tails = back_edges.iter().filter(closes).map(|edge| edge.0);
                 let mut body = natural_body(header, tails, &predecessors);
                 let merge = nodes.get(header).and_then(|node| node.loop_merge);
                 if let Some(merge) = merge {
@@ -72,7 +70,7 @@ impl Flow {
                 NaturalLoop { header, body }
             })
             .collect();
-        Ok(Flow { order, loops })
+        Flow { order, loops, irreducible }
     }
 
     /// The loops around a block, outermost first.
@@ -245,7 +243,7 @@ mod tests {
     #[test]
     fn nested_loops_come_outermost_first() {
         // 0 → 1 → 2 → 3 → 2, 3 → 4 → 1, 4 → 5
-        let flow = Flow::new(&graph(&[&[1], &[2], &[3], &[2, 4], &[1, 5], &[]])).unwrap();
+        let flow = Flow::new(&graph(&[&[1], &[2], &[3], &[2, 4], &[1, 5], &[]]));
         assert_eq!(bodies(&flow), [(1, vec![1, 2, 3, 4]), (2, vec![2, 3])]);
         assert_eq!(flow.loops_around(3).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(flow.loops_around(5).count(), 0);
@@ -253,7 +251,7 @@ mod tests {
 
     #[test]
     fn two_back_edges_to_one_header_make_one_loop() {
-        let flow = Flow::new(&graph(&[&[1], &[2, 3], &[1], &[1, 4], &[]])).unwrap();
+        let flow = Flow::new(&graph(&[&[1], &[2, 3], &[1], &[1, 4], &[]]));
         assert_eq!(bodies(&flow), [(1, vec![1, 2, 3])]);
     }
 
@@ -261,25 +259,25 @@ mod tests {
     fn a_block_that_breaks_belongs_to_the_construct() {
         // 1 is the header, 2 breaks by way of 3 to the merge block 5, 4 continues.
         let mut nodes = graph(&[&[1], &[2], &[3, 4], &[5], &[1], &[]]);
-        assert_eq!(bodies(&Flow::new(&nodes).unwrap()), [(1, vec![1, 2, 4])]);
+        assert_eq!(bodies(&Flow::new(&nodes)), [(1, vec![1, 2, 4])]);
         nodes[1].loop_merge = Some(5);
-        assert_eq!(bodies(&Flow::new(&nodes).unwrap()), [(1, vec![1, 2, 3, 4])]);
+        assert_eq!(bodies(&Flow::new(&nodes)), [(1, vec![1, 2, 3, 4])]);
     }
 
     #[test]
     fn a_loop_with_two_entries_is_refused() {
-        assert_eq!(Flow::new(&graph(&[&[1, 2], &[2], &[1]])).unwrap_err(), Irreducible { target: 1 });
+        assert_eq!(Flow::new(&graph(&[&[1, 2], &[2], &[1]])).irreducible, Some(1));
     }
 
     #[test]
     fn unreachable_blocks_are_left_out() {
-        let flow = Flow::new(&graph(&[&[2], &[2], &[]])).unwrap();
+        let flow = Flow::new(&graph(&[&[2], &[2], &[]]));
         assert_eq!(flow.order, [0, 2]);
     }
 
     #[test]
     fn a_block_may_branch_to_itself() {
-        let flow = Flow::new(&graph(&[&[1], &[1, 2], &[]])).unwrap();
+        let flow = Flow::new(&graph(&[&[1], &[1, 2], &[]]));
         assert_eq!(bodies(&flow), [(1, vec![1])]);
     }
 }

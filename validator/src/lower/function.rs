@@ -104,17 +104,14 @@ pub(super) fn lower(program: &mut ProgramBuilder, id: u32, call_line: Line) -> O
         .iter()
         .map(|block| Node { successors: block.successors.clone(), loop_merge: block.loop_merge })
         .collect();
-    let flow = match Flow::new(&nodes) {
-        Ok(flow) => flow,
-        Err(irreducible) => {
-            let line = body.blocks.get(irreducible.target).map_or(line, |block| block.line);
-            program.problems.add(Problem::unsupported("a loop with several entries", line));
-            return None;
-        }
-    };
+    let flow = Flow::new(&nodes);
+    if let Some(block) = flow.irreducible {
+        let line = body.blocks.get(block).map_or(line, |block| block.line);
+        program.problems.add(Problem::unsupported("a loop with several entries", line));
+    }
     let mut builder = FunctionBuilder::new(program, body, flow);
     let parameters = builder.parameters();
-    let parameters = builder.program.problems.keep(parameters)?;
+    let parameters = builder.program.problems.keep(parameters).unwrap_or_default();
     builder.allocate();
     Some(builder.finish(id, parameters))
 }
@@ -221,31 +218,32 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             _ => return Err(Problem::invalid(line, "OpFunction does not name a function type")),
         };
         self.result_type = result;
-        // A result type without values of its own is void.
-        self.types().components(result, line)?;
         if wanted.len() != self.body.parameters.len() {
             return Err(Problem::invalid(line, "the parameters do not match the function's type"));
         }
         let mut parameters = Vec::with_capacity(wanted.len());
         for (instruction, &ty) in self.body.parameters.clone().iter().zip(wanted.iter()) {
-            let (Some(id), Some(own)) = (instruction.result, instruction.result_type) else { continue };
-            if own != ty {
-                return Err(Problem::invalid(
-                    instruction.line,
-                    "a parameter does not match the function's type",
-                ));
-            }
-            let register = self.register(ty, instruction.line)?;
-            let value = Value { ty, operand: Operand::register(register) };
-            self.values.insert(id, Some(value));
-            parameters.push(Parameter {
-                register,
-                count: self.types().components(ty, instruction.line)?,
-                declaration: self.types().is_pointer(ty).then(|| self.program.declare_parameter()),
-                decorations: decorations_of(&self.program.globals, id),
-            });
+            let Some(id) = instruction.result else { continue };
+            let parameter = self.parameter(id, instruction, ty);
+            let parameter = self.program.problems.keep(parameter);
+            let operand = parameter.map(|parameter| Operand::register(parameter.register));
+            self.values.insert(id, operand.map(|operand| Value { ty, operand }));
+            parameters.extend(parameter);
         }
         Ok(parameters)
+    }
+
+    fn parameter(&mut self, id: u32, instruction: &Instruction, ty: u32) -> Result<Parameter, Problem> {
+        let line = instruction.line;
+        if instruction.result_type != Some(ty) {
+            return Err(Problem::invalid(line, "a parameter does not match the function's type"));
+        }
+        Ok(Parameter {
+            register: self.register(ty, line)?,
+            count: self.types().components(ty, line)?,
+            declaration: self.types().is_pointer(ty).then(|| self.program.declare_parameter()),
+            decorations: decorations_of(&self.program.globals, id),
+        })
     }
 
     /// Gives every result of the reachable blocks its registers: uses may come before definitions

@@ -41,6 +41,7 @@ pub use specialisation::{spec_constants, SpecTarget, SpecValue, Specialisation};
 
 use decorations::DecorationTable;
 use entry::LocalSize;
+use error::Problems;
 use globals::Globals;
 use index::Index;
 use program::ProgramBuilder;
@@ -77,8 +78,9 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     }
     let globals = Globals::new(module, index, decorations, &specialised, options.local_size);
 
-    let mut builder = ProgramBuilder::new(globals);
-    let memory_model = entry::memory_model(module, &mut builder.problems);
+    let mut problems = Problems::default();
+    let memory_model = entry::memory_model(module, &mut problems);
+    let mut builder = ProgramBuilder::new(globals, memory_model, problems);
     entry::check_execution_model(&entry, &mut builder.problems);
     let modes = entry::modes(&builder.globals, &entry, &mut builder.problems);
     let local_size = match options.local_size {

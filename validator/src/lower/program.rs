@@ -9,12 +9,13 @@ use super::layout::ShapeTable;
 use super::types::{BlockKind, Type};
 use super::values::Value;
 use super::variables;
-use crate::ir::{Function, FunctionId, Line, MemoryOp, Op, Variable};
+use crate::ir::{Function, FunctionId, Line, MemoryModel, MemoryOp, Op, Variable};
 
 /// What lowering has gathered so far.
 #[derive(Debug)]
 pub(super) struct ProgramBuilder<'m> {
     pub globals: Globals<'m>,
+    pub memory_model: MemoryModel,
     pub shapes: ShapeTable,
     pub problems: Problems,
     pub harvested: BTreeSet<u32>,
@@ -29,11 +30,12 @@ pub(super) struct ProgramBuilder<'m> {
 }
 
 impl<'m> ProgramBuilder<'m> {
-    pub fn new(globals: Globals<'m>) -> Self {
+    pub fn new(globals: Globals<'m>, memory_model: MemoryModel, problems: Problems) -> Self {
         ProgramBuilder {
             globals,
+            memory_model,
             shapes: ShapeTable::default(),
-            problems: Problems::default(),
+            problems,
             harvested: BTreeSet::new(),
             numbers: HashMap::new(),
             variables: Vec::new(),

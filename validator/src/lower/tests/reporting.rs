@@ -118,3 +118,32 @@ fn modules_that_contradict_their_types_are_invalid() {
         assert!(failed, "{body}: {result:?}");
     }
 }
+
+#[test]
+fn a_function_with_an_unsupported_parameter_is_still_searched() {
+    let declarations = "%half = OpTypeFloat 16
+        %callee_type = OpTypeFunction %void %half
+        %callee = OpFunction %void None %callee_type
+        %p = OpFunctionParameter %half
+        %c = OpLabel
+        %q = OpSDot %int %u1 %u1 PackedVectorFormat4x8Bit
+        OpReturn
+        OpFunctionEnd";
+    let source = text(declarations, "%h = OpUndef %half\n%r = OpFunctionCall %void %callee %h\nOpReturn");
+    assert_eq!(
+        unsupported(&source),
+        [
+            ("OpTypeFloat 16".to_owned(), line_of(&source, "OpTypeFloat 16")),
+            ("OpSDot".to_owned(), line_of(&source, "OpSDot")),
+        ]
+    );
+}
+
+#[test]
+fn sequential_consistency_is_an_error_in_the_vulkan_model() {
+    let source = text("%seq_cst = OpConstant %uint 0x50", "OpMemoryBarrier %u2 %seq_cst\nOpReturn");
+    let lowered = lower(&read_leniently(&source), &LowerOptions::default());
+    assert!(matches!(lowered, Err(LowerError::Invalid { .. })), "{lowered:?}");
+    let source = source.replace("Logical Vulkan", "Logical GLSL450");
+    assert!(lower(&read_leniently(&source), &LowerOptions::default()).is_ok());
+}
