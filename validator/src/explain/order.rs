@@ -39,7 +39,7 @@ pub(super) fn path(graph: &Graph, relations: &Relations, a: usize, b: usize) -> 
         if event == b {
             break;
         }
-        for next in 0..count {
+        for (next, reached) in from.iter_mut().enumerate() {
             let step = if relations.synchronizes_with.contains(event, next) {
                 Step::SynchronizesWith
             } else if graph.program_ordered(event, next) {
@@ -47,8 +47,8 @@ pub(super) fn path(graph: &Graph, relations: &Relations, a: usize, b: usize) -> 
             } else {
                 continue;
             };
-            if from[next].is_none() && next != a {
-                from[next] = Some((step, event));
+            if reached.is_none() && next != a {
+                *reached = Some((step, event));
                 queue.push_back(next);
             }
         }

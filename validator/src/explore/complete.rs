@@ -1,10 +1,12 @@
 //! Ends of executions: outcomes and hangs.
 
+use std::collections::btree_map::Entry;
+
 use super::search::{Found, Search};
 use super::state::{State, Status};
 use super::witness;
 use super::Races;
-use crate::behaviour::{End, Outcome};
+use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::{FinalValues, Judge};
 use crate::model::graph::EventId;
 use crate::model::vulkan;
@@ -124,17 +126,14 @@ impl Search<'_> {
     fn record(&self, state: &State, outcome: Outcome, found: &mut Found) {
         found.executions += 1;
         let mut bytes = 0;
-        if !found.outcomes.contains_key(&outcome) {
-            bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-            found.outcomes.insert(
-                outcome,
-                witness::of(&state.graph, self.knowledge.units(), self.context.settings.variant),
-            );
+        if let Entry::Vacant(slot) = found.outcomes.entry(outcome) {
+            bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
+            slot.insert(witness::of(&state.graph, self.knowledge.units(), self.context.settings.variant));
         }
         self.context.budget.execution(bytes);
     }
 }
 
-fn traces(state: &State) -> Vec<Vec<crate::behaviour::VolatileAccess>> {
+fn traces(state: &State) -> Vec<Vec<VolatileAccess>> {
     state.threads.iter().map(|thread| thread.trace.to_vec()).collect()
 }

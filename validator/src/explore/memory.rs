@@ -194,7 +194,8 @@ impl View<'_> {
     /// An access that communicates with nobody: unshared, and without an effect on the order of others.
     fn is_quiet(&self, access: &Access, memory: u32, atomicity: Option<&Atomicity>) -> bool {
         let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
-        !(orders && self.knowledge.has_units()) && !is_shared(access, memory, self.knowledge)
+        let is_event = orders && self.knowledge.has_units() || is_shared(access, memory, self.knowledge);
+        !is_event
     }
 
     fn trace(&mut self, access: &Access, write: bool, atomic: bool, bytes: &[Byte]) {

@@ -7,7 +7,7 @@
 //! what it does not see as ordered becomes events, which the model judges.
 
 use super::state::Arrived;
-use crate::event::{Access, ClassSet, Order, Scope};
+use crate::event::{Access, ClassSet, Order, Scope, StorageClass};
 
 /// The storage classes that barriers separate.
 const CLASSES: [ClassSet; 3] = [ClassSet::UNIFORM, ClassSet::WORKGROUP, ClassSet::IMAGE];
@@ -126,14 +126,12 @@ impl WordUse {
             Readers::One(reader) if reader == by.agent => true,
             Readers::One(reader) => (by.workgroup_of)(reader) == by.workgroup && self.is_read_ordered(by),
             // Readers of other workgroups are not known any more.
-            Readers::Several => {
-                by.access.class == crate::event::StorageClass::Workgroup && self.is_read_ordered(by)
-            }
+            Readers::Several => by.access.class == StorageClass::Workgroup && self.is_read_ordered(by),
         };
         self.writer = Some(by.agent);
         self.written = by.now.unwrap_or_default();
         self.private_write |= !by.access.non_private || by.atomic;
-        self.unavailable_write |= !by.access.available.is_some_and(|scope| scope >= Scope::Workgroup);
+        self.unavailable_write |= by.access.available.is_none_or(|scope| scope < Scope::Workgroup);
         after_writes && after_reads
     }
 

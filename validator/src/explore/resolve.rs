@@ -17,6 +17,16 @@ use crate::value::Byte;
 /// A source for every unit of a read, with the bytes it gives.
 type Assignment = SmallVec<[(Source, UnitBytes); 4]>;
 
+/// What a read gets.
+struct Answer<'a> {
+    spans: &'a UnitSpans,
+    assignment: &'a [(Source, UnitBytes)],
+    /// Of the whole access.
+    bytes: &'a [Byte],
+    /// What its write leaves, if it writes.
+    written: Option<Vec<Byte>>,
+}
+
 /// A read about to be resolved.
 pub(super) struct Reader<'a> {
     pub(super) index: usize,
@@ -229,24 +239,17 @@ impl Search<'_> {
             } else {
                 invocation.supply(program, &bytes);
             }
-            children.extend(self.add_read(child, reader, spans, assignment, &bytes, written, found));
+            let answer = Answer { spans, assignment, bytes: &bytes, written };
+            children.extend(self.add_read(child, reader, &answer, found));
         }
         children
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn add_read(
-        &self,
-        mut child: State,
-        reader: &Reader,
-        spans: &UnitSpans,
-        assignment: &[(Source, UnitBytes)],
-        bytes: &[Byte],
-        written: Option<Vec<Byte>>,
-        found: &mut Found,
-    ) -> Vec<State> {
+    /// Adds the event of a read that has its value.
+    fn add_read(&self, mut child: State, reader: &Reader, answer: &Answer, found: &mut Found) -> Vec<State> {
+        let Answer { spans, assignment, bytes, written } = answer;
         let mut event = reader.event(if written.is_some() { Kind::Update } else { Kind::Read }, spans);
-        if let (Some(atomic), None) = (reader.atomic, &written) {
+        if let (Some(atomic), None) = (reader.atomic, written) {
             if reader.may_write {
                 events::set_semantics(&mut event, atomic.unequal);
             }
@@ -257,7 +260,7 @@ impl Search<'_> {
             let entry = volatile_access(reader.access, false, reader.atomic.is_some(), bytes);
             Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);
         }
-        if let Some(written) = &written {
+        if let Some(written) = written {
             event.written = state::split_bytes(spans, written).collect();
             let by = self.by(reader.index, true);
             child.write_unshared(reader.access, reader.memory, by, &mut found.discoveries, written);
@@ -267,7 +270,7 @@ impl Search<'_> {
             }
         }
         let id = child.push(event);
-        for ((unit, _), (source, value)) in spans.iter().zip(assignment) {
+        for ((unit, _), (source, value)) in spans.iter().zip(*assignment) {
             if *source == Source::Pending {
                 child.pending.push(Pending { event: id, unit: *unit, value: value.clone() });
             }
