@@ -1,7 +1,7 @@
 //! Behaviours of a module on one launch and input (DESIGN section 1), as the explorer finds them
 //! and the comparison and the reports use them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::Line;
@@ -76,7 +76,14 @@ pub struct Behaviours {
     pub removable_hang: Option<Line>,
     /// What could not be decided, e.g. `reconvergence`.
     pub undecided: Vec<String>,
+    /// Values that writes produced, in the units of the search.
+    pub produced: Produced,
+    /// Whether a read speculated: then what the other module of a pair produces counts, too.
+    pub speculates: bool,
 }
+
+/// Values that writes produced, by object key and byte offset: what load buffering may speculate.
+pub type Produced = BTreeMap<(String, u32), BTreeSet<Vec<Byte>>>;
 
 /// One execution, told for people: per invocation its events in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use super::prepare::{self, Lowered, Prepared};
 use super::result::{CheckReport, Explored, LegacyRun, Role, Run, UnsupportedConstruct};
 use super::self_check::self_check;
 use super::watch::Watch;
+use crate::behaviour::Produced;
 use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
@@ -56,6 +57,14 @@ pub fn check(
 /// executions of single invocations. (Time would make the result depend on the machine.)
 const LEAST_INPUTS: usize = 3;
 const DEAR: u64 = 20_000;
+
+/// Rounds in which the modules exchange produced values, before the result counts as bounded.
+const MAX_SPECULATION_ROUNDS: usize = 8;
+
+/// Whether `known` has everything of `other`.
+fn covers(known: &Produced, other: &Produced) -> bool {
+    other.iter().all(|(place, values)| known.get(place).is_some_and(|known| known.is_superset(values)))
+}
 
 /// Executions that a run visited.
 fn explored(run: &Run) -> u64 {
@@ -224,7 +233,7 @@ impl Checker<'_> {
     }
 
     fn run(&self, pair: &Pair<'_>, input: Input) -> Run {
-        let before = self.explore(pair, Role::Before, self.options.both_ways);
+        let mut before = self.explore(pair, Role::Before, &Produced::new());
         let options = self.compare_options();
         let undefined = refines(before.side(), before.side(), &options).verdict == Verdict::Vacuous;
         if undefined {
@@ -240,7 +249,8 @@ impl Checker<'_> {
                 legacy: None,
             };
         }
-        let after = self.explore(pair, Role::After, self.options.both_ways);
+        let mut after = self.explore(pair, Role::After, &before.behaviours.produced);
+        self.speculate_to_fixed_point(pair, &mut before, &mut after);
         let comparison = refines(before.side(), after.side(), &options);
         let why = self.explanation(pair, &comparison, &after);
         let reverse = self.options.both_ways.then(|| refines(after.side(), before.side(), &options));
@@ -256,6 +266,33 @@ impl Checker<'_> {
         }
     }
 
+    /// What one module produces the other one's reads may speculate: searches are run again until
+    /// nothing new is produced.
+    fn speculate_to_fixed_point(&self, pair: &Pair<'_>, before: &mut Explored, after: &mut Explored) {
+        for _ in 0..MAX_SPECULATION_ROUNDS {
+            let mut again = false;
+            for role in [Role::Before, Role::After] {
+                let (own, other) = match role {
+                    Role::Before | Role::Module => (&mut *before, &*after),
+                    Role::After => (&mut *after, &*before),
+                };
+                if own.behaviours.speculates && !covers(&own.behaviours.produced, &other.behaviours.produced)
+                {
+                    let found = self.explore(pair, role, &other.behaviours.produced);
+                    again |= found.behaviours.produced != own.behaviours.produced;
+                    *own = found;
+                }
+            }
+            if !again {
+                return;
+            }
+        }
+        for side in [before, after] {
+            let bound = "the rounds of speculation between the modules";
+            side.behaviours.bounded.get_or_insert_with(|| bound.to_owned());
+        }
+    }
+
     fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
         let behaviours = &after.behaviours;
         let witness = match comparison.violation.as_ref()?.subject {
@@ -266,15 +303,18 @@ impl Checker<'_> {
         explain::why(pair.before_side(), &pair.after_dispatch, witness, self.options.variant)
     }
 
-    fn explore(&self, pair: &Pair<'_>, role: Role, all: bool) -> Explored {
+    fn explore(&self, pair: &Pair<'_>, role: Role, speculate: &Produced) -> Explored {
         self.watch.enter(format!("{}: {}", pair.name, role.name()));
         let (program, dispatch) = match role {
             Role::Before | Role::Module => (pair.before, &pair.before_dispatch),
             Role::After => (pair.after, &pair.after_dispatch),
         };
         // One undefined behaviour decides, unless some are ignored.
-        let settings =
-            Settings { stop_at_undefined: !all && self.options.ignore.is_empty(), ..self.settings() };
+        let settings = Settings {
+            stop_at_undefined: !self.options.both_ways && self.options.ignore.is_empty(),
+            speculate: speculate.clone(),
+            ..self.settings()
+        };
         Explored { behaviours: explore::explore(program, dispatch, &settings), dispatch: dispatch.clone() }
     }
 

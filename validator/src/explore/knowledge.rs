@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Settings;
-use crate::behaviour::VolatileAccess;
+use crate::behaviour::{Produced, VolatileAccess};
 use crate::dispatch::Dispatch;
 use crate::ir::InstId;
 use crate::model::graph::{Unit, UnitBytes};
@@ -105,6 +105,18 @@ impl Knowledge {
         }
         knowledge.number_units();
         knowledge
+    }
+
+    /// The values, for another search.
+    pub(super) fn produced(&self, dispatch: &Dispatch) -> Produced {
+        let mut produced = Produced::new();
+        for ((memory, offset), values) in &self.values {
+            for object in dispatch.objects.iter().filter(|object| object.memory == *memory) {
+                let into = produced.entry((object.key.clone(), *offset)).or_default();
+                into.extend(values.iter().map(|bytes| bytes.to_vec()));
+            }
+        }
+        produced
     }
 
     /// How the word with this byte is seen.

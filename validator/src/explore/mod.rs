@@ -29,17 +29,15 @@ mod state;
 mod stuck;
 mod witness;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use budget::Progress;
 
-use crate::behaviour::Behaviours;
+use crate::behaviour::{Behaviours, Produced};
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
 use crate::model::vulkan::Variant;
-use crate::value::Byte;
 
 /// What a data race does (DESIGN section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,9 +48,6 @@ pub enum Races {
     /// The outcomes of racy executions count like others.
     Keep,
 }
-
-/// Values that writes produced, by object key and byte offset: what load buffering may speculate.
-pub type Produced = BTreeMap<(String, u32), BTreeSet<Vec<Byte>>>;
 
 /// The choices and bounds of a search.
 #[derive(Clone, Debug)]
@@ -125,7 +120,7 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
             context.budget.start_round();
             continue;
         }
-        let mut behaviours = found.into_behaviours(&knowledge);
+        let mut behaviours = found.into_behaviours(&knowledge, dispatch);
         behaviours.complete =
             stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
         behaviours.stopped = stopped.map(str::to_owned);

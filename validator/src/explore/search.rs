@@ -74,7 +74,7 @@ impl Found {
         self.stop |= other.stop;
     }
 
-    pub(super) fn into_behaviours(self, knowledge: &Knowledge) -> Behaviours {
+    pub(super) fn into_behaviours(self, knowledge: &Knowledge, dispatch: &Dispatch) -> Behaviours {
         let capped = knowledge.capped.then(|| "values that load buffering speculates".to_owned());
         Behaviours {
             outcomes: self.outcomes.into_iter().collect(),
@@ -85,6 +85,8 @@ impl Found {
             bounded: self.bounded.or(capped),
             undecided: self.undecided.into_iter().collect(),
             removable_hang: self.removable_hang,
+            produced: knowledge.produced(dispatch),
+            speculates: !self.discoveries.wanted_values.is_empty(),
             ..Behaviours::default()
         }
     }

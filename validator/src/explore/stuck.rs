@@ -84,9 +84,12 @@ impl Search<'_> {
             .map(|(unit, indices)| {
                 let key = self.knowledge.key(*unit);
                 found.discoveries.wanted_values.insert(key);
-                let known = self.knowledge.values.get(&key);
-                let mut options: SmallVec<[(Source, UnitBytes); 4]> =
-                    known.into_iter().flatten().map(|value| (Source::Pending, value.clone())).collect();
+                // Values of the word that a unit was before it was split are none of the unit.
+                let known = self.knowledge.values.get(&key).into_iter().flatten();
+                let mut options: SmallVec<[(Source, UnitBytes); 4]> = known
+                    .filter(|value| value.len() == indices.len())
+                    .map(|value| (Source::Pending, value.clone()))
+                    .collect();
                 if several {
                     let writes = state
                         .graph
