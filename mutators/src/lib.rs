@@ -1,1 +1,34 @@
-//! Rewrites of modules.
+//! Rewrites of SPIR-V modules, in two families: *weakenings*, each of which takes some
+//! synchronisation away or breaks an order ([`weaken`]), and *preserving* rewrites, which change
+//! the text and not the meaning ([`preserve`]).
+//!
+//! A translation validator has to catch the first and to accept the second. Both are written
+//! behind one trait, [`Mutator`], one file each.
+//!
+//! ```no_run
+//! use spirv_tv_mutators::{Module, Mutants, WEAKENINGS};
+//! # fn words() -> Vec<u32> { Vec::new() }
+//! let module = Module::load(&words(), Default::default())?;
+//! let Mutants { valid, invalid } = Mutants::of(&module, WEAKENINGS, 0);
+//! for mutant in valid {
+//!     println!("{}: {} words", mutant.name(), mutant.module.words().len());
+//! }
+//! println!("{} mutants were invalid", invalid.len());
+//! # Ok::<(), spirv_tv_mutators::LoadError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod flow;
+mod memory;
+mod module;
+mod mutator;
+pub mod preserve;
+mod site;
+pub mod weaken;
+
+pub use module::{LoadError, Module};
+pub use mutator::{Mutant, Mutants, Mutator};
+pub use preserve::PRESERVING;
+pub use site::Site;
+pub use weaken::WEAKENINGS;
