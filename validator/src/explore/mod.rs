@@ -128,6 +128,11 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
             behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());
             behaviours.complete = false;
         }
+        if behaviours.complete && behaviours.outcomes.is_empty() && behaviours.undefined.is_empty() {
+            // Every program has an execution: nothing may be concluded from a search that lost them.
+            behaviours.undecided.push("the search found no execution (a bug of spirv-tv)".to_owned());
+            behaviours.complete = false;
+        }
         return behaviours;
     }
     unreachable!("the loop ends after MAX_ROUNDS rounds")

@@ -142,7 +142,8 @@ impl Search<'_> {
         self.context.settings.races == Races::Undefined && state.pending.is_empty()
     }
 
-    /// For a plain read without a race: per unit, the writes that are visible to it.
+    /// Per unit, the writes that a plain read may see: those that are visible to it and those that
+    /// it races with (in an execution with a race it must read something, too, or the race is missed).
     fn visible_writes(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Vec<EventId>> {
         let mut graph = state.graph.clone();
         let mut event = reader.event(Kind::Read, spans);
@@ -152,12 +153,11 @@ impl Search<'_> {
         let visible = |unit: Unit| {
             let location = relations.locations.iter().find(|location| location.unit == unit)?;
             let last = location.events.len() - 1;
-            let before = |i: usize| {
-                graph.events[location.events[i] as usize].writes()
-                    && location.location_ordered.contains(i, last)
-            };
+            let writes = |i: usize| graph.events[location.events[i] as usize].writes();
+            let before = |i: usize| writes(i) && location.location_ordered.contains(i, last);
             let shadowed = |i: usize| location.location_ordered.row(i).any(before);
-            Some((0..last).filter(|i| before(*i) && !shadowed(*i)).map(|i| location.events[i]).collect())
+            let seen = |i: &usize| writes(*i) && !(before(*i) && shadowed(*i));
+            Some((0..last).filter(seen).map(|i| location.events[i]).collect())
         };
         spans.iter().map(|(unit, _)| visible(*unit).unwrap_or_default()).collect()
     }
