@@ -82,7 +82,7 @@ pub struct SpecConstant {
 pub struct Variable {
     /// Result id in the module.
     pub id: u32,
-    /// OpName, if any.
+    /// OpName, or else the name that the user's text has for the id.
     pub name: Option<String>,
     /// OpName of the struct type behind the pointer, if any: compilers name a buffer block there.
     pub type_name: Option<String>,

@@ -318,7 +318,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             .map(|(&header, live)| Loop { header, live, communicates: false })
             .collect();
         Function {
-            name: self.program.globals.index.name(id).map(str::to_owned),
+            name: self.program.globals.index.any_name(id).map(str::to_owned),
             id,
             code: self.code,
             blocks,

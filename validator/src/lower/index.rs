@@ -12,6 +12,8 @@ use crate::module::Module;
 pub(super) struct Index {
     /// The name that OpName gives an id.
     names: HashMap<u32, String>,
+    /// The name that the user's text has for an id.
+    text_names: HashMap<u32, String>,
     /// OpFunction to OpFunctionEnd of each function, by its id.
     functions: HashMap<u32, Range<usize>>,
     /// Names of extended instruction sets, by id.
@@ -28,6 +30,7 @@ impl Index {
         let mut open: Option<(u32, usize)> = None;
         let mut wide_types = HashSet::new();
         index.module_scope = 0..module.len();
+        index.text_names = module.id_names().map(|(name, id)| (id, name.to_owned())).collect();
         for instruction in module.instructions() {
             if let (Some(ty), Some(id)) = (instruction.result_type, instruction.result) {
                 if wide_types.contains(&ty) {
@@ -65,8 +68,14 @@ impl Index {
         index
     }
 
+    /// The OpName of an id.
     pub fn name(&self, id: u32) -> Option<&str> {
         self.names.get(&id).map(String::as_str)
+    }
+
+    /// The OpName of an id, or else what the user's text calls it.
+    pub fn any_name(&self, id: u32) -> Option<&str> {
+        self.name(id).or_else(|| self.text_names.get(&id).map(String::as_str))
     }
 
     pub fn function(&self, id: u32) -> Option<Range<usize>> {

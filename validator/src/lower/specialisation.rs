@@ -123,7 +123,7 @@ fn constant(
         Decoration::SpecId(id) => Some(*id),
         _ => None,
     });
-    let name = index.name(result_id).map(str::to_owned);
+    let name = index.any_name(result_id).map(str::to_owned);
     Some((SpecConstant { spec_id, result_id, name, width, value, line: instruction.line }, kind))
 }
 

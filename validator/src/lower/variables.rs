@@ -66,7 +66,7 @@ pub(super) fn lower(
     }
     Ok(Variable {
         id,
-        name: globals.index.name(id).map(str::to_owned),
+        name: globals.index.any_name(id).map(str::to_owned),
         type_name: globals.index.name(ty).map(str::to_owned),
         class,
         binding: buffer.then(|| (set.unwrap_or(0), binding.unwrap_or(0))),

@@ -156,6 +156,13 @@ impl Module {
         self.lines.get(index).copied().unwrap_or(0)
     }
 
+    /// The names that the user's text has for ids, without the `%`; numbers are left out.
+    pub fn id_names(&self) -> impl Iterator<Item = (&str, u32)> {
+        let is_name = |name: &str| !name.chars().all(|character| character.is_ascii_digit());
+        let names = self.id_names.iter().filter(move |(name, _)| self.from_text && is_name(name));
+        names.map(|(name, &id)| (name.as_str(), id))
+    }
+
     /// The id that the text calls `%name`, given with or without the `%`.
     pub fn id_named(&self, name: &str) -> Option<u32> {
         self.id_names.get(name.strip_prefix('%').unwrap_or(name)).copied()

@@ -33,7 +33,7 @@ fn defaults_are_used_and_listed() {
         .iter()
         .map(|one| (one.spec_id, one.name.as_deref(), one.width, one.value))
         .collect();
-    assert_eq!(listed, [(Some(7), Some("size"), 32, 4), (Some(8), None, 1, 1)]);
+    assert_eq!(listed, [(Some(7), Some("size"), 32, 4), (Some(8), Some("flag"), 1, 1)]);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn wrong_values_and_names_are_refused() {
     assert_eq!(message("7=-1"), "--spec 7: `-1` is not an unsigned 32-bit integer");
     assert_eq!(
         message("count=1"),
-        "--spec count: no such specialisation constant; there are size (SpecId 7), 8"
+        "--spec count: no such specialisation constant; there are size (SpecId 7), flag (SpecId 8)"
     );
     assert!(specialised(&["99=1"]).is_ok());
 }
