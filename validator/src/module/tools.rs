@@ -29,14 +29,16 @@ impl ReadOptions {
 }
 
 pub(super) fn assemble(text: &str, file: &str, options: &ReadOptions) -> Result<Vec<u32>, ReadError> {
-    spirv_tv_toolchain::assemble(text, options.assemble_env).map_err(|diagnostic| {
-        let (line, column) = match diagnostic.position {
-            Position::Text { line, column } => {
-                (u32::try_from(line).unwrap_or(0), u32::try_from(column).unwrap_or(0))
-            }
-            Position::Unknown | Position::Instruction(_) => (0, 0),
-        };
-        ReadError::Assemble { file: file.to_owned(), line, column, message: diagnostic.message }
+    spirv_tv_toolchain::assemble(text, options.assemble_env).map_err(|diagnostic| match diagnostic.position {
+        Position::Text { line, column } => ReadError::Assemble {
+            file: file.to_owned(),
+            line: u32::try_from(line).unwrap_or(0),
+            column: u32::try_from(column).unwrap_or(0),
+            message: diagnostic.message,
+        },
+        Position::Unknown | Position::Instruction(_) => {
+            ReadError::NotSpirv { file: file.to_owned(), why: diagnostic.message }
+        }
     })
 }
 
