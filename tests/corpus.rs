@@ -1,0 +1,273 @@
+//! Every pair and every classic program of `corpus/`, through the binary (formats: `corpus/README.md`).
+//!
+//! A failing entry is printed with the command that replays it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+use spirv_tv_toolchain::{assemble, validate, TargetEnv, ValidatorOptions};
+
+/// `pair.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    description: String,
+    verdict: String,
+    kind: Option<String>,
+    args: Vec<String>,
+    #[serde(default)]
+    #[allow(dead_code, reason = "told to readers of the corpus, checked for nothing")]
+    origin: Option<String>,
+}
+
+/// `NAME.toml` of a classic program.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Classic {
+    why: String,
+    args: Vec<String>,
+    executions: Option<u64>,
+    outcomes: Option<Vec<BTreeMap<String, Vec<u32>>>>,
+    undefined: Option<Vec<String>>,
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
+}
+
+/// Paths in `folder` for which `wanted` holds, sorted.
+fn entries(folder: &str, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(corpus().join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| wanted(path))
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn pairs() -> Vec<(PathBuf, Pair)> {
+    entries("pairs", Path::is_dir)
+        .into_iter()
+        .map(|path| (path.clone(), read(&path.join("pair.toml"))))
+        .collect()
+}
+
+fn classics() -> Vec<(PathBuf, Classic)> {
+    entries("classics", |path| path.extension().is_some_and(|extension| extension == "toml"))
+        .into_iter()
+        .map(|path| (path.with_extension("spvasm"), read(&path)))
+        .collect()
+}
+
+fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> T {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Exit code and JSON of one run of the tool; an error text with the command where it printed none.
+fn run(command: &str, modules: &[&Path], args: &[String]) -> Result<(Option<i32>, Value), String> {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
+    process.arg(command).args(modules).args(args).args(["--format", "json"]);
+    let output = process.output().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    match serde_json::from_str(&text) {
+        Ok(value) => Ok((output.status.code(), value)),
+        Err(_) => Err(format!(
+            "no JSON, {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default()
+        )),
+    }
+}
+
+fn replay(command: &str, modules: &[&Path], args: &[String]) -> String {
+    let mut line = format!("spirv-tv {command}");
+    for module in modules {
+        let _ = write!(line, " {}", module.display());
+    }
+    for argument in args {
+        let _ = write!(line, " {argument}");
+    }
+    line
+}
+
+/// Fails with all the messages at once.
+fn report(failures: Vec<String>, checked: usize) {
+    assert!(failures.is_empty(), "{} of {checked} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+fn check_pair(path: &Path, pair: &Pair) -> Result<(), String> {
+    let modules = [path.join("before.spvasm"), path.join("after.spvasm")];
+    let modules = [modules[0].as_path(), modules[1].as_path()];
+    let (exit, report) = run("check", &modules, &pair.args)?;
+    let verdict = report["verdict"].as_str().unwrap_or("none");
+    let kind = report["runs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|run| run["verdict"] == "violates")
+        .and_then(|run| run["violation"]["kind"].as_str());
+    let expected_exit = match pair.verdict.as_str() {
+        "refines" | "vacuous" => 0,
+        "violates" => 1,
+        _ => 3,
+    };
+    if verdict == pair.verdict && kind == pair.kind.as_deref() && exit == Some(expected_exit) {
+        return Ok(());
+    }
+    let reasons = [&report["reasons"], &report["unsupported"]]
+        .into_iter()
+        .filter(|value| value.as_array().is_some_and(|array| !array.is_empty()))
+        .map(Value::to_string)
+        .collect::<String>();
+    Err(format!(
+        "expected {} {}, found {verdict} {} (exit code {exit:?}) {reasons}\n    {}",
+        pair.verdict,
+        pair.kind.as_deref().unwrap_or(""),
+        kind.unwrap_or(""),
+        replay("check", &modules, &pair.args)
+    ))
+}
+
+/// An outcome of the report, its words parsed; `None` where a byte is undefined.
+fn memory(outcome: &Value) -> BTreeMap<String, Vec<Option<u32>>> {
+    let word = |word: &Value| u32::from_str_radix(word.as_str()?.strip_prefix("0x")?, 16).ok();
+    outcome["memory"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, words)| (key.clone(), words.as_array().into_iter().flatten().map(word).collect()))
+        .collect()
+}
+
+fn check_classic(path: &Path, classic: &Classic) -> Result<(), String> {
+    let (_, report) = run("outcomes", &[path], &classic.args)?;
+    let mut failure = String::new();
+    let undefined: Vec<&str> = report["undefined"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|fault| fault["kind"].as_str())
+        .collect();
+    let expected: Vec<&str> = classic.undefined.iter().flatten().map(String::as_str).collect();
+    if undefined.first() != expected.first() || undefined.iter().any(|kind| !expected.contains(kind)) {
+        let _ = write!(failure, "undefined: expected {expected:?}, found {undefined:?}; ");
+    }
+    if report["complete"] != true || report["bounded"] != false {
+        let _ = write!(failure, "complete {}, bounded {}; ", report["complete"], report["bounded"]);
+    }
+    if let Some(outcomes) = &classic.outcomes {
+        let wanted = |words: &Vec<u32>| words.iter().copied().map(Some).collect::<Vec<_>>();
+        let mut expected: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| {
+                outcome.iter().map(|(key, words)| (key.clone(), wanted(words))).collect::<BTreeMap<_, _>>()
+            })
+            .collect();
+        let mut found: Vec<_> = report["outcomes"].as_array().into_iter().flatten().map(memory).collect();
+        expected.sort();
+        found.sort();
+        for missing in expected.iter().filter(|outcome| !found.contains(outcome)) {
+            let _ = write!(failure, "missing outcome {missing:?}; ");
+        }
+        for extra in found.iter().filter(|outcome| !expected.contains(outcome)) {
+            let _ = write!(failure, "outcome too many {extra:?}; ");
+        }
+        if found.len() != report["outcomes"].as_array().map_or(0, Vec::len) {
+            let _ = write!(failure, "an outcome is listed twice; ");
+        }
+    }
+    if let Some(executions) = classic.executions {
+        if report["executions"] != executions {
+            let _ = write!(failure, "executions: expected {executions}, found {}; ", report["executions"]);
+        }
+    }
+    match failure.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{failure}\n    {}", replay("outcomes", &[path], &classic.args))),
+    }
+}
+
+/// The bundled assembler's or validator's objection to a module.
+fn objection(path: &Path, args: &[String]) -> Option<String> {
+    let env = match args.iter().position(|argument| argument == "--target-env") {
+        Some(at) => args[at + 1].parse().unwrap(),
+        None => "vulkan1.3".parse::<TargetEnv>().unwrap(),
+    };
+    let text = std::fs::read_to_string(path).unwrap();
+    let options = ValidatorOptions { target_env: env, ..ValidatorOptions::default() };
+    let result = assemble(&text, Some(env)).and_then(|words| validate(&words, &options));
+    result.err().map(|diagnostic| format!("{}: {diagnostic}", path.display()))
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[test]
+fn pairs_get_their_verdicts() {
+    let pairs = pairs();
+    let failures = pairs
+        .par_iter()
+        .filter_map(|(path, pair)| {
+            check_pair(path, pair).err().map(|error| format!("{}: {error}", name(path)))
+        })
+        .collect();
+    report(failures, pairs.len());
+}
+
+#[test]
+fn classics_have_their_outcomes_and_executions() {
+    let classics = classics();
+    let failures = classics
+        .par_iter()
+        .filter_map(|(path, classic)| {
+            check_classic(path, classic).err().map(|error| format!("{}: {error}", name(path)))
+        })
+        .collect();
+    report(failures, classics.len());
+}
+
+#[test]
+fn modules_are_valid() {
+    let mut modules: Vec<(PathBuf, Vec<String>)> = Vec::new();
+    for (path, pair) in pairs() {
+        modules.push((path.join("before.spvasm"), pair.args.clone()));
+        modules.push((path.join("after.spvasm"), pair.args));
+    }
+    modules.extend(classics().into_iter().map(|(path, classic)| (path, classic.args)));
+    report(modules.par_iter().filter_map(|(path, args)| objection(path, args)).collect(), modules.len());
+}
+
+/// What DESIGN and the issue ask of the corpus, and that its files say all they must.
+#[test]
+fn corpus_is_whole() {
+    let pairs = pairs();
+    let violating = pairs.iter().filter(|(_, pair)| pair.verdict == "violates").count();
+    assert!(pairs.len() >= 64, "{} pairs", pairs.len());
+    assert!(violating >= 32 && pairs.len() - violating >= 32, "{violating} of {} violate", pairs.len());
+    for (path, pair) in &pairs {
+        assert!(!pair.description.is_empty(), "{}: no description", path.display());
+        assert_eq!(pair.kind.is_some(), pair.verdict == "violates", "{}: kind", path.display());
+        assert!(
+            ["refines", "vacuous", "violates", "inconclusive"].contains(&pair.verdict.as_str()),
+            "{}: verdict",
+            path.display()
+        );
+        let text = |file: &str| std::fs::read_to_string(path.join(file)).unwrap();
+        assert_ne!(text("before.spvasm"), text("after.spvasm"), "{}", path.display());
+    }
+    let classics = classics();
+    assert!(classics.len() >= 28, "{} classics", classics.len());
+    for (path, classic) in &classics {
+        assert!(path.is_file() && !classic.why.is_empty(), "{}", path.display());
+        let racy = classic.undefined.is_some();
+        assert!(racy != (classic.outcomes.is_some() && classic.executions.is_some()), "{}", path.display());
+    }
+}
