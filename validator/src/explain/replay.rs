@@ -7,7 +7,7 @@ use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Order};
 use crate::explore::events::{access_event, fence_event};
-use crate::interp::{Invocation, SharedMemory, Stop};
+use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
 
@@ -90,15 +90,15 @@ impl SharedMemory for Quiet<'_> {
         true
     }
 
-    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> bool {
-        let Some(object) = self.before.objects.get(access.object as usize) else { return true };
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(object) = self.before.objects.get(access.object as usize) else { return Written::Changed };
         if !self.is_quiet(access, atomicity) {
-            return false;
+            return Written::Event;
         }
         for (value, byte) in bytes.iter().zip(bytes_of(access)) {
             self.written.insert((object.memory, byte), *value);
         }
-        true
+        Written::Changed
     }
 }
 

@@ -114,7 +114,7 @@ impl Search<'_> {
             }
         }
         let forever = state.threads.iter().find_map(|thread| match thread.status {
-            Status::Forever(line) => Some(line),
+            Status::Forever { line, has_effects: false } => Some(line),
             _ => None,
         });
         found.removable_hang = found.removable_hang.or(forever);

@@ -4,10 +4,12 @@
 //!   whose accesses barriers order, is no event. A round assumes what it knows, and notes every word for which that was wrong.
 //! - *Split words*: units of the graph are words of 4 bytes, or single bytes where an access covers
 //!   part of a word.
-//! - *Writers*: which invocation writes a unit at which instruction. A read waits for a later
-//!   write only if one was seen. That finds every execution: take one that was missed, and its
-//!   first wait that was refused; the write that it waits for does not depend on the read (else it
-//!   is a speculation), so it is seen in a round that lacks the wait.
+//! - *Writers*: which invocation writes a unit at which instruction; a read-modify-write that wrote
+//!   nothing counts, too. A read waits for a later write only if one was seen. That finds every
+//!   execution: take one that was missed, and its first wait that was refused; the write that it
+//!   waits for does not depend on the read (else it is a speculation), so it is seen in a round that
+//!   lacks the wait. There the read may have written what a read-modify-write before that write
+//!   must not find; then the latter is seen first, and lets the read wait in the next round.
 //! - *Values* that complete executions wrote, for reads that speculate.
 //! - *Spinning reads*: those of loop iterations that change nothing and come back to the same state.
 

@@ -9,7 +9,7 @@ use super::phases::{Phase, Use, WordUse};
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Order};
-use crate::interp::SharedMemory;
+use crate::interp::{SharedMemory, Written};
 use crate::value::Byte;
 
 /// Contents and use of all memories, copied on write.
@@ -104,7 +104,7 @@ impl Contents {
         slot.touch(access, memory, by, false, found);
     }
 
-    /// Writes the unshared bytes of an access.
+    /// Writes the unshared bytes of an access. Returns whether one of them changed.
     pub(super) fn write(
         &mut self,
         access: &Access,
@@ -112,15 +112,18 @@ impl Contents {
         by: Accessor,
         found: &mut Discoveries,
         bytes: &[Byte],
-    ) {
-        let Some(slot) = self.memories.get_mut(memory as usize) else { return };
+    ) -> bool {
+        let Some(slot) = self.memories.get_mut(memory as usize) else { return false };
         slot.touch(access, memory, by, true, found);
         let contents = Arc::make_mut(&mut slot.bytes);
+        let mut changed = false;
         for_each_unshared(access, memory, by.knowledge, |index, byte| {
             if let (Some(slot), Some(value)) = (contents.get_mut(byte as usize), bytes.get(index)) {
+                changed |= *slot != *value;
                 *slot = *value;
             }
         });
+        changed
     }
 }
 
@@ -184,6 +187,8 @@ pub(super) struct View<'a> {
     pub(super) contents: &'a mut Contents,
     pub(super) found: &'a mut Discoveries,
     pub(super) trace: &'a mut Arc<Vec<VolatileAccess>>,
+    /// How often the invocation changed memory without an event.
+    pub(super) changes: &'a mut u64,
     pub(super) phases: &'a [Phase],
     pub(super) agent: u32,
     /// What was undefined about an access.
@@ -230,17 +235,21 @@ impl SharedMemory for View<'_> {
         true
     }
 
-    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> bool {
-        let Some(object) = self.dispatch.objects.get(access.object as usize) else { return false };
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(object) = self.dispatch.objects.get(access.object as usize) else { return Written::Event };
         if !self.is_quiet(access, object.memory, atomicity) {
-            return false;
+            return Written::Event;
         }
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, true));
         let atomic = atomicity.is_some();
         let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
         let by = Accessor { agent, dispatch, knowledge, phases, atomic };
-        self.contents.write(access, object.memory, by, self.found, bytes);
+        let changed = self.contents.write(access, object.memory, by, self.found, bytes);
         self.trace(access, true, atomicity.is_some(), bytes);
-        true
+        *self.changes += u64::from(changed);
+        match changed {
+            true => Written::Changed,
+            false => Written::Unchanged,
+        }
     }
 }

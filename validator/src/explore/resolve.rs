@@ -91,6 +91,11 @@ impl Search<'_> {
             child.dirty = true;
             return self.answer(child, &reader, &UnitSpans::new(), &Assignment::new(), found);
         };
+        if reader.may_write {
+            // Even if it does not with any source there is now, as a compare-exchange that fails: what
+            // others would have to leave alone for it to write is what a wait here lets them.
+            self.note_possible_writer(&reader, &spans, found);
+        }
         let waits_since = state.threads[index].waits_since;
         let mut children = Vec::new();
         let candidates = self.candidates(state, &reader, &spans);
@@ -293,6 +298,14 @@ impl Search<'_> {
             }
         }
         vec![child]
+    }
+
+    /// Remembers who may write where.
+    fn note_possible_writer(&self, reader: &Reader, spans: &UnitSpans, found: &mut Found) {
+        for (unit, _) in spans {
+            let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
+            writers.insert((reader.index as u32, reader.access.inst));
+        }
     }
 
     /// Remembers who wrote where.

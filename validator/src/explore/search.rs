@@ -208,6 +208,7 @@ impl<'a> Search<'a> {
             contents: &mut state.contents,
             found: &mut found.discoveries,
             trace: &mut thread.trace,
+            changes: &mut thread.changes,
             phases: &state.phases,
             agent: index as u32,
             fault: None,
@@ -263,7 +264,9 @@ impl<'a> Search<'a> {
             }
             Stop::Finished => state.threads[index].status = Status::Finished,
             Stop::Fault(fault) => state.threads[index].status = Status::Faulted(Arc::new(fault)),
-            Stop::Forever { line } => state.threads[index].status = Status::Forever(line),
+            Stop::Forever { line, has_effects } => {
+                state.threads[index].status = Status::Forever { line, has_effects }
+            }
             Stop::OutOfFuel => {
                 found.bounded.get_or_insert_with(|| "--max-instructions".to_owned());
                 return Advanced::Dead;

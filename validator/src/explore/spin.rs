@@ -66,12 +66,15 @@ impl Search<'_> {
         if let Some(group) = group {
             Arc::make_mut(&mut thread.trace).push(VolatileAccess::Repeated(group.clone()));
         }
-        let (invocation, traced) = (thread.invocation.clone(), thread.trace.len());
-        thread.loops.push(Arrival { depth, loop_id, invocation, events, traced, count });
+        let (invocation, changes, traced) = (thread.invocation.clone(), thread.changes, thread.trace.len());
+        thread.loops.push(Arrival { depth, loop_id, invocation, events, changes, traced, count });
     }
 
-    /// Whether the invocation's events since then are reads, and writes of what was there.
+    /// Whether the invocation's accesses since then are reads, and writes of what was there.
     fn changed_nothing(&self, state: &State, index: usize, since: &Arrival) -> bool {
+        if state.threads[index].changes != since.changes {
+            return false;
+        }
         let own = state.graph.events.iter().skip(since.events as usize).filter(|e| e.agent as usize == index);
         own.clone().all(|event| match event.kind {
             Kind::Read | Kind::Fence => true,
@@ -138,7 +141,8 @@ impl Search<'_> {
                 Stop::Iteration { function_depth, loop_id, .. } => {
                     if function_depth == arrival.depth && loop_id == arrival.loop_id {
                         let now: &Invocation = &simulation.threads[index].invocation;
-                        return now.same_state(&arrival.invocation, self.context.program);
+                        return simulation.threads[index].changes == arrival.changes
+                            && now.same_state(&arrival.invocation, self.context.program);
                     }
                 }
                 Stop::Write(..)
@@ -163,6 +167,7 @@ impl Search<'_> {
             contents: &mut state.contents,
             found: &mut found.discoveries,
             trace: &mut thread.trace,
+            changes: &mut thread.changes,
             phases: &state.phases,
             agent: index as u32,
             fault: None,

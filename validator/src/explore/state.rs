@@ -43,6 +43,8 @@ pub(super) struct Thread {
     pub(super) waits_since: Option<EventId>,
     /// Volatile accesses so far.
     pub(super) trace: Arc<Vec<VolatileAccess>>,
+    /// How often the invocation changed memory without an event.
+    pub(super) changes: u64,
     /// Loops that the invocation is in, with its state at the last arrival at their headers.
     pub(super) loops: Vec<Arrival>,
 }
@@ -55,6 +57,8 @@ pub(super) struct Arrival {
     pub(super) invocation: Arc<Invocation>,
     /// Number of events in the graph at that time.
     pub(super) events: u32,
+    /// [`Thread::changes`] at that time.
+    pub(super) changes: u64,
     /// Length of the volatile trace at that time.
     pub(super) traced: usize,
     /// Arrivals so far.
@@ -75,7 +79,10 @@ pub(super) enum Status {
     Finished,
     Faulted(Arc<Fault>),
     /// In a loop without events that never ends.
-    Forever(Line),
+    Forever {
+        line: Line,
+        has_effects: bool,
+    },
 }
 
 /// An invocation at a control barrier.
@@ -108,6 +115,7 @@ impl State {
                 status: Status::Running,
                 waits_since: None,
                 trace: Arc::default(),
+                changes: 0,
                 loops: Vec::new(),
             })
             .collect();
@@ -146,7 +154,9 @@ impl State {
         found: &mut Discoveries,
         bytes: &[Byte],
     ) {
-        self.contents.write(access, memory, by.accessor(&self.phases), found, bytes);
+        let agent = by.agent as usize;
+        let changed = self.contents.write(access, memory, by.accessor(&self.phases), found, bytes);
+        self.threads[agent].changes += u64::from(changed);
     }
 
     /// Adds an event; returns its number.
@@ -175,7 +185,7 @@ impl<'a> By<'a> {
 impl Status {
     pub(super) fn is_over(&self) -> bool {
         match self {
-            Status::Finished | Status::Faulted(_) | Status::Forever(_) => true,
+            Status::Finished | Status::Faulted(_) | Status::Forever { .. } => true,
             Status::Running | Status::Reading { .. } | Status::Barrier(_) => false,
         }
     }

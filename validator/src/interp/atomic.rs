@@ -141,8 +141,8 @@ impl Machine<'_> {
         if let AtomicKind::Store { value } = op.kind {
             let bytes = encode(op, self.value(value));
             self.state.advance();
-            if self.memory.write(&access, Some(&atomicity), &bytes) {
-                self.state.activity.settled_writes += 1;
+            let written = self.memory.write(&access, Some(&atomicity), &bytes);
+            if self.settle(written) {
                 return Ok(());
             }
             return Err(Box::new(Stop::AtomicWrite { access, atomicity, bytes: bytes.into_vec() }));
@@ -152,10 +152,11 @@ impl Machine<'_> {
             let may_write = op.kind.may_write();
             return Err(Box::new(Stop::AtomicRead { access, atomicity, may_write }));
         }
+        self.state.effects += 1;
         let old = from_bytes(leaf(op), &bytes);
         if let Some(new) = self.decide(op, old, line)? {
-            self.memory.write(&access, Some(&atomicity), &encode(op, new));
-            self.state.activity.settled_writes += 1;
+            let written = self.memory.write(&access, Some(&atomicity), &encode(op, new));
+            self.settle(written);
         }
         self.state.set(op.dst, old);
         self.state.advance();

@@ -34,8 +34,10 @@ pub struct Invocation {
     /// How many of them this start has used.
     pub(super) used_choices: usize,
     pub(super) executed: u64,
-    /// Stops for events, stops for choices, and shared writes settled on the way, so far.
+    /// Stops for events and for choices, and changes of shared memory settled on the way, so far.
     pub(super) activity: Activity,
+    /// Settled accesses for which a loop must not be removed: writes, atomics and volatile ones.
+    pub(super) effects: u64,
     pub(super) finished: bool,
 }
 
@@ -48,7 +50,8 @@ pub(super) struct Copied(pub(super) Vec<Scalar>);
 pub(super) struct Activity {
     pub(super) events: u64,
     pub(super) choices: u64,
-    pub(super) settled_writes: u64,
+    /// Settled writes that changed something.
+    pub(super) changes: u64,
 }
 
 /// A function's activation.
@@ -84,6 +87,7 @@ impl Invocation {
             used_choices: 0,
             executed: 0,
             activity: Activity::default(),
+            effects: 0,
             finished: false,
         };
         for (number, variable) in program.variables.iter().enumerate() {

@@ -28,6 +28,7 @@ pub(super) struct Snapshot {
     index: u32,
     live: Vec<Scalar>,
     own: OwnMemory,
+    effects: u64,
 }
 
 impl Invocation {
@@ -77,18 +78,23 @@ impl Invocation {
         }
         let index = self.loop_index(id);
         let live = &self.function(program).loops[id.0 as usize].live;
-        let earlier = self.snapshots.iter().find(|snapshot| snapshot.index == index);
-        let same = earlier.is_some_and(|snapshot| {
+        let same = |snapshot: &&Snapshot| {
             live.iter().zip(&snapshot.live).all(|(register, value)| self.register(*register) == *value)
                 && snapshot.own == self.own
-        });
-        if same {
-            return Err(Box::new(Stop::Forever { line }));
+        };
+        let earlier = self.snapshots.iter().find(|snapshot| snapshot.index == index);
+        if let Some(snapshot) = earlier.filter(same) {
+            return Err(Box::new(Stop::Forever { line, has_effects: self.effects != snapshot.effects }));
         }
         if fruitless.is_power_of_two() {
             let values = live.iter().map(|register| self.register(*register)).collect();
             self.drop_snapshot(index);
-            self.snapshots.push(Snapshot { index, live: values, own: self.own.clone() });
+            self.snapshots.push(Snapshot {
+                index,
+                live: values,
+                own: self.own.clone(),
+                effects: self.effects,
+            });
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::access::{bytes_of, components_of, AccessPlan};
 use super::invocation::Copied;
 use super::machine::{fault, Components, Machine, Step};
 use super::own_memory::OwnAddress;
-use super::{Invocation, Pointer, Stop};
+use super::{Invocation, Pointer, Stop, Written};
 use crate::event::{StorageClass, UndefinedKind};
 use crate::ir::{Bound, Chain, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId};
 use crate::value::{Byte, Scalar};
@@ -177,6 +177,7 @@ impl Machine<'_> {
 
     fn read_shared(&mut self, plan: AccessPlan, shape: &Shape) -> Result<Components, Box<Stop>> {
         let mut bytes = plan.buffer();
+        self.state.effects += u64::from(plan.access.volatile);
         if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
             Ok(components_of(shape, &bytes))
         } else {
@@ -192,11 +193,18 @@ impl Machine<'_> {
         if bytes.is_empty() {
             return Ok(());
         }
-        if self.memory.write(&plan.access, None, &bytes) {
-            self.state.activity.settled_writes += 1;
+        let written = self.memory.write(&plan.access, None, &bytes);
+        if self.settle(written) {
             return Ok(());
         }
         Err(Box::new(Stop::Write(plan.access, bytes.into_vec())))
+    }
+
+    /// Counts a settled write. False where it is none.
+    pub(super) fn settle(&mut self, written: Written) -> bool {
+        self.state.effects += u64::from(written != Written::Event);
+        self.state.activity.changes += u64::from(written == Written::Changed);
+        written != Written::Event
     }
 
     /// An access chain. An undefined index whose values are all in bounds is chosen.

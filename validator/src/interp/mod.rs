@@ -47,7 +47,18 @@ pub trait SharedMemory {
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool;
 
     /// Writes without an event. An atomic that `read` settled is settled here too.
-    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> bool;
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written;
+}
+
+/// What became of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It communicates: the invocation stops for it.
+    Event,
+    /// It was settled, and nothing can tell that it took place.
+    Unchanged,
+    /// It was settled.
+    Changed,
 }
 
 /// Why an invocation stopped.
@@ -117,5 +128,7 @@ pub enum Stop {
     /// A back edge with exactly the state of an earlier arrival and no event or choice since: it never ends.
     Forever {
         line: Line,
+        /// The loop writes memory, or performs volatile or atomic accesses.
+        has_effects: bool,
     },
 }

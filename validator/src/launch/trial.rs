@@ -7,7 +7,7 @@
 use super::inputs::Touched;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, UndefinedKind};
-use crate::interp::{Invocation, SharedMemory, Stop};
+use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::ir::Program;
 use crate::value::Byte;
 
@@ -163,11 +163,11 @@ impl SharedMemory for TrialMemory {
         true
     }
 
-    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> bool {
+    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> Written {
         for (place, byte) in self.bytes(access).into_iter().zip(bytes) {
             *place = *byte;
         }
-        true
+        Written::Changed
     }
 }
 
@@ -206,7 +206,10 @@ mod tests {
             inst: InstId { function: FunctionId(0), index: 0 },
             line: 1,
         };
-        assert!(memory.write(&access(0, &[(0, 1), (4, 2)]), None, &[1, 2, 3].map(Byte::Known)));
+        assert_eq!(
+            memory.write(&access(0, &[(0, 1), (4, 2)]), None, &[1, 2, 3].map(Byte::Known)),
+            Written::Changed
+        );
         let mut out = [Byte::Undef; 6];
         assert!(memory.read(&access(1, &[(0, 6)]), None, &mut out));
         assert_eq!(out, [1, 0, 0, 0, 2, 3].map(Byte::Known));

@@ -140,7 +140,7 @@ fn endless(live: &[u32], moves: Vec<(u32, Operand, u32)>, mut body: Vec<Op>) -> 
 fn a_loop_without_progress_is_found() {
     let builder = endless(&[], vec![], vec![Op::Nop]);
     let (invocation, stop) = builder.first_stop();
-    assert!(matches!(stop, Stop::Forever { line: 12 }), "{stop:?}");
+    assert!(matches!(stop, Stop::Forever { line: 12, has_effects: false }), "{stop:?}");
     assert!(invocation.executed() < 500);
 }
 
@@ -190,20 +190,21 @@ fn progress_in_own_memory_counts() {
 }
 
 #[test]
-fn settled_writes_count_as_progress_and_settled_reads_do_not() {
-    let looping = |write: bool| {
-        let mut ops = vec![variable(2, 0), load(4, 2, StorageClass::StorageBuffer, ShapeId(0))];
-        if write {
-            ops.push(store(2, register(4), StorageClass::StorageBuffer, ShapeId(0)));
-        }
+fn settled_changes_count_as_progress_and_other_settled_accesses_are_effects() {
+    let looping = |written: Option<u32>| {
+        let not = Op::Unary { op: UnaryOp::Not, width: 32, count: 1, dst: 5, a: register(4) };
+        let mut ops = vec![variable(2, 0), load(4, 2, StorageClass::StorageBuffer, ShapeId(0)), not];
+        ops.extend(written.map(|value| store(2, register(value), StorageClass::StorageBuffer, ShapeId(0))));
         let mut builder = endless(&[], vec![], ops);
         let shape = builder.word_shape();
         builder.shared(StorageClass::StorageBuffer, shape, 4);
+        builder.dispatch.objects[0].initial = word(7);
         let mut invocation = builder.start();
         builder.run(&mut invocation, &mut builder.memory(true))
     };
-    assert!(matches!(looping(false), Stop::Forever { .. }));
-    assert!(matches!(looping(true), Stop::OutOfFuel));
+    assert!(matches!(looping(None), Stop::Forever { has_effects: false, .. }));
+    assert!(matches!(looping(Some(4)), Stop::Forever { has_effects: true, .. }));
+    assert!(matches!(looping(Some(5)), Stop::OutOfFuel));
 }
 
 /// A loop that reads a word until it is not 0.

@@ -249,16 +249,19 @@ impl SharedMemory for TestMemory {
         true
     }
 
-    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> bool {
+    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> Written {
         if !self.settle {
-            return false;
+            return Written::Event;
         }
+        let mut result = Written::Unchanged;
         let object = &mut self.objects[access.object as usize];
         let places = access.ranges.iter().flat_map(|(start, length)| *start..*start + *length);
         for (byte, place) in bytes.iter().zip(places) {
-            object[place as usize] = *byte;
+            if std::mem::replace(&mut object[place as usize], *byte) != *byte {
+                result = Written::Changed;
+            }
         }
-        true
+        result
     }
 }
 
