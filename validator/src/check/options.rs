@@ -43,6 +43,8 @@ pub struct CheckOptions {
     pub self_check: bool,
     pub both_ways: bool,
     pub observe: ObserveOption,
+    /// The modules were given another local size before they came here.
+    pub local_size_rewritten: bool,
     /// What the modules were validated for, for the report.
     pub target_env: String,
 }

@@ -169,12 +169,10 @@ pub fn prepare(
     launch.observe = observe(&options.observe, module, before)?;
     launch.legacy_coherent = options.legacy == Legacy::Coherent;
     let mut warnings = launch.notes.clone();
-    let rewritten = local_size_rewritten(module, before, options);
-    if let Some(compiled_for) = rewritten {
-        warnings.push(format!(
-            "checked at local size {:?}, which the module was not compiled for (it says {compiled_for:?})",
-            before.entry.local_size
-        ));
+    let rewritten = options.local_size_rewritten || local_size_rewritten(module, before, options);
+    if rewritten {
+        let [x, y, z] = before.entry.local_size;
+        warnings.push(format!("checked at local size {x},{y},{z}, which the module was not compiled for"));
     }
     let count = options.launch.inputs.unwrap_or(default_inputs);
     let mut trial = |dispatch: &Dispatch| trial::touched(before, dispatch);
@@ -184,7 +182,7 @@ pub fn prepare(
         entry: before.entry.name.clone(),
         workgroups: launch.workgroups,
         local_size: launch.local_size,
-        local_size_rewritten: rewritten.is_some(),
+        local_size_rewritten: rewritten,
         subgroup_size: launch.subgroup_size,
         specialisation: specialisation.into_iter().map(|(id, value)| (id.to_string(), value)).collect(),
         aliases: launch.aliases.iter().map(|(slot, memory)| (slot.to_string(), memory.to_string())).collect(),
@@ -197,19 +195,21 @@ pub fn seed(options: &CheckOptions) -> u64 {
     options.launch.seed.unwrap_or(0)
 }
 
-/// The local size that the module was compiled for, where `--local-size` gives it another one in a
-/// dimension that is no specialisation constant.
-fn local_size_rewritten(module: &Module, program: &Program, options: &CheckOptions) -> Option<[u32; 3]> {
-    options.launch.local_size?;
+/// Whether `--local-size` gives the module another size than it was compiled for, in a dimension that is
+/// no specialisation constant.
+fn local_size_rewritten(module: &Module, program: &Program, options: &CheckOptions) -> bool {
+    if options.launch.local_size.is_none() {
+        return false;
+    }
     let own = LowerOptions {
         entry: Some(program.entry.name.clone()),
         specialisations: options.launch.spec.clone(),
         local_size: None,
     };
-    let compiled_for = lower::lower(module, &own).ok()?.entry.local_size;
-    let fixed = program.entry.local_size_spec_ids.map(|spec_id| spec_id.is_none());
-    let differs = (0..3).any(|d| fixed[d] && compiled_for[d] != program.entry.local_size[d]);
-    differs.then_some(compiled_for)
+    // What lowered at one size lowers at another.
+    let Ok(compiled) = lower::lower(module, &own) else { return false };
+    let sizes = compiled.entry.local_size.iter().zip(&program.entry.local_size);
+    sizes.zip(&program.entry.local_size_spec_ids).any(|((own, new), spec_id)| spec_id.is_none() && own != new)
 }
 
 /// A dispatch, or what in the module cannot be given memory.

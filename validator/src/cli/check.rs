@@ -81,14 +81,17 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
         return Err(CliError::usage("only one of BEFORE and AFTER can be standard input"));
     }
     let options = arguments.options()?;
-    let watch = Arc::new(Watch::default());
-    let progress = ProgressLine::start(&watch, arguments.output.color);
-    watch.enter("reading");
-    let read = arguments.read.options();
-    let before = Module::load(&arguments.before, &read)?;
-    let after = Module::load(&arguments.after, &read)?;
-    let report = check(&before, &after, &options, &watch)?;
-    drop(progress);
+    let (before, after, report) = match compare(arguments, &options) {
+        Ok(done) => done,
+        Err(error) => {
+            // Programs read the object, people the message.
+            if arguments.output.format == Format::Json {
+                let names = [arguments.before.as_str(), arguments.after.as_str()];
+                print(&(json::check_error(names, &error.to_string(), &options) + "\n"))?;
+            }
+            return Err(error);
+        }
+    };
     if let Some(folder) = &arguments.pair.save_failing {
         if report.verdict == Verdict::Violates {
             save::failing(folder, &before, &after, &report)?;
@@ -96,6 +99,20 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
     }
     print(&rendered(&report, &arguments.output))?;
     Ok(report.exit_code(arguments.output.strict))
+}
+
+fn compare(
+    arguments: &CheckArguments,
+    options: &CheckOptions,
+) -> Result<(Module, Module, CheckReport), CliError> {
+    let watch = Arc::new(Watch::default());
+    let _progress = ProgressLine::start(&watch, arguments.output.color);
+    watch.enter("reading");
+    let read = arguments.read.options();
+    let before = Module::load(&arguments.before, &read)?;
+    let after = Module::load(&arguments.after, &read)?;
+    let report = check(&before, &after, options, &watch)?;
+    Ok((before, after, report))
 }
 
 /// A report in the form that was asked for.

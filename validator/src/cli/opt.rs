@@ -63,8 +63,13 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
     watch.enter("reading");
     let module = Module::load(&arguments.module, &read)?;
     // Passes drop names and renumber ids, so that targets are settled on the first module.
-    let options = settle(&module, &options)?;
-    let plan = plan(&optimiser.passes, &module.words);
+    let mut options = settle(&module, &options)?;
+    let mut words = module.words.clone();
+    if let Some(size) = options.launch.local_size.take() {
+        words = module.words_with_local_size(options.launch.entry.as_deref(), size.0);
+        options.local_size_rewritten = words != module.words;
+    }
+    let plan = plan(&optimiser.passes, &words);
     let process = OptimiserProcess::current(OptimizeOptions {
         target_env: read.validator.target_env,
         preserve_interface: optimiser.preserve_interface,
@@ -90,7 +95,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         watch: &watch,
         error: None,
     };
-    let report = pipeline.run(&module.words, &mut checker);
+    let report = pipeline.run(&words, &mut checker);
     let error = checker.error.take();
     drop(progress);
     if let Some(error) = error {

@@ -8,6 +8,7 @@
 mod binary;
 mod error;
 mod instruction;
+mod local_size;
 mod text;
 mod tools;
 

@@ -9,7 +9,7 @@ use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
 };
-use crate::compare::{Comparison, Subject, Violation, ViolationKind};
+use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::Input;
@@ -33,6 +33,24 @@ pub fn check_value(report: &CheckReport) -> Value {
 pub fn choices(options: &CheckOptions) -> Value {
     // See `render` for what can fail.
     serde_json::to_value(Choices::of(options, Vec::new(), 0)).unwrap_or_default()
+}
+
+/// The object of a check that could not be made.
+pub fn check_error([before, after]: [&str; 2], message: &str, options: &CheckOptions) -> String {
+    render(&CheckJson {
+        schema: CHECK_SCHEMA,
+        before,
+        after,
+        verdict: Verdict::Error.name(),
+        bounded: false,
+        scopes_not_distinguished: Vec::new(),
+        ignored: Vec::new(),
+        runs: Vec::new(),
+        unsupported: Vec::new(),
+        reasons: &[message.to_owned()],
+        warnings: &[],
+        choices: &Choices::of(options, Vec::new(), 0),
+    })
 }
 
 fn check_json(report: &CheckReport) -> CheckJson<'_> {
