@@ -18,7 +18,7 @@ use crate::explain;
 use crate::explore::{self, Races, Settings};
 use crate::ir::{MemoryModel, Program};
 use crate::launch::inputs::DEFAULT_INPUTS;
-use crate::launch::{Input, Launch};
+use crate::launch::{Input, Launch, Size3};
 use crate::lower::{LowerError, SpecTarget};
 use crate::module::Module;
 
@@ -424,8 +424,10 @@ fn differences(before: &Program, after: &Program) -> Vec<String> {
     }
     if b.local_size != a.local_size {
         differences.push(format!(
-            "entry point '{}' has local size {:?} in before and {:?} in after",
-            b.name, b.local_size, a.local_size
+            "entry point '{}' has local size {} in before and {} in after",
+            b.name,
+            Size3(b.local_size),
+            Size3(a.local_size)
         ));
     }
     differences

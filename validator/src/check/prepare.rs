@@ -9,7 +9,8 @@ use crate::ir::Program;
 use crate::launch::inputs;
 use crate::launch::options::BufferSetting;
 use crate::launch::{
-    build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Target,
+    build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Size3,
+    Target,
 };
 use crate::lower::{self, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
 use crate::module::Module;
@@ -171,8 +172,8 @@ pub fn prepare(
     let mut warnings = launch.notes.clone();
     let rewritten = options.local_size_rewritten || local_size_rewritten(module, before, options);
     if rewritten {
-        let [x, y, z] = before.entry.local_size;
-        warnings.push(format!("checked at local size {x},{y},{z}, which the module was not compiled for"));
+        let size = Size3(before.entry.local_size);
+        warnings.push(format!("checked at local size {size}, which the module was not compiled for"));
     }
     let count = options.launch.inputs.unwrap_or(default_inputs);
     let mut trial = |dispatch: &Dispatch| trial::touched(before, dispatch);

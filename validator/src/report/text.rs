@@ -93,7 +93,8 @@ fn explain(kind: ViolationKind) -> &'static str {
 
 fn fault(undefined: &Undefined) -> String {
     let mut text = undefined.kind.name().to_owned();
-    let lines: Vec<String> = undefined.lines.iter().map(ToString::to_string).collect();
+    let mut lines: Vec<String> = undefined.lines.iter().map(ToString::to_string).collect();
+    lines.dedup();
     match lines.len() {
         0 => {}
         1 => text.push_str(&format!(", line {}", lines.concat())),
@@ -170,7 +171,9 @@ fn violation_text(
             if let Some((undefined, _)) = found {
                 text.push_str(&painter.heading("What is new"));
                 text.push_str(&format!("\n  {}: {}\n", fault(undefined), undefined.detail));
-                for &line in &undefined.lines {
+                let mut lines = undefined.lines.clone();
+                lines.dedup();
+                for line in lines {
                     if let Some(source) = report.after.line(line) {
                         text.push_str(&painter.faint(&format!("  {}:{line}: {source}", report.after.name)));
                         text.push('\n');
@@ -222,30 +225,29 @@ fn reverse_text(reverse: &Comparison) -> String {
     }
 }
 
-/// One line per input: how much there was to see.
+/// How much there was to see: one line for all inputs on which that is the same.
 fn runs_text(report: &CheckReport, painter: Painter) -> String {
-    report
-        .runs
-        .iter()
-        .map(|run| {
-            let side = |explored: &Explored| {
-                let behaviours = &explored.behaviours;
-                format!(
-                    "{} of {}{}",
-                    counted(behaviours.outcomes.len(), "outcome"),
-                    counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
-                    if behaviours.undefined.is_empty() { "" } else { ", undefined" }
-                )
-            };
-            let after = run.after.as_ref().map_or_else(|| "not run".to_owned(), side);
-            painter.faint(&format!(
-                "input '{}': {}; before: {}; after: {after}",
-                run.input.name,
-                run.comparison.verdict,
-                side(&run.before),
-            )) + "\n"
-        })
-        .collect()
+    let several = report.choices.launch.len() > 1;
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for run in &report.runs {
+        let side = |explored: &Explored| size(&explored.behaviours);
+        let after = run.after.as_ref().map_or_else(|| "not run".to_owned(), side);
+        let entry = if several { format!("{}: ", run.entry) } else { String::new() };
+        let verdict = run.comparison.verdict;
+        let told = format!("{entry}{verdict}; before: {}; after: {after}", side(&run.before));
+        match groups.iter_mut().find(|(other, _)| *other == told) {
+            Some((_, inputs)) => inputs.push(&run.input.name),
+            None => groups.push((told, vec![&run.input.name])),
+        }
+    }
+    let mut text = String::new();
+    for (told, inputs) in groups {
+        let plural = if inputs.len() == 1 { "" } else { "s" };
+        let inputs = inputs.join(", ");
+        text.push_str(&painter.faint(&format!("input{plural} {inputs}: {told}")));
+        text.push('\n');
+    }
+    text
 }
 
 /// Everything that the result rests on, in a few lines.
@@ -310,16 +312,11 @@ pub fn outcomes_line(report: &OutcomesReport) -> String {
         let behaviours = &explored.behaviours;
         let undefined: Vec<String> = behaviours.undefined.iter().map(|(found, _)| fault(found)).collect();
         text.push_str(&format!(
-            "{}: {entry}: {} of {} on input '{}'{}{}\n",
+            "{}: {entry}: {} on input '{}'{}{}\n",
             report.module.name,
-            counted(behaviours.outcomes.len(), "outcome"),
-            counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
+            size(behaviours),
             input.name,
-            if undefined.is_empty() {
-                String::new()
-            } else {
-                format!("; undefined: {}", undefined.join("; "))
-            },
+            if undefined.is_empty() { String::new() } else { format!(": {}", undefined.join("; ")) },
             completeness(behaviours),
         ));
     }
@@ -339,13 +336,8 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
     }
     for OutcomesRun { entry, input, explored } in &report.runs {
         let behaviours = &explored.behaviours;
-        let head = format!(
-            "{entry}: {} of {} on input '{}'{}",
-            counted(behaviours.outcomes.len(), "outcome"),
-            counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution"),
-            input.name,
-            completeness(behaviours),
-        );
+        let head =
+            format!("{entry}: {} on input '{}'{}", size(behaviours), input.name, completeness(behaviours));
         text.push_str(&painter.heading(&head));
         text.push('\n');
         for (undefined, _) in &behaviours.undefined {
@@ -366,6 +358,18 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
     text.push_str(&painter.faint(&choices_text(&report.choices)));
     text.push('\n');
     text
+}
+
+/// How much there is.
+fn size(behaviours: &Behaviours) -> String {
+    if !behaviours.undefined.is_empty() {
+        return "undefined".to_owned();
+    }
+    format!(
+        "{} of {}",
+        counted(behaviours.outcomes.len(), "outcome"),
+        counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution")
+    )
 }
 
 fn completeness(behaviours: &Behaviours) -> String {
