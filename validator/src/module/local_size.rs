@@ -15,6 +15,9 @@ const HEADER: usize = 5;
 /// Index of the id bound in the header.
 const BOUND: usize = 3;
 
+/// Per dimension, the plain constant that has to be replaced and the value wanted.
+type Extents = [Option<(u32, u32)>; 3];
+
 impl Module {
     /// The module's words with another local size for the entry point of this name, or for all compute
     /// entry points.
@@ -77,11 +80,7 @@ impl Module {
 
     /// For each instruction that puts a local size together, by opcode and id: per dimension the plain
     /// constant that has to be replaced and the value wanted.
-    fn replaced_constants(
-        &self,
-        functions: &[u32],
-        size: [u32; 3],
-    ) -> BTreeMap<(Op, u32), [Option<(u32, u32)>; 3]> {
+    fn replaced_constants(&self, functions: &[u32], size: [u32; 3]) -> BTreeMap<(Op, u32), Extents> {
         let mut plain: BTreeMap<u32, u32> = BTreeMap::new();
         let mut sized: Vec<u32> = Vec::new();
         let mut parts: BTreeMap<(Op, u32), [u32; 3]> = BTreeMap::new();
@@ -121,12 +120,7 @@ impl Module {
     }
 }
 
-fn replace(
-    words: &mut [u32],
-    first: usize,
-    wanted: Option<&[Option<(u32, u32)>; 3]>,
-    fresh: &BTreeMap<(u32, u32), u32>,
-) {
+fn replace(words: &mut [u32], first: usize, wanted: Option<&Extents>, fresh: &BTreeMap<(u32, u32), u32>) {
     for (word, key) in words.iter_mut().skip(first).zip(wanted.into_iter().flatten()) {
         if let Some(id) = key.and_then(|key| fresh.get(&key)) {
             *word = *id;
