@@ -186,7 +186,6 @@ pub(super) struct View<'a> {
     pub(super) knowledge: &'a Knowledge,
     pub(super) contents: &'a mut Contents,
     pub(super) found: &'a mut Discoveries,
-    pub(super) trace: &'a mut Arc<Vec<VolatileAccess>>,
     /// How often the invocation changed memory without an event.
     pub(super) changes: &'a mut u64,
     pub(super) phases: &'a [Phase],
@@ -203,9 +202,10 @@ impl View<'_> {
         !is_event
     }
 
-    fn trace(&mut self, access: &Access, write: bool, atomic: bool, bytes: &[Byte]) {
+    /// Volatile accesses are events, so that traces are made in one place.
+    fn make_volatile_an_event(&mut self, access: &Access, memory: u32) {
         if access.volatile {
-            Arc::make_mut(self.trace).push(volatile_access(access, write, atomic, bytes));
+            self.found.shared.extend(words_of(access).map(|word| (memory, word)));
         }
     }
 }
@@ -231,7 +231,7 @@ impl SharedMemory for View<'_> {
         let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
         let by = Accessor { agent, dispatch, knowledge, phases, atomic };
         self.contents.read(access, object.memory, by, self.found, out);
-        self.trace(access, false, atomicity.is_some(), out);
+        self.make_volatile_an_event(access, object.memory);
         true
     }
 
@@ -245,7 +245,7 @@ impl SharedMemory for View<'_> {
         let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
         let by = Accessor { agent, dispatch, knowledge, phases, atomic };
         let changed = self.contents.write(access, object.memory, by, self.found, bytes);
-        self.trace(access, true, atomicity.is_some(), bytes);
+        self.make_volatile_an_event(access, object.memory);
         *self.changes += u64::from(changed);
         match changed {
             true => Written::Changed,

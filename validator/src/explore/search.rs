@@ -207,7 +207,6 @@ impl<'a> Search<'a> {
             knowledge: self.knowledge,
             contents: &mut state.contents,
             found: &mut found.discoveries,
-            trace: &mut thread.trace,
             changes: &mut thread.changes,
             phases: &state.phases,
             agent: index as u32,

@@ -166,7 +166,6 @@ impl Search<'_> {
             knowledge: self.knowledge,
             contents: &mut state.contents,
             found: &mut found.discoveries,
-            trace: &mut thread.trace,
             changes: &mut thread.changes,
             phases: &state.phases,
             agent: index as u32,
