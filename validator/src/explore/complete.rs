@@ -41,7 +41,12 @@ impl Search<'_> {
             }
         }
         found.explored += 1;
-        let finals = judge.final_values();
+        let dispatch = self.context.dispatch;
+        let is_observed = |unit| {
+            let (memory, _) = self.knowledge.key(unit);
+            dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
+        };
+        let finals = judge.final_values(&is_observed);
         self.record_outcomes(state, &finals, &mut Vec::new(), found);
     }
 

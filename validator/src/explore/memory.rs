@@ -157,6 +157,11 @@ impl Memory {
             workgroup,
             workgroup_of: &|agent| by.workgroup_of(agent),
             access,
+            reference: by
+                .dispatch
+                .objects
+                .get(access.object as usize)
+                .map_or(u32::MAX, |object| object.reference),
             now: phase.of(access.class.semantics_bit()),
             one_reference: self.one_reference,
             atomic: by.atomic,

@@ -60,7 +60,11 @@ pub(super) struct WordUse {
     private_write: bool,
     /// Some write so far performs no availability operation at Workgroup scope.
     unavailable_write: bool,
+    /// The reference of the last write. Shader operations order nothing across references, not even
+    /// accesses of one invocation.
+    written_through: Option<u32>,
     readers: Readers,
+    read_through: Readers,
     read: Moment,
     private_read: bool,
 }
@@ -73,12 +77,23 @@ enum Readers {
     Several,
 }
 
+impl Readers {
+    fn with(self, reader: u32) -> Readers {
+        match self {
+            Readers::Nobody => Readers::One(reader),
+            Readers::One(other) if other == reader => self,
+            Readers::One(_) | Readers::Several => Readers::Several,
+        }
+    }
+}
+
 /// An access of one word.
 pub(super) struct Use<'a> {
     pub(super) agent: u32,
     pub(super) workgroup: u32,
     pub(super) workgroup_of: &'a dyn Fn(u32) -> u32,
     pub(super) access: &'a Access,
+    pub(super) reference: u32,
     pub(super) now: Option<Moment>,
     /// The word is reached through one reference only.
     pub(super) one_reference: bool,
@@ -97,13 +112,10 @@ impl WordUse {
                 });
                 published && self.is_write_public(by)
             }
-            Some(_) | None => true,
+            Some(_) | None => self.written_through.is_none_or(|reference| reference == by.reference),
         };
-        self.readers = match self.readers {
-            Readers::Nobody => Readers::One(by.agent),
-            Readers::One(other) if other == by.agent => self.readers,
-            Readers::One(_) | Readers::Several => Readers::Several,
-        };
+        self.readers = self.readers.with(by.agent);
+        self.read_through = self.read_through.with(by.reference);
         self.read = by.now.unwrap_or_default();
         self.private_read |= !by.access.non_private || by.atomic;
         ordered
@@ -119,8 +131,9 @@ impl WordUse {
                 });
                 available && self.is_write_public(by)
             }
-            Some(_) | None => true,
+            Some(_) | None => self.written_through.is_none_or(|reference| reference == by.reference),
         };
+        let same_reference = self.read_through.with(by.reference) == Readers::One(by.reference);
         let after_reads = match self.readers {
             Readers::Nobody => true,
             Readers::One(reader) if reader == by.agent => true,
@@ -130,9 +143,10 @@ impl WordUse {
         };
         self.writer = Some(by.agent);
         self.written = by.now.unwrap_or_default();
+        self.written_through = Some(by.reference);
         self.private_write |= !by.access.non_private || by.atomic;
         self.unavailable_write |= by.access.available.is_none_or(|scope| scope < Scope::Workgroup);
-        after_writes && after_reads
+        after_writes && after_reads && same_reference
     }
 
     fn is_write_public(&self, by: &Use) -> bool {

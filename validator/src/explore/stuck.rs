@@ -38,17 +38,25 @@ impl Search<'_> {
     }
 
     /// Whether a cycle of program order and reads-from could go through the waiting reads. Where
-    /// all of them are of one location and nobody stands at a barrier, every program-order step of
-    /// the cycle is location order, and the cycle is forbidden.
+    /// all of them are of one unit that has one reference, and nobody stands at a barrier, every
+    /// program-order step of the cycle is location order of that unit, and the cycle is forbidden.
     fn may_buffer_loads(&self, state: &State, waiting: &[usize]) -> bool {
         if state.threads.iter().any(|thread| matches!(thread.status, Status::Barrier(_))) {
             return true;
         }
-        let place = |index: &usize| {
+        let unit = |index: &usize| {
             let reader = self.reader(state, *index)?;
-            Some((reader.memory, reader.reference, reader.access.ranges.clone()))
+            let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {})?;
+            let mut objects =
+                self.context.dispatch.objects.iter().filter(|object| object.memory == reader.memory);
+            let one_reference = objects.all(|object| object.reference == reader.reference);
+            match &spans[..] {
+                [(unit, _)] if one_reference => Some(*unit),
+                _ => None,
+            }
         };
-        waiting.len() > 1 && waiting.windows(2).any(|pair| place(&pair[0]) != place(&pair[1]))
+        waiting.len() > 1
+            && waiting.windows(2).any(|pair| unit(&pair[0]).is_none_or(|one| unit(&pair[1]) != Some(one)))
     }
 
     /// One child for every value that a write to come may have.

@@ -38,17 +38,17 @@ impl Judge<'_> {
     /// Whether some scoped modification order satisfies the axioms.
     pub fn is_consistent(&self) -> bool {
         let all: Vec<&Location> = self.relations.locations.iter().collect();
-        all.iter().all(|location| self.plain_reads_are_visible(location))
+        all.iter().all(|location| self.reads_are_visible(location))
             && self.is_acyclic(&all, Relation::new(self.graph.events.len()))
     }
 
-    /// No plain read takes its value from a write that is shadowed: location-ordered before another
-    /// write that is location-ordered before the read. (With from-reads of revision 2025 that is
-    /// a cycle already; and a read of the initial value from-reads every write.)
-    fn plain_reads_are_visible(&self, location: &Location) -> bool {
+    /// No read takes its value from a write that is shadowed ("visible-to"): location-ordered before
+    /// another write that is location-ordered before the read. (With from-reads of revision 2025
+    /// that is a cycle already; and a read of the initial value from-reads every write.)
+    fn reads_are_visible(&self, location: &Location) -> bool {
         location.events.iter().enumerate().all(|(j, read)| {
             let read = &self.graph.events[*read as usize];
-            if !read.reads() || read.atomic {
+            if !read.reads() {
                 return true;
             }
             let Some(Source::Event(write)) = read.source(location.unit) else { return true };
@@ -282,9 +282,14 @@ impl Judge<'_> {
 
     /// What a host read after the dispatch may see: a read that every access of the dispatch is
     /// location-ordered before (device domain), so it reads a write that nothing follows in
-    /// location order or scoped modification order.
-    pub fn final_values(&self) -> Vec<FinalValues> {
-        self.clusters().iter().map(|cluster| self.final_values_of(cluster)).collect()
+    /// location order or scoped modification order. Units that nobody observes are left out, or (with
+    /// observed ones in a cluster) not told apart.
+    pub fn final_values(&self, observed: &dyn Fn(Unit) -> bool) -> Vec<FinalValues> {
+        self.clusters()
+            .iter()
+            .filter(|cluster| cluster.iter().any(|location| observed(location.unit)))
+            .map(|cluster| self.final_values_of(cluster, observed))
+            .collect()
     }
 
     /// Written locations, grouped where an atomic write spans several.
@@ -310,20 +315,21 @@ impl Judge<'_> {
         clusters
     }
 
-    fn final_values_of(&self, cluster: &[&Location]) -> FinalValues {
+    fn final_values_of(&self, cluster: &[&Location], observed: &dyn Fn(Unit) -> bool) -> FinalValues {
         let mut found = FinalValues {
             units: cluster.iter().map(|location| location.unit).collect(),
             last_writes: Vec::new(),
         };
         let mut values = Vec::new();
         let mut chosen = Vec::new();
-        self.choose_last_writes(cluster, &mut chosen, &mut values, &mut found);
+        self.choose_last_writes(cluster, observed, &mut chosen, &mut values, &mut found);
         found
     }
 
     fn choose_last_writes(
         &self,
         cluster: &[&Location],
+        observed: &dyn Fn(Unit) -> bool,
         chosen: &mut Vec<EventId>,
         values: &mut Vec<Vec<super::graph::UnitBytes>>,
         found: &mut FinalValues,
@@ -332,6 +338,7 @@ impl Judge<'_> {
             let left: Vec<_> = chosen
                 .iter()
                 .zip(cluster)
+                .filter(|(_, at)| observed(at.unit))
                 .filter_map(|(write, at)| self.graph.events[*write as usize].written_to(at.unit).cloned())
                 .collect();
             if !values.contains(&left) && self.can_be_last(cluster, chosen) {
@@ -346,7 +353,7 @@ impl Judge<'_> {
                 || location.location_ordered.row(i).any(|later| is_write(location.events[later]));
             if is_write(*write) && !overwritten() {
                 chosen.push(*write);
-                self.choose_last_writes(cluster, chosen, values, found);
+                self.choose_last_writes(cluster, observed, chosen, values, found);
                 chosen.pop();
             }
         }

@@ -1,0 +1,306 @@
+//! Brute force: every reads-from, every orientation of the mutually-ordered writes, every final write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::model::{Execution, ReadsFrom, Source, Variant};
+use super::program::{Compiled, Computed, Program, BUFFER_WORDS};
+use super::relation::Relation;
+
+/// What a run shows: final words of the buffer, and what each read read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Outcome {
+    pub memory: Vec<u32>,
+    pub results: Vec<u32>,
+}
+
+/// All consistent executions of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    pub outcomes: BTreeSet<Outcome>,
+    /// Classes of reads-from and final values.
+    pub executions: usize,
+    pub racy: bool,
+    /// Some execution synchronizes two threads.
+    pub synchronises: bool,
+    /// Some execution has a cycle of program order, reads-from and control barriers.
+    pub load_buffering: bool,
+}
+
+/// The largest number of candidates that [`enumerate`] looks at.
+pub const MAX_CANDIDATES: usize = 40_000;
+
+/// The sources of each (read, location) that no choice of the others can forbid: location order only
+/// grows with synchronization, so what is impossible without any stays so.
+fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
+    let least = execution.derive(&ReadsFrom::new(), &Relation::empty(execution.operations.len()));
+    let mut sources = Vec::new();
+    for (read, operation) in execution.operations.iter().enumerate() {
+        let super::model::Action::Access(access) = &operation.action else { continue };
+        if !access.reads {
+            continue;
+        }
+        for &location in &access.locations {
+            let ordered = &least.location_ordered[location];
+            let writes = execution.writes_of(location);
+            let shadowed = |write: Option<usize>| {
+                writes.iter().any(|&between| {
+                    ordered.contains(between, read)
+                        && write.map_or(true, |write| ordered.contains(write, between))
+                })
+            };
+            let mut possible: Vec<Source> = writes
+                .iter()
+                .filter(|&&write| write != read && !ordered.contains(read, write) && !shadowed(Some(write)))
+                .map(|&write| Source::Write(write))
+                .collect();
+            if !shadowed(None) {
+                possible.push(Source::Initial);
+            }
+            sources.push(((read, location), possible));
+        }
+    }
+    sources
+}
+
+/// All acyclic orientations of the pairs of mutually-ordered writes that agree with the order that
+/// locations have without synchronization.
+pub fn modification_orders(execution: &Execution) -> Vec<Relation> {
+    let size = execution.operations.len();
+    let least = execution.derive(&ReadsFrom::new(), &Relation::empty(size));
+    let mutual = execution.mutually_ordered();
+    let forced = |a: usize, b: usize| least.location_ordered.iter().any(|ordered| ordered.contains(a, b));
+    let mut orders = vec![Relation::empty(size)];
+    for (a, b) in mutual.pairs() {
+        let writes = execution.operations[a].writes() && execution.operations[b].writes();
+        if a > b || !writes {
+            continue;
+        }
+        let mut extended = Vec::new();
+        for order in orders {
+            for (first, second) in [(a, b), (b, a)] {
+                if forced(second, first) {
+                    continue;
+                }
+                let mut order = order.clone();
+                order.insert(first, second);
+                if order.is_acyclic() {
+                    extended.push(order);
+                }
+            }
+        }
+        orders = extended;
+    }
+    orders
+}
+
+/// All choices of a source for each read.
+pub fn reads_from(sources: &[((usize, usize), Vec<Source>)]) -> Vec<ReadsFrom> {
+    let mut all = vec![ReadsFrom::new()];
+    for (read, possible) in sources {
+        let extend = |chosen: ReadsFrom| {
+            possible.iter().map(move |&source| {
+                let mut chosen = chosen.clone();
+                chosen.insert(*read, source);
+                chosen
+            })
+        };
+        all = all.into_iter().flat_map(extend).collect();
+    }
+    all
+}
+
+type Values = BTreeMap<(usize, usize), u32>;
+
+/// Every assignment of values to the reads that re-execution confirms. Where a value depends on itself,
+/// only values in `produced` (by location) are tried.
+fn solve(
+    compiled: &Compiled,
+    reads_from: &ReadsFrom,
+    produced: &BTreeMap<usize, BTreeSet<u32>>,
+    mut read: Values,
+) -> Vec<Values> {
+    let written = |write: (usize, usize), read: &Values| match compiled.written[&write] {
+        Computed::Constant(constant) => Some(constant),
+        Computed::Sum { read: from, add } => Some(read.get(&from)?.wrapping_add(add)),
+    };
+    let source_value = |(id, location): (usize, usize), read: &Values| match reads_from[&(id, location)] {
+        Source::Initial => Some(0),
+        Source::Write(write) => written((write, location), read),
+    };
+    loop {
+        let mut changed = false;
+        for &place in reads_from.keys() {
+            if let (false, Some(value)) = (read.contains_key(&place), source_value(place, &read)) {
+                read.insert(place, value);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    if let Some(&open) = reads_from.keys().find(|place| !read.contains_key(place)) {
+        let tried = produced.get(&open.1).cloned().unwrap_or_default();
+        return tried
+            .into_iter()
+            .flat_map(|value| {
+                let mut read = read.clone();
+                read.insert(open, value);
+                solve(compiled, reads_from, produced, read)
+            })
+            .collect();
+    }
+    let confirmed = reads_from.keys().all(|&place| source_value(place, &read) == Some(read[&place]))
+        && compiled
+            .comparisons
+            .iter()
+            .all(|&(place, comparator, succeeds)| (read[&place] == comparator) == succeeds);
+    if confirmed {
+        vec![read]
+    } else {
+        Vec::new()
+    }
+}
+
+/// All consistent executions; `None` where there are too many candidates.
+pub fn enumerate(program: &Program, variant: Variant) -> Option<Found> {
+    let comparisons = program.compare_exchanges();
+    let choices: Vec<Vec<bool>> = (0..1usize << comparisons)
+        .map(|bits| (0..comparisons).map(|bit| bits >> bit & 1 == 1).collect())
+        .collect();
+    let compiled: Vec<Compiled> = choices.iter().map(|succeeds| program.compile(succeeds, variant)).collect();
+    let mut spaces = Vec::new();
+    let mut candidates = 0usize;
+    for compiled in &compiled {
+        let sources = sources(&compiled.execution);
+        let count = sources.iter().try_fold(1usize, |n, (_, possible)| n.checked_mul(possible.len()))?;
+        if count > MAX_CANDIDATES || mutual_write_pairs(&compiled.execution) > 12 {
+            return None;
+        }
+        let orders = modification_orders(&compiled.execution);
+        candidates += count * orders.len();
+        if candidates > MAX_CANDIDATES {
+            return None;
+        }
+        spaces.push((compiled, reads_from(&sources), orders));
+    }
+    // Values that only a cycle justifies come from what other executions produce: to a fixed point.
+    let mut produced: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    loop {
+        let known = produced.clone();
+        let mut found = Found::default();
+        let mut classes = BTreeSet::new();
+        for (compiled, all_reads_from, orders) in &spaces {
+            for reads_from in all_reads_from {
+                for values in solve(compiled, reads_from, &known, Values::new()) {
+                    for order in orders {
+                        judge(
+                            program,
+                            compiled,
+                            reads_from,
+                            order,
+                            &values,
+                            &mut found,
+                            &mut classes,
+                            &mut produced,
+                        );
+                    }
+                }
+            }
+        }
+        found.executions = classes.len();
+        if produced == known {
+            return Some(found);
+        }
+    }
+}
+
+fn mutual_write_pairs(execution: &Execution) -> usize {
+    let writes = |id: usize| execution.operations[id].writes();
+    execution.mutually_ordered().pairs().filter(|&(a, b)| a < b && writes(a) && writes(b)).count()
+}
+
+#[allow(clippy::too_many_arguments)]
+fn judge(
+    program: &Program,
+    compiled: &Compiled,
+    reads_from: &ReadsFrom,
+    order: &Relation,
+    values: &Values,
+    found: &mut Found,
+    classes: &mut BTreeSet<(Values, ReadsFrom, Vec<u32>)>,
+    produced: &mut BTreeMap<usize, BTreeSet<u32>>,
+) {
+    let execution = &compiled.execution;
+    let derived = execution.derive(reads_from, order);
+    if !execution.is_consistent(reads_from, order, &derived) {
+        return;
+    }
+    let value = |write: (usize, usize)| match compiled.written[&write] {
+        Computed::Constant(constant) => constant,
+        Computed::Sum { read, add } => values[&read].wrapping_add(add),
+    };
+    for &(write, location) in compiled.written.keys() {
+        produced.entry(location).or_default().insert(value((write, location)));
+    }
+    found.racy |= !execution.data_races(&derived).is_empty();
+    found.synchronises |= derived
+        .synchronizes_with
+        .pairs()
+        .any(|(a, b)| execution.operations[a].agent != execution.operations[b].agent);
+    found.load_buffering |= has_load_buffering(compiled, reads_from);
+    let results: Vec<u32> = compiled.results.iter().map(|place| values[place]).collect();
+    let mut finals: Vec<Vec<u32>> = vec![Vec::new()];
+    for location in 0..BUFFER_WORDS.min(program.location_count()) {
+        let sources = match execution.location_count() > location {
+            true => execution.final_sources(location, order, &derived),
+            false => vec![Source::Initial],
+        };
+        let options: BTreeSet<u32> = sources
+            .into_iter()
+            .map(|source| match source {
+                Source::Initial => 0,
+                Source::Write(write) => value((write, location)),
+            })
+            .collect();
+        finals = finals
+            .into_iter()
+            .flat_map(|memory| {
+                options.iter().map(move |&value| {
+                    let mut memory = memory.clone();
+                    memory.push(value);
+                    memory
+                })
+            })
+            .collect();
+    }
+    for memory in finals {
+        classes.insert((values.clone(), reads_from.clone(), memory.clone()));
+        found.outcomes.insert(Outcome { memory, results: results.clone() });
+    }
+}
+
+/// Whether program order, reads-from and control barriers (everybody arrives before anybody leaves)
+/// have a cycle, so that no order of execution gives this.
+fn has_load_buffering(compiled: &Compiled, reads_from: &ReadsFrom) -> bool {
+    let mut order = compiled.execution.program_order.clone();
+    for (&(read, _), source) in reads_from {
+        if let Source::Write(write) = *source {
+            order.insert(write, read);
+        }
+    }
+    let size = compiled.execution.operations.len();
+    for members in compiled.barrier_instances.values() {
+        for before in 0..size {
+            for after in 0..size {
+                let po = &compiled.execution.program_order;
+                if members.iter().any(|&m| po.contains(before, m))
+                    && members.iter().any(|&m| po.contains(m, after))
+                {
+                    order.insert(before, after);
+                }
+            }
+        }
+    }
+    !order.is_acyclic()
+}
