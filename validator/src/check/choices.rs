@@ -24,7 +24,7 @@ pub struct Choices {
     pub floats: String,
     /// Kinds of violations that are not reported.
     pub ignore: Vec<String>,
-    /// What the modules were validated for; empty for the validator's default.
+    /// What the modules were validated for.
     pub target_env: String,
     /// One per entry point; in JSON the object alone where there is one.
     #[serde(serialize_with = "one_or_list")]

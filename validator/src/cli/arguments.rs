@@ -321,9 +321,26 @@ pub struct ReadArguments {
 }
 
 impl ReadArguments {
-    /// The options for reading modules.
-    pub fn options(&self) -> ReadOptions {
-        let limits = [
+    /// The flags of the layout rules and their like, with whether they are given.
+    fn flags(&self) -> [(&'static str, bool); 12] {
+        [
+            ("--lenient", self.lenient),
+            ("--relax-struct-store", self.relax_struct_store),
+            ("--relax-logical-pointer", self.relax_logical_pointer),
+            ("--relax-block-layout", self.relax_block_layout),
+            ("--uniform-buffer-standard-layout", self.uniform_buffer_standard_layout),
+            ("--scalar-block-layout", self.scalar_block_layout),
+            ("--workgroup-scalar-block-layout", self.workgroup_scalar_block_layout),
+            ("--skip-block-layout", self.skip_block_layout),
+            ("--before-hlsl-legalization", self.before_hlsl_legalization),
+            ("--allow-localsizeid", self.allow_localsizeid),
+            ("--allow-offset-texture-operand", self.allow_offset_texture_operand),
+            ("--allow-vulkan-32-bit-bitwise", self.allow_vulkan_32_bit_bitwise),
+        ]
+    }
+
+    fn limits(&self) -> [(UniversalLimit, Option<u32>); 9] {
+        [
             (UniversalLimit::StructMembers, self.max_struct_members),
             (UniversalLimit::StructDepth, self.max_struct_depth),
             (UniversalLimit::LocalVariables, self.max_local_variables),
@@ -333,7 +350,23 @@ impl ReadArguments {
             (UniversalLimit::ControlFlowNestingDepth, self.max_control_flow_nesting_depth),
             (UniversalLimit::AccessChainIndexes, self.max_access_chain_indexes),
             (UniversalLimit::IdBound, self.max_id_bound),
-        ];
+        ]
+    }
+
+    /// These options as on a command line, to read the same modules again.
+    pub fn command_line(&self) -> Vec<String> {
+        let environment = self.target_env.map(|environment| format!("--target-env={environment}"));
+        let flags = self.flags().into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned());
+        let limits = self.limits().into_iter().filter_map(|(limit, value)| {
+            let (_, name) = UniversalLimit::ALL.into_iter().find(|(other, _)| *other == limit)?;
+            Some(format!("--{name}={}", value?))
+        });
+        environment.into_iter().chain(flags).chain(limits).collect()
+    }
+
+    /// The options for reading modules.
+    pub fn options(&self) -> ReadOptions {
+        let limits = self.limits();
         ReadOptions {
             lenient: self.lenient,
             assemble_env: self.target_env,
@@ -357,7 +390,7 @@ impl ReadArguments {
 
     /// The environment's name, for reports.
     pub fn target_env_name(&self) -> String {
-        self.target_env.unwrap_or_default().to_string()
+        self.target_env.map_or_else(|| "default".to_owned(), |environment| environment.to_string())
     }
 }
 

@@ -25,6 +25,9 @@ pub enum CliError {
     Output(io::Error),
     #[error("cannot start the optimiser: {0}")]
     Optimiser(io::Error),
+    /// A panic, whose message was printed.
+    #[error("this is a bug of spirv-tv: please report it, with the modules and the command")]
+    Bug,
 }
 
 impl CliError {

@@ -55,7 +55,9 @@ pub fn main() -> ExitCode {
     if let Some(code) = child::serve(arguments.iter().skip(1).cloned()) {
         return code;
     }
-    match run(arguments) {
+    // A bug of ours must not look like a verdict.
+    let result = std::panic::catch_unwind(|| run(arguments)).unwrap_or(Err(CliError::Bug));
+    match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // Where standard error is closed there is nobody to tell.

@@ -1,6 +1,6 @@
 //! `spirv-tv opt`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -91,7 +91,8 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         // What a pass writes is validated by the pipeline.
         read: ReadOptions { lenient: true, ..read.clone() },
         strict: arguments.output.strict,
-        save_failing: arguments.pair.save_failing.clone(),
+        save_failing: arguments.pair.save_failing.as_deref(),
+        arguments: &arguments.read,
         watch: &watch,
         error: None,
     };
@@ -187,7 +188,8 @@ struct StepChecker<'a> {
     options: &'a CheckOptions,
     read: ReadOptions,
     strict: bool,
-    save_failing: Option<PathBuf>,
+    save_failing: Option<&'a Path>,
+    arguments: &'a ReadArguments,
     watch: &'a Watch,
     /// What could not be written.
     error: Option<CliError>,
@@ -198,9 +200,9 @@ impl StepChecker<'_> {
         let before = Module::from_words(before.to_vec(), "before", &self.read)?;
         let after = Module::from_words(after.to_vec(), "after", &self.read)?;
         let report = check(&before, &after, self.options, self.watch)?;
-        if let Some(folder) = &self.save_failing {
+        if let Some(folder) = self.save_failing {
             if report.verdict == Verdict::Violates {
-                if let Err(error) = save::failing(folder, &before, &after, &report) {
+                if let Err(error) = save::failing(folder, &before, &after, &report, self.arguments) {
                     self.error = Some(error);
                 }
             }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::CliError;
+use super::{CliError, ReadArguments};
 use crate::check::{CheckReport, Run};
 use crate::module::Module;
 use crate::report::json;
@@ -16,6 +16,7 @@ pub fn failing(
     before: &Module,
     after: &Module,
     report: &CheckReport,
+    read: &ReadArguments,
 ) -> Result<PathBuf, CliError> {
     let fail = |path: &Path| {
         let path = path.to_owned();
@@ -46,7 +47,7 @@ pub fn failing(
         }
     }
     write("report.json", json::check(report).as_bytes())?;
-    write("command.txt", command(report, &names).as_bytes())?;
+    write("command.txt", command(report, &names, read).as_bytes())?;
     Ok(place)
 }
 
@@ -64,7 +65,7 @@ fn new_folder(folder: &Path) -> Result<PathBuf, CliError> {
 }
 
 /// The command that shows the violation again.
-fn command(report: &CheckReport, names: &[String]) -> String {
+fn command(report: &CheckReport, names: &[String], read: &ReadArguments) -> String {
     let choices = &report.choices;
     let mut command = format!("spirv-tv check {} --launch launch.toml", names.join(" "));
     let mut option = |text: std::fmt::Arguments<'_>| {
@@ -80,8 +81,8 @@ fn command(report: &CheckReport, names: &[String]) -> String {
     if !choices.ignore.is_empty() {
         option(format_args!("--ignore {}", choices.ignore.join(",")));
     }
-    if !choices.target_env.is_empty() {
-        option(format_args!("--target-env {}", choices.target_env));
+    for argument in read.command_line() {
+        option(format_args!("{argument}"));
     }
     option(format_args!("--spin-bound {}", choices.bounds.spin_bound));
     option(format_args!("--max-instructions {}", choices.bounds.max_instructions));
