@@ -194,31 +194,35 @@ impl Judge<'_> {
 
     /// Scoped modification order and the from-reads edges that follow from it.
     fn add_order(&self, location: &Location, order: &Relation, union: &mut Relation) {
-        let events = &self.graph.events;
         for (i, a) in location.events.iter().enumerate() {
+            if order.words(*a as usize).iter().all(|word| *word == 0) {
+                continue;
+            }
+            let readers = self.readers(location, *a);
             for (j, b) in location.events.iter().enumerate() {
                 if i == j || !order.contains(*a as usize, *b as usize) {
                     continue;
                 }
                 union.insert(i, j);
-                for (r, read) in location.events.iter().enumerate() {
-                    if r == j || !events[*read as usize].reads() {
-                        continue;
-                    }
-                    let event = &events[*read as usize];
-                    let whole =
-                        event.units.len() > 1 && self.graph.mutually_ordered(*read as usize, *b as usize);
-                    let reads_a = if whole {
-                        event.sources.contains(&Source::Event(*a))
-                    } else {
-                        event.source(location.unit) == Some(Source::Event(*a))
-                    };
-                    if reads_a {
-                        union.insert(r, j);
+                for (r, here) in &readers {
+                    let read = location.events[*r];
+                    if *r != j && (*here || self.graph.mutually_ordered(read as usize, *b as usize)) {
+                        union.insert(*r, j);
                     }
                 }
             }
         }
+    }
+
+    /// The reads that take a value from a write: at this unit (true), or an atomic read of several
+    /// units at another one (false).
+    fn readers(&self, location: &Location, write: EventId) -> Vec<(usize, bool)> {
+        let reads = location.events.iter().enumerate().filter_map(|(r, read)| {
+            let event = &self.graph.events[*read as usize];
+            let here = event.source(location.unit) == Some(Source::Event(write));
+            (event.sources.contains(&Source::Event(write)) && (here || event.atomic)).then_some((r, here))
+        });
+        reads.collect()
     }
 
     /// Pairs whose other orientation would close a cycle.

@@ -1,4 +1,69 @@
-//! Binary relations over the events of a graph, as bit matrices in flat memory.
+//! Sets of events and binary relations over them, as bits in flat memory.
+
+use smallvec::{smallvec, SmallVec};
+
+/// A set of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventSet {
+    words: SmallVec<[u64; 4]>,
+}
+
+impl EventSet {
+    /// The empty set over events `0..len`.
+    pub fn new(len: usize) -> Self {
+        EventSet { words: smallvec![0; len.div_ceil(64)] }
+    }
+
+    /// The events for which `member` holds.
+    pub fn with(len: usize, member: impl Fn(usize) -> bool) -> Self {
+        let mut set = EventSet::new(len);
+        (0..len).filter(|event| member(*event)).for_each(|event| set.insert(event));
+        set
+    }
+
+    #[inline]
+    pub fn insert(&mut self, event: usize) {
+        self.words[event / 64] |= 1 << (event % 64);
+    }
+
+    #[inline]
+    pub fn contains(&self, event: usize) -> bool {
+        self.words[event / 64] >> (event % 64) & 1 == 1
+    }
+
+    /// Adds the events that are in both of these.
+    #[inline]
+    pub fn unite_both(&mut self, a: &[u64], b: &EventSet) {
+        for ((word, a), b) in self.words.iter_mut().zip(a).zip(&b.words) {
+            *word |= a & b;
+        }
+    }
+
+    /// Whether the sets have an event in common.
+    #[inline]
+    pub fn intersects(&self, other: &EventSet) -> bool {
+        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    }
+
+    /// The events of all three, ascending.
+    pub fn common<'a>(&'a self, row: &'a [u64], other: &'a EventSet) -> impl Iterator<Item = usize> + 'a {
+        let words = self.words.iter().zip(row).zip(&other.words).map(|((a, b), c)| a & b & c);
+        words.enumerate().flat_map(|(index, word)| bits(index, word))
+    }
+}
+
+/// The events of one word of a set.
+fn bits(index: usize, word: u64) -> impl Iterator<Item = usize> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let bit = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        Some(index * 64 + bit)
+    })
+}
 
 /// A relation over events `0..len`: row `a` holds the set of `b` with `(a, b)` in the relation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,20 +115,38 @@ impl Relation {
         }
     }
 
+    /// The events related to `a` on the right, as words of bits.
+    #[inline]
+    pub fn words(&self, a: usize) -> &[u64] {
+        &self.bits[a * self.words..(a + 1) * self.words]
+    }
+
     /// The events related to `a` on the right, ascending.
     pub fn row(&self, a: usize) -> impl Iterator<Item = usize> + '_ {
-        let row = &self.bits[a * self.words..(a + 1) * self.words];
-        row.iter().enumerate().flat_map(|(index, word)| {
-            let mut rest = *word;
-            std::iter::from_fn(move || {
-                if rest == 0 {
-                    return None;
-                }
-                let bit = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                Some(index * 64 + bit)
-            })
-        })
+        self.words(a).iter().enumerate().flat_map(|(index, word)| bits(index, *word))
+    }
+
+    /// Relates `a` to the events of both sets that come after it.
+    pub fn insert_later(&mut self, a: usize, left: &EventSet, right: &EventSet) {
+        let first = (a + 1) / 64;
+        for index in first..self.words {
+            let mut word = left.words[index] & right.words[index];
+            if index == first {
+                word &= u64::MAX << ((a + 1) % 64);
+            }
+            self.bits[a * self.words + index] |= word;
+        }
+    }
+
+    /// The inverse relation.
+    pub fn inverse(&self) -> Relation {
+        let mut inverse = Relation::new(self.len);
+        for a in 0..self.len {
+            for b in self.row(a) {
+                inverse.insert(b, a);
+            }
+        }
+        inverse
     }
 
     /// Makes the relation transitive (Warshall).

@@ -13,7 +13,7 @@
 use smallvec::SmallVec;
 
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit};
-use super::relation::Relation;
+use super::relation::{EventSet, Relation};
 use crate::event::{ClassSet, Scope};
 
 /// Revision of the model's text.
@@ -64,8 +64,7 @@ pub fn relations(graph: &Graph, variant: Variant) -> Relations {
     let synchronizes_with = synchronizes_with(graph);
     let happens_before = happens_before(graph, &synchronizes_with);
     let ssw = system_synchronizes_with(graph);
-    let orderer = LocationOrderer { graph, hb: &happens_before, ssw: &ssw, variant };
-    let locations = orderer.locations();
+    let locations = LocationOrderer::new(graph, &happens_before, &ssw, variant).locations();
     Relations { synchronizes_with, happens_before, locations }
 }
 
@@ -171,29 +170,58 @@ fn synchronize_through(graph: &Graph, x: usize, y: usize, relation: &mut Relatio
 /// Release barrier, control barrier, acquire barrier.
 fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
     let events = &graph.events;
-    for (i, c) in events.iter().enumerate() {
-        let Kind::Barrier { instance, execution } = c.kind else { continue };
-        for (j, d) in events.iter().enumerate() {
-            let same = matches!(d.kind, Kind::Barrier { instance: other, .. } if other == instance);
-            if !same || c.agent == d.agent || !graph.in_scope_instance(c.agent, execution, d.agent) {
-                continue;
-            }
-            for (a, release) in events[..=i].iter().enumerate() {
-                if release.agent != c.agent || !release.is_fence() || !release.releases() {
+    let mut barriers: Vec<(u32, usize, Scope)> = Vec::new();
+    for (id, event) in events.iter().enumerate() {
+        if let Kind::Barrier { instance, execution } = event.kind {
+            barriers.push((instance, id, execution));
+        }
+    }
+    barriers.sort_unstable_by_key(|(instance, id, _)| (*instance, *id));
+    for group in barriers.chunk_by(|a, b| a.0 == b.0) {
+        let sides: Vec<(SmallVec<[usize; 4]>, SmallVec<[usize; 4]>)> =
+            group.iter().map(|(_, id, _)| (releases_up_to(graph, *id), acquires_from(graph, *id))).collect();
+        for ((_, i, execution), (releases, _)) in group.iter().zip(&sides) {
+            for ((_, j, _), (_, acquires)) in group.iter().zip(&sides) {
+                let (c, d) = (&events[*i], &events[*j]);
+                if c.agent == d.agent || !graph.in_scope_instance(c.agent, *execution, d.agent) {
                     continue;
                 }
-                for (b, acquire) in events.iter().enumerate().skip(j) {
-                    if acquire.agent == d.agent
-                        && acquire.is_fence()
-                        && acquire.acquires()
-                        && graph.in_each_others_scope(release, acquire)
-                    {
-                        relation.insert(a, b);
+                for a in releases {
+                    for b in acquires {
+                        if graph.in_each_others_scope(&events[*a], &events[*b]) {
+                            relation.insert(*a, *b);
+                        }
                     }
                 }
             }
         }
     }
+}
+
+/// Release barriers at or before a control barrier. Where the control barrier itself releases at
+/// least as much, earlier ones add nothing: each inter-thread-happens-before it.
+fn releases_up_to(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
+    let c = &graph.events[barrier];
+    let candidates = graph.events[..=barrier].iter().enumerate().filter(|(id, a)| {
+        let covered = *id != barrier && c.releases() && covers(c, a);
+        a.agent == c.agent && a.is_fence() && a.releases() && !covered
+    });
+    candidates.map(|(id, _)| id).collect()
+}
+
+/// Acquire barriers at or after a control barrier; see [`releases_up_to`].
+fn acquires_from(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
+    let c = &graph.events[barrier];
+    let candidates = graph.events.iter().enumerate().skip(barrier).filter(|(id, b)| {
+        let covered = *id != barrier && c.acquires() && covers(c, b);
+        b.agent == c.agent && b.is_fence() && b.acquires() && !covered
+    });
+    candidates.map(|(id, _)| id).collect()
+}
+
+/// Whether the barrier orders all that the other one does, for at least as many invocations.
+fn covers(barrier: &Event, other: &Event) -> bool {
+    barrier.scope >= other.scope && barrier.semantics.contains(other.semantics)
 }
 
 /// The storage-class sets SC that inter-thread-happens-before must be computed for: chains of
@@ -226,32 +254,32 @@ fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
 }
 
 /// Inter-thread-happens-before for the storage-class set `classes`.
-fn inter_thread_happens_before(graph: &Graph, sw: &Relation, classes: ClassSet) -> Relation {
+fn inter_thread_happens_before(
+    graph: &Graph,
+    sw: &Relation,
+    agents: &[EventSet],
+    classes: ClassSet,
+) -> Relation {
     let events = &graph.events;
-    let mut relation = Relation::new(events.len());
+    let len = events.len();
+    let mut relation = Relation::new(len);
     for (a, b) in &graph.system_synchronizes_with {
         relation.insert(*a as usize, *b as usize);
     }
+    let has_all = EventSet::with(len, |event| events[event].semantics.contains(classes));
+    let ordered = EventSet::with(len, |event| is_ordered_by(&events[event], classes));
+    let releases = EventSet::with(len, |event| events[event].releases() && has_all.contains(event));
     for (a, x) in events.iter().enumerate() {
-        if x.semantics.contains(classes) {
-            for b in sw.row(a) {
-                if events[b].semantics.contains(classes) {
-                    relation.insert(a, b);
-                }
-            }
-        }
-        let a_is_ordered = is_ordered_by(x, classes);
-        let a_acquires = x.acquires() && x.semantics.contains(classes);
-        if !a_is_ordered {
-            continue;
-        }
-        for (b, y) in events.iter().enumerate().skip(a + 1) {
-            if y.agent != x.agent {
-                continue;
-            }
-            let b_releases = y.releases() && y.semantics.contains(classes);
-            if b_releases || a_acquires && is_ordered_by(y, classes) {
+        if has_all.contains(a) {
+            for b in sw.row(a).filter(|b| has_all.contains(*b)) {
                 relation.insert(a, b);
+            }
+        }
+        if ordered.contains(a) {
+            let later = &agents[x.agent as usize];
+            relation.insert_later(a, later, &releases);
+            if x.acquires() && has_all.contains(a) {
+                relation.insert_later(a, later, &ordered);
             }
         }
     }
@@ -267,16 +295,18 @@ fn is_ordered_by(event: &Event, classes: ClassSet) -> bool {
 /// Happens-before: program order, or inter-thread-happens-before for some storage-class set.
 /// Not transitive.
 fn happens_before(graph: &Graph, sw: &Relation) -> Relation {
-    let mut relation = Relation::new(graph.events.len());
+    let len = graph.events.len();
+    let mut agents = vec![EventSet::new(len); graph.agents.len()];
+    for (id, event) in graph.events.iter().enumerate() {
+        agents[event.agent as usize].insert(id);
+    }
+    let mut relation = Relation::new(len);
     for (a, x) in graph.events.iter().enumerate() {
-        for (b, y) in graph.events.iter().enumerate().skip(a + 1) {
-            if x.agent == y.agent {
-                relation.insert(a, b);
-            }
-        }
+        let own = &agents[x.agent as usize];
+        relation.insert_later(a, own, own);
     }
     for classes in storage_class_sets(graph, sw) {
-        relation.unite(&inter_thread_happens_before(graph, sw, classes));
+        relation.unite(&inter_thread_happens_before(graph, sw, &agents, classes));
     }
     relation
 }
@@ -295,17 +325,61 @@ fn domains_of(scope: Scope) -> u8 {
     }
 }
 
-/// Events with the domains that a chain ending (starting) there reaches.
-type Chain = SmallVec<[(usize, u8); 4]>;
+/// Per domain, the events at which an availability chain of a write ends, or a visibility chain of
+/// a read starts.
+type Chains = [EventSet; DOMAINS.len()];
 
 struct LocationOrderer<'a> {
     graph: &'a Graph,
     hb: &'a Relation,
+    happens_after: Relation,
     ssw: &'a Relation,
     variant: Variant,
+    /// Per domain and event, the events of agents in the same instance.
+    instances: Vec<Vec<EventSet>>,
+    /// Per agent and domain, the index into `instances`.
+    instance_of: Vec<[usize; DOMAINS.len()]>,
+    domain_operations: bool,
 }
 
-impl LocationOrderer<'_> {
+impl<'a> LocationOrderer<'a> {
+    fn new(graph: &'a Graph, hb: &'a Relation, ssw: &'a Relation, variant: Variant) -> Self {
+        let len = graph.events.len();
+        let mut instances: Vec<Vec<EventSet>> = vec![Vec::new(); DOMAINS.len()];
+        let mut instance_of = vec![[0; DOMAINS.len()]; graph.agents.len()];
+        for (domain, scope) in DOMAINS.iter().enumerate() {
+            let mut first: SmallVec<[u32; 8]> = SmallVec::new();
+            for (agent, slot) in instance_of.iter_mut().enumerate() {
+                let agent = agent as u32;
+                let known = first.iter().position(|other| graph.in_scope_instance(*other, *scope, agent));
+                slot[domain] = known.unwrap_or(first.len());
+                if known.is_none() {
+                    first.push(agent);
+                    instances[domain].push(EventSet::new(len));
+                }
+            }
+            for (id, event) in graph.events.iter().enumerate() {
+                instances[domain][instance_of[event.agent as usize][domain]].insert(id);
+            }
+        }
+        let is_device = |event: &Event| event.kind == Kind::DeviceAvailability;
+        LocationOrderer {
+            graph,
+            hb,
+            happens_after: hb.inverse(),
+            ssw,
+            variant,
+            instances,
+            instance_of,
+            domain_operations: graph.events.iter().any(is_device),
+        }
+    }
+
+    /// The events of agents in the same instance of a domain as this event's.
+    fn instance(&self, event: usize, domain: usize) -> &EventSet {
+        &self.instances[domain][self.instance_of[self.graph.events[event].agent as usize][domain]]
+    }
+
     fn locations(&self) -> Vec<Location> {
         let mut units: Vec<(Unit, EventId)> = Vec::new();
         for (id, event) in self.graph.events.iter().enumerate() {
@@ -326,23 +400,19 @@ impl LocationOrderer<'_> {
     fn location_ordered(&self, unit: Unit, events: &[EventId]) -> Relation {
         let mut relation = Relation::new(events.len());
         let all = &self.graph.events;
-        let availability: Vec<Chain> = events
-            .iter()
-            .map(|x| match all[*x as usize].writes() && all[*x as usize].non_private {
-                true => self.availability_chains(*x as usize, unit),
-                false => Chain::new(),
-            })
-            .collect();
-        let visibility: Vec<Chain> = events
+        let none = || std::array::from_fn(|_| EventSet::default());
+        let visibility: Vec<Chains> = events
             .iter()
             .map(|y| match all[*y as usize].reads() && all[*y as usize].non_private {
                 true => self.visibility_chains(*y as usize, unit),
-                false => Chain::new(),
+                false => none(),
             })
             .collect();
         for (i, x) in events.iter().enumerate() {
+            let write = all[*x as usize].writes() && all[*x as usize].non_private;
+            let published = if write { self.published(*x as usize, unit) } else { none() };
             for (j, y) in events.iter().enumerate() {
-                if i != j && self.ordered(*x as usize, *y as usize, &availability[i], &visibility[j]) {
+                if i != j && self.ordered(*x as usize, *y as usize, &published, &visibility[j]) {
                     relation.insert(i, j);
                 }
             }
@@ -350,8 +420,23 @@ impl LocationOrderer<'_> {
         relation
     }
 
+    /// Per domain D, the events that happen after AVC(agent, reference, D, unit) of write `x`, by
+    /// agents in the instance of D.
+    fn published(&self, x: usize, unit: Unit) -> Chains {
+        let len = self.graph.events.len();
+        let mut published: Chains = std::array::from_fn(|_| EventSet::new(len));
+        for (last, domains) in self.availability_chains(x, unit) {
+            for (domain, set) in published.iter_mut().enumerate() {
+                if domains >> domain & 1 == 1 {
+                    set.unite_both(self.hb.words(last), self.instance(last, domain));
+                }
+            }
+        }
+        published
+    }
+
     /// The bullets of "Location-Ordered", in order.
-    fn ordered(&self, x: usize, y: usize, availability: &Chain, visibility: &Chain) -> bool {
+    fn ordered(&self, x: usize, y: usize, published: &Chains, visibility: &Chains) -> bool {
         let (a, b) = (&self.graph.events[x], &self.graph.events[y]);
         let same_agent_and_reference = a.agent == b.agent && a.reference == b.reference;
         if same_agent_and_reference && self.hb.contains(x, y) {
@@ -369,40 +454,18 @@ impl LocationOrderer<'_> {
             return false;
         }
         if a.reference == b.reference && a.non_private && b.non_private {
-            if b.writes() && self.available_before(availability, y) {
+            // X →rcpo AVC → Y.
+            if b.writes() && published.iter().any(|after| after.contains(y)) {
                 return true;
             }
-            if b.reads() && self.visible_through(availability, visibility) {
+            // X →rcpo AVC → VISC →rcpo Y.
+            if b.reads() && published.iter().zip(visibility).any(|(after, first)| after.intersects(first)) {
                 return true;
             }
         }
-        b.writes() && self.through_device_domain(x, y, false)
-            || b.reads() && self.through_device_domain(x, y, true)
-    }
-
-    /// X →rcpo AVC → Y through a domain that both agents access.
-    fn available_before(&self, availability: &Chain, y: usize) -> bool {
-        availability.iter().any(|(last, domains)| {
-            self.hb.contains(*last, y) && self.shared_domain(*last, y, *domains, 0b1111).is_some()
-        })
-    }
-
-    /// AVC → VISC through one domain.
-    fn visible_through(&self, availability: &Chain, visibility: &Chain) -> bool {
-        availability.iter().any(|(last, available)| {
-            visibility.iter().any(|(first, visible)| {
-                self.hb.contains(*last, *first)
-                    && self.shared_domain(*last, *first, *available, *visible).is_some()
-            })
-        })
-    }
-
-    /// The narrowest domain of both sets that the agents of both events access.
-    fn shared_domain(&self, a: usize, b: usize, left: u8, right: u8) -> Option<usize> {
-        let (x, y) = (self.graph.events[a].agent, self.graph.events[b].agent);
-        (0..DOMAINS.len()).find(|level| {
-            (left & right) >> level & 1 == 1 && self.graph.in_scope_instance(x, DOMAINS[*level], y)
-        })
+        self.domain_operations
+            && (b.writes() && self.through_device_domain(x, y, false)
+                || b.reads() && self.through_device_domain(x, y, true))
     }
 
     /// X → AV(device) → Y for a write, X → AV(device) → VIS(device) → Y for a read.
@@ -423,69 +486,68 @@ impl LocationOrderer<'_> {
         })
     }
 
-    /// The availability chains AVC(agent, reference, D, unit) of write `x`.
-    fn availability_chains(&self, x: usize, unit: Unit) -> Chain {
+    /// The availability chains AVC(agent, reference, D, unit) of write `x`: their last elements
+    /// with the domains that these reach.
+    fn availability_chains(&self, x: usize, unit: Unit) -> Vec<(usize, u8)> {
         let events = &self.graph.events;
         let write = &events[x];
-        let mut chain = Chain::new();
-        for (id, event) in events.iter().enumerate().skip(x) {
-            if event.agent == write.agent {
-                let domains = availability_operation(event, write, unit, id == x);
-                if domains != 0 {
-                    chain.push((id, domains));
-                }
-            }
-        }
-        if self.variant.chains {
-            self.extend(&mut chain, |last, id| {
-                (self.hb.contains(last, id))
-                    .then(|| availability_operation(&events[id], write, unit, id == x))
-            });
-        }
-        chain
+        let operation = |id: usize| availability_operation(&events[id], write, unit, id == x);
+        let own = (x..events.len()).filter(|id| events[*id].agent == write.agent);
+        let first: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
+        self.extend(first, self.hb, operation)
     }
 
-    /// The visibility chains VISC(agent, reference, D, unit) to read `y`, by their first elements.
-    fn visibility_chains(&self, y: usize, unit: Unit) -> Chain {
+    /// The visibility chains VISC(agent, reference, D, unit) to read `y`: per domain, their first
+    /// elements.
+    fn visibility_chains(&self, y: usize, unit: Unit) -> Chains {
         let events = &self.graph.events;
         let read = &events[y];
-        let mut chain = Chain::new();
-        for (id, event) in events[..=y].iter().enumerate() {
-            if event.agent == read.agent {
-                let domains = visibility_operation(event, read, unit, id == y);
-                if domains != 0 {
-                    chain.push((id, domains));
+        let operation = |id: usize| visibility_operation(&events[id], read, unit, id == y);
+        let own = (0..=y).filter(|id| events[*id].agent == read.agent);
+        let last: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
+        let mut chains: Chains = std::array::from_fn(|_| EventSet::new(events.len()));
+        for (first, domains) in self.extend(last, &self.happens_after, operation) {
+            for (domain, set) in chains.iter_mut().enumerate() {
+                if domains >> domain & 1 == 1 {
+                    set.insert(first);
                 }
             }
         }
-        if self.variant.chains {
-            self.extend(&mut chain, |first, id| {
-                (self.hb.contains(id, first)).then(|| visibility_operation(&events[id], read, unit, id == y))
-            });
-        }
-        chain
+        chains
     }
 
     /// Adds elements with broader domains, performed in the dual scope instance of a domain that
-    /// the chain reaches already; `operation(end, candidate)` gives the candidate's domains if it
-    /// is ordered next to that end.
-    fn extend(&self, chain: &mut Chain, operation: impl Fn(usize, usize) -> Option<u8>) {
+    /// the chain reaches already, and next to its end by `order`.
+    fn extend(
+        &self,
+        mut chain: Vec<(usize, u8)>,
+        order: &Relation,
+        operation: impl Fn(usize) -> u8,
+    ) -> Vec<(usize, u8)> {
+        if !self.variant.chains || chain.is_empty() {
+            return chain;
+        }
+        let len = self.graph.events.len();
+        // Per domain, the operations that reach a broader one.
+        let broader: Chains =
+            std::array::from_fn(|domain| EventSet::with(len, |id| operation(id) >> (domain + 1) != 0));
+        let mut known = vec![0_u8; len];
+        chain.iter().for_each(|(id, domains)| known[*id] = *domains);
         let mut next = 0;
         while next < chain.len() {
             let (end, reached) = chain[next];
             next += 1;
-            for id in 0..self.graph.events.len() {
-                if id == end {
-                    continue;
-                }
-                let Some(domains) = operation(end, id).filter(|domains| *domains != 0) else { continue };
-                let Some(link) = self.shared_domain(end, id, reached, 0b1111) else { continue };
-                let broader = domains >> (link + 1) != 0;
-                if broader && !chain.iter().any(|(known, have)| *known == id && have & domains == domains) {
-                    chain.push((id, domains));
+            for domain in (0..DOMAINS.len()).filter(|domain| reached >> domain & 1 == 1) {
+                for id in broader[domain].common(order.words(end), self.instance(end, domain)) {
+                    let domains = operation(id);
+                    if id != end && known[id] & domains != domains {
+                        known[id] |= domains;
+                        chain.push((id, domains));
+                    }
                 }
             }
         }
+        chain
     }
 }
 
