@@ -20,6 +20,7 @@ pub(crate) mod events;
 mod knowledge;
 mod memory;
 pub(crate) mod names;
+mod pending;
 mod phases;
 mod reach;
 mod resolve;

@@ -188,17 +188,22 @@ impl Search<'_> {
         found: &mut Found,
     ) -> bool {
         spans.iter().any(|(unit, _)| {
-            let key = self.knowledge.key(*unit);
-            found.discoveries.wanted_writers.insert(key);
-            self.knowledge.writers.get(&key).is_some_and(|writers| {
-                writers.iter().any(|(agent, inst)| {
-                    let thread = &state.threads[*agent as usize];
-                    *agent as usize != index
-                        && !thread.status.is_over()
-                        && self.context.reach.may_reach(&thread.invocation.position(), *inst)
-                })
-            })
+            found.discoveries.wanted_writers.insert(self.knowledge.key(*unit));
+            (0..state.threads.len()).any(|other| other != index && self.may_write(state, other, *unit))
         })
+    }
+
+    /// Whether an unfinished invocation was ever seen to write a unit at an instruction that it may
+    /// still come to.
+    pub(super) fn may_write(&self, state: &State, index: usize, unit: Unit) -> bool {
+        let thread = &state.threads[index];
+        let Some(writers) = self.knowledge.writers.get(&self.knowledge.key(unit)) else { return false };
+        let mut own = writers.iter().filter(|(agent, _)| *agent as usize == index).peekable();
+        if thread.status.is_over() || own.peek().is_none() {
+            return false;
+        }
+        let position = thread.invocation.position();
+        own.any(|(_, inst)| self.context.reach.may_reach(&position, *inst))
     }
 
     /// Gives the read its value; the children that are executions so far (several where an
@@ -315,48 +320,6 @@ impl Search<'_> {
             let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
             writers.insert((event.agent, event.inst));
         }
-    }
-
-    /// Where speculated reads owe a write, every way in which the new one is theirs or not.
-    /// `None` where it cannot be.
-    pub(super) fn match_pending(&self, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
-        let event = &state.graph.events[id as usize];
-        let owed: Vec<usize> = (0..state.pending.len())
-            .filter(|index| {
-                let pending = &state.pending[*index];
-                pending.event != id && event.written_to(pending.unit) == Some(&pending.value)
-            })
-            .collect();
-        if owed.is_empty() {
-            return None;
-        }
-        let mut children = Vec::new();
-        for chosen in 0_u64..1 << owed.len().min(16) {
-            let mut child = state.clone();
-            let mut kept = Vec::new();
-            for (index, pending) in state.pending.iter().enumerate() {
-                let position = owed.iter().position(|candidate| *candidate == index);
-                if position.is_some_and(|position| chosen >> position & 1 == 1) {
-                    let read = &mut child.graph.events[pending.event as usize];
-                    if let Some(at) = read.units.iter().position(|unit| *unit == pending.unit) {
-                        read.sources[at] = Source::Event(id);
-                    }
-                } else {
-                    kept.push(pending.clone());
-                }
-            }
-            child.pending = kept;
-            if chosen == 0 {
-                children.push(child);
-                continue;
-            }
-            match self.judge(&child) {
-                Judgement::Inconsistent => {}
-                Judgement::Racy(race) => self.record_race(&child.graph, race, found),
-                Judgement::Fine => children.push(child),
-            }
-        }
-        Some(children)
     }
 }
 

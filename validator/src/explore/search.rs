@@ -143,6 +143,10 @@ impl<'a> Search<'a> {
                         return;
                     }
                     if self.release_barrier(&mut state) {
+                        if self.is_hopeless(&state) {
+                            found.blocked += 1;
+                            return;
+                        }
                         continue;
                     }
                     match self.next_reader(&state) {

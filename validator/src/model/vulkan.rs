@@ -178,7 +178,7 @@ fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
     }
     barriers.sort_unstable_by_key(|(instance, id, _)| (*instance, *id));
     for group in barriers.chunk_by(|a, b| a.0 == b.0) {
-        let sides: Vec<(SmallVec<[usize; 4]>, SmallVec<[usize; 4]>)> =
+        let sides: Vec<_> =
             group.iter().map(|(_, id, _)| (releases_up_to(graph, *id), acquires_from(graph, *id))).collect();
         for ((_, i, execution), (releases, _)) in group.iter().zip(&sides) {
             for ((_, j, _), (_, acquires)) in group.iter().zip(&sides) {

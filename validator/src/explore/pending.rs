@@ -1,0 +1,105 @@
+//! Speculated reads: the writes that they are still owed.
+
+use super::search::{Found, Judgement, Search};
+use super::state::State;
+use super::Races;
+use crate::event::{ClassSet, Order};
+use crate::model::graph::{Event, EventId, Kind, Source};
+use crate::model::vulkan;
+
+/// Speculated reads that one write may be owed to, before the search counts as bounded.
+const MAX_OWED: usize = 12;
+
+impl Search<'_> {
+    /// Where speculated reads owe a write, every way in which the new one is theirs or not.
+    /// `None` where it cannot be.
+    pub(super) fn match_pending(&self, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
+        let event = &state.graph.events[id as usize];
+        let owed: Vec<usize> = (0..state.pending.len())
+            .filter(|index| {
+                let pending = &state.pending[*index];
+                pending.event != id && event.written_to(pending.unit) == Some(&pending.value)
+            })
+            .collect();
+        if owed.is_empty() {
+            return None;
+        }
+        if owed.len() > MAX_OWED {
+            found.bounded.get_or_insert_with(|| "reads that speculate one value".to_owned());
+        }
+        let mut children = Vec::new();
+        for chosen in 0_u64..1 << owed.len().min(MAX_OWED) {
+            let mut child = state.clone();
+            let mut kept = Vec::new();
+            for (index, pending) in state.pending.iter().enumerate() {
+                let position = owed.iter().position(|candidate| *candidate == index);
+                if position.is_some_and(|position| chosen >> position & 1 == 1) {
+                    let read = &mut child.graph.events[pending.event as usize];
+                    if let Some(at) = read.units.iter().position(|unit| *unit == pending.unit) {
+                        read.sources[at] = Source::Event(id);
+                    }
+                } else {
+                    kept.push(pending.clone());
+                }
+            }
+            child.pending = kept;
+            if chosen == 0 {
+                children.push(child);
+                continue;
+            }
+            match self.judge(&child) {
+                Judgement::Inconsistent => {}
+                Judgement::Racy(race) => self.record_race(&child.graph, race, found),
+                Judgement::Fine => children.push(child),
+            }
+        }
+        Some(children)
+    }
+
+    /// Whether some speculated read can have no write any more: everything that invocations may
+    /// still write there is ordered after the read.
+    pub(super) fn is_hopeless(&self, state: &State) -> bool {
+        if state.pending.is_empty() || self.context.settings.races == Races::Keep {
+            return false;
+        }
+        let mut graph = state.graph.clone();
+        let mut candidates = Vec::new();
+        for pending in &state.pending {
+            let read = &state.graph.events[pending.event as usize];
+            let first = graph.events.len();
+            let writers = (0..state.threads.len()).filter(|index| *index != read.agent as usize);
+            for index in writers.filter(|index| self.may_write(state, *index, pending.unit)) {
+                graph.events.push(write_to_come(read, index as u32));
+            }
+            candidates.push((pending, first..graph.events.len()));
+        }
+        let relations = vulkan::relations(&graph, self.context.settings.variant);
+        candidates.into_iter().any(|(pending, mut writes)| {
+            let location = relations.locations.iter().find(|location| location.unit == pending.unit);
+            location.is_some_and(|location| {
+                let at = |event: usize| location.events.binary_search(&(event as EventId)).ok();
+                writes.all(|write| match (at(pending.event as usize), at(write)) {
+                    (Some(i), Some(j)) => location.location_ordered.contains(i, j),
+                    _ => false,
+                })
+            })
+        })
+    }
+}
+
+/// A plain write to where `read` reads, behind everything that its agent has done.
+fn write_to_come(read: &Event, agent: u32) -> Event {
+    let mut event = read.clone();
+    event.agent = agent;
+    event.kind = Kind::Write;
+    event.sources.clear();
+    event.read.clear();
+    event.atomic = false;
+    event.order = Order::Relaxed;
+    event.semantics = ClassSet::default();
+    event.make_available = false;
+    event.make_visible = false;
+    event.available = None;
+    event.visible = None;
+    event
+}
