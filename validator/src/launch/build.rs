@@ -15,6 +15,8 @@ pub struct Bound {
     pub size: u32,
     /// Stride of a trailing runtime array.
     pub stride: Option<u32>,
+    /// No variable of the slot may be written.
+    pub constant: bool,
 }
 
 impl Bound {
@@ -29,7 +31,8 @@ pub fn bounds(program: &Program) -> BTreeMap<Slot, Bound> {
     let mut bounds: BTreeMap<Slot, Bound> = BTreeMap::new();
     for variable in &program.variables {
         for slot in Slot::of(variable) {
-            let bound = bounds.entry(slot).or_default();
+            let bound = bounds.entry(slot).or_insert(Bound { constant: true, ..Bound::default() });
+            bound.constant &= variable.constant;
             bound.size = bound.size.max(variable.size);
             bound.stride = bound.stride.max(variable.runtime_stride);
         }
@@ -83,8 +86,7 @@ impl Builder<'_> {
     fn buffers(&mut self, input: &Input) {
         let mut by_slot: BTreeMap<Slot, u32> = BTreeMap::new();
         for (slot, bound) in bounds(self.program) {
-            let uses = self.program.variables.iter().filter(|v| v.binding == Some((slot.set, slot.binding)));
-            let constant = uses.clone().all(|variable| variable.constant);
+            let constant = bound.constant;
             let initial = match input.buffers.get(&slot) {
                 Some(bytes) => bytes.clone(),
                 None => vec![Byte::Undef; bound.with_elements(1) as usize],

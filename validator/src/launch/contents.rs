@@ -89,39 +89,26 @@ fn count_of_words(text: &str) -> Result<u32, String> {
 }
 
 /// One 32-bit word: an unsigned or negative integer, decimal or `0x…`, or with a point a float.
-pub fn word(text: &str) -> Result<u32, String> {
-    match number(text.trim(), 32) {
-        Some(bits) => Ok(bits as u32),
-        None => Err(format!("'{text}' is not a 32-bit word (an integer, 0x…, or a float with a point)")),
-    }
-}
-
-/// A number of `width` bits (at most 64): an unsigned or negative integer, decimal or `0x…`, or with
-/// a point or an exponent a float of 32 or 64 bits.
-pub fn number(text: &str, width: u32) -> Option<u64> {
-    let mask = crate::value::mask(width);
+fn word(text: &str) -> Result<u32, String> {
+    let wrong = || format!("'{text}' is not a 32-bit word (an integer, 0x…, or a float with a point)");
+    let text = text.trim();
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text),
     };
+    let starts_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
     let magnitude = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
+        Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => u32::from_str_radix(hex, 16).ok(),
         Some(_) => None,
-        None if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse::<u64>().ok(),
-        None if digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') => {
-            return match width {
-                32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
-                64 => text.parse::<f64>().ok().map(f64::to_bits),
-                _ => None,
-            };
-        }
+        None if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().ok(),
+        None if starts_number => return text.parse::<f32>().map(f32::to_bits).map_err(|_| wrong()),
         None => None,
-    }?;
-    if negative {
+    };
+    match magnitude {
         // The most negative number has the sign bit alone.
-        (magnitude <= mask / 2 + 1).then(|| magnitude.wrapping_neg() & mask)
-    } else {
-        (magnitude <= mask).then_some(magnitude)
+        Some(magnitude) if negative && magnitude <= 1 << 31 => Ok(magnitude.wrapping_neg()),
+        Some(magnitude) if !negative => Ok(magnitude),
+        Some(_) | None => Err(wrong()),
     }
 }
 
@@ -152,16 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_to_their_width() {
-        assert_eq!(number("4294967295", 32), Some(0xffff_ffff));
-        assert_eq!(number("4294967296", 32), None);
-        assert_eq!(number("-2147483648", 32), Some(0x8000_0000));
-        assert_eq!(number("-2147483649", 32), None);
-        assert_eq!(number("0x1_0", 32), None);
-        assert_eq!(number("1.5", 64), Some(1.5f64.to_bits()));
-        assert_eq!(number("1.5", 16), None);
-        assert_eq!(number("inf", 32), None);
-        assert_eq!(number("256", 8), None);
+    fn words_keep_to_32_bits() {
+        assert_eq!(word("4294967295"), Ok(0xffff_ffff));
+        assert_eq!(word("-2147483648"), Ok(0x8000_0000));
+        assert_eq!(word("-1.5"), Ok((-1.5_f32).to_bits()));
+        for wrong in ["4294967296", "-2147483649", "0x1_0", "0x+1", "--1", "inf", "NaN", "1.2.3", "-"] {
+            assert!(word(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

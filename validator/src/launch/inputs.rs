@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{bounds, build_dispatch, Bound};
+use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
 use super::{scopes, Launch, LaunchError, Slot};
 use crate::dispatch::Dispatch;
 use crate::event::StorageClass;
@@ -81,28 +82,6 @@ pub fn inputs(
         }
     }
     Ok(made)
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Given,
-    Zeros,
-    Distinct,
-    /// The list of boundary values and constants, turned on by this many.
-    Boundary(u32),
-    Random(u32),
-}
-
-impl Kind {
-    fn name(self) -> String {
-        match self {
-            Kind::Given => "given".to_owned(),
-            Kind::Zeros => "zeros".to_owned(),
-            Kind::Distinct => "distinct".to_owned(),
-            Kind::Boundary(turn) => format!("boundary {}", turn + 1),
-            Kind::Random(number) => format!("random {number}"),
-        }
-    }
 }
 
 struct Generator<'a> {
@@ -214,16 +193,23 @@ impl<'a> Generator<'a> {
             bound.with_elements(count)
         };
         // Aliased slots are one memory, as large as the largest of them.
-        let mut sizes: BTreeMap<Slot, u32> = BTreeMap::new();
+        let mut sizes: BTreeMap<Slot, (u32, Use)> = BTreeMap::new();
         for (slot, bound) in &self.bounds {
-            let size = sizes.entry(self.launch.memory_of(*slot)).or_insert(0);
+            let (size, memory_use) =
+                sizes.entry(self.launch.memory_of(*slot)).or_insert((0, Use::Parameters));
             *size = size_of(slot, bound).max(*size);
+            if !bound.constant {
+                *memory_use = Use::Data;
+            }
         }
         let memories: BTreeMap<Slot, Vec<Byte>> = sizes
             .iter()
-            .map(|(slot, size)| match self.launch.given(*slot) {
+            .map(|(slot, (size, memory_use))| match self.launch.given(*slot) {
                 Some(given) => (*slot, given.clone()),
-                None => (*slot, words.take(u64::from(slot.binding) << 8 | u64::from(slot.set), *size)),
+                None => {
+                    let salt = u64::from(slot.binding) << 8 | u64::from(slot.set);
+                    (*slot, words.take(salt, *size, *memory_use))
+                }
             })
             .collect();
         let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
@@ -240,102 +226,9 @@ impl<'a> Generator<'a> {
         }
         let push = match &self.launch.push {
             Some(given) => given.clone(),
-            None => words.take(u64::MAX, self.push_size),
+            None => words.take(u64::MAX, self.push_size, Use::Parameters),
         };
         Input { name: kind.name(), buffers, push }
-    }
-}
-
-/// A stream of words of one kind.
-struct Words<'a> {
-    kind: Kind,
-    seed: u64,
-    values: &'a [u32],
-    /// Counts on through all buffers, so that their values are distinct.
-    next: u32,
-}
-
-/// Values at which integer and float operations change their ways, the most telling first.
-const BOUNDARIES: [u32; 12] = [
-    0x7fff_ffff,
-    u32::MAX,
-    0x8000_0000,
-    // 1.0, -1.0, infinity, a NaN
-    0x3f80_0000,
-    0xbf80_0000,
-    31,
-    32,
-    0x7f80_0000,
-    0x7fc0_0000,
-    0x7fff_fffe,
-    1,
-    0,
-];
-
-/// How many of them come before harvested constants and random inputs.
-const FIRST_BOUNDARIES: u32 = 4;
-
-impl<'a> Words<'a> {
-    fn new(kind: Kind, seed: u64, values: &'a [u32]) -> Self {
-        Words { kind, seed, values, next: 1 }
-    }
-
-    /// `size` bytes for one buffer. The random words of a buffer depend on `salt` and their place
-    /// alone: a longer buffer begins as a shorter one.
-    fn take(&mut self, salt: u64, size: u32) -> Vec<Byte> {
-        let number = match self.kind {
-            Kind::Random(number) => u64::from(number),
-            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Boundary(_) => 0,
-        };
-        let mut random = Random(self.seed ^ salt.rotate_left(17) ^ number.rotate_left(40));
-        let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
-        while bytes.len() < size as usize {
-            bytes.extend(self.word(&mut random).to_le_bytes().map(Byte::Known));
-        }
-        bytes.truncate(size as usize);
-        bytes
-    }
-
-    fn word(&mut self, random: &mut Random) -> u32 {
-        let place = self.next;
-        self.next = self.next.wrapping_add(1);
-        match self.kind {
-            Kind::Given | Kind::Zeros => 0,
-            Kind::Distinct => place,
-            Kind::Boundary(turn) => {
-                let index = (place - 1).wrapping_add(turn) as usize % self.values.len().max(1);
-                self.values.get(index).copied().unwrap_or(0)
-            }
-            Kind::Random(_) => match random.below(4) {
-                0 => random.below(8),
-                // Next to a constant is where comparisons flip.
-                1 => random.pick(self.values).wrapping_add(random.below(3)).wrapping_sub(1),
-                2 => random.pick(self.values),
-                _ => random.next() as u32,
-            },
-        }
-    }
-}
-
-/// The splitmix64 generator: the same everywhere and for ever, which `--seed` promises.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
-    }
-
-    fn pick(&mut self, values: &[u32]) -> u32 {
-        let index = self.below(u32::try_from(values.len()).unwrap_or(u32::MAX));
-        values.get(index as usize).copied().unwrap_or(0)
     }
 }
 
@@ -375,6 +268,17 @@ mod tests {
         let first: Vec<u32> = made[2..7].iter().map(|input| words(input, 0)[0]).collect();
         assert_eq!(first, [0x7fff_ffff, u32::MAX, 0x8000_0000, 0x3f80_0000, 77]);
         assert_eq!(words(&made[2], 0)[1], u32::MAX);
+    }
+
+    #[test]
+    fn parameters_stay_small_in_many_inputs() {
+        let mut uniform = buffer(1, 0, 0);
+        uniform.constant = true;
+        let program = program(vec![uniform, buffer(2, 0, 1)]);
+        let made = made(&program, &launch(1, 2, 2), 6, 0);
+        assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![1, 2]));
+        assert!(words(&made[2], 0)[0] > 8 && words(&made[2], 1)[0] > 8);
+        assert!(words(&made[3], 0)[0] < 8 && words(&made[3], 1)[0] > 8);
     }
 
     #[test]

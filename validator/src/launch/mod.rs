@@ -17,6 +17,7 @@ pub mod scopes;
 pub mod slot;
 pub mod target;
 pub mod trial;
+mod values;
 
 pub use build::build_dispatch;
 pub use contents::Contents;

@@ -1,0 +1,153 @@
+//! The values of automatic inputs.
+
+use crate::value::Byte;
+
+/// What an input is filled with.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Nothing is free.
+    Given,
+    Zeros,
+    Distinct,
+    /// The list of boundary values and constants, turned on by this many.
+    Boundary(u32),
+    Random(u32),
+}
+
+impl Kind {
+    /// Its name in reports.
+    pub fn name(self) -> String {
+        match self {
+            Kind::Given => "given".to_owned(),
+            Kind::Zeros => "zeros".to_owned(),
+            Kind::Distinct => "distinct".to_owned(),
+            Kind::Boundary(turn) => format!("boundary {}", turn + 1),
+            Kind::Random(number) => format!("random {number}"),
+        }
+    }
+}
+
+/// What memory is for, which says what values are likely to tell something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Buffers: any value.
+    Data,
+    /// Push constants and uniform blocks: sizes and indices live there, and large ones make most
+    /// modules undefined.
+    Parameters,
+}
+
+/// Values at which integer and float operations change their ways, the most telling first.
+pub const BOUNDARIES: [u32; 12] = [
+    0x7fff_ffff,
+    u32::MAX,
+    0x8000_0000,
+    // 1.0, -1.0, infinity, a NaN
+    0x3f80_0000,
+    0xbf80_0000,
+    31,
+    32,
+    0x7f80_0000,
+    0x7fc0_0000,
+    0x7fff_fffe,
+    1,
+    0,
+];
+
+/// How many of them come before harvested constants and random inputs.
+pub const FIRST_BOUNDARIES: u32 = 4;
+
+/// Parameters count as small below this.
+const SMALL: u32 = 4;
+
+/// A stream of words of one kind.
+pub struct Words<'a> {
+    kind: Kind,
+    seed: u64,
+    values: &'a [u32],
+    /// Counts on through all data, so that its values are distinct.
+    next: u32,
+}
+
+impl<'a> Words<'a> {
+    /// `values` are those that [`Kind::Boundary`] takes in turn.
+    pub fn new(kind: Kind, seed: u64, values: &'a [u32]) -> Self {
+        Words { kind, seed, values, next: 0 }
+    }
+
+    /// `size` bytes for one buffer. The random words of a buffer depend on `salt` and their place
+    /// alone: a longer buffer begins as a shorter one.
+    pub fn take(&mut self, salt: u64, size: u32, memory: Use) -> Vec<Byte> {
+        let number = match self.kind {
+            Kind::Random(number) => u64::from(number),
+            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Boundary(_) => 0,
+        };
+        let mut random = Random(self.seed ^ salt.rotate_left(17) ^ number.rotate_left(40));
+        let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
+        let mut own = 0;
+        while bytes.len() < size as usize {
+            let word = match memory {
+                Use::Data => {
+                    let word = self.data(self.next, &mut random);
+                    self.next = self.next.wrapping_add(1);
+                    word
+                }
+                Use::Parameters => self.parameter(own, &mut random),
+            };
+            own += 1;
+            bytes.extend(word.to_le_bytes().map(Byte::Known));
+        }
+        bytes.truncate(size as usize);
+        bytes
+    }
+
+    fn data(&self, place: u32, random: &mut Random) -> u32 {
+        match self.kind {
+            Kind::Given | Kind::Zeros => 0,
+            Kind::Distinct => place.wrapping_add(1),
+            Kind::Boundary(turn) => {
+                let index = place.wrapping_add(turn) as usize % self.values.len().max(1);
+                self.values.get(index).copied().unwrap_or(0)
+            }
+            Kind::Random(_) => match random.below(4) {
+                0 => random.below(8),
+                // Next to a constant is where comparisons flip.
+                1 => random.pick(self.values).wrapping_add(random.below(3)).wrapping_sub(1),
+                2 => random.pick(self.values),
+                _ => random.next() as u32,
+            },
+        }
+    }
+
+    fn parameter(&self, place: u32, random: &mut Random) -> u32 {
+        match self.kind {
+            Kind::Boundary(turn) if turn % 2 == 1 => place.wrapping_add(turn) % SMALL,
+            Kind::Random(_) if random.below(4) > 0 => random.below(SMALL),
+            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Boundary(_) | Kind::Random(_) => {
+                self.data(place, random)
+            }
+        }
+    }
+}
+
+/// The splitmix64 generator: the same everywhere and for ever, which `--seed` promises.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
+    }
+
+    fn pick(&mut self, values: &[u32]) -> u32 {
+        let index = self.below(u32::try_from(values.len()).unwrap_or(u32::MAX));
+        values.get(index as usize).copied().unwrap_or(0)
+    }
+}
