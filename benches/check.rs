@@ -1,0 +1,84 @@
+//! How long checks and searches take: `cargo bench --bench check`. What it measured last is in
+//! `docs/performance.md`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
+use spirv_tv::dispatch::Dispatch;
+use spirv_tv::explore::{explore, Settings};
+use spirv_tv::ir::Program;
+use spirv_tv::launch::{build_dispatch, inputs, trial, Launch, LaunchOptions, Size3};
+use spirv_tv::lower::{lower, LowerOptions, SpecTarget, SpecValue, Specialisation};
+use spirv_tv::module::{Module, ReadOptions};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// `spirv-tv check` as a process of its own: starting it, reading, validating, searching, comparing, reporting.
+fn whole_process(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("process");
+    for (name, inputs) in [("handover", "1"), ("handover", "16"), ("relaxed", "1"), ("relaxed", "16")] {
+        let modules = root().join("benches/modules");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
+        command.arg("check");
+        command.arg(modules.join(format!("{name}-before.spvasm")));
+        command.arg(modules.join(format!("{name}-after.spvasm")));
+        command.args(["--inputs", inputs]).stdout(Stdio::null());
+        group.bench_function(BenchmarkId::new(name, inputs), |bencher| {
+            bencher.iter(|| assert!(command.status().is_ok_and(|status| status.success())));
+        });
+    }
+    group.finish();
+}
+
+/// A program and its dispatch on zeros.
+fn prepared(module: &str, workgroups: u32, specialisations: &[(u32, u64)]) -> (Program, Dispatch) {
+    let path = root().join(module);
+    let module = Module::load(&path.to_string_lossy(), &ReadOptions::default()).unwrap();
+    let specialisations = specialisations
+        .iter()
+        .map(|&(id, value)| Specialisation { target: SpecTarget::SpecId(id), value: SpecValue::Bits(value) });
+    let options = LowerOptions { specialisations: specialisations.collect(), ..LowerOptions::default() };
+    let program = lower(&module, &options).unwrap();
+    let options = LaunchOptions { workgroups: Some(Size3([workgroups, 1, 1])), ..LaunchOptions::default() };
+    let launch = Launch::resolve(&options, &program, None).unwrap();
+    let mut touched = |dispatch: &Dispatch| trial::touched(&program, dispatch);
+    let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut touched).unwrap();
+    let dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
+    (program, dispatch)
+}
+
+/// One search on one thread, which has to find this many executions.
+fn search(criterion: &mut Criterion, id: BenchmarkId, executions: u64, program: &(Program, Dispatch)) {
+    let settings = Settings { jobs: 1, ..Settings::default() };
+    let (program, dispatch) = program;
+    criterion.bench_function(&id.to_string(), |bencher| {
+        bencher.iter(|| {
+            let behaviours = explore(program, dispatch, &settings);
+            assert!(behaviours.complete);
+            assert_eq!(behaviours.executions, executions);
+        });
+    });
+}
+
+fn searches(criterion: &mut Criterion) {
+    let message = prepared("corpus/classics/mp-plain-release-acquire.spvasm", 2, &[]);
+    search(criterion, BenchmarkId::new("explore", "message passing"), 2, &message);
+    for (workgroups, executions) in [(2, 2), (3, 6), (4, 24), (5, 120)] {
+        let counter = prepared("benches/modules/counter.spvasm", workgroups, &[]);
+        search(criterion, BenchmarkId::new("explore/counter", workgroups), executions, &counter);
+    }
+    for size in [64, 256] {
+        let reduction = prepared("benches/modules/reduction.spvasm", 1, &[(0, size)]);
+        search(criterion, BenchmarkId::new("explore/reduction", size), 1, &reduction);
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20);
+    targets = whole_process, searches
+}
+criterion_main!(benches);
