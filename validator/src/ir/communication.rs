@@ -52,7 +52,35 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         Op::Control(ControlOp::Call { function: FunctionId(callee), .. }) => {
             functions.get(*callee as usize).copied().unwrap_or(false)
         }
-        _ => false,
+        Op::Memory(
+            MemoryOp::Variable { .. }
+            | MemoryOp::Chain(_)
+            | MemoryOp::Store { .. }
+            | MemoryOp::ArrayLength { .. },
+        )
+        | Op::Control(
+            ControlOp::Branch(_)
+            | ControlOp::BranchConditional { .. }
+            | ControlOp::Switch { .. }
+            | ControlOp::Return
+            | ControlOp::ReturnValue { .. }
+            | ControlOp::Unreachable
+            | ControlOp::Kill,
+        )
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Extended { .. }
+        | Op::Convert { .. }
+        | Op::BitField(_)
+        | Op::Matrix(_)
+        | Op::Composite(_)
+        | Op::Select { .. }
+        | Op::Copy { .. }
+        | Op::Undef { .. }
+        | Op::Any { .. }
+        | Op::All { .. }
+        | Op::Barrier(_)
+        | Op::Nop => false,
     }
 }
 

@@ -5,14 +5,12 @@
 //! spirv-opt's command line into single passes, [`pipeline`] runs them and hands each step that changed
 //! the module to a [`Checker`], and [`report`] writes the table and the JSON objects.
 
-pub mod check;
 pub mod child;
 pub mod pipeline;
 pub mod plan;
 pub mod process;
 pub mod report;
 
-pub use check::CheckedStep;
 pub use pipeline::{CheckResult, Checker, Mode, Outcome, Pipeline, Report, Step};
 pub use plan::{take_optimiser_arguments, OptimiserArguments, PlanError, PlannedPass};
 pub use process::{OptimiserFailure, OptimiserProcess};
