@@ -51,10 +51,10 @@ fn prepared(module: &str, workgroups: u32, specialisations: &[(u32, u64)]) -> (P
 }
 
 /// One search on one thread, which has to find this many executions.
-fn search(criterion: &mut Criterion, id: BenchmarkId, executions: u64, program: &(Program, Dispatch)) {
+fn search(criterion: &mut Criterion, name: &str, executions: u64, program: &(Program, Dispatch)) {
     let settings = Settings { jobs: 1, ..Settings::default() };
     let (program, dispatch) = program;
-    criterion.bench_function(&id.to_string(), |bencher| {
+    criterion.bench_function(&format!("explore/{name}"), |bencher| {
         bencher.iter(|| {
             let behaviours = explore(program, dispatch, &settings);
             assert!(behaviours.complete);
@@ -65,14 +65,14 @@ fn search(criterion: &mut Criterion, id: BenchmarkId, executions: u64, program: 
 
 fn searches(criterion: &mut Criterion) {
     let message = prepared("corpus/classics/mp-plain-release-acquire.spvasm", 2, &[]);
-    search(criterion, BenchmarkId::new("explore", "message passing"), 2, &message);
+    search(criterion, "message passing", 2, &message);
     for (workgroups, executions) in [(2, 2), (3, 6), (4, 24), (5, 120)] {
         let counter = prepared("benches/modules/counter.spvasm", workgroups, &[]);
-        search(criterion, BenchmarkId::new("explore/counter", workgroups), executions, &counter);
+        search(criterion, &format!("counter/{workgroups}"), executions, &counter);
     }
     for size in [64, 256] {
         let reduction = prepared("benches/modules/reduction.spvasm", 1, &[(0, size)]);
-        search(criterion, BenchmarkId::new("explore/reduction", size), 1, &reduction);
+        search(criterion, &format!("reduction/{size}"), 1, &reduction);
     }
 }
 
