@@ -193,17 +193,12 @@ pub fn enumerate(program: &Program, variant: Variant) -> Option<Found> {
         for (compiled, all_reads_from, orders) in &spaces {
             for reads_from in all_reads_from {
                 for values in solve(compiled, reads_from, &known, Values::new()) {
+                    if !can_be_executed(compiled, reads_from, &values, &known) {
+                        continue;
+                    }
                     for order in orders {
-                        judge(
-                            program,
-                            compiled,
-                            reads_from,
-                            order,
-                            &values,
-                            &mut found,
-                            &mut classes,
-                            &mut produced,
-                        );
+                        let candidate = Candidate { compiled, reads_from, order, values: &values };
+                        judge(program, &candidate, &mut found, &mut classes, &mut produced);
                     }
                 }
             }
@@ -220,17 +215,59 @@ fn mutual_write_pairs(execution: &Execution) -> usize {
     execution.mutually_ordered().pairs().filter(|&(a, b)| a < b && writes(a) && writes(b)).count()
 }
 
-#[allow(clippy::too_many_arguments)]
-fn judge(
-    program: &Program,
+/// A choice of everything that is chosen.
+struct Candidate<'c> {
+    compiled: &'c Compiled,
+    reads_from: &'c ReadsFrom,
+    order: &'c Relation,
+    values: &'c Values,
+}
+
+/// Nothing comes out of thin air: the operations can be executed one after the other, barriers when
+/// everybody has arrived, where a read needs its source executed before, or its value known from
+/// executions that need no such guess (or only guesses that are known).
+fn can_be_executed(
     compiled: &Compiled,
     reads_from: &ReadsFrom,
-    order: &Relation,
     values: &Values,
+    known: &BTreeMap<usize, BTreeSet<u32>>,
+) -> bool {
+    let execution = &compiled.execution;
+    let size = execution.operations.len();
+    let mut executed = vec![false; size];
+    let arrived = |id: usize, executed: &[bool]| {
+        (0..size).all(|before| executed[before] || !execution.program_order.contains(before, id))
+    };
+    loop {
+        let next = (0..size).find(|&id| {
+            let read_is_ready =
+                reads_from.iter().filter(|((read, _), _)| *read == id).all(|(place, source)| {
+                    let is_executed = match *source {
+                        Source::Initial => true,
+                        Source::Write(write) => executed[write],
+                    };
+                    is_executed || known.get(&place.1).is_some_and(|known| known.contains(&values[place]))
+                });
+            let mut instances = compiled.barrier_instances.values().filter(|members| members.contains(&id));
+            let all_arrived =
+                instances.all(|members| members.iter().all(|&member| arrived(member, &executed)));
+            !executed[id] && arrived(id, &executed) && read_is_ready && all_arrived
+        });
+        match next {
+            Some(id) => executed[id] = true,
+            None => return executed.iter().all(|&executed| executed),
+        }
+    }
+}
+
+fn judge(
+    program: &Program,
+    candidate: &Candidate,
     found: &mut Found,
     classes: &mut BTreeSet<(Values, ReadsFrom, Vec<u32>)>,
     produced: &mut BTreeMap<usize, BTreeSet<u32>>,
 ) {
+    let Candidate { compiled, reads_from, order, values } = *candidate;
     let execution = &compiled.execution;
     let derived = execution.derive(reads_from, order);
     if !execution.is_consistent(reads_from, order, &derived) {

@@ -68,7 +68,7 @@ impl Search<'_> {
             let read = &state.graph.events[pending.event as usize];
             let first = graph.events.len();
             let writers = (0..state.threads.len()).filter(|index| *index != read.agent as usize);
-            for index in writers.filter(|index| self.may_write(state, *index, pending.unit)) {
+            for index in writers.filter(|index| self.may_write(state, *index, pending.unit, None)) {
                 graph.events.push(write_to_come(read, index as u32));
             }
             candidates.push((pending, first..graph.events.len()));

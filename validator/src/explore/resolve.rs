@@ -10,6 +10,7 @@ use super::search::{Found, Judgement, Search};
 use super::state::{self, Pending, State, Status, UnitSpans};
 use super::Races;
 use crate::event::{Access, Atomicity};
+use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Kind, Source, Unit, UnitBytes};
 use crate::model::vulkan;
 use crate::value::Byte;
@@ -103,7 +104,8 @@ impl Search<'_> {
             let is_new = |since| {
                 assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
             };
-            if waits_since.is_none_or(is_new) {
+            let unknown = state.threads[index].reads_unknown;
+            if waits_since.is_none_or(is_new) && !self.is_left_to_another(unknown, &spans, assignment) {
                 children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
             }
         });
@@ -175,30 +177,45 @@ impl Search<'_> {
         if self.is_spinning(state, reader) {
             return true;
         }
-        self.others_may_write(state, reader.index, spans, found)
+        self.others_may_write(state, reader, spans, found)
     }
 
     /// Whether another unfinished invocation was ever seen to write one of the units at an
-    /// instruction that it may still come to.
+    /// instruction that it may still come to; or the same one, where memory has several references
+    /// and so program order does not order its accesses.
     pub(super) fn others_may_write(
         &self,
         state: &State,
-        index: usize,
+        reader: &Reader,
         spans: &UnitSpans,
         found: &mut Found,
     ) -> bool {
+        let one_reference = self.has_one_reference(reader.memory);
         spans.iter().any(|(unit, _)| {
             found.discoveries.wanted_writers.insert(self.knowledge.key(*unit));
-            (0..state.threads.len()).any(|other| other != index && self.may_write(state, other, *unit))
+            let may_write = |other: usize| {
+                let own = other == reader.index;
+                !(own && one_reference)
+                    && self.may_write(state, other, *unit, own.then_some(reader.access.inst))
+            };
+            (0..state.threads.len()).any(may_write)
         })
     }
 
-    /// Whether an unfinished invocation was ever seen to write a unit at an instruction that it may
-    /// still come to.
-    pub(super) fn may_write(&self, state: &State, index: usize, unit: Unit) -> bool {
+    /// Whether memory is reached through one reference only.
+    pub(super) fn has_one_reference(&self, memory: u32) -> bool {
+        let mut objects = self.context.dispatch.objects.iter().filter(|object| object.memory == memory);
+        let first = objects.next().map(|object| object.reference);
+        objects.all(|object| Some(object.reference) == first)
+    }
+
+    /// Whether an unfinished invocation was ever seen to write a unit at an instruction, other than
+    /// `except`, that it may still come to.
+    pub(super) fn may_write(&self, state: &State, index: usize, unit: Unit, except: Option<InstId>) -> bool {
         let thread = &state.threads[index];
         let Some(writers) = self.knowledge.writers.get(&self.knowledge.key(unit)) else { return false };
-        let mut own = writers.iter().filter(|(agent, _)| *agent as usize == index).peekable();
+        let is_own = |(agent, inst): &&(u32, InstId)| *agent as usize == index && Some(*inst) != except;
+        let mut own = writers.iter().filter(is_own).peekable();
         if thread.status.is_over() || own.peek().is_none() {
             return false;
         }
@@ -231,6 +248,7 @@ impl Search<'_> {
         }
         state.threads[reader.index].status = Status::Running;
         state.threads[reader.index].waits_since = None;
+        state.threads[reader.index].reads_unknown = None;
         let program = self.context.program;
         let ways = match reader.atomic {
             Some(_) => state.threads[reader.index].invocation.atomic_ways(program, &bytes),

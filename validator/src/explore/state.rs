@@ -41,6 +41,9 @@ pub(super) struct Thread {
     pub(super) status: Status,
     /// A waiting read does not take its value from events before this one alone.
     pub(super) waits_since: Option<EventId>,
+    /// A waiting read in whose stead another speculated, when the graph had so many events: from later
+    /// ones it takes a value that nobody speculates.
+    pub(super) reads_unknown: Option<EventId>,
     /// Volatile accesses so far.
     pub(super) trace: Arc<Vec<VolatileAccess>>,
     /// How often the invocation changed memory without an event.
@@ -114,6 +117,7 @@ impl State {
                 invocation: Arc::new(Invocation::new(program, dispatch, index as u32)),
                 status: Status::Running,
                 waits_since: None,
+                reads_unknown: None,
                 trace: Arc::default(),
                 changes: 0,
                 loops: Vec::new(),

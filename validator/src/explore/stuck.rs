@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::resolve::{for_each_assignment, Reader};
 use super::search::{Found, Search};
 use super::state::{self, State, Status, UnitSpans};
-use crate::model::graph::{Source, UnitBytes};
+use crate::model::graph::{EventId, Source, UnitBytes};
 
 impl Search<'_> {
     /// Every invocation is over, waits at a read or stands at an incomplete barrier.
@@ -27,10 +27,16 @@ impl Search<'_> {
         if hangs {
             self.hang(state, found);
         }
-        let children = match waiting.first() {
-            Some(first) if self.may_buffer_loads(state, &waiting) => self.speculate(state, *first, found),
-            _ => Vec::new(),
-        };
+        let mut children = Vec::new();
+        if self.may_buffer_loads(state, &waiting) {
+            // Any of the reads may be the one whose value is known. What several of these branches could
+            // reach belongs to the first: in the others, the reads before read no known value.
+            let mut others = state.clone();
+            for index in &waiting {
+                children.extend(self.speculate(&others, *index, found));
+                others.threads[*index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
+            }
+        }
         if children.is_empty() && !hangs {
             found.blocked += 1;
         }
@@ -47,16 +53,33 @@ impl Search<'_> {
         let unit = |index: &usize| {
             let reader = self.reader(state, *index)?;
             let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {})?;
-            let mut objects =
-                self.context.dispatch.objects.iter().filter(|object| object.memory == reader.memory);
-            let one_reference = objects.all(|object| object.reference == reader.reference);
             match &spans[..] {
-                [(unit, _)] if one_reference => Some(*unit),
+                [(unit, _)] if self.has_one_reference(reader.memory) => Some(*unit),
                 _ => None,
             }
         };
-        waiting.len() > 1
-            && waiting.windows(2).any(|pair| unit(&pair[0]).is_none_or(|one| unit(&pair[1]) != Some(one)))
+        let Some(first) = waiting.first() else { return false };
+        let first = unit(first);
+        first.is_none() || waiting.iter().any(|index| unit(index) != first)
+    }
+
+    /// Whether a read's sources are ones that a branch leaves to another: it reads known values only
+    /// from the writes after `since`.
+    pub(super) fn is_left_to_another(
+        &self,
+        since: Option<EventId>,
+        spans: &UnitSpans,
+        assignment: &[(Source, UnitBytes)],
+    ) -> bool {
+        let Some(since) = since else { return false };
+        spans.iter().zip(assignment).all(|((unit, _), (source, value))| match source {
+            Source::Initial | Source::Pending => true,
+            Source::Event(write) if *write < since => true,
+            Source::Event(_) => {
+                let values = self.knowledge.values.get(&self.knowledge.key(*unit));
+                values.is_some_and(|values| values.contains(value))
+            }
+        })
     }
 
     /// One child for every value that a write to come may have.
@@ -65,13 +88,16 @@ impl Search<'_> {
         let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
             return Vec::new();
         };
-        if !self.others_may_write(state, index, &spans, found) {
+        if !self.others_may_write(state, &reader, &spans, found) {
             return Vec::new();
         }
         let candidates = self.speculations(state, &spans, found);
         let mut children = Vec::new();
         for_each_assignment(&candidates, &mut |assignment| {
-            if assignment.iter().any(|(source, _)| *source == Source::Pending) {
+            let since = state.threads[index].reads_unknown;
+            if assignment.iter().any(|(source, _)| *source == Source::Pending)
+                && !self.is_left_to_another(since, &spans, assignment)
+            {
                 children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
             }
         });
