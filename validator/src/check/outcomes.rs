@@ -65,7 +65,7 @@ pub fn outcomes(
             report.runs.push(OutcomesRun {
                 entry: program.entry.name.clone(),
                 input,
-                explored: Explored { behaviours, dispatch },
+                explored: Explored { role: Role::Module, behaviours, dispatch },
             });
         }
     }

@@ -315,7 +315,11 @@ impl Checker<'_> {
             speculate: speculate.clone(),
             ..self.settings()
         };
-        Explored { behaviours: explore::explore(program, dispatch, &settings), dispatch: dispatch.clone() }
+        Explored {
+            role,
+            behaviours: explore::explore(program, dispatch, &settings),
+            dispatch: dispatch.clone(),
+        }
     }
 
     /// The run with every access coherent, where before has no race then.
@@ -408,7 +412,7 @@ impl Pair<'_> {
 
 impl Explored {
     fn side(&self) -> Side<'_> {
-        Side { behaviours: &self.behaviours, dispatch: &self.dispatch }
+        Side { name: self.role.name(), behaviours: &self.behaviours, dispatch: &self.dispatch }
     }
 }
 

@@ -56,6 +56,7 @@ pub struct UnsupportedConstruct {
 /// A module's behaviours, with the dispatch that they are told in.
 #[derive(Clone, Debug)]
 pub struct Explored {
+    pub role: Role,
     pub behaviours: Behaviours,
     pub dispatch: Dispatch,
 }

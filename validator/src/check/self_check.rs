@@ -41,9 +41,9 @@ pub fn self_check(
     let differs = |what: &str| Err(Failure { undecided: false, what: what.to_owned() });
     // Strictly: what an endless loop excuses in a pair excuses nothing in ourselves.
     let options = CompareOptions { strict_hangs: true, ..options.clone() };
-    let side = |behaviours| Side { behaviours, dispatch };
-    let forth = refines(side(&quick), side(&slow), &options).verdict;
-    let back = refines(side(&slow), side(&quick), &options).verdict;
+    let side = |name, behaviours| Side { name, behaviours, dispatch };
+    let forth = refines(side("with shortcuts", &quick), side("without", &slow), &options).verdict;
+    let back = refines(side("without shortcuts", &slow), side("with", &quick), &options).verdict;
     match (forth, back) {
         (Verdict::Refines, Verdict::Refines) | (Verdict::Vacuous, Verdict::Vacuous) => Ok(()),
         (Verdict::Vacuous, _) => differs("an undefined behaviour disappears without shortcuts"),

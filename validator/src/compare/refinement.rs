@@ -12,6 +12,8 @@ use crate::event::UndefinedKind;
 /// A module's behaviours on one launch and input, with the dispatch that they are told in.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
+    /// What messages call it.
+    pub name: &'static str,
     pub behaviours: &'a Behaviours,
     pub dispatch: &'a Dispatch,
 }
@@ -76,15 +78,16 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         comparison.verdict = Verdict::Vacuous;
         return comparison;
     }
-    for (name, side) in [("before", before), ("after", after)] {
+    for side in [before, after] {
         for reason in &side.behaviours.undecided {
-            comparison.reasons.push(format!("{name}: {reason}"));
+            comparison.reasons.push(format!("{}: {reason}", side.name));
         }
     }
     if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
         comparison.notes.push(format!(
-            "before may run for ever in a loop without effects (line {line}), which an optimiser may remove: \
-             new behaviours are excused (--hang strict reports them)"
+            "{} may run for ever in a loop without effects (line {line}), which an optimiser may remove: \
+             new behaviours are excused (--hang strict reports them)",
+            before.name
         ));
     } else {
         comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
@@ -99,14 +102,21 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
             None => Verdict::Violates,
             Some(option) => {
                 comparison.reasons.push(format!(
-                    "after has {} that before does not show, but before was cut: raise {option}",
-                    describe(violation.kind)
+                    "{} has {} that {2} does not show, but {2} was cut: raise {option}",
+                    after.name,
+                    describe(violation.kind),
+                    before.name
                 ));
                 Verdict::Inconclusive
             }
         };
+    } else if after.behaviours.outcomes.is_empty() && after.behaviours.undefined.is_empty() {
+        // Every module behaves somehow: where all of it was cut, nothing follows.
+        let option = cut(after).unwrap_or_else(|| "the bounds".to_owned());
+        comparison.reasons.push(format!("{} has no behaviour within the bounds: raise {option}", after.name));
+        comparison.verdict = Verdict::Inconclusive;
     } else if let Some(option) = exhausted(after.behaviours) {
-        comparison.reasons.push(format!("after was not explored completely: raise {option}"));
+        comparison.reasons.push(format!("{} was not explored completely: raise {option}", after.name));
         comparison.verdict = Verdict::Inconclusive;
     }
     comparison
@@ -251,8 +261,8 @@ mod tests {
     fn run_with(before: &Behaviours, after: &Behaviours, options: &CompareOptions) -> Comparison {
         let initial = bytes(&[0]);
         let dispatch = dispatch(&[("0.0", &initial, true)]);
-        let side = |behaviours| Side { behaviours, dispatch: &dispatch };
-        refines(side(before), side(after), options)
+        let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
+        refines(side("before", before), side("after", after), options)
     }
 
     fn run(before: &Behaviours, after: &Behaviours) -> (Verdict, Option<ViolationKind>) {
@@ -332,6 +342,14 @@ mod tests {
         assert!(comparison.reasons[0].contains("--max-executions"));
         // What an incomplete before showed is enough to acquit.
         assert_eq!(run(&cut(&[0]), &values(&[0])).0, Verdict::Refines);
+    }
+
+    #[test]
+    fn an_after_without_behaviours_shows_nothing() {
+        let nothing = Behaviours { bounded: Some("--max-instructions".into()), ..behaviours(Vec::new()) };
+        let comparison = run_with(&values(&[0]), &nothing, &CompareOptions::default());
+        assert_eq!(comparison.verdict, Verdict::Inconclusive);
+        assert!(comparison.reasons[0].ends_with("raise --max-instructions"));
     }
 
     #[test]

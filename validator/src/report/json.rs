@@ -287,8 +287,8 @@ fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
         input: input_json(&run.input),
         verdict: run.comparison.verdict.name(),
         bounded: run.comparison.bounded,
-        before: summary(&run.before, Role::Before),
-        after: run.after.as_ref().map(|explored| summary(explored, Role::After)),
+        before: summary(&run.before),
+        after: run.after.as_ref().map(summary),
         violation: violation
             .map(|(violation, explored)| violation_json(violation, explored, run.why.as_deref(), after)),
         after_loses_behaviours: run.reverse.as_ref().map(|reverse: &Comparison| reverse.violation.is_some()),
@@ -309,7 +309,8 @@ fn input_json(input: &Input) -> InputJson<'_> {
     }
 }
 
-fn summary(explored: &Explored, role: Role) -> SummaryJson<'_> {
+fn summary(explored: &Explored) -> SummaryJson<'_> {
+    let role = explored.role;
     let behaviours = &explored.behaviours;
     SummaryJson {
         outcomes: behaviours.outcomes.len(),
@@ -358,7 +359,7 @@ fn violation_json<'a>(
     why: Option<&'a str>,
     after: &'a Source,
 ) -> ViolationJson<'a> {
-    let Explored { behaviours, dispatch } = explored;
+    let Explored { role, behaviours, dispatch } = explored;
     let outcome = match violation.subject {
         Subject::Outcome(index) => behaviours.outcomes.get(index),
         Subject::Undefined(_) => None,
@@ -371,7 +372,7 @@ fn violation_json<'a>(
     ViolationJson {
         kind: violation.kind.name(),
         outcome: outcome.map(|(outcome, _)| outcome_json(outcome, dispatch)),
-        undefined: undefined.map(|(undefined, _)| undefined_json(undefined, Role::After)),
+        undefined: undefined.map(|(undefined, _)| undefined_json(undefined, *role)),
         difference: violation
             .difference
             .as_ref()

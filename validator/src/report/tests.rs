@@ -136,8 +136,8 @@ fn choices() -> Choices {
 
 fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> CheckReport {
     let dispatch = dispatch();
-    let side = |behaviours| Side { behaviours, dispatch: &dispatch };
-    let comparison = refines(side(&before), side(&after), options);
+    let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
+    let comparison = refines(side("before", &before), side("after", &after), options);
     let text = |third: &str| format!("; module\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\n");
     CheckReport {
         before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release") },
@@ -148,8 +148,8 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
             entry: "main".into(),
             input: input(),
             comparison,
-            before: Explored { behaviours: before, dispatch: dispatch.clone() },
-            after: Some(Explored { behaviours: after, dispatch }),
+            before: Explored { role: Role::Before, behaviours: before, dispatch: dispatch.clone() },
+            after: Some(Explored { role: Role::After, behaviours: after, dispatch }),
             why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
             reverse: None,
             legacy: None,
@@ -263,6 +263,7 @@ fn outcomes_report() -> OutcomesReport {
             entry: "main".into(),
             input: input(),
             explored: Explored {
+                role: Role::Module,
                 behaviours: behaviours(vec![outcome(&[0, 0]), traced, hang]),
                 dispatch: dispatch(),
             },

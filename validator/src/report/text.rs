@@ -147,7 +147,7 @@ fn violation_text(
     after: &Explored,
     painter: Painter,
 ) {
-    let Explored { behaviours, dispatch } = after;
+    let Explored { behaviours, dispatch, .. } = after;
     text.push('\n');
     let witness = match violation.subject {
         Subject::Outcome(index) => {
