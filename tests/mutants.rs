@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Deserialize;
-use spirv_tv::compare::Verdict;
+use spirv_tv::compare::{Verdict, ViolationKind};
+use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
 use spirv_tv_mutators::{Mutant, Mutants, WEAKENINGS};
 use support::Checker;
@@ -41,16 +42,13 @@ struct Subject {
 }
 
 fn subjects() -> Vec<Subject> {
-    let paths = support::entries("mutants").into_iter();
+    let paths = support::texts("mutants").into_iter();
     paths
-        .filter(|path| path.extension().is_some_and(|extension| extension == "spvasm"))
         .map(|path| {
             let expected: Expected = support::toml(&path.with_extension("toml"));
             let checker = Checker::new(&expected.args);
             let module = checker.module(&path);
-            let mutated =
-                spirv_tv_mutators::Module::load(&module.words, checker.read.validator.target_env).unwrap();
-            let mutants = Mutants::of(&mutated, WEAKENINGS, 0);
+            let mutants = Mutants::of(&checker.to_mutate(&module), WEAKENINGS, 0);
             Subject { path, checker, module, mutants, equivalent: expected.equivalent }
         })
         .collect()
@@ -119,4 +117,41 @@ fn every_weakening_is_used_and_names_are_unique() {
     let unused: Vec<&str> =
         WEAKENINGS.iter().map(|mutator| mutator.name()).filter(|name| !used.contains(name)).collect();
     assert!(unused.is_empty(), "{unused:?}");
+}
+
+/// What a module does, its weakenings do too: a check with a weakening as before and the module as
+/// after must succeed. `without` are mutators to leave out.
+fn undo_weakenings(races: Races, ignored: &[ViolationKind], without: &[&str]) {
+    support::for_all(|subject| {
+        let mut checker = Checker::new(&subject.args);
+        checker.options.races = races;
+        checker.options.ignore.extend(ignored);
+        let module = checker.module(&subject.path);
+        if checker.check(&module, &module).verdict == Verdict::Vacuous {
+            return Vec::new();
+        }
+        let mutants = Mutants::of(&checker.to_mutate(&module), WEAKENINGS, 0).valid;
+        let mut complaints = Vec::new();
+        for mutant in mutants.into_iter().filter(|mutant| !without.contains(&mutant.mutator)) {
+            let weaker = checker.made(mutant.module.words(), &mutant.name());
+            let complaint = support::complaint(&checker.check(&weaker, &module));
+            let complaint = complaint.filter(|_| !subject.undecided);
+            complaints.extend(complaint.map(|complaint| format!("{mutant}: {complaint}")));
+        }
+        complaints
+    });
+}
+
+#[test]
+fn undoing_a_weakening_is_legal() {
+    // Swapped accesses are in no other relation, and accesses that are no longer volatile leave other traces.
+    undo_weakenings(Races::Undefined, &[], &["swap", "volatile"]);
+}
+
+/// The outcomes of racy executions, which most weakenings have, do not shrink either.
+#[test]
+fn undoing_a_weakening_is_legal_where_races_are_kept() {
+    // There is no end to the executions of a spin loop that stores in every iteration.
+    let without = ["swap", "update-split"];
+    undo_weakenings(Races::Keep, &[ViolationKind::VolatileTrace], &without);
 }

@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use rayon::prelude::*;
 use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::cli::CheckArguments;
+use spirv_tv::compare::Verdict;
 use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv_mutators as mutators;
 
 /// A file or folder of the corpus.
 pub fn corpus(path: &str) -> PathBuf {
@@ -20,6 +24,66 @@ pub fn entries(folder: &str) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = listing.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths
+}
+
+/// A module of the corpus, and how it is launched.
+pub struct Subject {
+    pub path: PathBuf,
+    pub args: Vec<String>,
+    /// Whether its pair is one that cannot be decided.
+    pub undecided: bool,
+}
+
+/// What `pair.toml` and the files beside classic programs and modules for mutants have in common.
+#[derive(Deserialize)]
+struct Launched {
+    args: Vec<String>,
+    verdict: Option<String>,
+}
+
+/// Every module of the corpus, but for those after a wrong rewrite.
+pub fn subjects() -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for folder in ["pairs", "findings"] {
+        for pair in entries(folder) {
+            let Launched { args, verdict } = toml(&pair.join("pair.toml"));
+            let sides: &[&str] = match verdict.as_deref() {
+                Some("violates") => &["before.spvasm"],
+                _ => &["before.spvasm", "after.spvasm"],
+            };
+            let undecided = verdict.as_deref() == Some("inconclusive");
+            subjects.extend(sides.iter().map(|side| Subject {
+                path: pair.join(side),
+                args: args.clone(),
+                undecided,
+            }));
+        }
+    }
+    for path in texts("classics").into_iter().chain(texts("mutants")) {
+        let Launched { args, .. } = toml(&path.with_extension("toml"));
+        subjects.push(Subject { path, args, undecided: false });
+    }
+    subjects
+}
+
+/// The assembly texts in a folder of the corpus.
+pub fn texts(folder: &str) -> Vec<PathBuf> {
+    let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "spvasm");
+    entries(folder).into_iter().filter(is_text).collect()
+}
+
+/// Runs a test on every module of the corpus, and fails with all complaints at once.
+pub fn for_all(test: impl Fn(&Subject) -> Vec<String> + Sync) {
+    let subjects = subjects();
+    assert!(subjects.len() > 100);
+    let failures: Vec<String> = subjects
+        .par_iter()
+        .flat_map_iter(|subject| {
+            let complaints = test(subject).into_iter();
+            complaints.map(|complaint| format!("{}: {complaint}", subject.path.display()))
+        })
+        .collect();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
 /// Reads a TOML file.
@@ -66,4 +130,23 @@ impl Checker {
         let report = check(before, after, &self.options, &Watch::default());
         report.unwrap_or_else(|error| panic!("{} and {}: {error}", before.name, after.name))
     }
+
+    /// The module as mutators take it.
+    pub fn to_mutate(&self, module: &Module) -> mutators::Module {
+        let loaded = mutators::Module::load(&module.words, self.read.validator.target_env);
+        loaded.unwrap_or_else(|error| panic!("{}: {error}", module.name))
+    }
+}
+
+/// What the report says against a refinement that must hold.
+pub fn complaint(report: &CheckReport) -> Option<String> {
+    let holds = |verdict: Verdict| matches!(verdict, Verdict::Refines | Verdict::Vacuous);
+    if holds(report.verdict) {
+        let reverse = report.runs.iter().filter_map(|run| run.reverse.as_ref());
+        let worst = reverse.map(|comparison| comparison.verdict).find(|verdict| !holds(*verdict));
+        return worst.map(|verdict| format!("{verdict:?} the other way round"));
+    }
+    let violations = report.runs.iter().filter_map(|run| run.comparison.violation.as_ref());
+    let kinds: Vec<_> = violations.map(|violation| violation.kind).collect();
+    Some(format!("{:?} {kinds:?} {:?} {:?}", report.verdict, report.reasons, report.unsupported))
 }
