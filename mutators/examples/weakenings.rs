@@ -4,8 +4,8 @@ use spirv_tv_toolchain::{assemble, TargetEnv};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args().skip(1) {
-        let words = assemble(&std::fs::read_to_string(&path)?, Some(TargetEnv::Vulkan1_3))?;
-        let module = Module::load(&words, TargetEnv::Vulkan1_3)?;
+        let words = assemble(&std::fs::read_to_string(&path)?, Some(TargetEnv::default()))?;
+        let module = Module::load(&words, TargetEnv::default())?;
         let mutants = Mutants::of(&module, WEAKENINGS, 0);
         println!("# {path}: {} valid, {} invalid", mutants.valid.len(), mutants.invalid.len());
         for mutant in &mutants.valid {

@@ -5,6 +5,11 @@
 //! A translation validator has to catch the first and to accept the second. Both are written
 //! behind one trait, [`Mutator`], one file each.
 //!
+//! To add one: its file in `weaken/` or `preserve/`, its entry in [`WEAKENINGS`] or [`PRESERVING`], a test
+//! of what it makes in the `tests.rs` beside; for a weakening, a module in `corpus/mutants/` that has
+//! something for it. What the validator says of it is tested with the corpus (`tests/mutants.rs`,
+//! `tests/preserving.rs`).
+//!
 //! ```no_run
 //! use spirv_tv_mutators::{Module, Mutants, WEAKENINGS};
 //! # fn words() -> Vec<u32> { Vec::new() }

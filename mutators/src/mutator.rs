@@ -10,18 +10,18 @@ use crate::site::Site;
 /// One kind of rewrite.
 ///
 /// The contract:
-/// - A mutant is the module with *one* change of this kind; several places where it can be made, or
-///   several ways to make it in one place, are several mutants. Where the change asks for
-///   another one to keep the module valid (a mask without its storage class, say), both belong together.
+/// - A mutant of a weakening is the module with *one* change: several places where it can be made, or
+///   several ways to make it in one place, are several mutants. Where the change asks for another one
+///   to keep the module valid (a mask loses what its order cannot have, say), both belong together. A
+///   preserving rewrite may change many places at once.
 /// - A mutator without anything to do gives no mutant; that is no error. It looks quickly and
-///   incompletely: a place it does not understand is skipped.
-/// - Mutants come lazily, first places first, and are made when asked for. The same module and seed
-///   give the same mutants. Only mutators that choose among many equivalent rewrites use the seed.
-/// - A mutant need not be valid: rules that another tool checks are not repeated here. Who uses
-///   mutants validates them first ([`Mutants::of`]). That is not so for preserving mutators: an invalid mutant of
-///   theirs is a bug.
-/// - The name of a mutant is unique in its module, and stays the same when unrelated
-///   instructions are added.
+///   incompletely: a place that it does not understand is skipped.
+/// - Mutants are made lazily, those of the first places first. The same module and seed give the same
+///   mutants. Only mutators that choose among many equivalent rewrites use the seed.
+/// - A weakened module need not be valid: the validator's rules are not repeated here. Who uses
+///   mutants validates them first ([`Mutants::of`]). An invalid preserving rewrite is a bug.
+/// - The name of a mutant is unique in its module, and stays the same when unrelated instructions
+///   are added.
 pub trait Mutator: Sync {
     /// In kebab case; names of mutants begin with it.
     fn name(&self) -> &'static str;

@@ -105,7 +105,8 @@ struct CommandLine {
 }
 
 impl Checker {
-    /// The options that `spirv-tv check BEFORE AFTER args…` has, on one thread: tests run many checks at once.
+    /// The options that `spirv-tv check BEFORE AFTER args…` has, on one thread: tests run many checks at
+    /// once.
     pub fn new(args: &[String]) -> Self {
         let line = ["check", "BEFORE", "AFTER"].into_iter().chain(args.iter().map(String::as_str));
         let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;

@@ -3,7 +3,8 @@ use rspirv::dr::{Block, Function};
 use crate::flow::dominators;
 use crate::{Module, Mutant, Mutator};
 
-/// Puts the blocks of every function in another order, in which each one still stands behind those that dominate it.
+/// Puts the blocks of every function in another order, in which each one still stands behind those
+/// that dominate it.
 pub struct BlocksReordered;
 
 impl Mutator for BlocksReordered {

@@ -5,6 +5,7 @@
 
 mod barrier;
 mod control_barrier;
+mod decoration;
 mod non_private;
 mod order;
 mod per_instruction;
@@ -27,6 +28,7 @@ pub const WEAKENINGS: &[&dyn Mutator] = &[
     &per_instruction::PerInstruction,
     &non_private::NonPrivate,
     &volatile::Volatile,
+    &decoration::DecorationDropped,
     &barrier::BarrierRemoved,
     &control_barrier::ControlBarrierToFence,
     &plain::AtomicToPlain,

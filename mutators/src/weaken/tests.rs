@@ -1,7 +1,7 @@
 //! What each weakening makes of small shaders.
 
 use super::WEAKENINGS;
-use crate::module::tests::{shader, text};
+use crate::module::tests::{module, shader, text};
 use crate::Mutants;
 
 /// Names of the mutants of one kind, and the instructions that the module did not have.
@@ -133,6 +133,37 @@ fn accesses_lose_their_operations_and_privacy() {
         &["OpStore %a %uint_1 MakePointerAvailable|NonPrivatePointer %uint_1"],
     )];
     assert_eq!(mutants("volatile", code), owned(expected));
+}
+
+#[test]
+fn decorations_of_the_older_models_are_dropped() {
+    let legacy = "OpCapability Shader
+                OpMemoryModel Logical GLSL450
+                OpEntryPoint GLCompute %main \"main\" %buffer
+                OpExecutionMode %main LocalSize 1 1 1
+                OpName %buffer \"buffer\"
+                OpName %Block \"Block\"
+                OpDecorate %buffer Coherent
+                OpDecorate %buffer DescriptorSet 0
+                OpDecorate %buffer Binding 0
+                OpDecorate %Block Block
+                OpMemberDecorate %Block 0 Offset 0
+                OpMemberDecorate %Block 0 Volatile
+                %void = OpTypeVoid
+                %signature = OpTypeFunction %void
+                %uint = OpTypeInt 32 0
+                %Block = OpTypeStruct %uint
+                %block = OpTypePointer StorageBuffer %Block
+                %buffer = OpVariable %block StorageBuffer
+                %main = OpFunction %void None %signature
+                %entry = OpLabel
+                OpReturn
+                OpFunctionEnd";
+    let found = Mutants::of(&module(legacy), WEAKENINGS, 0).valid;
+    let names: Vec<String> = found.iter().map(|mutant| mutant.name()).collect();
+    assert_eq!(names, ["decoration: no Coherent on buffer", "decoration: no Volatile on member 0 of Block"]);
+    assert!(!text(&found[0].module).contains("Coherent"));
+    assert!(text(&found[0].module).contains("Volatile"));
 }
 
 #[test]
