@@ -19,8 +19,13 @@ pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};
 pub use tools::ReadOptions;
 
+use spirv_tv_toolchain::TargetEnv;
+
 use crate::ir::Line;
 use instruction::Entry;
+
+/// Versions that a text may be for, at whose end rules changed.
+const OLDER_VERSIONS: [TargetEnv; 2] = [TargetEnv::Universal1_3, TargetEnv::Universal1_0];
 
 /// A module as it was read: words, text, and the instructions in order.
 #[derive(Clone, Debug)]
@@ -83,11 +88,27 @@ impl Module {
         Self::finish(words, text, false, entries, name, options)
     }
 
-    /// Reads a module from assembly text.
+    /// Reads a module from assembly text. A text that does not say for which version of SPIR-V it
+    /// is (header comment, [`ReadOptions::assemble_env`]) is for the newest in which it is valid:
+    /// rules changed, such as what an entry point's interface lists.
     ///
     /// # Errors
     /// See [`ReadError`].
     pub fn from_text(text: &str, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        let newest = Self::from_text_for(text, name, options);
+        let is_said = options.assemble_env.is_some() || TargetEnv::from_text_header(text).is_some();
+        let is_valid = newest.as_ref().is_ok_and(|module| module.objection.is_none());
+        if is_said || is_valid {
+            return newest;
+        }
+        let older = OLDER_VERSIONS.iter().find_map(|env| {
+            let options = ReadOptions { assemble_env: Some(*env), lenient: false, ..options.clone() };
+            Self::from_text_for(text, name, &options).ok()
+        });
+        older.map_or(newest, Ok)
+    }
+
+    fn from_text_for(text: &str, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
         let words = tools::assemble(text, name, options)?;
         let entries = binary::decode(&words, name)?;
         Self::finish(words, text.to_owned(), true, entries, name, options)

@@ -98,3 +98,41 @@ fn raw_words_cost_the_lines_but_not_the_module() {
     let module = Module::from_text(&text, "x", &options).unwrap();
     assert!(module.instructions().all(|one| one.line == 0) || module.line(0) == 2);
 }
+
+#[test]
+fn a_text_without_a_version_is_read_for_the_newest_that_it_is_valid_in() {
+    let text = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+OpDecorate %block BufferBlock
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %buffer DescriptorSet 0
+OpDecorate %buffer Binding 0
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%zero = OpConstant %uint 0
+%block = OpTypeStruct %uint
+%pointer_block = OpTypePointer Uniform %block
+%pointer = OpTypePointer Uniform %uint
+%buffer = OpVariable %pointer_block Uniform
+%main = OpFunction %void None %function
+%entry = OpLabel
+%member = OpAccessChain %pointer %buffer %zero
+OpStore %member %zero
+OpReturn
+OpFunctionEnd
+";
+    let version =
+        |text: &str| Module::from_text(text, "test", &ReadOptions::default()).map(|module| module.words[1]);
+    assert_eq!(version(text).ok(), Some(0x0001_0300));
+    let modern = text
+        .replace("BufferBlock", "Block")
+        .replace("Uniform ", "StorageBuffer ")
+        .replace("_block Uniform", "_block StorageBuffer");
+    let modern = modern.replace("\"main\"", "\"main\" %buffer");
+    assert_eq!(version(&modern).ok(), Some(0x0001_0600));
+    // What the text says holds.
+    assert!(version(&format!("; Version: 1.6\n{text}")).is_err());
+}
