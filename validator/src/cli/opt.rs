@@ -225,6 +225,6 @@ impl Checker for StepChecker<'_> {
     }
 
     fn step_started(&mut self, number: usize, total: usize, pass: &str) {
-        self.watch.enter(format!("{number}/{total} {pass}"));
+        self.watch.title(format!("{number}/{total} {pass}"));
     }
 }
