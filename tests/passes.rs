@@ -1,0 +1,77 @@
+//! Every pass that promises to preserve or refine, on the corpus's modules: no accusation, and no
+//! crash but the known ones.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rayon::prelude::*;
+use spirv_tv_toolchain::passes::{Argument, Class, Pass, PASSES};
+
+/// Passes of the bundled version that fail assertions on valid modules (`corpus/crashes`).
+const CRASHING: [&str; 4] = ["--amd-ext-to-khr", "--interpolate-fixup", "--loop-fusion", "--loop-peeling"];
+
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus").join(folder);
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn flag(pass: &Pass) -> String {
+    match pass.argument {
+        Argument::None | Argument::Optional { .. } => pass.flag.to_owned(),
+        Argument::Required { example, .. } => format!("{}={example}", pass.flag),
+    }
+}
+
+/// Runs the passes on the modules for whose numbers `chosen` holds.
+fn sweep(chosen: impl Fn(usize, usize) -> bool + Sync) {
+    let mut modules = entries("classics");
+    modules.retain(|path| path.extension().is_some_and(|extension| extension == "spvasm"));
+    modules.extend(entries("pairs").into_iter().map(|pair| pair.join("before.spvasm")));
+    let promising = |pass: &&Pass| !matches!(pass.class, Class::Changing) && !CRASHING.contains(&pass.flag);
+    let passes: Vec<&Pass> = PASSES.iter().filter(promising).collect();
+    let runs: Vec<(usize, usize)> = (0..modules.len())
+        .flat_map(|module| (0..passes.len()).map(move |pass| (module, pass)))
+        .filter(|(module, pass)| chosen(*module, *pass))
+        .collect();
+    assert!(runs.len() > 500, "{} runs", runs.len());
+    let accusations: Vec<String> = runs
+        .par_iter()
+        .filter_map(|(module, pass)| {
+            let (module, flag) = (&modules[*module], flag(passes[*pass]));
+            let arguments = ["--jobs", "1", "-q"];
+            let output = Command::new(env!("CARGO_BIN_EXE_spirv-tv"))
+                .arg("opt")
+                .args(arguments)
+                .arg(module)
+                .arg(&flag)
+                .output()
+                .unwrap();
+            let told = || {
+                String::from_utf8_lossy(&output.stdout).into_owned()
+                    + &String::from_utf8_lossy(&output.stderr)
+            };
+            (!output.status.success()).then(|| format!("{} {flag}: {}", module.display(), told()))
+        })
+        .collect();
+    assert!(
+        accusations.is_empty(),
+        "{} of {} runs:\n{}",
+        accusations.len(),
+        runs.len(),
+        accusations.join("\n")
+    );
+}
+
+#[test]
+fn passes_that_promise_to_preserve_are_not_accused() {
+    sweep(|module, pass| (module + pass) % 16 == 0);
+}
+
+#[test]
+#[ignore = "15,000 runs of the optimiser: some minutes"]
+fn no_pass_is_accused_on_any_module() {
+    sweep(|_, _| true);
+}
