@@ -109,32 +109,32 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
         0 | 1 => None,
         jobs => rayon::ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
     };
-    for round in 0.. {
+    let mut rounds = 0;
+    let (found, stopped, settled) = loop {
         let run = || search::Search::new(&context, &knowledge).run();
         let found = match &pool {
             Some(pool) => pool.install(run),
             None => run(),
         };
         let stopped = context.budget.stopped();
-        let learned = knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES);
-        if learned && stopped.is_none() && round < MAX_ROUNDS {
-            context.budget.start_round();
-            continue;
+        let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES);
+        rounds += 1;
+        if settled || stopped.is_some() || rounds == MAX_ROUNDS {
+            break (found, stopped, settled);
         }
-        let mut behaviours = found.into_behaviours(&knowledge, dispatch);
-        behaviours.complete =
-            stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
-        behaviours.stopped = stopped.map(str::to_owned);
-        if learned && stopped.is_none() {
-            behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());
-            behaviours.complete = false;
-        }
-        if behaviours.complete && behaviours.outcomes.is_empty() && behaviours.undefined.is_empty() {
-            // Every program has an execution: nothing may be concluded from a search that lost them.
-            behaviours.undecided.push("the search found no execution (a bug of spirv-tv)".to_owned());
-            behaviours.complete = false;
-        }
-        return behaviours;
+        context.budget.start_round();
+    };
+    let mut behaviours = found.into_behaviours(&knowledge, dispatch);
+    behaviours.stopped = stopped.map(str::to_owned);
+    if !settled && stopped.is_none() {
+        behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());
     }
-    unreachable!("the loop ends after MAX_ROUNDS rounds")
+    behaviours.complete =
+        stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
+    if behaviours.complete && behaviours.outcomes.is_empty() && behaviours.undefined.is_empty() {
+        // Every program has an execution: nothing may be concluded from a search that lost them.
+        behaviours.undecided.push("the search found no execution (a bug of spirv-tv)".to_owned());
+        behaviours.complete = false;
+    }
+    behaviours
 }
