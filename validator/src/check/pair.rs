@@ -336,9 +336,9 @@ impl Checker<'_> {
         let name = format!("{}, input '{}', legacy coherent", before.entry.name, input.name);
         let pair = Pair { before, after, before_dispatch, after_dispatch, name };
         let run = self.run(&pair, input.clone());
-        let racy =
-            run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
-        Ok((!racy).then(|| LegacyRun {
+        // Another undefined behaviour may hide a race, and says nothing either.
+        let decided = run.comparison.verdict != Verdict::Vacuous;
+        Ok(decided.then(|| LegacyRun {
             verdict: run.comparison.verdict,
             kind: run.comparison.violation.as_ref().map(|violation| violation.kind),
         }))

@@ -15,10 +15,11 @@ use super::{
 use crate::check::{check, settle, CheckOptions, CheckReport, Watch};
 use crate::compare::Verdict;
 use crate::module::{Module, ReadOptions};
+use crate::optimise::pipeline::ALL_PASSES;
 use crate::optimise::plan::plan;
 use crate::optimise::report::{json_objects, table};
 use crate::optimise::{
-    CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report, Step,
+    CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report,
 };
 use crate::report::{json, text, Painter};
 
@@ -117,9 +118,7 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
             let objects = json_objects(report, &json::choices(options));
             objects.iter().map(|object| format!("{object}\n")).collect()
         }
-        Format::Text if output.quiet => {
-            report.steps.iter().filter_map(|step| quiet_line(step, painter)).collect()
-        }
+        Format::Text if output.quiet => quiet(report, painter),
         Format::Text => {
             let mut text = table(report, true);
             for step in &report.steps {
@@ -141,15 +140,29 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
     }
 }
 
-fn quiet_line(step: &Step<StepResult>, painter: Painter) -> Option<String> {
-    let told = match &step.outcome {
-        Outcome::Checked(StepResult::Report(report, _)) => text::check_line(report, painter),
-        Outcome::Checked(StepResult::Failed(message)) => format!("error: {message}"),
-        Outcome::Failed(failure) => format!("optimiser-failed: {failure}"),
-        Outcome::Unchanged => "unchanged".to_owned(),
-        Outcome::NotChecked | Outcome::NotRun => return None,
+/// One line for each comparison and each failure.
+fn quiet(report: &Report<StepResult>, painter: Painter) -> String {
+    let told = |result: &StepResult| match result {
+        StepResult::Report(report, _) => text::check_line(report, painter),
+        StepResult::Failed(message) => format!("error: {message}"),
     };
-    Some(format!("{}: {told}\n", step.pass))
+    let mut lines = String::new();
+    if let Some(ends) = &report.ends {
+        lines.push_str(&format!("{ALL_PASSES}: {}\n", told(ends)));
+    }
+    for step in &report.steps {
+        match &step.outcome {
+            Outcome::Checked(result) => lines.push_str(&format!("{}: {}\n", step.pass, told(result))),
+            Outcome::Failed(failure) => {
+                lines.push_str(&format!("{}: optimiser-failed: {failure}\n", step.pass));
+            }
+            Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun => {}
+        }
+    }
+    if lines.is_empty() {
+        lines.push_str("no pass changed the module\n");
+    }
+    lines
 }
 
 /// What comparing one step gave.
