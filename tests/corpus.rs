@@ -102,10 +102,12 @@ fn report(failures: Vec<String>, checked: usize) {
     assert!(failures.is_empty(), "{} of {checked} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-fn check_pair(path: &Path, pair: &Pair) -> Result<(), String> {
+fn check_pair(path: &Path, pair: &Pair, more_args: &[&str]) -> Result<(), String> {
     let modules = [path.join("before.spvasm"), path.join("after.spvasm")];
     let modules = [modules[0].as_path(), modules[1].as_path()];
-    let (exit, report) = run("check", &modules, &pair.args)?;
+    let args: Vec<String> =
+        pair.args.iter().cloned().chain(more_args.iter().map(|&arg| arg.to_owned())).collect();
+    let (exit, report) = run("check", &modules, &args)?;
     let verdict = report["verdict"].as_str().unwrap_or("none");
     let kind = report["runs"]
         .as_array()
@@ -131,7 +133,7 @@ fn check_pair(path: &Path, pair: &Pair) -> Result<(), String> {
         pair.verdict,
         pair.kind.as_deref().unwrap_or(""),
         kind.unwrap_or(""),
-        replay("check", &modules, &pair.args)
+        replay("check", &modules, &args)
     ))
 }
 
@@ -210,16 +212,23 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+fn check_pairs(more_args: &[&str]) {
+    let pairs = pairs();
+    let failure = |(path, pair): &(PathBuf, Pair)| {
+        check_pair(path, pair, more_args).err().map(|error| format!("{}: {error}", name(path)))
+    };
+    report(pairs.par_iter().filter_map(failure).collect(), pairs.len());
+}
+
 #[test]
 fn pairs_get_their_verdicts() {
-    let pairs = pairs();
-    let failures = pairs
-        .par_iter()
-        .filter_map(|(path, pair)| {
-            check_pair(path, pair).err().map(|error| format!("{}: {error}", name(path)))
-        })
-        .collect();
-    report(failures, pairs.len());
+    check_pairs(&[]);
+}
+
+/// Each module is compared with itself first, with every shortcut off; the verdict stays.
+#[test]
+fn modules_refine_themselves() {
+    check_pairs(&["--self-check"]);
 }
 
 #[test]
