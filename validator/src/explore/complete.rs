@@ -8,7 +8,7 @@ use super::witness;
 use super::Races;
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::{FinalValues, Judge};
-use crate::model::graph::EventId;
+use crate::model::graph::{Event, EventId};
 use crate::model::vulkan;
 use crate::value::Byte;
 
@@ -53,12 +53,18 @@ impl Search<'_> {
     /// Writes of complete executions are what reads may speculate.
     fn note_values(&self, state: &State, found: &mut Found) {
         for event in state.graph.events.iter().filter(|event| event.writes()) {
-            for (unit, bytes) in event.units.iter().zip(&event.written) {
-                let key = self.knowledge.key(*unit);
-                let known = self.knowledge.values.get(&key).is_some_and(|values| values.contains(bytes));
-                if !known {
-                    found.discoveries.values.entry(key).or_default().insert(bytes.clone());
-                }
+            self.note_values_of(event, found);
+        }
+    }
+
+    /// So is what a read-modify-write would write that came too late for its source: it may come in
+    /// time where the one before it speculates just that.
+    pub(super) fn note_values_of(&self, event: &Event, found: &mut Found) {
+        for (unit, bytes) in event.units.iter().zip(&event.written) {
+            let key = self.knowledge.key(*unit);
+            let known = self.knowledge.values.get(&key).is_some_and(|values| values.contains(bytes));
+            if !known {
+                found.discoveries.values.entry(key).or_default().insert(bytes.clone());
             }
         }
     }

@@ -10,7 +10,7 @@
 //!   waits for does not depend on the read (else it is a speculation), so it is seen in a round that
 //!   lacks the wait. There the read may have written what a read-modify-write before that write
 //!   must not find; then the latter is seen first, and lets the read wait in the next round.
-//! - *Values* that complete executions wrote, for reads that speculate.
+//! - *Values* that complete executions wrote, or read-modify-writes tried to, for reads that speculate.
 //! - *Spinning reads*: those of loop iterations that change nothing and come back to the same state.
 
 use std::collections::{BTreeMap, BTreeSet};

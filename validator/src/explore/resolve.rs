@@ -297,6 +297,11 @@ impl Search<'_> {
                 Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);
             }
         }
+        let certain =
+            child.pending.is_empty() && event.sources.iter().all(|source| *source != Source::Pending);
+        if certain && written.is_some() {
+            self.note_values_of(&event, found);
+        }
         let id = child.push(event);
         for ((unit, _), (source, value)) in spans.iter().zip(*assignment) {
             if *source == Source::Pending {
