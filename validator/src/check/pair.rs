@@ -56,7 +56,7 @@ pub fn check(
 /// Where the user gives no number of inputs: this many at least, and more until they have cost so many
 /// executions of single invocations. (Time would make the result depend on the machine.)
 const LEAST_INPUTS: usize = 3;
-const DEAR: u64 = 20_000;
+const DEAR: u64 = 1_000;
 
 /// Rounds in which the modules exchange produced values, before the result counts as bounded.
 const MAX_SPECULATION_ROUNDS: usize = 8;

@@ -1,6 +1,7 @@
 //! Ends of executions: outcomes and hangs.
 
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use super::search::{Found, Search};
 use super::state::{State, Status};
@@ -20,13 +21,17 @@ impl Search<'_> {
             return;
         }
         let variant = self.context.settings.variant;
-        let relations = vulkan::relations(&state.graph, variant);
+        let judged = state.judged.as_ref().filter(|(events, _)| *events == state.graph.events.len());
+        let relations = match judged {
+            Some((_, relations)) => relations.clone(),
+            None => Arc::new(vulkan::relations(&state.graph, variant)),
+        };
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
-        if !judge.is_consistent() {
+        if judged.is_none() && !judge.is_consistent() {
             found.blocked += 1;
             return;
         }
-        if self.context.settings.races == Races::Undefined {
+        if judged.is_none() && self.context.settings.races == Races::Undefined {
             if let Some(race) = judge.data_races().first() {
                 self.record_race(&state.graph, *race, found);
                 return;

@@ -47,7 +47,7 @@ impl Search<'_> {
                 children.push(child);
                 continue;
             }
-            match self.judge(&child) {
+            match self.judge(&mut child) {
                 Judgement::Inconsistent => {}
                 Judgement::Racy(race) => self.record_race(&child.graph, race, found),
                 Judgement::Fine => children.push(child),

@@ -311,7 +311,7 @@ impl Search<'_> {
         if child.dirty {
             return vec![child];
         }
-        match self.judge(&child) {
+        match self.judge(&mut child) {
             Judgement::Inconsistent => return Vec::new(),
             Judgement::Racy(race) => {
                 self.record_race(&child.graph, race, found);

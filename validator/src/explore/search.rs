@@ -439,9 +439,9 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the graph is an execution so far.
-    pub(super) fn judge(&self, state: &State) -> Judgement {
+    pub(super) fn judge(&self, state: &mut State) -> Judgement {
         let variant = self.context.settings.variant;
-        let relations = vulkan::relations(&state.graph, variant);
+        let relations = Arc::new(vulkan::relations(&state.graph, variant));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         if !judge.is_consistent() {
             return Judgement::Inconsistent;
@@ -451,6 +451,7 @@ impl<'a> Search<'a> {
                 return Judgement::Racy(*race);
             }
         }
+        state.judged = Some((state.graph.events.len(), relations));
         Judgement::Fine
     }
 }

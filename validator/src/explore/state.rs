@@ -13,6 +13,7 @@ use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope};
 use crate::interp::Invocation;
 use crate::ir::{InstId, Line, LoopId, Program};
 use crate::model::graph::{Agent, Event, EventId, Graph, Source, Unit, UnitBytes};
+use crate::model::vulkan::Relations;
 use crate::value::Byte;
 
 /// One point of the search.
@@ -30,6 +31,8 @@ pub(super) struct State {
     pub(super) fuel: u64,
     /// Barriers joined invocations although flow was not uniform.
     pub(super) diverged: Option<Line>,
+    /// The relations of the graph as it was judged last, with its number of events.
+    pub(super) judged: Option<(usize, Arc<Relations>)>,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
     pub(super) dirty: bool,
 }
@@ -133,6 +136,7 @@ impl State {
             instances: 0,
             fuel,
             diverged: None,
+            judged: None,
             dirty: false,
         }
     }
