@@ -29,3 +29,31 @@ fn a_saved_pair_violates_again() {
     assert_eq!(replayed.status.code(), Some(1), "{line}{}", String::from_utf8_lossy(&replayed.stderr));
     assert!(line.contains("--scalar-block-layout"));
 }
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let run = |line: &str| {
+        assert!(readme.contains(line), "the README has no `{line}`");
+        let words = line.split_whitespace();
+        let output = Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(words).current_dir(root).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    for line in [
+        "check corpus/pairs/store-sunk-below-release/before.spvasm corpus/pairs/store-sunk-below-release/after.spvasm",
+        "outcomes corpus/pairs/store-sunk-below-release/before.spvasm",
+    ] {
+        let printed = run(line);
+        assert!(!printed.is_empty() && readme.contains(&printed), "{line} prints\n{printed}");
+    }
+    let printed = run(
+        "opt corpus/findings/aliased-loads-merged/before.spvasm --ccp --redundancy-elimination --simplify-instructions",
+    );
+    for row in printed.lines().take_while(|row| !row.is_empty()) {
+        // Times differ from run to run.
+        let untimed =
+            if row.ends_with(" ms") { row.rsplit_once("  ").map_or(row, |(row, _)| row) } else { row };
+        assert!(readme.contains(untimed), "{row}");
+    }
+}
