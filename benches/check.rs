@@ -19,13 +19,19 @@ fn root() -> PathBuf {
 /// `spirv-tv check` as a process of its own: starting it, reading, validating, searching, comparing, reporting.
 fn whole_process(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("process");
-    for (name, inputs) in [("handover", "1"), ("handover", "16"), ("relaxed", "1"), ("relaxed", "16")] {
+    let one: &[&str] = &["--inputs", "1"];
+    for (name, inputs, options) in [
+        ("handover", "one input", one),
+        ("handover", "automatic inputs", &[]),
+        ("relaxed", "one input", one),
+        ("relaxed", "automatic inputs", &[]),
+    ] {
         let modules = root().join("benches/modules");
         let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
         command.arg("check");
         command.arg(modules.join(format!("{name}-before.spvasm")));
         command.arg(modules.join(format!("{name}-after.spvasm")));
-        command.args(["--inputs", inputs]).stdout(Stdio::null());
+        command.args(options).stdout(Stdio::null());
         group.bench_function(BenchmarkId::new(name, inputs), |bencher| {
             bencher.iter(|| assert!(command.status().is_ok_and(|status| status.success())));
         });
