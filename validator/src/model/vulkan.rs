@@ -528,10 +528,17 @@ impl<'a> LocationOrderer<'a> {
             return chain;
         }
         let len = self.graph.events.len();
+        let operations: SmallVec<[u8; 64]> = (0..len).map(operation).collect();
         // Per domain, the operations that reach a broader one.
-        let broader: Chains =
-            std::array::from_fn(|domain| EventSet::with(len, |id| operation(id) >> (domain + 1) != 0));
-        let mut known = vec![0_u8; len];
+        let mut broader: Chains = std::array::from_fn(|_| EventSet::new(len));
+        for (id, domains) in operations.iter().enumerate().filter(|(_, domains)| **domains != 0) {
+            for (domain, set) in broader.iter_mut().enumerate() {
+                if domains >> (domain + 1) != 0 {
+                    set.insert(id);
+                }
+            }
+        }
+        let mut known: SmallVec<[u8; 64]> = SmallVec::from_elem(0, len);
         chain.iter().for_each(|(id, domains)| known[*id] = *domains);
         let mut next = 0;
         while next < chain.len() {
@@ -539,7 +546,7 @@ impl<'a> LocationOrderer<'a> {
             next += 1;
             for domain in (0..DOMAINS.len()).filter(|domain| reached >> domain & 1 == 1) {
                 for id in broader[domain].common(order.words(end), self.instance(end, domain)) {
-                    let domains = operation(id);
+                    let domains = operations[id];
                     if id != end && known[id] & domains != domains {
                         known[id] |= domains;
                         chain.push((id, domains));
