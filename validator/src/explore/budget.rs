@@ -25,6 +25,9 @@ pub(super) struct Budget<'a> {
     ended: AtomicU8,
 }
 
+/// Executions of a round before it is shared out to threads.
+const YOUNG: u64 = 128;
+
 const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "cancelled"];
 
 impl<'a> Budget<'a> {
@@ -42,6 +45,11 @@ impl<'a> Budget<'a> {
     pub(super) fn start_round(&self) {
         self.executions.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the round has visited so few executions that waking threads costs more than it gains.
+    pub(super) fn is_young(&self) -> bool {
+        self.executions.load(Ordering::Relaxed) < YOUNG
     }
 
     /// Counts a step of the search; true if it must end.

@@ -164,7 +164,8 @@ impl<'a> Search<'a> {
     }
 
     fn branch(&self, children: Vec<State>, depth: u32, found: &mut Found) {
-        if self.context.settings.jobs == 1 || depth >= PARALLEL_DEPTH || children.len() < 2 {
+        let alone = self.context.settings.jobs == 1 || self.context.budget.is_young();
+        if alone || depth >= PARALLEL_DEPTH || children.len() < 2 {
             for child in children {
                 self.explore(child, depth + 1, found);
                 if found.stop {
