@@ -26,9 +26,6 @@ pub struct Found {
     pub load_buffering: bool,
 }
 
-/// The largest number of candidates that [`enumerate`] looks at.
-pub const MAX_CANDIDATES: usize = 40_000;
-
 /// The sources of each (read, location) that no choice of the others can forbid: location order only
 /// grows with synchronization, so what is impossible without any stays so.
 fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
@@ -162,8 +159,8 @@ fn solve(
     }
 }
 
-/// All consistent executions; `None` where there are too many candidates.
-pub fn enumerate(program: &Program, variant: Variant) -> Option<Found> {
+/// All consistent executions; `None` where there are more than `max_candidates` candidates.
+pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> Option<Found> {
     let comparisons = program.compare_exchanges();
     let choices: Vec<Vec<bool>> = (0..1usize << comparisons)
         .map(|bits| (0..comparisons).map(|bit| bits >> bit & 1 == 1).collect())
@@ -174,12 +171,12 @@ pub fn enumerate(program: &Program, variant: Variant) -> Option<Found> {
     for compiled in &compiled {
         let sources = sources(&compiled.execution);
         let count = sources.iter().try_fold(1usize, |n, (_, possible)| n.checked_mul(possible.len()))?;
-        if count > MAX_CANDIDATES || mutual_write_pairs(&compiled.execution) > 12 {
+        if count > max_candidates || mutual_write_pairs(&compiled.execution) > 12 {
             return None;
         }
         let orders = modification_orders(&compiled.execution);
         candidates += count * orders.len();
-        if candidates > MAX_CANDIDATES {
+        if candidates > max_candidates {
             return None;
         }
         spaces.push((compiled, reads_from(&sources), orders));
