@@ -33,6 +33,9 @@ use program::Program;
 /// Programs that take so many seconds are named.
 const SLOW: u64 = 2;
 
+/// Seconds to spend on shrinking a failure, in each of two ways.
+const SHRINK: u64 = 60;
+
 /// What share of the programs shows what.
 #[derive(Debug, Default)]
 struct Counters {
@@ -56,33 +59,36 @@ struct Size {
 const ORDINARY: Size = Size { candidates: 20_000, executions: 200 };
 const NIGHTLY: Size = Size { candidates: 60_000, executions: 2_000 };
 
+/// How a message about two answers begins, other than one about no answer.
+const DIFFERENCE: &str = "difference in ";
+
 /// How the engines differ on a program, if they do.
 fn difference(program: &Program, variant: Variant, found: &Found) -> Result<(), String> {
     let keep = engine::answer(program, variant, Races::Keep, true)?;
     if keep.outcomes != found.outcomes {
         return Err(format!(
-            "outcomes: only twin {:?}, only engine {:?}",
+            "{DIFFERENCE}outcomes: only twin {:?}, only engine {:?}",
             found.outcomes.difference(&keep.outcomes).collect::<Vec<_>>(),
             keep.outcomes.difference(&found.outcomes).collect::<Vec<_>>()
         ));
     }
     if keep.executions != found.executions {
-        return Err(format!("executions: twin {}, engine {}", found.executions, keep.executions));
+        return Err(format!("{DIFFERENCE}executions: twin {}, engine {}", found.executions, keep.executions));
     }
     let undefined = engine::answer(program, variant, Races::Undefined, true)?;
     if undefined.racy != found.racy {
-        return Err(format!("race: twin {}, engine {}", found.racy, undefined.racy));
+        return Err(format!("{DIFFERENCE}races: twin {}, engine {}", found.racy, undefined.racy));
     }
     if !found.racy && undefined.outcomes != found.outcomes {
         return Err(format!(
-            "outcomes without races: only twin {:?}, only engine {:?}",
+            "{DIFFERENCE}outcomes without races: only twin {:?}, only engine {:?}",
             found.outcomes.difference(&undefined.outcomes).collect::<Vec<_>>(),
             undefined.outcomes.difference(&found.outcomes).collect::<Vec<_>>()
         ));
     }
     if !found.racy && undefined.executions != found.executions {
         return Err(format!(
-            "executions without races: twin {}, engine {}",
+            "{DIFFERENCE}executions without races: twin {}, engine {}",
             found.executions, undefined.executions
         ));
     }
@@ -95,7 +101,12 @@ fn check(program: &Program, variant: Variant, size: Size) -> Result<Option<Found
     if found.executions > size.executions {
         return Ok(None);
     }
-    difference(program, variant, &found).map(|()| Some(found))
+    match difference(program, variant, &found) {
+        Ok(()) => Ok(Some(found)),
+        // 64-bit atomics, until they are lowered.
+        Err(why) if why.contains("not supported") => Ok(None),
+        Err(why) => Err(why),
+    }
 }
 
 fn runner(seed: u64) -> TestRunner {
@@ -106,13 +117,14 @@ fn runner(seed: u64) -> TestRunner {
 
 /// Shrinks a failing program: first by its strategy, then piece by piece.
 fn shrink(mut tree: impl ValueTree<Value = Program>, variant: Variant, size: Size) -> (Program, String) {
-    let kind = |why: &str| why.split(':').next().unwrap_or_default().to_owned();
-    let first = check(&tree.current(), variant, size).err().map(|why| kind(&why));
-    let fails = |program: &Program| {
-        check(program, variant, size).err().filter(|why| first.as_ref() == Some(&kind(why)))
-    };
+    let is_difference = |why: &str| why.starts_with(DIFFERENCE);
+    let first = check(&tree.current(), variant, size).err();
+    let differs = first.as_deref().is_some_and(is_difference);
+    let fails =
+        |program: &Program| check(program, variant, size).err().filter(|why| is_difference(why) == differs);
     let mut smallest = tree.current();
     let mut steps = 0;
+    let started = std::time::Instant::now();
     if tree.simplify() {
         loop {
             steps += 1;
@@ -122,12 +134,14 @@ fn shrink(mut tree: impl ValueTree<Value = Program>, variant: Variant, size: Siz
                 smallest = current;
             }
             let more = if failed { tree.simplify() } else { tree.complicate() };
-            if !more || steps > 200 {
+            if !more || steps > 100 || started.elapsed().as_secs() > SHRINK {
                 break;
             }
         }
     }
-    let smallest = reduce::reduce(smallest, |program| fails(program).is_some());
+    let started = std::time::Instant::now();
+    let in_time = || started.elapsed().as_secs() < SHRINK;
+    let smallest = reduce::reduce(smallest, |program| in_time() && fails(program).is_some());
     let why = fails(&smallest).unwrap_or_default();
     (smallest, why)
 }
@@ -140,6 +154,9 @@ fn compare(seeds: std::ops::Range<u64>, size: Size) -> Counters {
         let tree = strategy.new_tree(&mut runner(seed)).expect("the strategy rejects nothing");
         let program = tree.current();
         let variant = Variant { from_reads_by_location_order: seed % 4 != 1, chains: seed % 8 != 2 };
+        if std::env::var_os("TWIN_VERBOSE").is_some() {
+            eprintln!("seed {seed}");
+        }
         let started = std::time::Instant::now();
         let checked = check(&program, variant, size);
         if started.elapsed().as_secs() >= SLOW {
@@ -156,7 +173,8 @@ fn compare(seeds: std::ops::Range<u64>, size: Size) -> Counters {
                 counters.weak += usize::from(!found.outcomes.is_subset(&strong));
                 assert!(strong.is_subset(&found.outcomes), "seed {seed}: an interleaving is forbidden");
             }
-            Err(_) => {
+            Err(why) => {
+                println!("seed {seed}: {why}");
                 counters.compared += 1;
                 let (smallest, why) = shrink(tree, variant, size);
                 failures.push(format!(
@@ -183,7 +201,7 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn the_engines_agree() {
-    let counters = compare(seeds(400), ORDINARY);
+    let counters = compare(seeds(500), ORDINARY);
     let share = |count: usize| count * 10 >= counters.compared;
     assert!(share(counters.synchronising), "{counters:?}");
     assert!(share(counters.race_free), "{counters:?}");

@@ -26,6 +26,9 @@ pub struct Found {
     pub load_buffering: bool,
 }
 
+/// Most conditions of a program: each doubles the choices.
+const MAX_CONDITIONS: usize = 6;
+
 /// The sources of each (read, location) that no choice of the others can forbid: location order only
 /// grows with synchronization, so what is impossible without any stays so.
 fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
@@ -42,7 +45,7 @@ fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
             let shadowed = |write: Option<usize>| {
                 writes.iter().any(|&between| {
                     ordered.contains(between, read)
-                        && write.map_or(true, |write| ordered.contains(write, between))
+                        && write.is_none_or(|write| ordered.contains(write, between))
                 })
             };
             let mut possible: Vec<Source> = writes
@@ -148,10 +151,10 @@ fn solve(
             .collect();
     }
     let confirmed = reads_from.keys().all(|&place| source_value(place, &read) == Some(read[&place]))
-        && compiled
-            .comparisons
-            .iter()
-            .all(|&(place, comparator, succeeds)| (read[&place] == comparator) == succeeds);
+        && compiled.conditions.iter().all(|condition| {
+            let value = |place: &Option<(usize, usize)>| place.map_or(0, |place| read[&place]);
+            condition.reads.iter().all(|(place, wanted)| value(place) == *wanted) == condition.holds
+        });
     if confirmed {
         vec![read]
     } else {
@@ -161,11 +164,13 @@ fn solve(
 
 /// All consistent executions; `None` where there are more than `max_candidates` candidates.
 pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> Option<Found> {
-    let comparisons = program.compare_exchanges();
-    let choices: Vec<Vec<bool>> = (0..1usize << comparisons)
-        .map(|bits| (0..comparisons).map(|bit| bits >> bit & 1 == 1).collect())
-        .collect();
-    let compiled: Vec<Compiled> = choices.iter().map(|succeeds| program.compile(succeeds, variant)).collect();
+    let conditions = program.conditions();
+    if conditions > MAX_CONDITIONS {
+        return None;
+    }
+    let choices = (0..1usize << conditions)
+        .map(|bits| (0..conditions).map(|bit| bits >> bit & 1 == 1).collect::<Vec<bool>>());
+    let compiled: Vec<Compiled> = choices.filter_map(|choice| program.compile(&choice, variant)).collect();
     let mut spaces = Vec::new();
     let mut candidates = 0usize;
     for compiled in &compiled {
@@ -283,7 +288,8 @@ fn judge(
         .pairs()
         .any(|(a, b)| execution.operations[a].agent != execution.operations[b].agent);
     found.load_buffering |= has_load_buffering(compiled, reads_from);
-    let results: Vec<u32> = compiled.results.iter().map(|place| values[place]).collect();
+    let results: Vec<u32> =
+        compiled.results.iter().map(|place| place.map_or(0, |place| values[&place])).collect();
     let mut finals: Vec<Vec<u32>> = vec![Vec::new()];
     for location in 0..BUFFER_WORDS.min(program.location_count()) {
         let sources = match execution.location_count() > location {

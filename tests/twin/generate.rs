@@ -6,7 +6,8 @@ use proptest::strategy::Union;
 
 use super::model::{Classes, Scope, Semantics};
 use super::program::{
-    ControlBarrier, Instruction, Phase, Place, Program, Shape, Space, Update, Value, UNIFORM, WORKGROUP,
+    ControlBarrier, Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, UNIFORM,
+    WORKGROUP,
 };
 
 /// Most memory events of a program.
@@ -23,6 +24,8 @@ struct Palette {
     workgroup_memory: bool,
     alias: bool,
     pairs: bool,
+    /// Share of steps with a guard, in tenths.
+    guards: u32,
     /// Words of each space that are used.
     words: usize,
     narrow_scopes: bool,
@@ -35,13 +38,16 @@ const RELAXED: Palette = Palette {
     workgroup_memory: false,
     alias: false,
     pairs: false,
+    guards: 0,
     words: 2,
     narrow_scopes: false,
 };
 const PLAIN_AND_ORDERED: Palette = Palette { plain: 4, fences: 2, ordered: 8, ..RELAXED };
 const SCOPES: Palette = Palette { narrow_scopes: true, workgroup_memory: true, ..PLAIN_AND_ORDERED };
 const ALIASES: Palette = Palette { alias: true, ..PLAIN_AND_ORDERED };
-const WILD: Palette = Palette { pairs: true, alias: true, words: 4, ..SCOPES };
+const GUARDED: Palette = Palette { guards: 4, ordered: 4, plain: 1, ..RELAXED };
+const WIDE: Palette = Palette { pairs: true, ..RELAXED };
+const WILD: Palette = Palette { pairs: true, alias: true, guards: 1, words: 4, ..SCOPES };
 const MIXED_SIZES: Palette = Palette { pairs: true, plain: 6, ..PLAIN_AND_ORDERED };
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -120,9 +126,11 @@ fn space(palette: Palette) -> BoxedStrategy<Space> {
     Union::new_weighted(spaces).boxed()
 }
 
-fn place(palette: Palette, pair: bool) -> impl Strategy<Value = Place> {
+fn place(palette: Palette, atomic: bool) -> impl Strategy<Value = Place> {
     (space(palette), 0..palette.words, 0..2u32).prop_map(move |(space, word, wide)| {
         let word = if space == Space::Workgroup { word % 2 } else { word };
+        // There is no 64-bit atomic on the Workgroup array, nor through the alias.
+        let pair = !atomic || space == Space::Buffer;
         if pair && palette.pairs && wide == 0 {
             Place { space, word: word / 2 * 2, words: 2 }
         } else {
@@ -166,7 +174,7 @@ fn plain(palette: Palette) -> impl Strategy<Value = Instruction> {
         3 => Just((true, None)),
         6 => scope(palette).prop_map(|scope| (true, Some(scope))),
     ];
-    (place(palette, true), privacy, any::<bool>(), value()).prop_map(
+    (place(palette, false), privacy, any::<bool>(), value()).prop_map(
         |(place, (non_private, operation), load, value)| {
             if load {
                 Instruction::Load { place, non_private, visible: operation }
@@ -178,9 +186,22 @@ fn plain(palette: Palette) -> impl Strategy<Value = Instruction> {
 }
 
 fn atomic(palette: Palette) -> impl Strategy<Value = Instruction> {
-    (place(palette, false), update(palette), scope(palette)).prop_map(
-        |(place, (update, semantics), scope)| Instruction::Atomic { place, update, scope, semantics },
-    )
+    (place(palette, true), update(palette), scope(palette)).prop_map(|(place, (update, semantics), scope)| {
+        Instruction::Atomic { place, update, scope, semantics }
+    })
+}
+
+fn step(palette: Palette) -> impl Strategy<Value = Step> {
+    let guard = (0..10u32, 0..2usize, 0..3u32).prop_map(move |(chance, read, equals)| {
+        (chance >= 10 - palette.guards).then_some(Guard { read, equals })
+    });
+    (guard, instruction(palette)).prop_map(|(guard, instruction)| Step { guard, instruction })
+}
+
+/// Steps without guards.
+fn steps(instructions: Vec<Vec<Instruction>>) -> Vec<Vec<Step>> {
+    let step = |instruction| Step { guard: None, instruction };
+    instructions.into_iter().map(|code| code.into_iter().map(step).collect()).collect()
 }
 
 fn fence(palette: Palette) -> impl Strategy<Value = Instruction> {
@@ -217,9 +238,8 @@ fn control_barrier(palette: Palette) -> impl Strategy<Value = ControlBarrier> {
 fn loose(palette: Palette, phases: usize, longest: usize) -> BoxedStrategy<Program> {
     shapes()
         .prop_flat_map(move |shape| {
-            let phase =
-                (vec(vec(instruction(palette), 0..=longest), shape.threads()), control_barrier(palette))
-                    .prop_map(|(threads, barrier)| Phase { threads, barrier: Some(barrier) });
+            let phase = (vec(vec(step(palette), 0..=longest), shape.threads()), control_barrier(palette))
+                .prop_map(|(threads, barrier)| Phase { threads, barrier: Some(barrier) });
             (Just(shape), vec(phase, 1..=phases))
         })
         .prop_map(|(shape, phases)| finish(Program { shape, phases }))
@@ -273,7 +293,7 @@ fn message(palette: Palette) -> BoxedStrategy<Program> {
                 }
                 threads[thread] = code;
             }
-            finish(Program { shape, phases: vec![Phase { threads, barrier: None }] })
+            finish(Program { shape, phases: vec![Phase { threads: steps(threads), barrier: None }] })
         })
         .boxed()
 }
@@ -347,9 +367,9 @@ fn buffering(palette: Palette) -> BoxedStrategy<Program> {
             }
             let rest = if barrier.is_some() { &mut after } else { &mut before };
             rest[0].extend(extra);
-            let mut phases = vec![Phase { threads: before, barrier }];
+            let mut phases = vec![Phase { threads: steps(before), barrier }];
             if barrier.is_some() {
-                phases.push(Phase { threads: after, barrier: None });
+                phases.push(Phase { threads: steps(after), barrier: None });
             }
             finish(Program { shape, phases })
         })
@@ -361,7 +381,7 @@ fn finish(mut program: Program) -> Program {
     let mut events = 0;
     for phase in &mut program.phases {
         for thread in &mut phase.threads {
-            thread.retain_mut(|instruction| {
+            thread.retain_mut(|Step { instruction, .. }| {
                 if let Instruction::Load { place, .. }
                 | Instruction::Store { place, .. }
                 | Instruction::Atomic { place, .. } = instruction
@@ -390,6 +410,8 @@ pub fn programs() -> BoxedStrategy<Program> {
         1 => loose(ALIASES, 2, 3),
         1 => loose(MIXED_SIZES, 2, 3),
         2 => loose(WILD, 2, 3),
+        2 => loose(GUARDED, 2, 4),
+        1 => loose(WIDE, 2, 3),
         3 => message(PLAIN_AND_ORDERED),
         3 => message(SCOPES),
         1 => message(ALIASES),

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::enumerate::Outcome;
 use super::model::Scope;
 use super::program::{
-    Instruction, Place, Program, Space, Update, Value, BUFFER_WORDS, SECOND_WORD, WORKGROUP_WORDS,
+    compared_words, Guard, Instruction, Place, Program, Space, Update, Value, BUFFER_WORDS, SECOND_WORD,
+    WORKGROUP_WORDS,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,9 +45,16 @@ fn step(program: &Program, state: &State, thread: usize) -> Option<State> {
     let (number, position, _) = state.threads[thread];
     let phase = program.phases.get(number)?;
     let mut next = state.clone();
-    if let Some(instruction) = phase.threads[thread].get(position) {
-        next.threads[thread].1 += 1;
-        execute(program, &mut next, thread, instruction);
+    if let Some(step) = phase.threads[thread].get(position) {
+        let thread_state = &mut next.threads[thread];
+        thread_state.1 += 1;
+        let read = &mut thread_state.2;
+        let holds = |guard: Guard| read.is_empty() || read[guard.read % read.len()] == guard.equals;
+        if step.guard.is_none_or(holds) {
+            execute(program, &mut next, thread, &step.instruction);
+        } else if let (true, Some(place)) = (step.instruction.reads(), step.instruction.place()) {
+            read.extend(std::iter::repeat_n(0, place.words));
+        }
         return Some(next);
     }
     let arrived = |other: usize| {
@@ -97,22 +105,29 @@ fn execute(program: &Program, state: &mut State, thread: usize, instruction: &In
             }
         }
         Instruction::Atomic { place, update, .. } => {
-            let old = memory[first(place)];
-            let new = match update {
-                Update::Load => old,
-                Update::Store(value) | Update::Exchange(value) => computed(value, read),
-                Update::Add(add) => old.wrapping_add(add),
+            let range = first(place)..first(place) + place.words;
+            let old = memory[range.clone()].to_vec();
+            let pair =
+                |value: u32| (0..place.words as u32).map(move |word| value.wrapping_add(word * SECOND_WORD));
+            let new: Vec<u32> = match update {
+                Update::Load => old.clone(),
+                Update::Store(value) | Update::Exchange(value) => pair(computed(value, read)).collect(),
+                Update::Add(add) => {
+                    let mut sum = old.clone();
+                    sum[0] = sum[0].wrapping_add(add);
+                    sum
+                }
                 Update::CompareExchange { comparator, value, .. } => {
-                    if old == comparator {
-                        computed(value, read)
+                    if old == compared_words(comparator, place.words) {
+                        pair(computed(value, read)).collect()
                     } else {
-                        old
+                        old.clone()
                     }
                 }
             };
-            memory[first(place)] = new;
+            memory[range].copy_from_slice(&new);
             if instruction.reads() {
-                read.push(old);
+                read.extend(old);
             }
         }
     }

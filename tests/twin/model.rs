@@ -421,7 +421,7 @@ impl Execution {
     fn availability_chains(&self, write: usize, location: usize, hb: &Relation) -> BTreeSet<(usize, Scope)> {
         let Some(access) = self.operations[write].access() else { return BTreeSet::new() };
         let agent = self.operations[write].agent;
-        let mut chains = BTreeSet::new();
+        let mut links = BTreeSet::new();
         let mut pending = Vec::new();
         for (id, operation) in self.operations.iter().enumerate() {
             let Some(broadest) = operation.availability() else { continue };
@@ -431,7 +431,7 @@ impl Execution {
             }
         }
         while let Some(element) = pending.pop() {
-            if !chains.insert(element) || !self.variant.chains {
+            if !links.insert(element) || !self.variant.chains {
                 continue;
             }
             let (id, domain) = element;
@@ -446,7 +446,7 @@ impl Execution {
                 }
             }
         }
-        chains
+        self.domains_of(links, Operation::availability)
     }
 
     /// The first elements of the visibility chains to what `read` reads from `location`, each with the
@@ -454,7 +454,7 @@ impl Execution {
     fn visibility_chains(&self, read: usize, location: usize, hb: &Relation) -> BTreeSet<(usize, Scope)> {
         let Some(access) = self.operations[read].access() else { return BTreeSet::new() };
         let agent = self.operations[read].agent;
-        let mut chains = BTreeSet::new();
+        let mut links = BTreeSet::new();
         let mut pending = Vec::new();
         for (id, operation) in self.operations.iter().enumerate() {
             let Some(broadest) = operation.visibility() else { continue };
@@ -464,7 +464,7 @@ impl Execution {
             }
         }
         while let Some(element) = pending.pop() {
-            if !chains.insert(element) || !self.variant.chains {
+            if !links.insert(element) || !self.variant.chains {
                 continue;
             }
             let (id, domain) = element;
@@ -479,7 +479,22 @@ impl Execution {
                 }
             }
         }
-        chains
+        self.domains_of(links, Operation::visibility)
+    }
+
+    /// The elements at the far ends of chains with all domains in their scopes, whatever domain the
+    /// chain grew to.
+    fn domains_of(
+        &self,
+        links: BTreeSet<(usize, Scope)>,
+        broadest: fn(&Operation) -> Option<Scope>,
+    ) -> BTreeSet<(usize, Scope)> {
+        let ends: BTreeSet<usize> = links.into_iter().map(|(id, _)| id).collect();
+        let domains = |id: usize| {
+            let broadest = broadest(&self.operations[id]);
+            Scope::DOMAINS.into_iter().filter(move |&domain| Some(domain) <= broadest)
+        };
+        ends.into_iter().flat_map(|id| domains(id).map(move |domain| (id, domain))).collect()
     }
 
     /// Location-ordered, for one location.
@@ -566,7 +581,7 @@ impl Execution {
     }
 
     /// From-reads at one location.
-    fn from_reads(
+    fn derive_from_reads(
         &self,
         location: usize,
         reads_from: &ReadsFrom,
@@ -604,7 +619,7 @@ impl Execution {
         let mutual = self.mutually_ordered();
         let mut edges = Vec::new();
         for (location, ordered) in derived.location_ordered.iter().enumerate() {
-            let mut union = ordered.union(&self.from_reads(location, reads_from, order, ordered));
+            let mut union = ordered.union(&self.derive_from_reads(location, reads_from, order, ordered));
             for (&(read, at), source) in reads_from {
                 if let (true, Source::Write(write)) = (at == location, *source) {
                     union.insert(write, read);

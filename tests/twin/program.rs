@@ -87,6 +87,26 @@ pub enum Instruction {
 /// What the second word of a stored pair has more than the first.
 pub const SECOND_WORD: u32 = 16;
 
+/// The words that a compare-exchange compares with: a pair that a store could have left, or zeros.
+pub fn compared_words(comparator: u32, words: usize) -> Vec<u32> {
+    let second = if comparator == 0 { 0 } else { comparator + SECOND_WORD };
+    [comparator, second].into_iter().take(words).collect()
+}
+
+/// An instruction, perhaps executed only if an earlier read of the thread (counted modulo their
+/// number) read a value; a read that was not executed counts as one of 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub guard: Option<Guard>,
+    pub instruction: Instruction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    pub read: usize,
+    pub equals: u32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlBarrier {
     pub execution: Scope,
@@ -97,7 +117,7 @@ pub struct ControlBarrier {
 /// Code of each thread, then perhaps a control barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    pub threads: Vec<Vec<Instruction>>,
+    pub threads: Vec<Vec<Step>>,
     pub barrier: Option<ControlBarrier>,
 }
 
@@ -137,6 +157,10 @@ impl Instruction {
         }
     }
 
+    pub fn compares(&self) -> bool {
+        matches!(self, Instruction::Atomic { update: Update::CompareExchange { .. }, .. })
+    }
+
     pub fn reads(&self) -> bool {
         match self {
             Instruction::Load { .. } => true,
@@ -147,26 +171,28 @@ impl Instruction {
 }
 
 impl Program {
-    /// The instructions of a thread with their phases, in order.
-    pub fn thread(&self, thread: usize) -> impl Iterator<Item = (usize, &Instruction)> {
-        self.phases.iter().enumerate().flat_map(move |(number, phase)| {
-            phase.threads[thread].iter().map(move |instruction| (number, instruction))
-        })
+    /// The steps of a thread, in order.
+    pub fn thread(&self, thread: usize) -> impl Iterator<Item = &Step> {
+        self.phases.iter().flat_map(move |phase| &phase.threads[thread])
     }
 
     pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
-        self.phases.iter().flat_map(|phase| phase.threads.iter().flatten())
+        self.phases.iter().flat_map(|phase| phase.threads.iter().flatten()).map(|step| &step.instruction)
     }
 
     pub fn uses(&self, space: Space) -> bool {
         self.instructions().any(|i| i.place().is_some_and(|place| place.space == space))
     }
 
-    pub fn compare_exchanges(&self) -> usize {
-        let is = |i: &&Instruction| {
-            matches!(i, Instruction::Atomic { update: Update::CompareExchange { .. }, .. })
-        };
-        self.instructions().filter(is).count()
+    /// How many conditions decide what is executed: guards, and comparisons of compare-exchanges.
+    pub fn conditions(&self) -> usize {
+        let steps = self.phases.iter().flat_map(|phase| phase.threads.iter().flatten());
+        steps.map(|step| usize::from(step.guard.is_some()) + usize::from(step.instruction.compares())).sum()
+    }
+
+    /// Whether 64-bit atomics are used.
+    pub fn uses_wide_atomics(&self) -> bool {
+        self.instructions().any(|i| matches!(i, Instruction::Atomic { place, .. } if place.words == 2))
     }
 
     /// Words that the reads of all threads give, in order of thread, instruction and word.
@@ -195,35 +221,60 @@ pub enum Computed {
     Sum { read: (usize, usize), add: u32 },
 }
 
-/// A program as operations of the model, for one choice of which compare-exchanges succeed.
+/// What the choice assumes about values: whether reads, (operation, location), read all these values.
+/// A read that is not executed reads 0.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    pub reads: Vec<(Option<(usize, usize)>, u32)>,
+    pub holds: bool,
+}
+
+/// A program as operations of the model, for one choice of which conditions hold.
 pub struct Compiled {
     pub execution: Execution,
     /// What each write gives each of its locations.
     pub written: BTreeMap<(usize, usize), Computed>,
-    /// The reads, as (operation, location), in the order of the results.
-    pub results: Vec<(usize, usize)>,
-    /// Compare-exchanges: (operation, location), comparator, whether assumed to succeed.
-    pub comparisons: Vec<((usize, usize), u32, bool)>,
+    /// The reads, as (operation, location), in the order of the results; `None` for one that is not
+    /// executed.
+    pub results: Vec<Option<(usize, usize)>>,
+    pub conditions: Vec<Condition>,
     /// For program order with barriers: the operations of each control barrier instance.
     pub barrier_instances: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Program {
-    /// `succeeds` has an entry for each compare-exchange, in order of thread and instruction.
-    pub fn compile(&self, succeeds: &[bool], variant: Variant) -> Compiled {
+    /// `choice` has an entry for each condition, in order of thread and step, guards first. `None`
+    /// where it says something of a comparison that is not executed.
+    pub fn compile(&self, choice: &[bool], variant: Variant) -> Option<Compiled> {
         let mut builder = Builder { program: self, operations: Vec::new(), out: Parts::default() };
-        let mut succeeds = succeeds.iter().copied();
+        let mut choice = choice.iter().copied();
+        let mut choose = || choice.next().expect("an entry for each condition");
         for thread in 0..self.shape.threads() {
-            let mut reads: Vec<(usize, usize)> = Vec::new();
+            let mut reads: Vec<Option<(usize, usize)>> = Vec::new();
             for (number, phase) in self.phases.iter().enumerate() {
-                for instruction in &phase.threads[thread] {
-                    let succeeds = match instruction {
-                        Instruction::Atomic { update: Update::CompareExchange { .. }, .. } => {
-                            succeeds.next().expect("one for each compare-exchange")
+                for step in &phase.threads[thread] {
+                    let is_executed = match step.guard {
+                        Some(guard) if !reads.is_empty() => {
+                            let holds = choose();
+                            let read = reads[guard.read % reads.len()];
+                            builder
+                                .out
+                                .conditions
+                                .push(Condition { reads: vec![(read, guard.equals)], holds });
+                            holds
                         }
-                        _ => true,
+                        // Nothing to compare: executed, and the choice says so.
+                        Some(_) if !choose() => return None,
+                        Some(_) | None => true,
                     };
-                    builder.instruction(thread, instruction, succeeds, &mut reads);
+                    let succeeds = !step.instruction.compares() || choose();
+                    if is_executed {
+                        builder.instruction(thread, &step.instruction, succeeds, &mut reads);
+                    } else if step.instruction.compares() && succeeds {
+                        return None;
+                    } else if let (true, Some(place)) = (step.instruction.reads(), step.instruction.place()) {
+                        reads.extend(std::iter::repeat_n(None, place.words));
+                    }
                 }
                 if let Some(barrier) = phase.barrier {
                     builder.control_barrier(thread, number, barrier);
@@ -235,7 +286,7 @@ impl Program {
         let parts = builder.out;
         let size = operations.len();
         let program_order = Relation::of(size, |a, b| a < b && operations[a].agent == operations[b].agent);
-        Compiled {
+        Some(Compiled {
             execution: Execution {
                 agents: (0..self.shape.threads()).map(|thread| self.shape.agent(thread)).collect(),
                 operations,
@@ -245,17 +296,17 @@ impl Program {
             },
             written: parts.written,
             results: parts.results,
-            comparisons: parts.comparisons,
+            conditions: parts.conditions,
             barrier_instances: parts.barrier_instances,
-        }
+        })
     }
 }
 
 #[derive(Default)]
 struct Parts {
     written: BTreeMap<(usize, usize), Computed>,
-    results: Vec<(usize, usize)>,
-    comparisons: Vec<((usize, usize), u32, bool)>,
+    results: Vec<Option<(usize, usize)>>,
+    conditions: Vec<Condition>,
     barrier_instances: BTreeMap<usize, Vec<usize>>,
 }
 
@@ -318,12 +369,15 @@ impl Builder<'_> {
         thread: usize,
         instruction: &Instruction,
         succeeds: bool,
-        reads: &mut Vec<(usize, usize)>,
+        reads: &mut Vec<Option<(usize, usize)>>,
     ) {
-        let computed = |value: Value, reads: &[(usize, usize)]| match value {
+        let computed = |value: Value, reads: &[Option<(usize, usize)>]| match value {
             Value::Constant(constant) => Computed::Constant(constant),
             Value::Sum { add, .. } if reads.is_empty() => Computed::Constant(add),
-            Value::Sum { read, add } => Computed::Sum { read: reads[read % reads.len()], add },
+            Value::Sum { read, add } => match reads[read % reads.len()] {
+                Some(read) => Computed::Sum { read, add },
+                None => Computed::Constant(add),
+            },
         };
         match *instruction {
             Instruction::Barrier { scope, semantics } => {
@@ -334,22 +388,14 @@ impl Builder<'_> {
                 let locations = access.locations.clone();
                 let action = Action::Access(access);
                 let id = self.with_semantics(thread, action, Scope::Invocation, Semantics::default());
-                reads.extend(locations.into_iter().map(|location| (id, location)));
+                reads.extend(locations.into_iter().map(|location| Some((id, location))));
             }
             Instruction::Store { place, value, non_private, available } => {
                 let access = Access { writes: true, non_private, available, ..self.access(thread, place) };
                 let locations = access.locations.clone();
                 let action = Action::Access(access);
                 let id = self.with_semantics(thread, action, Scope::Invocation, Semantics::default());
-                let first = computed(value, reads);
-                for (word, location) in locations.into_iter().enumerate() {
-                    let more = word as u32 * SECOND_WORD;
-                    let value = match first {
-                        Computed::Constant(constant) => Computed::Constant(constant.wrapping_add(more)),
-                        Computed::Sum { read, add } => Computed::Sum { read, add: add.wrapping_add(more) },
-                    };
-                    self.out.written.insert((id, location), value);
-                }
+                self.write(id, &locations, computed(value, reads));
             }
             Instruction::Atomic { place, update, scope, semantics } => {
                 let semantics = match update {
@@ -361,25 +407,47 @@ impl Builder<'_> {
                 access.writes = !matches!(update, Update::Load) && succeeds;
                 access.available = access.writes.then_some(scope);
                 access.visible = access.reads.then_some(scope);
-                let location = access.locations[0];
+                let locations = access.locations.clone();
                 let writes = access.writes;
                 let id = self.with_semantics(thread, Action::Access(access), scope, semantics);
-                let value = match update {
-                    Update::Load => None,
-                    Update::Store(value) | Update::Exchange(value) => Some(computed(value, reads)),
-                    Update::Add(add) => Some(Computed::Sum { read: (id, location), add }),
-                    Update::CompareExchange { comparator, value, .. } => {
-                        self.out.comparisons.push(((id, location), comparator, succeeds));
-                        Some(computed(value, reads))
+                let old = locations.iter().map(|&location| Some((id, location)));
+                match update {
+                    Update::Load => {}
+                    Update::Store(value) | Update::Exchange(value) => {
+                        self.write(id, &locations, computed(value, reads));
                     }
-                };
-                if let (true, Some(value)) = (writes, value) {
-                    self.out.written.insert((id, location), value);
+                    Update::Add(add) => {
+                        // Nothing carries into the second word.
+                        for (word, &location) in locations.iter().enumerate() {
+                            let add = if word == 0 { add } else { 0 };
+                            let sum = Computed::Sum { read: (id, location), add };
+                            self.out.written.insert((id, location), sum);
+                        }
+                    }
+                    Update::CompareExchange { comparator, value, .. } => {
+                        let compared = compared_words(comparator, locations.len());
+                        let compared = old.clone().zip(compared).collect();
+                        self.out.conditions.push(Condition { reads: compared, holds: succeeds });
+                        if writes {
+                            self.write(id, &locations, computed(value, reads));
+                        }
+                    }
                 }
                 if instruction.reads() {
-                    reads.push((id, location));
+                    reads.extend(old);
                 }
             }
+        }
+    }
+
+    fn write(&mut self, id: usize, locations: &[usize], first: Computed) {
+        for (word, &location) in locations.iter().enumerate() {
+            let more = word as u32 * SECOND_WORD;
+            let value = match first {
+                Computed::Constant(constant) => Computed::Constant(constant.wrapping_add(more)),
+                Computed::Sum { read, add } => Computed::Sum { read, add: add.wrapping_add(more) },
+            };
+            self.out.written.insert((id, location), value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Makes failing programs small: drops instructions, barriers and attributes while the failure stays.
 
 use super::model::{Scope, Semantics};
-use super::program::{Instruction, Program, Update, Value};
+use super::program::{Instruction, Program, Step, Update, Value};
 
 /// The smallest program that single simplifications reach and that still `fails`.
 pub fn reduce(mut program: Program, fails: impl Fn(&Program) -> bool) -> Program {
@@ -38,9 +38,14 @@ fn simpler(program: &Program) -> Vec<Program> {
                 let mut without = program.clone();
                 without.phases[number].threads[thread].remove(position);
                 candidates.push(without);
-                for instruction in simpler_instructions(&program.phases[number].threads[thread][position]) {
+                let step = program.phases[number].threads[thread][position];
+                let unguarded = step.guard.map(|_| Step { guard: None, ..step });
+                let simpler_steps = simpler_instructions(&step.instruction)
+                    .into_iter()
+                    .map(|instruction| Step { instruction, ..step });
+                for step in unguarded.into_iter().chain(simpler_steps) {
                     let mut simpler = program.clone();
-                    simpler.phases[number].threads[thread][position] = instruction;
+                    simpler.phases[number].threads[thread][position] = step;
                     candidates.push(simpler);
                 }
             }
@@ -106,7 +111,10 @@ fn simpler_instructions(instruction: &Instruction) -> Vec<Instruction> {
         _ => {}
     });
     change(&|i| {
-        if let Instruction::Load { place, .. } | Instruction::Store { place, .. } = i {
+        if let Instruction::Load { place, .. }
+        | Instruction::Store { place, .. }
+        | Instruction::Atomic { place, .. } = i
+        {
             place.words = 1;
         }
     });

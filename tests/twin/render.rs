@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::model::{Scope, Semantics};
 use super::program::{
-    Instruction, Place, Program, Space, Update, Value, BUFFER_WORDS, SECOND_WORD, UNIFORM, WORKGROUP,
-    WORKGROUP_WORDS,
+    compared_words, Instruction, Place, Program, Space, Step, Update, Value, BUFFER_WORDS, SECOND_WORD,
+    UNIFORM, WORKGROUP, WORKGROUP_WORDS,
 };
 
 /// The program's text, valid for Vulkan 1.3.
@@ -92,7 +92,7 @@ impl Writer<'_> {
         };
         let mut first_result = vec![0; threads + 1];
         for thread in 0..threads {
-            let read: usize = self.program.thread(thread).map(|(_, instruction)| words(instruction)).sum();
+            let read: usize = self.program.thread(thread).map(|step| words(&step.instruction)).sum();
             first_result[thread + 1] = first_result[thread] + read;
         }
         let mut given = first_result.clone();
@@ -109,10 +109,10 @@ impl Writer<'_> {
                     "OpBranchConditional {condition} %code_{number}_{thread} %end_{number}_{thread}"
                 ));
                 self.line(&format!("%code_{number}_{thread} = OpLabel"));
-                for instruction in &phase.threads[thread] {
+                for step in &phase.threads[thread] {
                     self.results = given[thread];
-                    self.instruction(instruction, first_result[thread]);
-                    given[thread] = self.results;
+                    self.step(step, first_result[thread]);
+                    given[thread] += words(&step.instruction);
                 }
                 self.line(&format!("OpBranch %end_{number}_{thread}"));
                 self.line(&format!("%end_{number}_{thread} = OpLabel"));
@@ -126,10 +126,14 @@ impl Writer<'_> {
         }
     }
 
-    fn pointer(&mut self, place: Place) -> String {
+    fn pointer(&mut self, place: Place, wide: bool) -> String {
         let pointer = self.fresh();
         let pair = self.constant(place.word as u32 / 2);
         let component = self.constant(place.word as u32 % 2);
+        if wide {
+            self.line(&format!("{pointer} = OpAccessChain %storage_ulong %wide %c0 {pair}"));
+            return pointer;
+        }
         let (class, base) = match place.space {
             Space::Buffer => ("storage", "%buffer %c0"),
             Space::Alias => ("storage", "%alias %c0"),
@@ -184,6 +188,24 @@ impl Writer<'_> {
         }
     }
 
+    fn step(&mut self, step: &Step, first_result: usize) {
+        let known = self.results - first_result;
+        let guard = step.guard.filter(|_| known > 0);
+        let Some(guard) = guard else { return self.instruction(&step.instruction, first_result) };
+        let pointer = self.result_pointer(first_result + guard.read % known);
+        let (loaded, condition) = (self.fresh(), self.fresh());
+        let (then, end) = (self.fresh(), self.fresh());
+        let equals = self.constant(guard.equals);
+        self.line(&format!("{loaded} = OpLoad %uint {pointer}"));
+        self.line(&format!("{condition} = OpIEqual %bool {loaded} {equals}"));
+        self.line(&format!("OpSelectionMerge {end} None"));
+        self.line(&format!("OpBranchConditional {condition} {then} {end}"));
+        self.line(&format!("{then} = OpLabel"));
+        self.instruction(&step.instruction, first_result);
+        self.line(&format!("OpBranch {end}"));
+        self.line(&format!("{end} = OpLabel"));
+    }
+
     fn instruction(&mut self, instruction: &Instruction, first_result: usize) {
         match *instruction {
             Instruction::Barrier { scope, semantics } => {
@@ -191,16 +213,12 @@ impl Writer<'_> {
                 self.line(&format!("OpMemoryBarrier {scope} {semantics}"));
             }
             Instruction::Load { place, non_private, visible } => {
-                let pointer = self.pointer(place);
+                let pointer = self.pointer(place, false);
                 let operands = self.operands(non_private, "MakePointerVisible", visible);
                 let loaded = self.fresh();
                 if place.words == 2 {
                     self.line(&format!("{loaded} = OpLoad %uint2 {pointer}{operands}"));
-                    for component in 0..2 {
-                        let word = self.fresh();
-                        self.line(&format!("{word} = OpCompositeExtract %uint {loaded} {component}"));
-                        self.keep(&word);
-                    }
+                    self.keep_pair(&loaded);
                 } else {
                     self.line(&format!("{loaded} = OpLoad %uint {pointer}{operands}"));
                     self.keep(&loaded);
@@ -209,13 +227,9 @@ impl Writer<'_> {
             Instruction::Store { place, value, non_private, available } => {
                 let mut stored = self.value(value, first_result);
                 if place.words == 2 {
-                    let more = self.constant(SECOND_WORD);
-                    let (second, pair) = (self.fresh(), self.fresh());
-                    self.line(&format!("{second} = OpIAdd %uint {stored} {more}"));
-                    self.line(&format!("{pair} = OpCompositeConstruct %uint2 {stored} {second}"));
-                    stored = pair;
+                    stored = self.pair(&stored);
                 }
-                let pointer = self.pointer(place);
+                let pointer = self.pointer(place, false);
                 let operands = self.operands(non_private, "MakePointerAvailable", available);
                 self.line(&format!("OpStore {pointer} {stored}{operands}"));
             }
@@ -233,55 +247,106 @@ impl Writer<'_> {
         semantics: Semantics,
         first_result: usize,
     ) {
-        let pointer = self.pointer(place);
+        let wide = place.words == 2;
+        let pointer = self.pointer(place, wide);
         let (scope, semantics) = (self.scope(scope), self.semantics(semantics));
-        let old = match update {
+        let value_type = if wide { "%ulong" } else { "%uint" };
+        let operands = match update {
             Update::Store(value) => {
-                let value = self.value(value, first_result);
+                let value = self.atomic_value(value, wide, first_result);
                 self.line(&format!("OpAtomicStore {pointer} {scope} {semantics} {value}"));
                 return;
             }
-            Update::Load => {
-                let old = self.fresh();
-                self.line(&format!("{old} = OpAtomicLoad %uint {pointer} {scope} {semantics}"));
-                old
-            }
+            Update::Load => format!("OpAtomicLoad {value_type} {pointer} {scope} {semantics}"),
             Update::Exchange(value) => {
-                let value = self.value(value, first_result);
-                let old = self.fresh();
-                self.line(&format!("{old} = OpAtomicExchange %uint {pointer} {scope} {semantics} {value}"));
-                old
+                let value = self.atomic_value(value, wide, first_result);
+                format!("OpAtomicExchange {value_type} {pointer} {scope} {semantics} {value}")
             }
             Update::Add(add) => {
-                let add = self.constant(add);
-                let old = self.fresh();
-                self.line(&format!("{old} = OpAtomicIAdd %uint {pointer} {scope} {semantics} {add}"));
-                old
+                let mut add = self.constant(add);
+                if wide {
+                    let narrow = std::mem::replace(&mut add, self.fresh());
+                    self.line(&format!("{add} = OpUConvert %ulong {narrow}"));
+                }
+                format!("OpAtomicIAdd {value_type} {pointer} {scope} {semantics} {add}")
             }
             Update::CompareExchange { comparator, value, unequal } => {
-                let value = self.value(value, first_result);
+                let value = self.atomic_value(value, wide, first_result);
                 let unequal = self.semantics(unequal);
-                let comparator = self.constant(comparator);
-                let old = self.fresh();
-                self.line(&format!(
-                    "{old} = OpAtomicCompareExchange %uint {pointer} {scope} {semantics} {unequal} {value} {comparator}"
-                ));
-                old
+                let compared: Vec<String> = compared_words(comparator, place.words)
+                    .into_iter()
+                    .map(|word| self.constant(word))
+                    .collect();
+                let comparator = match &compared[..] {
+                    [low, high] => {
+                        let pair = self.fresh();
+                        self.line(&format!("{pair} = OpCompositeConstruct %uint2 {low} {high}"));
+                        self.cast("%ulong", &pair)
+                    }
+                    _ => compared.concat(),
+                };
+                format!(
+                    "OpAtomicCompareExchange {value_type} {pointer} {scope} {semantics} {unequal} {value} {comparator}"
+                )
             }
         };
-        self.keep(&old);
+        let old = self.fresh();
+        self.line(&format!("{old} = {operands}"));
+        if wide {
+            let pair = self.cast("%uint2", &old);
+            self.keep_pair(&pair);
+        } else {
+            self.keep(&old);
+        }
+    }
+
+    fn atomic_value(&mut self, value: Value, wide: bool, first_result: usize) -> String {
+        let value = self.value(value, first_result);
+        if !wide {
+            return value;
+        }
+        let pair = self.pair(&value);
+        self.cast("%ulong", &pair)
+    }
+
+    /// The pair of words that is written where the first is `value`.
+    fn pair(&mut self, value: &str) -> String {
+        let more = self.constant(SECOND_WORD);
+        let (second, pair) = (self.fresh(), self.fresh());
+        self.line(&format!("{second} = OpIAdd %uint {value} {more}"));
+        self.line(&format!("{pair} = OpCompositeConstruct %uint2 {value} {second}"));
+        pair
+    }
+
+    fn cast(&mut self, to: &str, value: &str) -> String {
+        let cast = self.fresh();
+        self.line(&format!("{cast} = OpBitcast {to} {value}"));
+        cast
+    }
+
+    fn keep_pair(&mut self, pair: &str) {
+        for component in 0..2 {
+            let word = self.fresh();
+            self.line(&format!("{word} = OpCompositeExtract %uint {pair} {component}"));
+            self.keep(&word);
+        }
     }
 
     fn text(self) -> String {
         let uses = |space| self.program.uses(space);
         let alias = uses(Space::Alias);
+        let wide = self.program.uses_wide_atomics();
         let mut text = String::new();
         let mut line = |line: &str| writeln!(text, "{line}").expect("writing to a string");
         line("OpCapability Shader");
         line("OpCapability VulkanMemoryModel");
         line("OpCapability VulkanMemoryModelDeviceScope");
+        if wide {
+            line("OpCapability Int64");
+            line("OpCapability Int64Atomics");
+        }
         line("OpMemoryModel Logical Vulkan");
-        let interface = [("%alias", alias), ("%local", uses(Space::Workgroup))]
+        let interface = [("%alias", alias), ("%wide", wide), ("%local", uses(Space::Workgroup))]
             .iter()
             .filter(|(_, used)| *used)
             .map(|(name, _)| format!(" {name}"))
@@ -299,10 +364,20 @@ impl Writer<'_> {
         line("OpDecorate %Results Block");
         line("OpMemberDecorate %Results 0 Offset 0");
         let mut buffers = vec![("buffer", 0), ("results", 1)];
+        if alias || wide {
+            line("OpDecorate %buffer Aliased");
+        }
         if alias {
             buffers.push(("alias", 2));
-            line("OpDecorate %buffer Aliased");
             line("OpDecorate %alias Aliased");
+        }
+        if wide {
+            // Another variable of the same binding: the same reference.
+            buffers.push(("wide", 0));
+            line("OpDecorate %wide Aliased");
+            line("OpDecorate %WidePairs ArrayStride 8");
+            line("OpDecorate %Wide Block");
+            line("OpMemberDecorate %Wide 0 Offset 0");
         }
         for (name, binding) in buffers {
             line(&format!("OpDecorate %{name} DescriptorSet 0"));
@@ -333,6 +408,14 @@ impl Writer<'_> {
         line("%results = OpVariable %storage_Results StorageBuffer");
         if alias {
             line("%alias = OpVariable %storage_Buffer StorageBuffer");
+        }
+        if wide {
+            line("%ulong = OpTypeInt 64 0");
+            line(&format!("%WidePairs = OpTypeArray %ulong %c{}", BUFFER_WORDS / 2));
+            line("%Wide = OpTypeStruct %WidePairs");
+            line("%storage_Wide = OpTypePointer StorageBuffer %Wide");
+            line("%storage_ulong = OpTypePointer StorageBuffer %ulong");
+            line("%wide = OpVariable %storage_Wide StorageBuffer");
         }
         if uses(Space::Workgroup) {
             line(&format!("%Local = OpTypeArray %uint2 %c{}", WORKGROUP_WORDS / 2));

@@ -167,9 +167,15 @@ impl Memory {
             atomic: by.atomic,
         };
         let uses = Arc::make_mut(&mut self.uses);
+        // Atomics do not tear, and are mutually ordered only with those of the same locations: all
+        // their words are units, or none is.
+        let joins = by.atomic && is_shared(access, memory, by.knowledge);
         for word in words_of(access) {
             if by.knowledge.word(memory, word) != Word::Unshared {
                 continue;
+            }
+            if joins {
+                found.shared.insert((memory, word));
             }
             let Some(slot) = uses.get_mut(word as usize / 4) else { continue };
             let quiet = if write { slot.write(&used) } else { slot.read(&used) };

@@ -142,7 +142,7 @@ impl TypeTable {
             Opcode::TypeVoid => Type::Void,
             Opcode::TypeBool => Type::Bool,
             Opcode::TypeInt => match word(0)? {
-                32 => Type::Int { width: 32 },
+                width @ (32 | 64) => Type::Int { width: width as u8 },
                 width => return Err(Problem::unsupported(format!("OpTypeInt {width}"), line)),
             },
             Opcode::TypeFloat => match (word(0)?, instruction.word(1)) {

@@ -420,15 +420,17 @@ impl<'a> LocationOrderer<'a> {
         relation
     }
 
-    /// Per domain D, the events that happen after AVC(agent, reference, D, unit) of write `x`, by
-    /// agents in the instance of D.
+    /// Per domain D that the agent of write `x` accesses, the events that happen after
+    /// AVC(agent, reference, D, unit), by agents in the instance of D.
     fn published(&self, x: usize, unit: Unit) -> Chains {
         let len = self.graph.events.len();
         let mut published: Chains = std::array::from_fn(|_| EventSet::new(len));
         for (last, domains) in self.availability_chains(x, unit) {
             for (domain, set) in published.iter_mut().enumerate() {
-                if domains >> domain & 1 == 1 {
-                    set.unite_both(self.hb.words(last), self.instance(last, domain));
+                // The domain must be one that the writer accesses, too.
+                let instance = self.instance(last, domain);
+                if domains >> domain & 1 == 1 && instance.contains(x) {
+                    set.unite_both(self.hb.words(last), instance);
                 }
             }
         }
@@ -497,8 +499,8 @@ impl<'a> LocationOrderer<'a> {
         self.extend(first, self.hb, operation)
     }
 
-    /// The visibility chains VISC(agent, reference, D, unit) to read `y`: per domain, their first
-    /// elements.
+    /// The visibility chains VISC(agent, reference, D, unit) to read `y`: per domain that its agent
+    /// accesses, their first elements.
     fn visibility_chains(&self, y: usize, unit: Unit) -> Chains {
         let events = &self.graph.events;
         let read = &events[y];
@@ -508,7 +510,7 @@ impl<'a> LocationOrderer<'a> {
         let mut chains: Chains = std::array::from_fn(|_| EventSet::new(events.len()));
         for (first, domains) in self.extend(last, &self.happens_after, operation) {
             for (domain, set) in chains.iter_mut().enumerate() {
-                if domains >> domain & 1 == 1 {
+                if domains >> domain & 1 == 1 && self.instance(first, domain).contains(y) {
                     set.insert(first);
                 }
             }
