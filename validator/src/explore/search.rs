@@ -204,7 +204,7 @@ impl<'a> Search<'a> {
         Advanced::Quiet
     }
 
-    fn run_invocation(&self, state: &mut State, index: usize, found: &mut Found) -> Stop {
+    pub(super) fn run_invocation(&self, state: &mut State, index: usize, found: &mut Found) -> Stop {
         let known = (found.discoveries.shared.len(), found.discoveries.split.len());
         let thread = &mut state.threads[index];
         let mut view = View {

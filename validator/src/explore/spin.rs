@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use super::memory::View;
 use super::search::{Found, Search};
 use super::state::{self, Arrival, State, Status};
 use crate::behaviour::VolatileAccess;
@@ -128,7 +127,7 @@ impl Search<'_> {
             if !answered {
                 return false;
             }
-            match self.run_simulation(&mut simulation, index, found) {
+            match self.run_invocation(&mut simulation, index, found) {
                 Stop::Read(access) => {
                     simulation.threads[index].status =
                         Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
@@ -157,22 +156,6 @@ impl Search<'_> {
             }
         }
         false
-    }
-
-    fn run_simulation(&self, state: &mut State, index: usize, found: &mut Found) -> Stop {
-        let thread = &mut state.threads[index];
-        let mut view = View {
-            dispatch: self.context.dispatch,
-            knowledge: self.knowledge,
-            contents: &mut state.contents,
-            found: &mut found.discoveries,
-            changes: &mut thread.changes,
-            phases: &state.phases,
-            agent: index as u32,
-            fault: None,
-        };
-        let invocation = Arc::make_mut(&mut thread.invocation);
-        invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel)
     }
 
     /// Answers a read with the latest writes. False where a read-modify-write changes something.
