@@ -62,7 +62,8 @@ impl Judge<'_> {
 
     /// Whether the given orientation extends to one that is acyclic in every location.
     fn is_acyclic(&self, locations: &[&Location], mut order: Relation) -> bool {
-        let bases: Vec<Relation> = locations.iter().map(|location| self.base(location)).collect();
+        let mut bases: Vec<Relation> = locations.iter().map(|location| self.base(location)).collect();
+        self.join_whole_atomics(locations, &mut bases);
         let pairs = self.undecided_pairs(locations);
         self.orient(locations, &bases, &pairs, &mut order)
     }
@@ -98,31 +99,28 @@ impl Judge<'_> {
                 Some(Source::Pending) | None => {}
             }
         }
-        self.add_edges_of_whole_atomics(location, &mut union);
         union
     }
 
-    /// Reads-from and from-reads between mutually-ordered atomics of several units, from the other
-    /// units: an atomic access does not tear.
-    fn add_edges_of_whole_atomics(&self, location: &Location, union: &mut Relation) {
-        let events = &self.graph.events;
-        for (j, read) in location.events.iter().enumerate() {
-            let event = &events[*read as usize];
-            if !event.atomic || !event.reads() || event.units.len() < 2 {
-                continue;
+    /// An atomic access does not tear: edges between mutually-ordered atomics of several units hold at
+    /// all of these.
+    fn join_whole_atomics(&self, locations: &[&Location], bases: &mut [Relation]) {
+        let is_wide = |event: EventId| {
+            let event = &self.graph.events[event as usize];
+            event.atomic && event.units.len() > 1
+        };
+        let mut whole: Vec<(EventId, EventId)> = Vec::new();
+        for (location, base) in locations.iter().zip(bases.iter()) {
+            for (i, a) in location.events.iter().enumerate().filter(|(_, event)| is_wide(**event)) {
+                let others = base.row(i).map(|j| location.events[j]);
+                let joined = |b: &EventId| self.graph.mutually_ordered(*a as usize, *b as usize);
+                whole.extend(others.filter(joined).map(|b| (*a, b)));
             }
-            for (i, write) in location.events.iter().enumerate() {
-                if !events[*write as usize].writes()
-                    || !self.graph.mutually_ordered(*write as usize, *read as usize)
-                {
-                    continue;
-                }
-                for source in &event.sources {
-                    match source {
-                        Source::Event(from) if from == write => union.insert(i, j),
-                        Source::Initial => union.insert(j, i),
-                        Source::Event(_) | Source::Pending => {}
-                    }
+        }
+        for (location, base) in locations.iter().zip(bases) {
+            for (a, b) in &whole {
+                if let (Some(i), Some(j)) = (position(location, *a), position(location, *b)) {
+                    base.insert(i, j);
                 }
             }
         }
