@@ -154,9 +154,6 @@ fn compare(seeds: std::ops::Range<u64>, size: Size) -> Counters {
         let tree = strategy.new_tree(&mut runner(seed)).expect("the strategy rejects nothing");
         let program = tree.current();
         let variant = Variant { from_reads_by_location_order: seed % 4 != 1, chains: seed % 8 != 2 };
-        if std::env::var_os("TWIN_VERBOSE").is_some() {
-            eprintln!("seed {seed}");
-        }
         let started = std::time::Instant::now();
         let checked = check(&program, variant, size);
         if started.elapsed().as_secs() >= SLOW {
