@@ -8,6 +8,7 @@ use super::{Verdict, ViolationKind};
 use crate::behaviour::{Behaviours, End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
+use crate::ir::Line;
 
 /// A module's behaviours on one launch and input, with the dispatch that they are told in.
 #[derive(Clone, Copy)]
@@ -83,14 +84,9 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
             comparison.reasons.push(format!("{}: {reason}", side.name));
         }
     }
+    comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
     if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
-        comparison.notes.push(format!(
-            "{} may run for ever in a loop without effects (line {line}), which an optimiser may remove: \
-             new behaviours are excused (--hang strict reports them)",
-            before.name
-        ));
-    } else {
-        comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
+        excuse(&mut comparison, before, after, line);
     }
     if !comparison.reasons.is_empty() {
         comparison.verdict = Verdict::Inconclusive;
@@ -120,6 +116,25 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         comparison.verdict = Verdict::Inconclusive;
     }
     comparison
+}
+
+/// What an optimiser may make of a loop of before that never ends and has no effects: anything, if
+/// it removed the loop. Where after still has such a loop, that is not known.
+fn excuse(comparison: &mut Comparison, before: Side<'_>, after: Side<'_>, line: Line) {
+    let Some(violation) = comparison.violation.take() else { return };
+    let told = format!(
+        "{} may run for ever in a loop without effects (line {line}), which an optimiser may remove",
+        before.name
+    );
+    if after.behaviours.removable_hang.is_none() {
+        comparison.notes.push(format!("{told}: new behaviours are excused (--hang strict reports them)"));
+    } else {
+        let kind = describe(violation.kind);
+        comparison.reasons.push(format!(
+            "{told}: whether that excuses {kind} that {} shows is not decided (--hang strict reports it)",
+            after.name
+        ));
+    }
 }
 
 /// The option whose budget ended the search, where one did. What a bound cut is told apart from it:
@@ -317,6 +332,13 @@ mod tests {
         assert_eq!((lenient.verdict, lenient.notes.len()), (Verdict::Refines, 1));
         let strict = CompareOptions { strict_hangs: true, ..CompareOptions::default() };
         assert_eq!(run_with(&before, &values(&[0]), &strict).verdict, Verdict::Violates);
+        // Where the loop is still there, it does not excuse what is new elsewhere.
+        let kept =
+            Behaviours { removable_hang: Some(7), ..behaviours(vec![outcome(&[&bytes(&[0])]), hang()]) };
+        let still = run_with(&before, &kept, &CompareOptions::default());
+        assert_eq!((still.verdict, still.reasons.len()), (Verdict::Inconclusive, 1));
+        let same = run_with(&before, &before, &CompareOptions::default());
+        assert_eq!((same.verdict, same.notes.len()), (Verdict::Refines, 0));
     }
 
     #[test]
