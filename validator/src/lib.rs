@@ -17,6 +17,7 @@ pub mod explore;
 pub mod interp;
 pub mod ir;
 pub mod launch;
+pub mod litmus;
 pub mod lower;
 pub mod model;
 pub mod module;
