@@ -1,6 +1,8 @@
 //! A litmus test as both dialects give it: threads of instructions over locations, and claims about the
 //! executions that the model allows.
 
+use std::fmt;
+
 use crate::event::{ClassSet, Order, Scope};
 
 /// Where something stands in a litmus file; both count from 1, columns in characters.
@@ -8,6 +10,12 @@ use crate::event::{ClassSet, Order, Scope};
 pub struct Position {
     pub line: u32,
     pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.line, self.column)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

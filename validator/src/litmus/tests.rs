@@ -1,0 +1,3 @@
+//! Tests of the readers.
+
+mod conformance;

@@ -1,0 +1,36 @@
+//! Other people's litmus tests are read without a complaint.
+
+use std::path::{Path, PathBuf};
+
+use crate::litmus::parse;
+
+/// The files of a folder of `../shared/conformance` with the extension; none where the folder is not there.
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance").join(folder);
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: {} is not there", folder.display());
+        return Vec::new();
+    };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
+}
+
+fn all_parse(folder: &str, extension: &str, least: usize) {
+    let files = files(folder, extension);
+    if files.is_empty() {
+        return;
+    }
+    assert!(files.len() >= least, "{} files", files.len());
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let test = parse(name, &text).unwrap_or_else(|error| panic!("{name}:{error}"));
+        assert!(!test.expectations.is_empty(), "{name}");
+        assert!(test.threads.iter().any(|thread| !thread.code.is_empty()), "{name}");
+    }
+}
+
+#[test]
+fn every_khronos_file_parses() {
+    all_parse("khronos", "test", 89);
+}
