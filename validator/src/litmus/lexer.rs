@@ -79,7 +79,11 @@ pub(super) fn tokenize(text: &str, dialect: Dialect) -> Result<(Vec<Token<'_>>, 
         lexer.skip_prologue()?;
     }
     while lexer.skip_blanks()? {
-        lexer.token();
+        if dialect == Dialect::Herd && lexer.rest().starts_with('"') {
+            lexer.skip_string()?;
+        } else {
+            lexer.token();
+        }
     }
     let end = Token { kind: TokenKind::End, text: "", start: lexer.offset, position: lexer.position };
     Ok((lexer.tokens, end))
@@ -138,7 +142,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips white space and comments; false at the end of the file.
+    /// Skips white space, and comments that are not strings; false at the end of the file.
     fn skip_blanks(&mut self) -> Result<bool, ParseError> {
         loop {
             let rest = self.rest().as_bytes();
@@ -150,7 +154,6 @@ impl<'a> Lexer<'a> {
                     self.skip_line()
                 }
                 [b'(', b'*', ..] if self.dialect == Dialect::Herd => self.skip_comment()?,
-                [b'"', ..] if self.dialect == Dialect::Herd => self.skip_string()?,
                 _ => return Ok(true),
             }
         }
@@ -188,6 +191,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
+    /// Skips a string, which is a comment.
     fn skip_string(&mut self) -> Result<(), ParseError> {
         let rest = self.rest();
         match rest.get(1..).unwrap_or_default().find('"') {
@@ -208,39 +212,21 @@ impl<'a> Lexer<'a> {
         )
     }
 
-    /// Skips the title line of a `.litmus` file and the strings between it and the initial state.
+    /// Skips the title line of a `.litmus` file, which may have any content, and the strings before the
+    /// initial state.
     fn skip_prologue(&mut self) -> Result<(), ParseError> {
-        self.skip_blanks_before_title()?;
-        self.skip_line();
-        loop {
-            let rest = self.rest();
-            match rest.as_bytes() {
-                // Such strings quote, too: one that ends on its line does so at the line's last quotation mark.
-                [b'"', ..] => {
-                    let line = rest.lines().next().unwrap_or_default();
-                    match line.rfind('"') {
-                        Some(last) if last > 0 => self.advance(last + 1),
-                        _ => self.skip_string()?,
-                    }
-                }
-                [b'\n', ..] => self.next_line(),
-                [byte, ..] if byte.is_ascii_whitespace() => self.advance(1),
-                _ => return Ok(()),
+        if self.skip_blanks()? && !self.rest().starts_with('{') {
+            self.skip_line();
+        }
+        while self.skip_blanks()? && self.rest().starts_with('"') {
+            // Such strings quote, too: one that ends on its line does so at the line's last quotation mark.
+            let line = self.rest().lines().next().unwrap_or_default();
+            match line.rfind('"') {
+                Some(last) if last > 0 => self.advance(last + 1),
+                _ => self.skip_string()?,
             }
         }
-    }
-
-    /// Comments may precede the title, which is a line of any content itself.
-    fn skip_blanks_before_title(&mut self) -> Result<(), ParseError> {
-        loop {
-            match self.rest().as_bytes() {
-                [b'\n', ..] => self.next_line(),
-                [byte, ..] if byte.is_ascii_whitespace() => self.advance(1),
-                [b'/', b'/', ..] => self.skip_line(),
-                [b'(', b'*', ..] => self.skip_comment()?,
-                _ => return Ok(()),
-            }
-        }
+        Ok(())
     }
 
     /// Reads one token, before which nothing is to be skipped.

@@ -97,7 +97,10 @@ const KHRONOS_MODIFIERS: &str = "atom, acq, rel, sc0 to sc3, semsc0 to semsc3, s
                                  scopedev, semav, semvis, av, vis or nonpriv";
 const HERD_MODIFIERS: &str = "atom, acq, rel, acq_rel, sc0 to sc3, semsc0 to semsc3, sg, wg, qf, dv, semav, \
                               semvis, av, vis, nonpriv, or the operation of an rmw";
-const MNEMONICS: &str = "st, ld, rmw, membar, cbar, avdevice or visdevice";
+const KHRONOS_MNEMONICS: &str = "st, ld, rmw, membar, cbar, avdevice or visdevice";
+const HERD_MNEMONICS: &str =
+    "st, ld, rmw, membar, cbar, avdevice, visdevice, arithmetic, goto, or beq, bne, \
+                              bge, ble, bgt or blt";
 
 fn scopes(dialect: Dialect) -> &'static str {
     match dialect {
@@ -204,7 +207,7 @@ pub(super) fn read<'a>(
     }
     let whole = Token { text: source.get(head.start..last.end()).unwrap_or_default(), ..head };
     let seen = Seen { store: head.is_word("st"), load: head.is_word("ld"), ..Seen::default() };
-    let mut reader = Reader { family: family(head, words)?, dialect, whole, seen, scope: None };
+    let mut reader = Reader { family: family(head, words, dialect)?, dialect, whole, seen, scope: None };
     while cursor.take_symbol(".") {
         reader.modifier(cursor.next())?;
     }
@@ -219,7 +222,7 @@ struct Words {
     atomic: bool,
 }
 
-fn family(head: Token<'_>, words: Words) -> Result<Family, ParseError> {
+fn family(head: Token<'_>, words: Words, dialect: Dialect) -> Result<Family, ParseError> {
     let family = match head.text {
         "st" | "ld" if words.store && words.load && words.atomic => Family::Update,
         "st" | "ld" if words.store && words.load => {
@@ -236,7 +239,13 @@ fn family(head: Token<'_>, words: Words) -> Result<Family, ParseError> {
         "cbar" => Family::ControlBarrier,
         "avdevice" => Family::DeviceAvailability,
         "visdevice" => Family::DeviceVisibility,
-        _ => return Err(ParseError::new(head, format!("unknown instruction {head}: expected {MNEMONICS}"))),
+        _ => {
+            let expected = match dialect {
+                Dialect::Khronos => KHRONOS_MNEMONICS,
+                Dialect::Herd => HERD_MNEMONICS,
+            };
+            return Err(ParseError::new(head, format!("unknown instruction {head}: expected {expected}")));
+        }
     };
     Ok(family)
 }

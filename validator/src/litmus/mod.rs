@@ -2,6 +2,7 @@
 
 mod cursor;
 mod error;
+mod herd;
 mod khronos;
 mod lexer;
 mod mnemonic;
@@ -32,11 +33,7 @@ enum Dialect {
 pub fn parse(name: &str, text: &str) -> Result<Test, ParseError> {
     match dialect(name, text) {
         Dialect::Khronos => khronos::parse(text),
-        Dialect::Herd => Err(ParseError {
-            position: test::Position { line: 1, column: 1 },
-            token: String::new(),
-            message: "the herd-style dialect is not read yet".to_owned(),
-        }),
+        Dialect::Herd => herd::parse(text),
     }
 }
 

@@ -34,3 +34,8 @@ fn all_parse(folder: &str, extension: &str, least: usize) {
 fn every_khronos_file_parses() {
     all_parse("khronos", "test", 89);
 }
+
+#[test]
+fn every_herd_file_parses() {
+    all_parse("herd", "litmus", 86);
+}
