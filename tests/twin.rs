@@ -1,6 +1,8 @@
 //! The fast explorer against the naive twin: the memory model as plain sets, and brute force over all
 //! candidate executions, on random small programs.
 
+#[path = "twin/axioms.rs"]
+mod axioms;
 #[path = "twin/engine.rs"]
 mod engine;
 #[path = "twin/enumerate.rs"]
@@ -11,6 +13,10 @@ mod generate;
 mod interleave;
 #[path = "twin/khronos.rs"]
 mod khronos;
+#[path = "twin/litmus.rs"]
+mod litmus;
+#[path = "twin/location_order.rs"]
+mod location_order;
 #[path = "twin/model.rs"]
 mod model;
 #[path = "twin/program.rs"]
@@ -21,6 +27,11 @@ mod reduce;
 mod relation;
 #[path = "twin/render.rs"]
 mod render;
+#[allow(dead_code, reason = "the list of all rules is for tests/rules.rs")]
+#[path = "twin/rule.rs"]
+mod rule;
+#[path = "twin/synchronize.rs"]
+mod synchronize;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -153,7 +164,8 @@ fn compare(seeds: std::ops::Range<u64>, size: Size) -> Counters {
     for seed in seeds {
         let tree = strategy.new_tree(&mut runner(seed)).expect("the strategy rejects nothing");
         let program = tree.current();
-        let variant = Variant { from_reads_by_location_order: seed % 4 != 1, chains: seed % 8 != 2 };
+        let variant =
+            Variant { from_reads_by_location_order: seed % 4 != 1, chains: seed % 8 != 2, ..Variant::NEWEST };
         let started = std::time::Instant::now();
         let checked = check(&program, variant, size);
         if started.elapsed().as_secs() >= SLOW {

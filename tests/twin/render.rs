@@ -35,7 +35,6 @@ struct Writer<'p> {
 
 const fn scope_number(scope: Scope) -> u32 {
     match scope {
-        Scope::System => 0,
         Scope::Device => 1,
         Scope::Workgroup => 2,
         Scope::Subgroup => 3,
