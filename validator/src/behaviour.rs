@@ -16,6 +16,15 @@ pub struct Outcome {
     pub memory: Vec<Vec<Byte>>,
     /// Per invocation (in dispatch order), its volatile accesses.
     pub volatile: Vec<Vec<VolatileAccess>>,
+    /// What the search was asked to remark on ([`Settings::remark`](crate::explore::Settings::remark)).
+    pub remarks: Vec<u32>,
+}
+
+impl Outcome {
+    /// A run that waits for ever, with these volatile traces.
+    pub fn hang(volatile: Vec<Vec<VolatileAccess>>) -> Self {
+        Outcome { end: End::Hang, memory: Vec::new(), volatile, remarks: Vec::new() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +97,8 @@ pub type Produced = BTreeMap<(String, u32), BTreeSet<Vec<Byte>>>;
 /// One execution, told for people: per invocation its events in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Witness {
+    /// Executions with the outcome that this one is the first of.
+    pub executions: u64,
     pub events: Vec<WitnessEvent>,
     /// The execution itself: event `i` is the graph's event `i`.
     pub graph: Graph,

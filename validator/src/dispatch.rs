@@ -1,6 +1,7 @@
 //! A launch made concrete for one lowered program and one input: which objects of memory there
 //! are, what they hold at first, and where each invocation stands.
 
+use crate::ir::FunctionId;
 use crate::value::Byte;
 
 /// One dispatch.
@@ -16,6 +17,11 @@ pub struct Dispatch {
     pub workgroups: [u32; 3],
     pub local_size: [u32; 3],
     pub subgroup_size: u32,
+    /// The function that each invocation runs; none for the program's entry point.
+    pub entries: Vec<FunctionId>,
+    /// Pairs of invocations: everything that the first does system-synchronizes-with everything that the
+    /// second does (litmus tests).
+    pub system_synchronizes_with: Vec<(u32, u32)>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
     pub legacy_coherent: bool,
 }
@@ -45,6 +51,7 @@ pub struct Place {
     pub workgroup: u32,
     /// Index of its subgroup, over the whole dispatch.
     pub subgroup: u32,
+    pub queue_family: u32,
     pub workgroup_id: [u32; 3],
     pub local_id: [u32; 3],
     pub local_index: u32,

@@ -173,8 +173,30 @@ pub struct Fence {
     pub line: Line,
 }
 
+/// An operation on the device domain that no SPIR-V instruction performs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceOperation {
+    /// Makes all writes available to the device domain.
+    Availability,
+    /// Makes all that is available to the device domain visible to everybody.
+    Visibility,
+}
+
+/// Whom an invocation at a control barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Every invocation of the execution scope's instance.
+    Everybody,
+    /// Those of them whose code has a barrier of this number (litmus tests).
+    Users,
+    /// So many invocations, itself included (litmus tests).
+    Quorum(u32),
+    /// The barrier of this number orders memory only (litmus tests).
+    Nobody(u32),
+}
+
 /// The name of a dynamic barrier instance: static instruction, call sites, and the iteration
-/// number of every loop around each of them.
+/// number of every loop around each of them. In litmus tests a number stands for the instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceName {
     /// Call sites from the entry point inwards, then the instruction itself; each with the

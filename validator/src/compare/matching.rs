@@ -224,6 +224,7 @@ pub mod tests {
             end: End::Terminated,
             memory: memory.iter().map(|bytes| bytes.to_vec()).collect(),
             volatile: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 

@@ -270,7 +270,7 @@ mod tests {
     }
 
     fn hang() -> Outcome {
-        Outcome { end: End::Hang, memory: Vec::new(), volatile: Vec::new() }
+        Outcome::hang(Vec::new())
     }
 
     fn run_with(before: &Behaviours, after: &Behaviours, options: &CompareOptions) -> Comparison {

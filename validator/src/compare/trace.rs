@@ -165,7 +165,12 @@ mod tests {
     fn automaton(outcomes: &[Vec<Vec<VolatileAccess>>]) -> Automaton {
         let mut automaton = Automaton::default();
         for volatile in outcomes {
-            let outcome = Outcome { end: End::Terminated, memory: Vec::new(), volatile: volatile.clone() };
+            let outcome = Outcome {
+                end: End::Terminated,
+                memory: Vec::new(),
+                volatile: volatile.clone(),
+                remarks: Vec::new(),
+            };
             automaton.add(&outcome, &|object| object);
         }
         automaton

@@ -6,7 +6,7 @@ use super::Side;
 use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Order};
-use crate::explore::events::{access_event, fence_event};
+use crate::explore::events::{access_event, device_event, fence_event};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
@@ -151,6 +151,7 @@ impl Replayer<'_> {
                     self.write(agent, &access, Some(&atomicity), &units, &bytes);
                 }
                 Stop::Fence(fence) => self.push(fence_event(agent, Kind::Fence, &fence)),
+                Stop::Device(operation, fence) => self.push(device_event(agent, operation, &fence)),
                 Stop::Barrier { execution, fence, .. } => {
                     self.push(fence_event(agent, Kind::Barrier { instance: barriers, execution }, &fence));
                     barriers += 1;
@@ -159,6 +160,7 @@ impl Replayer<'_> {
                 Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
                 Stop::Finished
                 | Stop::Fault(_)
+                | Stop::Discarded
                 | Stop::OutOfFuel
                 | Stop::Unsupported { .. }
                 | Stop::Forever { .. } => return,

@@ -27,7 +27,8 @@ impl Search<'_> {
             None => Arc::new(vulkan::relations(&state.graph, variant)),
         };
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
-        if judged.is_none() && !judge.is_consistent() {
+        let axioms = self.context.settings.axioms;
+        if axioms && judged.is_none() && !judge.is_consistent() {
             found.blocked += 1;
             return;
         }
@@ -51,8 +52,10 @@ impl Search<'_> {
             let (memory, _) = self.knowledge.key(unit);
             dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
         };
-        let finals = judge.final_values(&is_observed);
-        self.record_outcomes(state, &finals, &mut Vec::new(), found);
+        let remarks = self.context.settings.remark.map(|remark| remark(&judge)).unwrap_or_default();
+        // Without the axioms there may be no last write.
+        let finals = if axioms { judge.final_values(&is_observed) } else { Vec::new() };
+        self.record_outcomes(state, &finals, &remarks, &mut Vec::new(), found);
     }
 
     /// Writes of complete executions are what reads may speculate.
@@ -79,20 +82,27 @@ impl Search<'_> {
         &self,
         state: &State,
         finals: &'f [FinalValues],
+        remarks: &[u32],
         chosen: &mut Vec<(&'f FinalValues, &'f [EventId])>,
         found: &mut Found,
     ) {
         let Some(next) = finals.get(chosen.len()) else {
-            return self.record_outcome(state, chosen, found);
+            return self.record_outcome(state, chosen, remarks, found);
         };
         for last_writes in &next.last_writes {
             chosen.push((next, last_writes));
-            self.record_outcomes(state, finals, chosen, found);
+            self.record_outcomes(state, finals, remarks, chosen, found);
             chosen.pop();
         }
     }
 
-    fn record_outcome(&self, state: &State, chosen: &[(&FinalValues, &[EventId])], found: &mut Found) {
+    fn record_outcome(
+        &self,
+        state: &State,
+        chosen: &[(&FinalValues, &[EventId])],
+        remarks: &[u32],
+        found: &mut Found,
+    ) {
         let dispatch = self.context.dispatch;
         let mut memory: Vec<Vec<Byte>> = Vec::new();
         for object in dispatch.objects.iter().filter(|object| object.observed) {
@@ -116,7 +126,9 @@ impl Search<'_> {
             }
             memory.push(bytes);
         }
-        self.record(state, Outcome { end: End::Terminated, memory, volatile: traces(state) }, found);
+        let volatile = traces(state);
+        let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: remarks.to_vec() };
+        self.record(state, outcome, found);
     }
 
     /// A run that waits for ever.
@@ -136,15 +148,19 @@ impl Search<'_> {
         found.removable_hang = found.removable_hang.or(forever);
         found.explored += 1;
         self.note_values(state, found);
-        self.record(state, Outcome { end: End::Hang, memory: Vec::new(), volatile: traces(state) }, found);
+        self.record(state, Outcome::hang(traces(state)), found);
     }
 
     fn record(&self, state: &State, outcome: Outcome, found: &mut Found) {
         found.executions += 1;
         let mut bytes = 0;
-        if let Entry::Vacant(slot) = found.outcomes.entry(outcome) {
-            bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-            slot.insert(witness::of(&state.graph, self.knowledge.units(), self.context.settings.variant));
+        match found.outcomes.entry(outcome) {
+            Entry::Occupied(mut known) => known.get_mut().executions += 1,
+            Entry::Vacant(slot) => {
+                bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
+                let variant = self.context.settings.variant;
+                slot.insert(witness::of(&state.graph, self.knowledge.units(), variant));
+            }
         }
         self.context.budget.execution(bytes);
     }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::event::{Access, Atomicity, ClassSet, Fence, Order, Scope, Semantics};
+use crate::event::{Access, Atomicity, ClassSet, DeviceOperation, Fence, Order, Scope, Semantics};
 use crate::model::graph::{Event, Kind, Unit};
 
 /// An event for an access; sources and values are filled in by the caller.
@@ -49,6 +49,15 @@ pub(crate) fn set_semantics(event: &mut Event, semantics: Semantics) {
     event.semantics = if relaxed { ClassSet::default() } else { semantics.classes };
     event.make_available = semantics.make_available;
     event.make_visible = semantics.make_visible;
+}
+
+/// An event for an operation on the device domain.
+pub(crate) fn device_event(agent: u32, operation: DeviceOperation, fence: &Fence) -> Event {
+    let kind = match operation {
+        DeviceOperation::Availability => Kind::DeviceAvailability,
+        DeviceOperation::Visibility => Kind::DeviceVisibility,
+    };
+    fence_event(agent, kind, fence)
 }
 
 /// An event for a memory barrier or a control barrier.

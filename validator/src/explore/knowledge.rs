@@ -30,6 +30,7 @@ pub(super) struct Knowledge {
     shared: BTreeSet<UnitKey>,
     split: BTreeSet<UnitKey>,
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    foreseen_writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     pub(super) spin_reads: BTreeSet<InstId>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
@@ -105,6 +106,9 @@ impl Knowledge {
                 }
             }
         }
+        knowledge.shared.extend(&settings.foreseen.shared);
+        knowledge.writers.clone_from(&settings.foreseen.writers);
+        knowledge.foreseen_writers.clone_from(&settings.foreseen.writers);
         knowledge.number_units();
         knowledge
     }
@@ -153,7 +157,7 @@ impl Knowledge {
         }
         if again {
             self.number_units();
-            self.writers.clear();
+            self.writers.clone_from(&self.foreseen_writers);
         }
         for (key, writers) in &found.writers {
             let known = self.writers.entry(*key).or_default();

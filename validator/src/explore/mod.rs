@@ -14,6 +14,7 @@
 //! ([`knowledge`]). Only the last round counts.
 
 mod aliasing;
+mod barriers;
 mod budget;
 mod complete;
 pub(crate) mod events;
@@ -30,6 +31,7 @@ mod state;
 mod stuck;
 mod witness;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +39,9 @@ pub use budget::Progress;
 
 use crate::behaviour::{Behaviours, Produced};
 use crate::dispatch::Dispatch;
+use crate::ir::InstId;
 use crate::ir::Program;
+use crate::model::consistency::Judge;
 use crate::model::vulkan::Variant;
 
 /// What a data race does (DESIGN section 1).
@@ -48,6 +52,16 @@ pub enum Races {
     Undefined,
     /// The outcomes of racy executions count like others.
     Keep,
+}
+
+/// What a search would otherwise have to learn about a program. Too much of it costs time, and never
+/// changes a result.
+#[derive(Clone, Debug, Default)]
+pub struct Foreseen {
+    /// Words (memory and first byte) that several invocations access.
+    pub shared: Vec<(u32, u32)>,
+    /// Per such word, the invocations and instructions that may write it.
+    pub writers: BTreeMap<(u32, u32), BTreeSet<(u32, InstId)>>,
 }
 
 /// The choices and bounds of a search.
@@ -74,6 +88,13 @@ pub struct Settings {
     pub shortcuts: bool,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
+    /// What is known about the program beforehand.
+    pub foreseen: Foreseen,
+    /// What to remark on an execution, besides its final memory.
+    pub remark: Option<fn(&Judge) -> Vec<u32>>,
+    /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
+    /// the memory that invocations share.
+    pub axioms: bool,
     pub progress: Arc<Progress>,
 }
 
@@ -92,6 +113,9 @@ impl Default for Settings {
             stop_at_undefined: false,
             shortcuts: true,
             speculate: Produced::new(),
+            foreseen: Foreseen::default(),
+            remark: None,
+            axioms: true,
             progress: Arc::default(),
         }
     }

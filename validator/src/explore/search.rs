@@ -1,10 +1,12 @@
 //! The search itself: run every invocation as far as it goes, then branch.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::barriers::BarrierNumbers;
 use super::budget::Budget;
 use super::events;
 use super::knowledge::{Discoveries, Knowledge};
@@ -14,7 +16,7 @@ use super::state::{self, Arrived, By, State, Status};
 use super::{witness, Races, Settings};
 use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Fault, Fence, Order, Scope, UndefinedKind};
+use crate::event::{Access, Atomicity, Fault, Fence, Order, Scope, UndefinedKind, Wait};
 use crate::interp::Stop;
 use crate::ir::{Line, Program};
 use crate::model::consistency::{DataRace, Judge};
@@ -31,12 +33,20 @@ pub(super) struct Context<'a> {
     pub(super) dispatch: &'a Dispatch,
     pub(super) settings: &'a Settings,
     pub(super) reach: Reach,
+    pub(super) numbers: BarrierNumbers,
     pub(super) budget: Budget<'a>,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(program: &'a Program, dispatch: &'a Dispatch, settings: &'a Settings) -> Self {
-        Context { program, dispatch, settings, reach: Reach::new(program), budget: Budget::new(settings) }
+        Context {
+            program,
+            dispatch,
+            settings,
+            reach: Reach::new(program),
+            numbers: BarrierNumbers::new(program, dispatch),
+            budget: Budget::new(settings),
+        }
     }
 }
 
@@ -59,7 +69,11 @@ pub(super) struct Found {
 impl Found {
     fn merge(&mut self, other: Found) {
         for (outcome, witness) in other.outcomes {
-            self.outcomes.entry(outcome).or_insert(witness);
+            let executions = witness.executions;
+            match self.outcomes.entry(outcome) {
+                Entry::Vacant(slot) => _ = slot.insert(witness),
+                Entry::Occupied(mut known) => known.get_mut().executions += executions,
+            }
         }
         for (undefined, witness) in other.undefined {
             self.undefined.entry(undefined).or_insert(witness);
@@ -247,10 +261,22 @@ impl<'a> Search<'a> {
                     state.push(events::fence_event(agent, Kind::Fence, &fence));
                 }
             }
-            Stop::Barrier { execution, fence, name, inst, line } => {
-                state.threads[index].status =
-                    Status::Barrier(Arc::new(Arrived { execution, fence, name, inst, line }));
+            Stop::Device(operation, fence) => {
+                if self.knowledge.has_units() {
+                    state.push(events::device_event(agent, operation, &fence));
+                }
             }
+            Stop::Barrier { execution, fence, waits: Wait::Nobody(instance), .. } => {
+                if self.knowledge.has_units() {
+                    let kind = Kind::Barrier { instance, execution };
+                    state.push(events::fence_event(agent, kind, &fence));
+                }
+            }
+            Stop::Barrier { execution, fence, name, waits, line, .. } => {
+                state.threads[index].status =
+                    Status::Barrier(Arc::new(Arrived { execution, fence, name, waits, line }));
+            }
+            Stop::Discarded => return Advanced::Dead,
             Stop::Choose { ways, line: _ } => {
                 let children = (0..ways).map(|way| {
                     let mut child = state.clone();
@@ -369,23 +395,25 @@ impl<'a> Search<'a> {
         for index in 0..state.threads.len() {
             let Status::Barrier(arrived) = &state.threads[index].status else { continue };
             let arrived = arrived.clone();
-            let members: Vec<usize> = (0..state.threads.len())
-                .filter(|other| state.graph.in_scope_instance(index as u32, arrived.execution, *other as u32))
-                .collect();
-            let here: Vec<usize> = members
-                .iter()
-                .copied()
-                .filter(|other| match &state.threads[*other].status {
-                    Status::Barrier(b) => b.inst == arrived.inst && b.name == arrived.name,
-                    _ => false,
-                })
-                .collect();
+            let members = self.barrier_members(state, index, &arrived);
+            let here = arrived_with(state, &members, &arrived);
+            if let Wait::Quorum(quorum) = arrived.waits {
+                // With others who may come, who belongs together is open.
+                if here.len() == members.len() && here.len() == quorum as usize {
+                    self.pass_barrier(state, &here);
+                    return true;
+                }
+                continue;
+            }
             let settled = members
                 .iter()
                 .all(|other| matches!(state.threads[*other].status, Status::Barrier(_) | Status::Finished));
             if here.len() == members.len() {
                 self.pass_barrier(state, &here);
                 return true;
+            }
+            if arrived.waits != Wait::Everybody {
+                continue;
             }
             if settled && arrived.execution == Scope::Subgroup {
                 state.diverged.get_or_insert(arrived.line);
@@ -405,7 +433,18 @@ impl<'a> Search<'a> {
         false
     }
 
-    fn pass_barrier(&self, state: &mut State, members: &[usize]) {
+    /// The invocations that a barrier waits for, or may join.
+    pub(super) fn barrier_members(&self, state: &State, index: usize, arrived: &Arrived) -> Vec<usize> {
+        let in_scope =
+            |other: &usize| state.graph.in_scope_instance(index as u32, arrived.execution, *other as u32);
+        let uses = |other: &usize| match arrived.waits {
+            Wait::Users | Wait::Quorum(_) => self.context.numbers.uses(*other, &arrived.name),
+            Wait::Everybody | Wait::Nobody(_) => true,
+        };
+        (0..state.threads.len()).filter(in_scope).filter(uses).collect()
+    }
+
+    pub(super) fn pass_barrier(&self, state: &mut State, members: &[usize]) {
         let instance = state.instances;
         state.instances += 1;
         self.begin_phase(state, members);
@@ -444,7 +483,7 @@ impl<'a> Search<'a> {
         let variant = self.context.settings.variant;
         let relations = Arc::new(vulkan::relations(&state.graph, variant));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
-        if !judge.is_consistent() {
+        if self.context.settings.axioms && !judge.is_consistent() {
             return Judgement::Inconsistent;
         }
         if self.context.settings.races == Races::Undefined && state.pending.is_empty() {
@@ -457,7 +496,16 @@ impl<'a> Search<'a> {
     }
 }
 
-fn divergent_barrier(fence: &Fence) -> Fault {
+/// Those of `members` that stand at the same barrier instance.
+pub(super) fn arrived_with(state: &State, members: &[usize], arrived: &Arrived) -> Vec<usize> {
+    let is_here = |other: &usize| match &state.threads[*other].status {
+        Status::Barrier(other) => other.name == arrived.name,
+        _ => false,
+    };
+    members.iter().copied().filter(is_here).collect()
+}
+
+pub(super) fn divergent_barrier(fence: &Fence) -> Fault {
     Fault {
         kind: UndefinedKind::DivergentBarrier,
         line: fence.line,

@@ -136,7 +136,7 @@ impl Search<'_> {
                     simulation.threads[index].status =
                         Status::Reading { access: Arc::new(access), atomic: Some(atomicity), may_write };
                 }
-                Stop::Fence(_) | Stop::LoopEntry { .. } => {}
+                Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } => {}
                 Stop::Iteration { function_depth, loop_id, .. } => {
                     if function_depth == arrival.depth && loop_id == arrival.loop_id {
                         let now: &Invocation = &simulation.threads[index].invocation;
@@ -150,6 +150,7 @@ impl Search<'_> {
                 | Stop::Choose { .. }
                 | Stop::Finished
                 | Stop::Fault(_)
+                | Stop::Discarded
                 | Stop::OutOfFuel
                 | Stop::Unsupported { .. }
                 | Stop::Forever { .. } => return false,

@@ -9,9 +9,9 @@ use super::memory::{Accessor, Contents};
 use super::phases::Phase;
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope};
+use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope, Wait};
 use crate::interp::Invocation;
-use crate::ir::{InstId, Line, LoopId, Program};
+use crate::ir::{Line, LoopId, Program};
 use crate::model::graph::{Agent, Event, EventId, Graph, Source, Unit, UnitBytes};
 use crate::model::vulkan::Relations;
 use crate::value::Byte;
@@ -21,6 +21,8 @@ use crate::value::Byte;
 pub(super) struct State {
     pub(super) threads: Vec<Thread>,
     pub(super) graph: Graph,
+    /// Pairs of invocations.
+    pub(super) system_synchronizes_with: Arc<[(u32, u32)]>,
     pub(super) contents: Contents,
     /// Speculated reads whose write is still to come.
     pub(super) pending: Vec<Pending>,
@@ -96,7 +98,7 @@ pub(super) struct Arrived {
     pub(super) execution: Scope,
     pub(super) fence: Fence,
     pub(super) name: InstanceName,
-    pub(super) inst: InstId,
+    pub(super) waits: Wait,
     pub(super) line: Line,
 }
 
@@ -113,7 +115,11 @@ impl State {
         let agents = dispatch
             .places
             .iter()
-            .map(|place| Agent { subgroup: place.subgroup, workgroup: place.workgroup, queue_family: 0 })
+            .map(|place| Agent {
+                subgroup: place.subgroup,
+                workgroup: place.workgroup,
+                queue_family: place.queue_family,
+            })
             .collect();
         let threads = (0..dispatch.places.len())
             .map(|index| Thread {
@@ -130,6 +136,7 @@ impl State {
         State {
             threads,
             graph: Graph { agents, ..Graph::default() },
+            system_synchronizes_with: dispatch.system_synchronizes_with.as_slice().into(),
             contents: Contents::new(dispatch),
             pending: Vec::new(),
             phases: Arc::new(vec![Phase::default(); workgroups as usize]),
@@ -169,8 +176,20 @@ impl State {
 
     /// Adds an event; returns its number.
     pub(super) fn push(&mut self, event: Event) -> EventId {
+        let id = self.graph.events.len() as EventId;
+        let Graph { events, system_synchronizes_with, .. } = &mut self.graph;
+        for (first, second) in self.system_synchronizes_with.iter() {
+            for (other, earlier) in (0..id).zip(events.iter()) {
+                if (earlier.agent, event.agent) == (*first, *second) {
+                    system_synchronizes_with.push((other, id));
+                }
+                if (event.agent, earlier.agent) == (*first, *second) {
+                    system_synchronizes_with.push((id, other));
+                }
+            }
+        }
         self.graph.events.push(event);
-        self.graph.events.len() as EventId - 1
+        id
     }
 }
 

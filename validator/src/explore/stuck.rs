@@ -27,7 +27,7 @@ impl Search<'_> {
         if hangs {
             self.hang(state, found);
         }
-        let mut children = Vec::new();
+        let mut children = self.pass_quorums(state);
         if self.may_buffer_loads(state, &waiting) {
             // Any of the reads may be the one whose value is known. What several of these branches could
             // reach belongs to the first: in the others, the reads before read no known value.
@@ -36,6 +36,9 @@ impl Search<'_> {
                 children.extend(self.speculate(&others, *index, found));
                 others.threads[*index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
             }
+        }
+        if children.is_empty() && !hangs && waiting.is_empty() && self.diverge(state, found) {
+            return children;
         }
         if children.is_empty() && !hangs {
             found.blocked += 1;

@@ -36,7 +36,7 @@ pub(super) fn of(graph: &Graph, units: &[UnitKey], variant: Variant) -> Witness 
                 .collect(),
         }
     });
-    Witness { events: events.collect(), graph: graph.clone(), units: units.to_vec() }
+    Witness { executions: 1, events: events.collect(), graph: graph.clone(), units: units.to_vec() }
 }
 
 /// A sentence about a race, without line numbers.

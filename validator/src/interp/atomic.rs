@@ -80,6 +80,11 @@ fn update(op: &AtomicOp, old: Scalar, value: impl Fn(Operand) -> Scalar) -> Upda
         AtomicKind::And { value: operand } => bits::and(old, value(operand)),
         AtomicKind::Or { value: operand } => bits::or(old, value(operand)),
         AtomicKind::Xor { value: operand } => bits::xor(old, value(operand)),
+        AtomicKind::IMul { value: operand } => arithmetic::multiply(width, old, value(operand)),
+        AtomicKind::SDiv { value: operand } => {
+            let quotient = arithmetic::signed_divide(width, old, value(operand));
+            quotient.unwrap_or(Scalar::undefined(width))
+        }
     })
 }
 

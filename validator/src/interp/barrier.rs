@@ -2,8 +2,8 @@
 
 use super::machine::{Machine, Step};
 use super::{Invocation, Stop};
-use crate::event::{Fence, InstanceName};
-use crate::ir::{BarrierOp, InstId, Line, Program};
+use crate::event::{Fence, InstanceName, Scope, Semantics, Wait};
+use crate::ir::{BarrierOp, FunctionId, InstId, Line, NumberedBarrier, NumberedWait, Program};
 
 impl Machine<'_> {
     pub(super) fn barrier(&mut self, op: &BarrierOp, line: Line) -> Step {
@@ -16,12 +16,39 @@ impl Machine<'_> {
                 execution,
                 fence: Fence { scope: self.memory_scope(memory), semantics, inst, line },
                 name: self.state.instance_name(self.program),
+                waits: Wait::Everybody,
                 inst,
                 line,
             },
+            BarrierOp::Numbered(ref barrier) => self.numbered_barrier(barrier, line)?,
+            BarrierOp::Device(operation) => {
+                let (scope, semantics) = (Scope::Device, Semantics::default());
+                Stop::Device(operation, Fence { scope, semantics, inst, line })
+            }
         };
         self.state.advance();
         Err(Box::new(stop))
+    }
+
+    fn numbered_barrier(&mut self, barrier: &NumberedBarrier, line: Line) -> Result<Stop, Box<Stop>> {
+        let inst = self.state.frame.instruction();
+        let mut number_of =
+            |operand| self.choose_bits(self.value(operand), line).map(|value| value.bits as u32);
+        let number = number_of(barrier.number)?;
+        let (waits, group) = match barrier.waits {
+            NumberedWait::Nobody => (Wait::Nobody(number), 0),
+            NumberedWait::Users => (Wait::Users, number_of(barrier.iteration)?),
+            NumberedWait::Quorum { id, count } => (Wait::Quorum(number_of(count)?), number_of(id)?),
+        };
+        let site = InstId { function: FunctionId(u32::MAX), index: number };
+        Ok(Stop::Barrier {
+            execution: barrier.scope,
+            fence: Fence { scope: barrier.scope, semantics: barrier.semantics, inst, line },
+            name: InstanceName { path: vec![(site, vec![group])] },
+            waits,
+            inst,
+            line,
+        })
     }
 }
 

@@ -72,7 +72,8 @@ impl Invocation {
     /// The invocation `index` of the dispatch, before its first instruction.
     pub fn new(program: &Program, dispatch: &Dispatch, index: u32) -> Self {
         let place = &dispatch.places[index as usize];
-        let frame = Frame { function: program.entry.function, pc: 0, registers: 0, loops: 0, objects: 0 };
+        let entry = dispatch.entries.get(index as usize).copied().unwrap_or(program.entry.function);
+        let frame = Frame { function: entry, pc: 0, registers: 0, loops: 0, objects: 0 };
         let mut invocation = Invocation {
             index,
             workgroup: place.workgroup,
@@ -170,6 +171,7 @@ impl Invocation {
             | Stop::AtomicRead { .. }
             | Stop::AtomicWrite { .. }
             | Stop::Fence(_)
+            | Stop::Device(..)
             | Stop::Barrier { .. } => self.activity.events += 1,
             Stop::Choose { .. } => self.activity.choices += 1,
             Stop::Finished => self.finished = true,
@@ -178,6 +180,7 @@ impl Invocation {
             | Stop::Fault(_)
             | Stop::OutOfFuel
             | Stop::Unsupported { .. }
+            | Stop::Discarded
             | Stop::Forever { .. } => {}
         }
         stop

@@ -115,6 +115,11 @@ impl<'a> Machine<'a> {
                 let all = self.values(*a, *count).into_iter().fold(Scalar::new(1), super::bits::and);
                 self.state.set(*dst, all);
             }
+            Op::Require { a, b } => {
+                if self.value(*a) != self.value(*b) {
+                    return Err(Box::new(Stop::Discarded));
+                }
+            }
             Op::Nop | Op::Control(_) | Op::Memory(_) | Op::Atomic(_) | Op::Barrier(_) => {}
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! [`SharedMemory`] does not settle at once, at a barrier, at an undefined condition, at a
 //! fault. It is `Clone`: the explorer keeps copies at its branch points.
 
-use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope};
+use crate::event::{Access, Atomicity, DeviceOperation, Fault, Fence, InstanceName, Scope, Wait};
 use crate::ir::{InstId, Line, LoopId};
 use crate::value::Byte;
 
@@ -88,9 +88,14 @@ pub enum Stop {
         execution: Scope,
         fence: Fence,
         name: InstanceName,
+        waits: Wait,
         inst: InstId,
         line: Line,
     },
+    /// An operation on the device domain: just run on.
+    Device(DeviceOperation, Fence),
+    /// The execution does not count.
+    Discarded,
     /// An undefined condition, selector or index: answer with [`Invocation::choose`] and a way
     /// below this number.
     Choose {

@@ -80,6 +80,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::Any { .. }
         | Op::All { .. }
         | Op::Barrier(_)
+        | Op::Require { .. }
         | Op::Nop => false,
     }
 }

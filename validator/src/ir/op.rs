@@ -1,7 +1,7 @@
 //! The operations of the lowered form, one enum a family.
 
 use super::{Decorations, FunctionId, MemoryOperands, Operand, ShapeId};
-use crate::event::{Scope, Semantics, StorageClass};
+use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
 /// An operation. `dst` is the first component of the result's registers.
 #[derive(Clone, Debug)]
@@ -78,6 +78,11 @@ pub enum Op {
     Memory(MemoryOp),
     Atomic(AtomicOp),
     Barrier(BarrierOp),
+    /// Executions in which `a` and `b` differ do not count: the value that a litmus test expects.
+    Require {
+        a: Operand,
+        b: Operand,
+    },
     /// A debug or non-semantic instruction was here.
     Nop,
 }
@@ -445,24 +450,92 @@ pub struct AtomicOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicKind {
     Load,
-    Store { value: Operand },
-    Exchange { value: Operand },
-    CompareExchange { value: Operand, comparator: Operand },
+    Store {
+        value: Operand,
+    },
+    Exchange {
+        value: Operand,
+    },
+    CompareExchange {
+        value: Operand,
+        comparator: Operand,
+    },
     IIncrement,
     IDecrement,
-    IAdd { value: Operand },
-    ISub { value: Operand },
-    SMin { value: Operand },
-    UMin { value: Operand },
-    SMax { value: Operand },
-    UMax { value: Operand },
-    And { value: Operand },
-    Or { value: Operand },
-    Xor { value: Operand },
+    IAdd {
+        value: Operand,
+    },
+    ISub {
+        value: Operand,
+    },
+    SMin {
+        value: Operand,
+    },
+    UMin {
+        value: Operand,
+    },
+    SMax {
+        value: Operand,
+    },
+    UMax {
+        value: Operand,
+    },
+    And {
+        value: Operand,
+    },
+    Or {
+        value: Operand,
+    },
+    Xor {
+        value: Operand,
+    },
+    /// Litmus tests only.
+    IMul {
+        value: Operand,
+    },
+    /// Litmus tests only; a division by zero leaves an undefined value.
+    SDiv {
+        value: Operand,
+    },
 }
 
 #[derive(Clone, Debug)]
 pub enum BarrierOp {
-    Memory { scope: Scope, semantics: Semantics },
-    Control { execution: Scope, memory: Scope, semantics: Semantics },
+    Memory {
+        scope: Scope,
+        semantics: Semantics,
+    },
+    Control {
+        execution: Scope,
+        memory: Scope,
+        semantics: Semantics,
+    },
+    Numbered(NumberedBarrier),
+    /// Litmus tests only: an availability operation to the device domain, or a visibility operation from it.
+    Device(DeviceOperation),
+}
+
+/// A control barrier of a litmus test: its number, not the static instruction, names the instance.
+#[derive(Clone, Debug)]
+pub struct NumberedBarrier {
+    /// Execution and memory scope.
+    pub scope: Scope,
+    pub semantics: Semantics,
+    pub number: Operand,
+    /// How often the invocation has executed the number before.
+    pub iteration: Operand,
+    pub waits: NumberedWait,
+}
+
+/// Whom a numbered barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberedWait {
+    Nobody,
+    /// The invocations of the scope instance whose code has the number.
+    Users,
+    /// So many invocations, at the barrier resource `id`.
+    Quorum {
+        id: Operand,
+        count: Operand,
+    },
 }

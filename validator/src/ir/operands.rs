@@ -1,8 +1,8 @@
 //! Which operands an operation reads and where its result goes.
 
 use super::{
-    AtomicKind, AtomicOp, BarrierOp, BitFieldOp, CompositeOp, ControlOp, Edge, MatrixOp, MemoryOp, Op,
-    Operand,
+    AtomicKind, AtomicOp, BarrierOp, BitFieldOp, CompositeOp, ControlOp, Edge, MatrixOp, MemoryOp,
+    NumberedWait, Op, Operand,
 };
 
 impl Op {
@@ -21,8 +21,15 @@ impl Op {
             Op::Composite(op) => op.visit_operands(visit),
             Op::Select { condition, a, b, .. } => [*condition, *a, *b].into_iter().for_each(visit),
             Op::Undef { .. }
-            | Op::Barrier(BarrierOp::Memory { .. } | BarrierOp::Control { .. })
+            | Op::Barrier(BarrierOp::Memory { .. } | BarrierOp::Control { .. } | BarrierOp::Device(_))
             | Op::Nop => {}
+            Op::Barrier(BarrierOp::Numbered(barrier)) => {
+                [barrier.number, barrier.iteration].into_iter().for_each(&mut *visit);
+                if let NumberedWait::Quorum { id, count } = barrier.waits {
+                    [id, count].into_iter().for_each(visit);
+                }
+            }
+            Op::Require { a, b } => [*a, *b].into_iter().for_each(visit),
             Op::Control(op) => op.visit_operands(visit),
             Op::Memory(op) => op.visit_operands(visit),
             Op::Atomic(op) => op.visit_operands(visit),
@@ -62,7 +69,8 @@ impl Op {
                 | ControlOp::Kill,
             )
             | Op::Memory(MemoryOp::Store { .. } | MemoryOp::Copy { .. })
-            | Op::Barrier(BarrierOp::Memory { .. } | BarrierOp::Control { .. })
+            | Op::Barrier(_)
+            | Op::Require { .. }
             | Op::Nop => None,
             Op::Atomic(op) => Some(op.dst),
         }
@@ -194,7 +202,9 @@ impl AtomicOp {
             | AtomicKind::UMax { value }
             | AtomicKind::And { value }
             | AtomicKind::Or { value }
-            | AtomicKind::Xor { value } => visit(value),
+            | AtomicKind::Xor { value }
+            | AtomicKind::IMul { value }
+            | AtomicKind::SDiv { value } => visit(value),
         }
     }
 }

@@ -54,6 +54,8 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
     builder.workgroup_variables();
     builder.others()?;
     Ok(Dispatch {
+        entries: Vec::new(),
+        system_synchronizes_with: Vec::new(),
         objects: builder.objects,
         object_of: builder.object_of,
         places: places(launch),
@@ -242,6 +244,7 @@ fn places(launch: &Launch) -> Vec<Place> {
         .map(|(workgroup, local_index)| Place {
             workgroup,
             subgroup: workgroup * subgroups + local_index / subgroup_size,
+            queue_family: 0,
             workgroup_id: coordinates(workgroup, groups_x, groups_y),
             local_id: coordinates(local_index, local_x, local_y),
             local_index,

@@ -93,6 +93,8 @@ impl Survey<'_> {
             | Op::Any { .. }
             | Op::All { .. }
             | Op::Control(_)
+            | Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_))
+            | Op::Require { .. }
             | Op::Nop => {}
         }
     }

@@ -82,13 +82,15 @@ fn turn_of(
         match invocation.run(program, dispatch, memory, fuel) {
             Stop::Barrier { .. } => return State::Waiting,
             Stop::Choose { .. } => invocation.choose(0),
-            Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
+            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
             Stop::OutOfFuel => return State::Running,
             Stop::Fault(fault) => {
                 *out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
                 return State::Done;
             }
-            Stop::Finished | Stop::Forever { .. } | Stop::Unsupported { .. } => return State::Done,
+            Stop::Finished | Stop::Discarded | Stop::Forever { .. } | Stop::Unsupported { .. } => {
+                return State::Done;
+            }
             // The memory settles every access at once, so that none of these stops an invocation.
             Stop::Read(_) | Stop::Write(..) | Stop::AtomicRead { .. } | Stop::AtomicWrite { .. } => {
                 return State::Done;

@@ -9,7 +9,7 @@ use super::mnemonic::{self, Mnemonic};
 use super::names::Variables;
 use super::test::{
     Access, AccessKind, Condition, Expectation, Instruction, Operand, Quantifier, Register, Statement,
-    Target, Term, Test, Thread, Value,
+    Target, Term, Test, Thread, Value, Wait,
 };
 use super::Dialect;
 use crate::event::ClassSet;
@@ -190,9 +190,12 @@ impl<'a> Parser<'a> {
                 Instruction::Update { access, operation, register, value: operand(line)?, expected }
             }
             Mnemonic::MemoryBarrier { scope, semantics } => Instruction::MemoryBarrier { scope, semantics },
-            Mnemonic::ControlBarrier { scope, semantics } => {
-                Instruction::ControlBarrier { scope, semantics, instance: operand(line)?, named: None }
-            }
+            Mnemonic::ControlBarrier { scope, semantics } => Instruction::ControlBarrier {
+                scope,
+                semantics,
+                instance: operand(line)?,
+                waits: Wait::Nobody,
+            },
             Mnemonic::DeviceAvailability => Instruction::DeviceAvailability,
             Mnemonic::DeviceVisibility => Instruction::DeviceVisibility,
         };

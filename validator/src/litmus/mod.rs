@@ -5,8 +5,10 @@ mod error;
 mod herd;
 mod khronos;
 mod lexer;
+mod lower;
 mod mnemonic;
 mod names;
+mod run;
 pub mod test;
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,8 @@ mod tests;
 use std::path::Path;
 
 pub use error::ParseError;
+pub use lower::Unsupported;
+pub use run::{run, Answer, Checked, State, Told};
 use test::Test;
 
 /// The two languages that litmus tests are written in.

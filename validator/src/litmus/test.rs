@@ -40,7 +40,7 @@ pub struct Variable {
 }
 
 /// A value known before the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     Number(i32),
     /// The address of a variable.
@@ -149,7 +149,7 @@ pub enum Instruction {
         semantics: Semantics,
         /// Barriers of equal numbers are one instance.
         instance: Operand,
-        named: Option<NamedBarrier>,
+        waits: Wait,
     },
     DeviceAvailability,
     DeviceVisibility,
@@ -169,12 +169,33 @@ pub enum Instruction {
     },
 }
 
-/// A barrier resource.
+impl Instruction {
+    /// The register that it sets.
+    pub fn destination(&self) -> Option<usize> {
+        match self {
+            Instruction::Load { register, .. }
+            | Instruction::Update { register, .. }
+            | Instruction::Compute { register, .. } => Some(*register),
+            Instruction::Store { .. }
+            | Instruction::MemoryBarrier { .. }
+            | Instruction::ControlBarrier { .. }
+            | Instruction::DeviceAvailability
+            | Instruction::DeviceVisibility
+            | Instruction::Goto(_)
+            | Instruction::Branch { .. } => None,
+        }
+    }
+}
+
+/// Whom a control barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedBarrier {
-    pub id: Operand,
-    /// Number of threads that complete it; all of the scope instance if none is given.
-    pub quorum: Option<Operand>,
+pub enum Wait {
+    /// It only orders memory (`.test`).
+    Nobody,
+    /// The threads of the scope instance whose code has a barrier of the same number.
+    Users,
+    /// So many threads, at the barrier resource `id`.
+    Quorum { id: Operand, count: Operand },
 }
 
 /// What a read-modify-write, or arithmetic, computes from the old value and its operand.
@@ -235,7 +256,7 @@ pub enum Condition {
     Consistent,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Term {
     Value(Value),
     /// Final value of a register: thread and index.

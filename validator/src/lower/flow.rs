@@ -8,14 +8,14 @@
 
 /// A basic block as the analysis sees it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub successors: Vec<usize>,
     pub loop_merge: Option<usize>,
 }
 
 /// What the analysis finds out about a function.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     /// Reachable blocks in reverse post-order.
     pub order: Vec<usize>,
     /// Outer loops before the loops that they contain.
@@ -26,7 +26,7 @@ pub(super) struct Flow {
 }
 
 #[derive(Debug)]
-pub(super) struct NaturalLoop {
+pub(crate) struct NaturalLoop {
     pub header: usize,
     /// Whether each block is in the loop.
     pub body: Vec<bool>,

@@ -61,6 +61,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         | Op::Memory(_)
         | Op::Atomic(_)
         | Op::Barrier(_)
+        | Op::Require { .. }
         | Op::Nop => return None,
     };
     match evaluated {

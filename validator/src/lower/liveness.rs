@@ -6,7 +6,7 @@ use crate::ir::{Block, Inst, Operand};
 
 /// The values of a function: runs of registers, ascending.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(crate) struct Runs {
     runs: Vec<(u32, u32)>,
 }
 
@@ -65,7 +65,7 @@ impl Set {
 
 /// The registers that are live on entry to each of these blocks, after the φ moves of the edge that
 /// led there. Runs in `fixed` (addresses of variables, which never change in a frame) are left out.
-pub(super) fn live_registers(
+pub(crate) fn live_registers(
     headers: &[u32],
     blocks: &[Block],
     code: &[Inst],

@@ -105,6 +105,16 @@ fn release_sequence_heads(graph: &Graph, member: EventId) -> SmallVec<[EventId; 
     heads
 }
 
+/// Number of pairs of a release operation and a member of the release sequence that it heads, itself
+/// included.
+pub fn release_sequence_pairs(graph: &Graph) -> usize {
+    let is_release = |head: &EventId| graph.events[*head as usize].releases();
+    let writes = (0..graph.events.len() as EventId).filter(|id| graph.events[*id as usize].writes());
+    writes
+        .map(|member| release_sequence_heads(graph, member).iter().filter(|head| is_release(head)).count())
+        .sum()
+}
+
 /// Synchronizes-with, in all its shapes.
 fn synchronizes_with(graph: &Graph) -> Relation {
     let events = &graph.events;

@@ -32,6 +32,7 @@ fn dispatch() -> Dispatch {
     let place = |workgroup| Place {
         workgroup,
         subgroup: workgroup,
+        queue_family: 0,
         workgroup_id: [workgroup, 0, 0],
         local_id: [0; 3],
         local_index: 0,
@@ -53,6 +54,7 @@ fn outcome(result: &[u32]) -> Outcome {
         end: End::Terminated,
         memory: vec![words(&[1, 1]), words(result)],
         volatile: vec![Vec::new(), Vec::new()],
+        remarks: Vec::new(),
     }
 }
 
@@ -256,7 +258,7 @@ fn outcomes_report() -> OutcomesReport {
     let mut traced = outcome(&[0, 1]);
     traced.volatile[1] = vec![VolatileAccess::Repeated(BTreeSet::from([vec![read(0)]])), read(1)];
     traced.memory[0][5] = Byte::Undef;
-    let hang = Outcome { end: End::Hang, memory: Vec::new(), volatile: vec![Vec::new(), Vec::new()] };
+    let hang = Outcome::hang(vec![Vec::new(), Vec::new()]);
     OutcomesReport {
         module: Source { name: "module.spvasm".into(), text: String::new() },
         runs: vec![OutcomesRun {

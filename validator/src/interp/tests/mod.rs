@@ -48,6 +48,7 @@ impl Builder {
         let place = |index: u32| Place {
             workgroup: 0,
             subgroup: 0,
+            queue_family: 0,
             workgroup_id: [5, 1, 0],
             local_id: [index, 0, 0],
             local_index: index,

@@ -1,0 +1,303 @@
+//! What the model says of a litmus test's expectations.
+
+use std::collections::BTreeMap;
+
+use super::lower::{addressed, lower, number, Lowered, Unsupported};
+use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined, Witness};
+use crate::dispatch::Dispatch;
+use crate::explore::{self, Races, Settings};
+use crate::model::consistency::Judge;
+use crate::model::vulkan::{release_sequence_pairs, Variant};
+use crate::value::Byte;
+
+/// What was found out about a test.
+#[derive(Debug)]
+pub struct Answer {
+    /// Consistent executions, chains as the options have them.
+    pub executions: u64,
+    pub expectations: Vec<Checked>,
+    /// Final states and their numbers of executions, if they were asked for.
+    pub states: Vec<(State, u64)>,
+    /// Executions that have no final state, each kind once.
+    pub undefined: Vec<Undefined>,
+    /// Why the answer may not be complete.
+    pub incomplete: Vec<String>,
+}
+
+/// Names of registers and variables with their final values.
+pub type State = Vec<(String, String)>;
+
+/// An expectation and what was found.
+#[derive(Debug)]
+pub struct Checked {
+    /// Index in [`Test::expectations`].
+    pub index: usize,
+    /// What the file claims of the condition: some execution (for `forall`: every one) meets it.
+    pub expected: bool,
+    /// Whether that is so.
+    pub found: bool,
+    /// Executions that meet the condition.
+    pub meeting: u64,
+    /// Executions looked at.
+    pub executions: u64,
+    /// What decided: an execution that meets the condition, or one that does not where all should.
+    pub witness: Option<Told>,
+    /// The search behind it was complete.
+    pub complete: bool,
+}
+
+/// An execution and its dispatch.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub witness: Witness,
+    pub dispatch: Dispatch,
+}
+
+impl Checked {
+    /// Whether the expectation is met.
+    pub fn is_met(&self) -> bool {
+        self.expected == self.found
+    }
+
+    /// Whether what was found so far is all that counts: a search that was cut may have missed executions.
+    pub fn is_decided(&self) -> bool {
+        self.complete || self.witness.is_some()
+    }
+}
+
+/// Explores a test and checks its expectations. `settings` gives the variant and the bounds; `states`
+/// asks for all final states.
+///
+/// # Errors
+/// [`Unsupported`]: the test cannot be run.
+pub fn run(test: &Test, settings: &Settings, states: bool) -> Result<Answer, Unsupported> {
+    let lowered = lower(test, states)?;
+    let mut searches = Searches { test, lowered: &lowered, settings, done: BTreeMap::new() };
+    let mut expectations = Vec::new();
+    for (index, expectation) in test.expectations.iter().enumerate() {
+        let chains = settings.variant.chains && !expectation.without_chains;
+        let axioms = expectation.condition.is_about_consistent();
+        let behaviours = searches.search(chains, axioms);
+        expectations.push(check(test, &lowered, index, expectation, behaviours));
+    }
+    let behaviours = searches.search(settings.variant.chains, true);
+    let mut counted: BTreeMap<State, u64> = BTreeMap::new();
+    for (outcome, witness) in behaviours.outcomes.iter().filter(|_| states) {
+        if counts(test, &lowered, outcome) {
+            *counted.entry(state(test, &lowered, outcome)).or_default() += witness.executions;
+        }
+    }
+    let executions = executions(test, &lowered, behaviours);
+    let undefined = behaviours.undefined.iter().map(|(undefined, _)| undefined.clone()).collect();
+    let mut incomplete: Vec<String> = searches.done.values().flat_map(incomplete).collect();
+    incomplete.sort();
+    incomplete.dedup();
+    Ok(Answer { executions, expectations, states: counted.into_iter().collect(), undefined, incomplete })
+}
+
+/// Searches, each made once: by chains and axioms.
+struct Searches<'a> {
+    test: &'a Test,
+    lowered: &'a Lowered,
+    settings: &'a Settings,
+    done: BTreeMap<(bool, bool), Behaviours>,
+}
+
+impl Searches<'_> {
+    fn search(&mut self, chains: bool, axioms: bool) -> &Behaviours {
+        let Lowered { program, dispatch, foreseen, speculate, .. } = self.lowered;
+        let settings = self.settings;
+        let sequences = self.test.expectations.iter().any(|expectation| {
+            let mut found = false;
+            expectation.condition.visit_terms(&mut |term| found |= term == Term::ReleaseSequences);
+            found
+        });
+        self.done.entry((chains, axioms)).or_insert_with(|| {
+            let settings = Settings {
+                variant: Variant { chains, ..settings.variant },
+                races: Races::Keep,
+                foreseen: foreseen.clone(),
+                speculate: speculate.clone(),
+                remark: Some(if sequences { races_and_sequences } else { races }),
+                axioms,
+                ..settings.clone()
+            };
+            explore::explore(program, dispatch, &settings)
+        })
+    }
+}
+
+/// Number of data races.
+fn races(judge: &Judge) -> Vec<u32> {
+    vec![judge.data_races().len() as u32]
+}
+
+/// Number of data races, and pairs of a release and a member of its release sequence.
+fn races_and_sequences(judge: &Judge) -> Vec<u32> {
+    vec![judge.data_races().len() as u32, release_sequence_pairs(judge.graph) as u32]
+}
+
+fn incomplete(behaviours: &Behaviours) -> Vec<String> {
+    let mut reasons = behaviours.undecided.clone();
+    reasons.extend(behaviours.stopped.iter().map(|option| format!("the search was stopped ({option})")));
+    reasons.extend(behaviours.bounded.iter().map(|option| format!("the search was bounded ({option})")));
+    reasons
+}
+
+/// Whether an outcome is a final state that counts.
+fn counts(test: &Test, lowered: &Lowered, outcome: &Outcome) -> bool {
+    let meets = |condition: &Condition| Final { test, lowered, outcome }.holds(condition);
+    outcome.end == End::Terminated && test.filter.as_ref().is_none_or(meets)
+}
+
+fn executions(test: &Test, lowered: &Lowered, behaviours: &Behaviours) -> u64 {
+    let counted = behaviours.outcomes.iter().filter(|(outcome, _)| counts(test, lowered, outcome));
+    counted.map(|(_, witness)| witness.executions).sum()
+}
+
+fn check(
+    test: &Test,
+    lowered: &Lowered,
+    index: usize,
+    expectation: &Expectation,
+    behaviours: &Behaviours,
+) -> Checked {
+    let (mut meeting, mut executions) = (0, 0);
+    let (mut example, mut counterexample) = (None, None);
+    for (outcome, witness) in behaviours.outcomes.iter().filter(|(outcome, _)| counts(test, lowered, outcome))
+    {
+        executions += witness.executions;
+        if (Final { test, lowered, outcome }).holds(&expectation.condition) {
+            meeting += witness.executions;
+            example = example.or(Some(witness));
+        } else {
+            counterexample = counterexample.or(Some(witness));
+        }
+    }
+    let (expected, found, decisive) = match expectation.quantifier {
+        Quantifier::Exists => (true, example.is_some(), example),
+        Quantifier::NotExists => (false, example.is_some(), example),
+        Quantifier::ForAll => (true, counterexample.is_none(), counterexample),
+    };
+    let told = |witness: &Witness| Told { witness: witness.clone(), dispatch: lowered.dispatch.clone() };
+    let (witness, complete) = (decisive.map(told), behaviours.complete);
+    Checked { index, expected, found, meeting, executions, witness, complete }
+}
+
+/// A final state, against which conditions are held.
+struct Final<'a> {
+    test: &'a Test,
+    lowered: &'a Lowered,
+    outcome: &'a Outcome,
+}
+
+impl Final<'_> {
+    fn holds(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::True | Condition::Consistent => true,
+            Condition::Not(inner) => !self.holds(inner),
+            Condition::And(parts) => parts.iter().all(|part| self.holds(part)),
+            Condition::Or(parts) => parts.iter().any(|part| self.holds(part)),
+            Condition::Compare(comparison, a, b) => match (self.value(*a), self.value(*b)) {
+                (Some(a), Some(b)) => compare(*comparison, a as i32, b as i32),
+                // An undefined value may be any.
+                _ => true,
+            },
+        }
+    }
+
+    fn value(&self, term: Term) -> Option<u32> {
+        match term {
+            Term::Value(value) => Some(number(value)),
+            Term::DataRaces => self.outcome.remarks.first().copied(),
+            Term::ReleaseSequences => self.outcome.remarks.get(1).copied(),
+            Term::Register(..) | Term::Variable(_) => {
+                let position = self.lowered.observed.iter().position(|other| *other == term)?;
+                word(self.outcome.memory.get(position)?)
+            }
+        }
+    }
+
+    /// A value as a person writes it.
+    fn text(&self, term: Term) -> String {
+        match self.value(term) {
+            None => "undefined".to_owned(),
+            Some(value) => match addressed(self.test, value) {
+                Some(variable) => format!("&{}", self.test.variables[variable].name),
+                None => (value as i32).to_string(),
+            },
+        }
+    }
+}
+
+fn word(bytes: &[Byte]) -> Option<u32> {
+    let mut word = [0; 4];
+    for (slot, byte) in word.iter_mut().zip(bytes) {
+        match byte {
+            Byte::Known(value) => *slot = *value,
+            Byte::Undef => return None,
+        }
+    }
+    Some(u32::from_le_bytes(word))
+}
+
+fn compare(comparison: Comparison, a: i32, b: i32) -> bool {
+    match comparison {
+        Comparison::Equal => a == b,
+        Comparison::NotEqual => a != b,
+        Comparison::Less => a < b,
+        Comparison::LessEqual => a <= b,
+        Comparison::Greater => a > b,
+        Comparison::GreaterEqual => a >= b,
+    }
+}
+
+/// Registers and variables of a final state, with names.
+fn state(test: &Test, lowered: &Lowered, outcome: &Outcome) -> State {
+    let state = Final { test, lowered, outcome };
+    lowered.observed.iter().map(|term| (test.term_name(*term), state.text(*term))).collect()
+}
+
+impl Test {
+    /// How a register or a variable is called.
+    pub fn term_name(&self, term: Term) -> String {
+        match term {
+            Term::Register(thread, register) => {
+                let declared = self.threads.get(thread).and_then(|thread| thread.registers.get(register));
+                match declared.map(|register| register.name.as_str()) {
+                    Some(name) if !name.is_empty() => format!("P{thread}:{name}"),
+                    Some(_) | None => format!("P{thread}:{}", self.reads_of(thread, register)),
+                }
+            }
+            Term::Variable(variable) => {
+                self.variables.get(variable).map_or_else(String::new, |variable| variable.name.clone())
+            }
+            Term::Value(value) => (number(value) as i32).to_string(),
+            Term::DataRaces => "#dr".to_owned(),
+            Term::ReleaseSequences => "#rs".to_owned(),
+        }
+    }
+
+    /// A name for a register without one: the line of the read that sets it.
+    fn reads_of(&self, thread: usize, register: usize) -> String {
+        let code = self.threads.get(thread).map_or(&[][..], |thread| &thread.code);
+        let sets = code.iter().find(|statement| statement.instruction.destination() == Some(register));
+        sets.map_or_else(String::new, |statement| format!("line {}", statement.position.line))
+    }
+}
+
+impl Condition {
+    /// Whether inconsistent executions cannot meet it.
+    fn is_about_consistent(&self) -> bool {
+        match self {
+            Condition::Consistent => true,
+            Condition::And(parts) => parts.iter().any(Condition::is_about_consistent),
+            // Conditions on values are about executions that the model allows.
+            Condition::True | Condition::Not(_) | Condition::Or(_) => true,
+            Condition::Compare(_, a, b) => {
+                ![a, b].iter().any(|term| matches!(term, Term::DataRaces | Term::ReleaseSequences))
+            }
+        }
+    }
+}
