@@ -143,10 +143,10 @@ pub enum LegacyChoice {
     Coherent,
 }
 
-/// Choices that the verdict rests on, and bounds of the search.
+/// The memory model.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choices and bounds")]
-pub struct ChoiceArguments {
+pub struct ModelArguments {
     /// Memory model
     #[arg(long, value_enum, default_value_t = Model::Vulkan)]
     pub model: Model,
@@ -156,6 +156,75 @@ pub struct ChoiceArguments {
     /// Without availability and visibility chains
     #[arg(long)]
     pub no_chains: bool,
+}
+
+impl ModelArguments {
+    /// The variant of the memory model.
+    ///
+    /// # Errors
+    /// A model that is not built.
+    pub fn variant(&self) -> Result<Variant, CliError> {
+        if self.model == Model::Opencl {
+            return Err(CliError::usage("--model opencl is not supported yet by this version"));
+        }
+        let revision = match self.revision {
+            RevisionChoice::R2024 => Revision::R2024,
+            RevisionChoice::R2025 => Revision::R2025,
+        };
+        Ok(Variant { revision, chains: !self.no_chains })
+    }
+}
+
+/// Bounds of a search.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Choices and bounds")]
+pub struct BoundArguments {
+    /// Failing iterations of one spin loop
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().spin_bound)]
+    pub spin_bound: u32,
+    /// Instructions of one execution
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().max_instructions)]
+    pub max_instructions: u64,
+    /// Executions of one search
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().max_executions)]
+    pub max_executions: u64,
+    /// Memory for outcomes, in bytes, or with K, M or G
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "8G")]
+    pub max_memory: u64,
+    /// Time for the whole check
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub timeout: Option<Duration>,
+    /// Threads [default: one per core]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+impl BoundArguments {
+    /// The bounds.
+    ///
+    /// # Errors
+    /// No threads.
+    pub fn bounds(&self) -> Result<Bounds, CliError> {
+        if self.jobs == Some(0) {
+            return Err(CliError::usage("--jobs 0: at least one thread is needed"));
+        }
+        Ok(Bounds {
+            spin_bound: self.spin_bound,
+            max_instructions: self.max_instructions,
+            max_executions: self.max_executions,
+            max_memory: self.max_memory,
+            timeout: self.timeout,
+            jobs: self.jobs.unwrap_or(0),
+        })
+    }
+}
+
+/// Choices that the verdict rests on, and bounds of the search.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Choices and bounds")]
+pub struct ChoiceArguments {
+    #[command(flatten)]
+    pub model: ModelArguments,
     /// A data race makes the run undefined, or its outcomes count
     #[arg(long, value_enum, default_value_t = RaceChoice::Undefined)]
     pub races: RaceChoice,
@@ -177,32 +246,14 @@ pub struct ChoiceArguments {
     /// How floats are compared (only exact is supported yet)
     #[arg(long, value_name = "exact|spec|ulp:N", default_value = "exact")]
     pub float: String,
-    /// Failing iterations of one spin loop
-    #[arg(long, value_name = "N", default_value_t = Bounds::default().spin_bound)]
-    pub spin_bound: u32,
-    /// Instructions of one execution
-    #[arg(long, value_name = "N", default_value_t = Bounds::default().max_instructions)]
-    pub max_instructions: u64,
-    /// Executions of one search
-    #[arg(long, value_name = "N", default_value_t = Bounds::default().max_executions)]
-    pub max_executions: u64,
-    /// Memory for outcomes, in bytes, or with K, M or G
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "8G")]
-    pub max_memory: u64,
-    /// Time for the whole check
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    pub timeout: Option<Duration>,
-    /// Threads [default: one per core]
-    #[arg(long, short, value_name = "N")]
-    pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub bounds: BoundArguments,
 }
 
 impl ChoiceArguments {
     /// The options of a check, without those of single subcommands.
     pub fn options(&self, launch: LaunchOptions, target_env: String) -> Result<CheckOptions, CliError> {
-        if self.model == Model::Opencl {
-            return Err(CliError::usage("--model opencl is not supported yet by this version"));
-        }
+        let variant = self.model.variant()?;
         if self.environment == EnvironmentChoice::Shared {
             return Err(CliError::usage("--environment shared is not supported yet by this version"));
         }
@@ -218,16 +269,9 @@ impl ChoiceArguments {
                 format!("--float '{}' is none of exact, spec, ulp:N", self.float)
             }));
         }
-        if self.jobs == Some(0) {
-            return Err(CliError::usage("--jobs 0: at least one thread is needed"));
-        }
-        let revision = match self.revision {
-            RevisionChoice::R2024 => Revision::R2024,
-            RevisionChoice::R2025 => Revision::R2025,
-        };
         Ok(CheckOptions {
             launch,
-            variant: Variant { revision, chains: !self.no_chains },
+            variant,
             races: match self.races {
                 RaceChoice::Undefined => Races::Undefined,
                 RaceChoice::Keep => Races::Keep,
@@ -238,14 +282,7 @@ impl ChoiceArguments {
                 LegacyChoice::Coherent => Legacy::Coherent,
             },
             structural_reconvergence: self.reconvergence == ReconvergenceChoice::Structural,
-            bounds: Bounds {
-                spin_bound: self.spin_bound,
-                max_instructions: self.max_instructions,
-                max_executions: self.max_executions,
-                max_memory: self.max_memory,
-                timeout: self.timeout,
-                jobs: self.jobs.unwrap_or(0),
-            },
+            bounds: self.bounds.bounds()?,
             target_env,
             ..CheckOptions::default()
         })

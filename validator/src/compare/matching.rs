@@ -197,6 +197,8 @@ pub mod tests {
     /// A dispatch with these objects: key, initial bytes, observed.
     pub fn dispatch(objects: &[(&str, &[Byte], bool)]) -> Dispatch {
         Dispatch {
+            entries: Vec::new(),
+            system_synchronizes_with: Vec::new(),
             objects: objects
                 .iter()
                 .enumerate()

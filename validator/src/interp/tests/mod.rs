@@ -56,6 +56,8 @@ impl Builder {
             subgroup_lane: index,
         };
         let dispatch = Dispatch {
+            entries: Vec::new(),
+            system_synchronizes_with: Vec::new(),
             objects: Vec::new(),
             object_of: Vec::new(),
             places: vec![place(0), place(1)],
