@@ -8,8 +8,7 @@ use super::super::lexer::{Token, TokenKind};
 use super::super::mnemonic::{self, operation, Mnemonic};
 use super::super::names::Variables;
 use super::super::test::{
-    Access, AccessKind, Comparison, Instruction, NamedBarrier, Operand, Register, Statement, Target, Thread,
-    Value,
+    Access, AccessKind, Comparison, Instruction, Operand, Register, Statement, Target, Thread, Value, Wait,
 };
 use super::super::Dialect;
 use crate::event::ClassSet;
@@ -155,14 +154,14 @@ impl<'a> Reader<'_, 'a> {
             Mnemonic::MemoryBarrier { scope, semantics } => Instruction::MemoryBarrier { scope, semantics },
             Mnemonic::ControlBarrier { scope, semantics } => {
                 let instance = self.operand(cell)?;
-                let named = if cell.take_symbol(",") {
+                let mut waits = Wait::Users;
+                if cell.take_symbol(",") {
                     let id = self.operand(cell)?;
-                    let quorum = if cell.take_symbol(",") { Some(self.operand(cell)?) } else { None };
-                    Some(NamedBarrier { id, quorum })
-                } else {
-                    None
-                };
-                Instruction::ControlBarrier { scope, semantics, instance, named }
+                    if cell.take_symbol(",") {
+                        waits = Wait::Quorum { id, count: self.operand(cell)? };
+                    }
+                }
+                Instruction::ControlBarrier { scope, semantics, instance, waits }
             }
             Mnemonic::DeviceAvailability => Instruction::DeviceAvailability,
             Mnemonic::DeviceVisibility => Instruction::DeviceVisibility,
