@@ -98,7 +98,7 @@ struct Lexer<'a> {
 }
 
 /// Symbols of more than one character.
-const LONG_SYMBOLS: [&str; 9] = ["/\\", "\\/", "==", "!=", "<=", ">=", "=<", "&&", "||"];
+const LONG_SYMBOLS: [&str; 8] = ["/\\", "\\/", "==", "!=", "<=", ">=", "=<", "&&"];
 
 impl<'a> Lexer<'a> {
     fn rest(&self) -> &'a str {

@@ -1,11 +1,16 @@
 //! What the dot-separated tokens of an instruction come to; the dialects differ in their spelling only.
 
+mod modifier;
+
 use super::cursor::Cursor;
 use super::error::ParseError;
 use super::lexer::{Token, TokenKind};
 use super::test::{AccessKind, Operation, Semantics};
 use super::Dialect;
 use crate::event::{ClassSet, Order, Scope};
+use modifier::{expected_modifiers, expected_scopes, modifier, Modifier};
+
+pub(super) use modifier::operation;
 
 /// A memory instruction without its operands.
 #[derive(Clone, Copy, Debug)]
@@ -73,115 +78,10 @@ impl Family {
     }
 }
 
-/// A token after the mnemonic.
-#[derive(Clone, Copy, Debug)]
-enum Modifier {
-    Atomic,
-    Store,
-    Load,
-    Acquire,
-    Release,
-    AcquireRelease,
-    Class(ClassSet),
-    SemanticsClass(ClassSet),
-    Scope(Scope),
-    MakeAvailable,
-    MakeVisible,
-    Available,
-    Visible,
-    NonPrivate,
-    Operation(Operation),
-}
-
-const KHRONOS_MODIFIERS: &str = "atom, acq, rel, sc0 to sc3, semsc0 to semsc3, scopesg, scopewg, scopeqf, \
-                                 scopedev, semav, semvis, av, vis or nonpriv";
-const HERD_MODIFIERS: &str = "atom, acq, rel, acq_rel, sc0 to sc3, semsc0 to semsc3, sg, wg, qf, dv, semav, \
-                              semvis, av, vis, nonpriv, or the operation of an rmw";
 const KHRONOS_MNEMONICS: &str = "st, ld, rmw, membar, cbar, avdevice or visdevice";
 const HERD_MNEMONICS: &str =
     "st, ld, rmw, membar, cbar, avdevice, visdevice, arithmetic, goto, or beq, bne, \
                               bge, ble, bgt or blt";
-
-fn scopes(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Khronos => "scopesg, scopewg, scopeqf or scopedev",
-        Dialect::Herd => "sg, wg, qf or dv",
-    }
-}
-
-/// What `sc0` and so on, or `semsc0` and so on, stand for.
-fn class(digit: &str) -> Option<ClassSet> {
-    match digit {
-        "0" => Some(ClassSet::UNIFORM),
-        "1" => Some(ClassSet::WORKGROUP),
-        "2" => Some(ClassSet::IMAGE),
-        "3" => Some(ClassSet::OUTPUT),
-        _ => None,
-    }
-}
-
-/// The operation of that name: of an rmw, or of register arithmetic.
-pub(super) fn operation(word: &str) -> Option<Operation> {
-    Some(match word {
-        "add" => Operation::Add,
-        "sub" => Operation::Sub,
-        "mul" => Operation::Mul,
-        "div" => Operation::Div,
-        "and" => Operation::And,
-        "or" => Operation::Or,
-        "xor" => Operation::Xor,
-        _ => return None,
-    })
-}
-
-fn modifier(word: &str, dialect: Dialect) -> Option<Modifier> {
-    let common = match word {
-        "atom" => Modifier::Atomic,
-        "acq" => Modifier::Acquire,
-        "rel" => Modifier::Release,
-        "semav" => Modifier::MakeAvailable,
-        "semvis" => Modifier::MakeVisible,
-        "av" => Modifier::Available,
-        "vis" => Modifier::Visible,
-        "nonpriv" => Modifier::NonPrivate,
-        _ => {
-            return if let Some(digit) = word.strip_prefix("semsc") {
-                class(digit).map(Modifier::SemanticsClass)
-            } else if let Some(class) = word.strip_prefix("sc").and_then(class) {
-                Some(Modifier::Class(class))
-            } else {
-                match dialect {
-                    Dialect::Khronos => khronos_modifier(word),
-                    Dialect::Herd => herd_modifier(word),
-                }
-            }
-        }
-    };
-    Some(common)
-}
-
-fn khronos_modifier(word: &str) -> Option<Modifier> {
-    Some(match word {
-        "scopesg" => Modifier::Scope(Scope::Subgroup),
-        "scopewg" => Modifier::Scope(Scope::Workgroup),
-        "scopeqf" => Modifier::Scope(Scope::QueueFamily),
-        "scopedev" => Modifier::Scope(Scope::Device),
-        "st" => Modifier::Store,
-        "ld" => Modifier::Load,
-        _ => return None,
-    })
-}
-
-fn herd_modifier(word: &str) -> Option<Modifier> {
-    Some(match word {
-        "sg" => Modifier::Scope(Scope::Subgroup),
-        "wg" => Modifier::Scope(Scope::Workgroup),
-        "qf" => Modifier::Scope(Scope::QueueFamily),
-        "dv" => Modifier::Scope(Scope::Device),
-        "acq_rel" => Modifier::AcquireRelease,
-        _ => return operation(word).map(Modifier::Operation),
-    })
-}
 
 /// Reads the tokens of a memory instruction, after which the cursor stands before its operands. `source` is
 /// the whole file.
@@ -194,16 +94,19 @@ pub(super) fn read<'a>(
     let mut ahead = *cursor;
     let mut words = Words { store: head.is_word("st"), load: head.is_word("ld"), ..Words::default() };
     let mut last = head;
-    while ahead.take_symbol(".") {
-        last = ahead.next();
-        if last.kind == TokenKind::Word {
-            match last.text {
-                "atom" => words.atomic = true,
-                "st" => words.store = true,
-                "ld" => words.load = true,
-                _ => {}
-            }
+    while ahead.peek().is_symbol(".") {
+        let dot = ahead.next();
+        let word = ahead.next();
+        if dot.start != last.end() {
+            return Err(ParseError::unexpected(dot, "no white space within an instruction's tokens"));
         }
+        if word.kind == TokenKind::Word && word.start != dot.end() {
+            return Err(ParseError::unexpected(word, "no white space after '.'"));
+        }
+        words.atomic |= word.is_word("atom");
+        words.store |= word.is_word("st");
+        words.load |= word.is_word("ld");
+        last = word;
     }
     let whole = Token { text: source.get(head.start..last.end()).unwrap_or_default(), ..head };
     let seen = Seen { store: head.is_word("st"), load: head.is_word("ld"), ..Seen::default() };
@@ -281,10 +184,7 @@ impl<'a> Reader<'a> {
     fn modifier(&mut self, token: Token<'a>) -> Result<(), ParseError> {
         let word = if token.kind == TokenKind::Word { token.text } else { "" };
         let Some(modifier) = modifier(word, self.dialect) else {
-            let expected = match self.dialect {
-                Dialect::Khronos => KHRONOS_MODIFIERS,
-                Dialect::Herd => HERD_MODIFIERS,
-            };
+            let expected = expected_modifiers(self.dialect);
             let message = format!("unknown token {token} in an instruction: expected {expected}");
             return Err(ParseError::new(token, message));
         };
@@ -295,7 +195,8 @@ impl<'a> Reader<'a> {
         if self.note(modifier, token) {
             Ok(())
         } else {
-            let message = format!("token {token} repeats or contradicts an earlier one of the instruction");
+            let message =
+                format!("token {token} repeats or contradicts an earlier one: expected each kind once");
             Err(ParseError::new(token, message))
         }
     }
@@ -382,7 +283,7 @@ impl<'a> Reader<'a> {
 
     fn scope(&self) -> Result<Scope, ParseError> {
         let scope = self.scope.map(|(scope, _)| scope);
-        scope.ok_or_else(|| self.missing("scope", scopes(self.dialect)))
+        scope.ok_or_else(|| self.missing("scope", expected_scopes(self.dialect)))
     }
 
     fn plain(&self) -> Result<AccessKind, ParseError> {

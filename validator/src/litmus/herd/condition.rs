@@ -23,7 +23,7 @@ impl<'a> Environment<'_, 'a> {
     fn disjunction(&self, cursor: &mut Cursor<'_, 'a>, depth: u32) -> Result<Condition, ParseError> {
         let first = self.conjunction(cursor, depth)?;
         let mut rest = Vec::new();
-        while cursor.take_symbol("\\/") || cursor.take_symbol("||") {
+        while cursor.take_symbol("\\/") {
             rest.push(self.conjunction(cursor, depth)?);
         }
         Ok(joined(first, rest, Condition::Or))
@@ -32,7 +32,7 @@ impl<'a> Environment<'_, 'a> {
     fn conjunction(&self, cursor: &mut Cursor<'_, 'a>, depth: u32) -> Result<Condition, ParseError> {
         let first = self.claim(cursor, depth)?;
         let mut rest = Vec::new();
-        while cursor.take_symbol("/\\") || cursor.take_symbol("&&") {
+        while cursor.take_symbol("/\\") {
             rest.push(self.claim(cursor, depth)?);
         }
         Ok(joined(first, rest, Condition::And))
