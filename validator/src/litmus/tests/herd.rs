@@ -129,15 +129,19 @@ fn read_modify_writes_and_barriers() {
         code[1],
         Instruction::Update { access, operation: Operation::Add, register, value, expected: None }
     );
-    let named = Some(NamedBarrier { id: Operand::Value(number(2)), quorum: Some(Operand::Register(0)) });
+    let waits = Wait::Quorum { id: Operand::Value(number(2)), count: Operand::Register(0) };
     let instance = Operand::Value(number(1));
     let (scope, semantics) = (Scope::Workgroup, Semantics::default());
-    assert_eq!(code[2], Instruction::ControlBarrier { scope, semantics, instance, named });
+    assert_eq!(code[2], Instruction::ControlBarrier { scope, semantics, instance, waits });
     assert_eq!(code[3..], [Instruction::DeviceAvailability, Instruction::DeviceVisibility]);
-    let Instruction::ControlBarrier { instance, named: None, .. } = self::code(&test, 0)[3] else { panic!() };
-    assert_eq!(instance, Operand::Register(1));
-    let Instruction::ControlBarrier { named, .. } = self::code(&test, 0)[4] else { panic!() };
-    assert_eq!(named, Some(NamedBarrier { id: Operand::Value(number(5)), quorum: None }));
+    let instances: Vec<_> = self::code(&test, 0)[3..]
+        .iter()
+        .map(|instruction| match instruction {
+            Instruction::ControlBarrier { instance, waits: Wait::Users, .. } => *instance,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(instances, [Operand::Register(1), Operand::Value(number(0))]);
 }
 
 #[test]
