@@ -62,11 +62,8 @@ pub fn outcomes(
             };
             watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
             let behaviours = explore::explore(&program, &dispatch, &options.settings(deadline, watch));
-            report.runs.push(OutcomesRun {
-                entry: program.entry.name.clone(),
-                input,
-                explored: Explored { role: Role::Module, behaviours, dispatch },
-            });
+            let explored = Explored::new(Role::Module, &program, dispatch, behaviours, options.variant);
+            report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored });
         }
     }
     report.choices.inputs.count =

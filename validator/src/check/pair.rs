@@ -295,12 +295,15 @@ impl Checker<'_> {
 
     fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
         let behaviours = &after.behaviours;
-        let witness = match comparison.violation.as_ref()?.subject {
-            Subject::Outcome(index) => behaviours.outcomes.get(index).map(|(_, witness)| witness),
-            Subject::Undefined(index) => behaviours.undefined.get(index).map(|(_, witness)| witness),
-        }?;
+        let (witness, new_race) = match comparison.violation.as_ref()?.subject {
+            Subject::Outcome(index) => (&behaviours.outcomes.get(index)?.1, false),
+            Subject::Undefined(index) => {
+                let (undefined, witness) = behaviours.undefined.get(index)?;
+                (witness, undefined.kind == UndefinedKind::DataRace)
+            }
+        };
         self.watch.enter(format!("{}: explaining", pair.name));
-        explain::why(pair.before_side(), &pair.after_dispatch, witness, self.options.variant)
+        explain::why(pair.before_side(), &pair.after_dispatch, witness, new_race, self.options.variant)
     }
 
     fn explore(&self, pair: &Pair<'_>, role: Role, speculate: &Produced) -> Explored {
@@ -315,11 +318,8 @@ impl Checker<'_> {
             speculate: speculate.clone(),
             ..self.settings()
         };
-        Explored {
-            role,
-            behaviours: explore::explore(program, dispatch, &settings),
-            dispatch: dispatch.clone(),
-        }
+        let behaviours = explore::explore(program, dispatch, &settings);
+        Explored::new(role, program, dispatch.clone(), behaviours, self.options.variant)
     }
 
     /// The run with every access coherent, where before has no race then.

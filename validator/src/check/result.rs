@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::choices::Choices;
-use crate::behaviour::Behaviours;
+use crate::behaviour::{Behaviours, Undefined, Witness};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
-use crate::event::Scope;
-use crate::ir::Line;
+use crate::event::{Scope, UndefinedKind};
+use crate::explain::{self, DispatchNames, Explanation};
+use crate::ir::{Line, Program};
 use crate::launch::Input;
+use crate::model::vulkan::Variant;
 
 /// A module's name and the text that lines refer to.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +61,34 @@ pub struct Explored {
     pub role: Role,
     pub behaviours: Behaviours,
     pub dispatch: Dispatch,
+    /// What its behaviours are judged by.
+    pub variant: Variant,
+    /// Whether the module declares accesses Coherent, as those of older memory models do.
+    pub declares_coherence: bool,
+}
+
+impl Explored {
+    /// What was found of `program` on `dispatch`.
+    pub fn new(
+        role: Role,
+        program: &Program,
+        dispatch: Dispatch,
+        behaviours: Behaviours,
+        variant: Variant,
+    ) -> Explored {
+        let declares_coherence = DispatchNames::of(&dispatch, program).declares_coherence;
+        Explored { role, behaviours, dispatch, variant, declares_coherence }
+    }
+
+    /// Why an undefined behaviour is one and what would mend it, for data races. It is worked out here, so
+    /// that only what is reported costs something.
+    pub fn why(&self, undefined: &Undefined, witness: &Witness) -> Option<Explanation> {
+        if undefined.kind != UndefinedKind::DataRace {
+            return None;
+        }
+        let names = DispatchNames { dispatch: &self.dispatch, declares_coherence: self.declares_coherence };
+        explain::race_of(witness, &undefined.lines, self.variant, &names)
+    }
 }
 
 /// One input's run.

@@ -1,24 +1,60 @@
-//! Why before forbids what after does, in words.
+//! Explanations, in words: why a graph is no execution ([`forbidden`]), why two accesses race and what
+//! would order them ([`race`]), why before forbids what after does ([`why`]).
 //!
-//! The guilty execution of after is replayed on before: before's invocations run with the values
-//! that after's read, and its events are matched with after's ([`replay`]). Then either before has
-//! an ordering that the same events of after lack, or the axioms forbid before's graph by a cycle
-//! ([`order`]), or matched writes differ in value. The first of these is told, with the lines of
-//! both modules ([`words`]).
+//! The first two take a graph from wherever, with [`Names`] for what it is about. For the third the
+//! guilty execution of after is replayed on before: before's invocations run with the values that
+//! after's read, and its events are matched with after's ([`replay`]). Then either before has an ordering
+//! that the same events of after lack, or the axioms forbid before's graph, or matched writes differ in
+//! value. The first of these is told, with the lines of both modules ([`words`]).
 //!
 //! Explanations are best effort: where before and after differ too much to match events there is
 //! none. They never influence a verdict.
 
-mod order;
+mod cycle;
+mod derivation;
+mod forbidden;
+mod names;
+mod race;
+mod repair;
 mod replay;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
 use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
-use crate::ir::Program;
-use crate::model::consistency::Judge;
+use crate::ir::{Line, Program};
+use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::EventId;
-use crate::model::vulkan::{self, Variant};
+use crate::model::vulkan::{self, Relations, Variant};
+
+use cycle::{Edge, Named, Older, Orientation, Proof};
+use derivation::{ordered_units, Deriver};
+pub use forbidden::forbidden;
+use forbidden::Teller;
+pub use names::{DispatchNames, Names};
+pub use race::race;
+use words::Told;
+
+/// A sentence for a shader programmer, and the relations behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// Without a full stop.
+    pub sentence: String,
+    /// Named relations with the lines of instructions, one a line.
+    pub chain: Vec<String>,
+}
+
+/// The sentence, then the chain, indented.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)?;
+        self.chain.iter().try_for_each(|step| write!(f, "\n  {step}"))
+    }
+}
 
 /// One module with its dispatch.
 #[derive(Clone, Copy)]
@@ -27,25 +63,126 @@ pub struct Side<'a> {
     pub dispatch: &'a Dispatch,
 }
 
-/// Says why `before` does not allow the execution `witness` of after.
-pub fn why(before: Side, after: &Dispatch, witness: &Witness, variant: Variant) -> Option<String> {
+/// Why a witness has the data race between the accesses on these lines; its first race, where those are not
+/// in its graph.
+pub fn race_of(
+    witness: &Witness,
+    lines: &[Line],
+    variant: Variant,
+    names: &dyn Names,
+) -> Option<Explanation> {
+    let graph = &witness.graph;
+    let relations = vulkan::relations(graph, variant);
+    let races = Judge { graph, relations: &relations, variant }.data_races();
+    let on_lines = |found: &&DataRace| {
+        let line = |event: EventId| graph.events.get(event as usize).map(|event| event.line);
+        [found.first, found.second].iter().all(|event| line(*event).is_some_and(|line| lines.contains(&line)))
+    };
+    let found = races.iter().find(on_lines).or(races.first())?;
+    Some(race(graph, *found, variant, names))
+}
+
+/// Says why `before` does not allow the execution `witness` of after; `new_race` where it is the data race
+/// in it.
+pub fn why(
+    before: Side,
+    after: &Dispatch,
+    witness: &Witness,
+    new_race: bool,
+    variant: Variant,
+) -> Option<String> {
     let replay = replay::run(before, after, witness);
-    let told = words::Told { before: &replay.graph, after: &witness.graph, of_after: &replay.of_after };
-    let relations_before = vulkan::relations(&replay.graph, variant);
+    let relations = vulkan::relations(&replay.graph, variant);
     let relations_after = vulkan::relations(&witness.graph, variant);
-    let judge_after = Judge { graph: &witness.graph, relations: &relations_after, variant };
-    let of_before = |event: EventId| replay.of_after.iter().position(|other| *other == Some(event));
-    for race in judge_after.data_races() {
-        let (Some(a), Some(b)) = (of_before(race.first), of_before(race.second)) else { continue };
-        for (first, second) in [(a, b), (b, a)] {
-            if order::is_location_ordered(&relations_before, first, second) {
-                let path = order::path(&replay.graph, &relations_before, first, second);
-                return Some(told.lost_order(&path, first, second, &relations_after));
+    let names = DispatchNames::of(after, before.program);
+    let told =
+        Told { before: &replay.graph, after: &witness.graph, of_after: &replay.of_after, names: &names };
+    let deriver = Deriver::new(&replay.graph, &relations, variant);
+    let (long, short) = (|event: usize| told.long(event), |event: usize| told.name(event));
+    let teller = Teller { deriver, long: &long, short: &short, names: &names };
+    let pair = Compared { told: &told, teller: &teller, relations: &relations, after: &relations_after };
+    let races = Judge { graph: &witness.graph, relations: &relations_after, variant }.data_races();
+    let in_after = |found: DataRace| format!("in after {}", race(&witness.graph, found, variant, &names));
+    if let Some((found, text)) = races.iter().find_map(|found| Some((*found, pair.lost_order(*found)?))) {
+        return Some(format!("{text}\n{}", in_after(found)));
+    }
+    let judge = Judge { graph: &replay.graph, relations: &relations, variant };
+    let reason = match cycle::refute(&judge) {
+        Some(proof) => Some(pair.forbidden(&proof)),
+        None => told.different_write().or_else(|| told.unmatched()),
+    };
+    let race = races.first().filter(|_| new_race).map(|found| in_after(*found));
+    let parts: Vec<String> = reason.into_iter().chain(race).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// Before's graph and its events in after.
+struct Compared<'a> {
+    told: &'a Told<'a>,
+    teller: &'a Teller<'a>,
+    relations: &'a Relations,
+    after: &'a Relations,
+}
+
+impl Compared<'_> {
+    /// The ordering of before between two accesses that race in after.
+    fn lost_order(&self, race: DataRace) -> Option<String> {
+        let of_before = |event: EventId| self.told.of_after.iter().position(|other| *other == Some(event));
+        let (a, b) = (of_before(race.first)?, of_before(race.second)?);
+        [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
+            let unit = ordered_units(self.relations, first, second).next()?;
+            let derived = self.teller.deriver.location_ordered(first, second, unit)?;
+            let (first_name, second_name) = (self.told.long(first), self.told.long(second));
+            let way = self.teller.derived(first, &derived);
+            let changes = self.told.changes(&derived, first, self.after);
+            Some(format!("before orders {first_name} before {second_name} {way}{}", but(&changes)))
+        })
+    }
+
+    /// Why before's graph is no execution, and what after changed about it.
+    fn forbidden(&self, proof: &Proof) -> String {
+        let text = format!("before forbids this: {}", self.teller.proof(proof));
+        let lost = orderings(proof).into_iter().find_map(|(first, second)| {
+            if self.told.ordered_in_after(first, second, self.after) {
+                return None;
             }
+            let unit = ordered_units(self.relations, first, second).next()?;
+            let derived = self.teller.deriver.location_ordered(first, second, unit)?;
+            Some(self.told.changes(&derived, first, self.after)).filter(|changes| !changes.is_empty())
+        });
+        match lost {
+            Some(changes) => format!("{text}\nbut {}", changes.join(", and ")),
+            None => text,
         }
     }
-    if let Some(cycle) = order::shortest_cycle(&replay.graph, &relations_before, variant) {
-        return Some(told.cycle(&cycle, &relations_before, &relations_after));
+}
+
+fn but(changes: &[String]) -> String {
+    match changes {
+        [] => String::new(),
+        _ => format!("; but {}", changes.join(", and ")),
     }
-    told.different_write().or_else(|| told.unmatched())
+}
+
+/// The location-ordered pairs that a proof rests on.
+fn orderings(proof: &Proof) -> Vec<(usize, usize)> {
+    match proof {
+        Proof::Shadowed { write, later, read, .. } => vec![(*write, *later), (*later, *read)],
+        Proof::Cycle(cycle) => cycle.iter().flat_map(orderings_of_edge).collect(),
+        Proof::BothWays { forward, backward, .. } => [orderings(forward), orderings(backward)].concat(),
+    }
+}
+
+fn orderings_of_edge(edge: &Edge) -> Vec<(usize, usize)> {
+    let reason = match &edge.relation {
+        Named::LocationOrdered(_) => return vec![(edge.from, edge.to)],
+        Named::FromReads(Older::LocationOrdered(write, _)) => return vec![(*write, edge.to)],
+        Named::ReadsFrom | Named::FromReads(Older::Initial) => return Vec::new(),
+        Named::FromReads(Older::ScopedModificationOrder(_, reason)) => reason,
+        Named::ScopedModificationOrder(reason) => reason,
+    };
+    match reason {
+        Orientation::Assumed => Vec::new(),
+        Orientation::Forced(cycle) => cycle.iter().flat_map(orderings_of_edge).collect(),
+    }
 }

@@ -1,9 +1,10 @@
-//! Sentences about orderings.
+//! What after changed about an ordering of before, in words.
 
-use super::order::{self, Step};
-use crate::event::{ClassSet, Order};
-use crate::explore::names::scope_name;
-use crate::model::graph::{Event, EventId, Graph, Kind};
+use super::derivation::{ordered_units, Derived};
+use super::names::{class_names, kind_name, listed, order_name, Names};
+use crate::event::{ClassSet, Order, Scope};
+use crate::ir::Line;
+use crate::model::graph::{Event, EventId, Graph};
 use crate::model::vulkan::Relations;
 use crate::value::Byte;
 
@@ -12,111 +13,30 @@ pub(super) struct Told<'a> {
     pub(super) before: &'a Graph,
     pub(super) after: &'a Graph,
     pub(super) of_after: &'a [Option<EventId>],
+    pub(super) names: &'a dyn Names,
 }
 
 impl Told<'_> {
-    /// Before orders `first` before `second` by `path`; after does not.
-    pub(super) fn lost_order(
-        &self,
-        path: &[(Step, usize)],
-        first: usize,
-        second: usize,
-        after: &Relations,
-    ) -> String {
-        let mut text =
-            format!("before orders {} before {}{}", self.name(first), self.name(second), self.way(path));
-        text.push_str(&self.changes(path, first, after));
-        text
-    }
-
-    /// Before's graph has a forbidden cycle.
-    pub(super) fn cycle(&self, cycle: &[(Step, usize)], before: &Relations, after: &Relations) -> String {
-        let mut text = String::from("before forbids this: ");
-        let steps = cycle.len();
-        for (position, (step, event)) in cycle.iter().enumerate() {
-            let previous = cycle[(position + steps - 1) % steps].1;
-            if position > 0 {
-                text.push_str("; ");
-            }
-            text.push_str(&match step {
-                Step::ReadsFrom => format!("{} reads from {}", self.name(*event), self.name(previous)),
-                Step::FromReads => {
-                    format!("{} reads a value older than that of {}", self.name(previous), self.name(*event))
-                }
-                Step::LocationOrdered => {
-                    let path = order::path(self.before, before, previous, *event);
-                    format!(
-                        "{} is ordered before {}{}",
-                        self.name(previous),
-                        self.name(*event),
-                        self.way(&path)
-                    )
-                }
-                Step::ScopedModificationOrder => {
-                    format!(
-                        "{} precedes {} in scoped modification order",
-                        self.name(previous),
-                        self.name(*event)
-                    )
-                }
-                Step::ProgramOrder | Step::SynchronizesWith => {
-                    format!("{} comes before {}", self.name(previous), self.name(*event))
-                }
-            });
-        }
-        let lost = cycle.iter().enumerate().filter(|(_, (step, _))| *step == Step::LocationOrdered).find(
-            |(position, (_, event))| {
-                let previous = cycle[(position + steps - 1) % steps].1;
-                !self.ordered_in_after(previous, *event, after)
-            },
-        );
-        if let Some((position, (_, event))) = lost {
-            let previous = cycle[(position + steps - 1) % steps].1;
-            let path = order::path(self.before, before, previous, *event);
-            text.push_str(&self.changes(&path, previous, after));
-        }
-        text
-    }
-
-    fn ordered_in_after(&self, a: usize, b: usize, after: &Relations) -> bool {
+    /// Whether after, too, location-orders what before does.
+    pub(super) fn ordered_in_after(&self, a: usize, b: usize, after: &Relations) -> bool {
         match (self.of_after[a], self.of_after[b]) {
-            (Some(a), Some(b)) => order::is_location_ordered(after, a as usize, b as usize),
+            (Some(a), Some(b)) => ordered_units(after, a as usize, b as usize).next().is_some(),
             _ => false,
         }
     }
 
-    /// " by: …", the way of an ordering through synchronization.
-    fn way(&self, path: &[(Step, usize)]) -> String {
-        let steps: Vec<String> = path
-            .iter()
-            .take(path.len().saturating_sub(1))
-            .map(|(step, event)| match step {
-                Step::SynchronizesWith => format!("which synchronizes with {}", self.name(*event)),
-                Step::ProgramOrder
-                | Step::LocationOrdered
-                | Step::ReadsFrom
-                | Step::FromReads
-                | Step::ScopedModificationOrder => self.name(*event),
-            })
-            .collect();
-        match (steps.is_empty(), path.last()) {
-            (true, Some((Step::SynchronizesWith, _))) => " by synchronizing with it".to_owned(),
-            (true, _) => " in program order".to_owned(),
-            (false, _) => format!(" (by {})", steps.join(", ")),
-        }
-    }
-
-    /// What after changed about the events of a path that starts at `first`.
-    fn changes(&self, path: &[(Step, usize)], first: usize, after: &Relations) -> String {
-        let events: Vec<usize> = std::iter::once(first).chain(path.iter().map(|(_, event)| *event)).collect();
-        let mut changes = Vec::new();
+    /// What after changed about the events of an ordering that starts at `first`, as clauses.
+    pub(super) fn changes(&self, derived: &Derived, first: usize, after: &Relations) -> Vec<String> {
+        let path = derived.links.iter().map(|(_, event)| *event);
+        let events: Vec<usize> = std::iter::once(first).chain(path).collect();
+        let mut changes: Vec<String> = Vec::new();
         for event in &events {
-            match self.of_after[*event] {
-                None => {
-                    changes.push(format!("after has no {} there", kind_name(&self.before.events[*event])))
-                }
-                Some(other) => changes.extend(self.differences(*event, other)),
-            }
+            let change = match self.of_after[*event] {
+                None => Some(format!("after has no {} there", kind_name(&self.before.events[*event]))),
+                Some(other) => self.difference(*event, other),
+            };
+            // Both invocations may execute the same instruction.
+            changes.extend(change.filter(|change| !changes.contains(change)));
         }
         for pair in events.windows(2) {
             if let (Some(x), Some(y)) = (self.of_after[pair[0]], self.of_after[pair[1]]) {
@@ -139,136 +59,130 @@ impl Told<'_> {
                 }
             }
         }
-        match changes.is_empty() {
-            true => String::new(),
-            false => format!("; but {}", changes.join(", and ")),
-        }
+        changes
     }
 
-    /// How an event of after differs from its match in what can order it.
-    fn differences(&self, event: usize, other: EventId) -> Vec<String> {
+    /// How an event of after differs from its match in what can order it, as a clause.
+    fn difference(&self, event: usize, other: EventId) -> Option<String> {
         let (x, y) = (&self.before.events[event], &self.after.events[other as usize]);
         let mut found = Vec::new();
-        let mut say = |text: String| found.push(format!("in after line {} {text}", y.line));
-        if x.order != y.order {
-            say(format!("is {} instead of {}", order_name(y.order), order_name(x.order)));
-        }
-        let missing = ClassSet(x.semantics.0 & !y.semantics.0);
-        if !missing.is_empty() && y.order != Order::Relaxed {
-            say(format!("lacks {} in its semantics", classes(missing)));
-        }
-        if x.make_available && !y.make_available && y.order != Order::Relaxed {
-            say("lacks MakeAvailable".to_owned());
-        }
-        if x.make_visible && !y.make_visible && y.order != Order::Relaxed {
-            say("lacks MakeVisible".to_owned());
-        }
-        if y.scope < x.scope && x.scope > crate::event::Scope::Invocation {
-            say(format!("has {} scope instead of {}", scope_name(y.scope), scope_name(x.scope)));
-        }
         if x.atomic && !y.atomic {
-            say("is not atomic".to_owned());
+            return Some(format!("in after {} is not atomic", self.name_in_after(other)));
         }
+        if x.order != y.order {
+            found.push(format!("is {} instead of {}", order_name(y.order), order_name(x.order)));
+        }
+        if y.order != Order::Relaxed {
+            let missing = ClassSet(x.semantics.0 & !y.semantics.0);
+            let mut missing: Vec<String> = class_names(missing).into_iter().map(str::to_owned).collect();
+            missing.extend((x.make_available && !y.make_available).then(|| "MakeAvailable".to_owned()));
+            missing.extend((x.make_visible && !y.make_visible).then(|| "MakeVisible".to_owned()));
+            if !missing.is_empty() {
+                found.push(format!("lacks {} in its semantics", listed(&missing)));
+            }
+        }
+        if y.scope < x.scope {
+            found.push(format!("has {} scope instead of {}", y.scope.name(), x.scope.name()));
+        }
+        found.extend(self.lost_operands(x, y));
+        (!found.is_empty()).then(|| format!("in after {} {}", self.name_in_after(other), listed(&found)))
+    }
+
+    /// What the memory operands of a plain access lost.
+    fn lost_operands(&self, x: &Event, y: &Event) -> Vec<String> {
+        let mut lost = Vec::new();
         if x.non_private && !y.non_private {
-            say("is private (lacks NonPrivatePointer)".to_owned());
+            if self.names.declares_coherence() {
+                return vec!["is private (not declared Coherent)".to_owned()];
+            }
+            lost.push("is private (it has no NonPrivatePointer)".to_owned());
         }
-        if x.writes() && x.available.is_some() && y.available < x.available {
-            say("is not made available at that scope".to_owned());
+        let mut narrower = |name: &str, before: Option<Scope>, after: Option<Scope>| match (before, after) {
+            (Some(_), None) => lost.push(format!("has no {name}")),
+            (Some(wide), Some(narrow)) if narrow < wide => {
+                lost.push(format!("has {name} at {} scope instead of {}", narrow.name(), wide.name()));
+            }
+            (Some(_), Some(_)) | (None, _) => {}
+        };
+        if !y.atomic && x.writes() {
+            narrower("MakePointerAvailable", x.available, y.available);
         }
-        if x.reads() && x.visible.is_some() && y.visible < x.visible {
-            say("is not made visible at that scope".to_owned());
+        if !y.atomic && x.reads() {
+            narrower("MakePointerVisible", x.visible, y.visible);
         }
-        found
+        lost
     }
 
     /// Matched writes of different values.
     pub(super) fn different_write(&self) -> Option<String> {
         self.of_after.iter().enumerate().find_map(|(event, other)| {
             let (x, y) = (&self.before.events[event], &self.after.events[(*other)? as usize]);
-            (x.writes() && x.written != y.written).then(|| {
-                format!(
-                    "with the same values read, before writes {} at line {} and after writes {} at line {} (invocation {})",
-                    bytes(x), x.line, bytes(y), y.line, x.agent
-                )
-            })
+            if !x.writes() || x.written == y.written {
+                return None;
+            }
+            if !y.writes() {
+                return Some(format!(
+                    "before's {} on line {} is only {} in after ({})",
+                    kind_name(x),
+                    x.line,
+                    self.name_in_after((*other)?),
+                    self.names.agent(x.agent)
+                ));
+            }
+            Some(format!(
+                "with the same values read, before writes {} at line {} and after writes {} at line {} ({})",
+                bytes(x),
+                x.line,
+                bytes(y),
+                y.line,
+                self.names.agent(x.agent)
+            ))
         })
     }
 
-    /// Accesses of after that before does not have.
+    /// An access of one of the two that the other does not have.
     pub(super) fn unmatched(&self) -> Option<String> {
-        let matched: Vec<EventId> = self.of_after.iter().flatten().copied().collect();
-        let (id, event) = self
-            .after
-            .events
-            .iter()
-            .enumerate()
-            .find(|(id, event)| event.accesses() && !matched.contains(&(*id as EventId)))?;
-        Some(format!(
-            "before has no counterpart of {} (invocation {})",
-            self.name_in_after(id as EventId),
-            event.agent
-        ))
+        let of_before = |id: usize| self.of_after.contains(&Some(id as EventId));
+        let mut after = self.after.events.iter().enumerate();
+        if let Some((id, event)) = after.find(|(id, event)| event.accesses() && !of_before(*id)) {
+            let name = self.name_in_after(id as EventId);
+            return Some(format!("before has no counterpart of {name} ({})", self.names.agent(event.agent)));
+        }
+        let mut before = self.before.events.iter().zip(self.of_after);
+        let (event, _) = before.find(|(event, other)| event.accesses() && other.is_none())?;
+        let (kind, agent) = (kind_name(event), self.names.agent(event.agent));
+        Some(format!("after has no counterpart of before's {kind} on line {} ({agent})", event.line))
     }
 
-    fn name(&self, event: usize) -> String {
+    /// An event of before by its line, and that of its match.
+    pub(super) fn name(&self, event: usize) -> String {
         let of = &self.before.events[event];
-        match self.of_after[event] {
-            Some(other) => format!(
-                "the {} on line {} (after: line {})",
-                kind_name(of),
-                of.line,
-                self.after.events[other as usize].line
-            ),
+        match self.other_line(event) {
+            Some(line) => format!("the {} on line {} (after: line {line})", kind_name(of), of.line),
             None => format!("the {} on line {}", kind_name(of), of.line),
         }
+    }
+
+    /// The same with the invocation.
+    pub(super) fn long(&self, event: usize) -> String {
+        let of = &self.before.events[event];
+        let agent = self.names.agent(of.agent);
+        match self.other_line(event) {
+            Some(line) => format!("the {} on line {} ({agent}; after: line {line})", kind_name(of), of.line),
+            None => format!("the {} on line {} ({agent})", kind_name(of), of.line),
+        }
+    }
+
+    /// The line in after, where it is another one.
+    fn other_line(&self, event: usize) -> Option<Line> {
+        let other = self.after.events.get(self.of_after[event]? as usize)?;
+        (other.line != self.before.events[event].line).then_some(other.line)
     }
 
     fn name_in_after(&self, event: EventId) -> String {
         let of = &self.after.events[event as usize];
         format!("the {} on line {}", kind_name(of), of.line)
     }
-}
-
-fn kind_name(event: &Event) -> &'static str {
-    match (event.kind, event.atomic, event.releases(), event.acquires()) {
-        (Kind::Read, false, _, _) => "load",
-        (Kind::Read, true, _, true) => "acquire load",
-        (Kind::Read, true, _, false) => "atomic load",
-        (Kind::Write, false, _, _) => "store",
-        (Kind::Write, true, true, _) => "release store",
-        (Kind::Write, true, false, _) => "atomic store",
-        (Kind::Update, _, _, _) => "read-modify-write",
-        (Kind::Fence, _, _, _) => "memory barrier",
-        (Kind::Barrier { .. }, _, _, _) => "control barrier",
-        (Kind::DeviceAvailability, _, _, _) => "availability operation",
-        (Kind::DeviceVisibility, _, _, _) => "visibility operation",
-    }
-}
-
-fn order_name(order: Order) -> &'static str {
-    match order {
-        Order::Relaxed => "Relaxed",
-        Order::Acquire => "Acquire",
-        Order::Release => "Release",
-        Order::AcquireRelease => "AcquireRelease",
-        Order::SequentiallyConsistent => "SequentiallyConsistent",
-    }
-}
-
-/// The names of storage-class bits.
-fn classes(set: ClassSet) -> String {
-    let names = [
-        (ClassSet::UNIFORM, "UniformMemory"),
-        (ClassSet::SUBGROUP, "SubgroupMemory"),
-        (ClassSet::WORKGROUP, "WorkgroupMemory"),
-        (ClassSet::CROSS_WORKGROUP, "CrossWorkgroupMemory"),
-        (ClassSet::ATOMIC_COUNTER, "AtomicCounterMemory"),
-        (ClassSet::IMAGE, "ImageMemory"),
-        (ClassSet::OUTPUT, "OutputMemory"),
-    ];
-    let present: Vec<&str> =
-        names.iter().filter(|(bit, _)| set.contains(*bit)).map(|(_, name)| *name).collect();
-    present.join(" and ")
 }
 
 /// Written bytes as little-endian words.

@@ -68,6 +68,22 @@ impl Judge<'_> {
         self.orient(locations, &bases, &pairs, &mut order)
     }
 
+    /// Per location, the union that must be acyclic, with an orientation of mutually-ordered writes.
+    pub(crate) fn unions(&self, order: &Relation) -> Vec<Relation> {
+        let locations: Vec<&Location> = self.relations.locations.iter().collect();
+        let mut unions: Vec<Relation> = locations.iter().map(|location| self.base(location)).collect();
+        self.join_whole_atomics(&locations, &mut unions);
+        for (location, union) in locations.iter().zip(&mut unions) {
+            self.add_order(location, order, union);
+        }
+        unions
+    }
+
+    /// Mutually-ordered pairs of atomic writes: what scoped modification order orients.
+    pub(crate) fn mutually_ordered_writes(&self) -> Vec<(EventId, EventId)> {
+        self.undecided_pairs(&self.relations.locations.iter().collect::<Vec<_>>())
+    }
+
     /// The part of the union that needs no scoped modification order.
     fn base(&self, location: &Location) -> Relation {
         let events = &self.graph.events;

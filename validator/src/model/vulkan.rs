@@ -69,7 +69,7 @@ pub fn relations(graph: &Graph, variant: Variant) -> Relations {
 }
 
 /// System-synchronizes-with, transitively.
-fn system_synchronizes_with(graph: &Graph) -> Relation {
+pub(crate) fn system_synchronizes_with(graph: &Graph) -> Relation {
     let mut relation = Relation::new(graph.events.len());
     for (a, b) in &graph.system_synchronizes_with {
         relation.insert(*a as usize, *b as usize);
@@ -237,7 +237,7 @@ fn covers(barrier: &Event, other: &Event) -> bool {
 /// The storage-class sets SC that inter-thread-happens-before must be computed for: chains of
 /// synchronizes-with whose semantics have SC in common gain nothing from a smaller set, so the
 /// intersections of the semantics that occur are enough.
-fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
+pub(crate) fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
     let mut sets: SmallVec<[ClassSet; 8]> = SmallVec::new();
     for a in 0..graph.events.len() {
         for b in sw.row(a) {
@@ -263,8 +263,18 @@ fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
     sets
 }
 
-/// Inter-thread-happens-before for the storage-class set `classes`.
-fn inter_thread_happens_before(
+/// The events of each agent.
+pub(crate) fn events_of_agents(graph: &Graph) -> Vec<EventSet> {
+    let mut agents = vec![EventSet::new(graph.events.len()); graph.agents.len()];
+    for (id, event) in graph.events.iter().enumerate() {
+        agents[event.agent as usize].insert(id);
+    }
+    agents
+}
+
+/// Inter-thread-happens-before for the storage-class set `classes`, without its last bullet: the
+/// relation itself is the transitive closure.
+pub(crate) fn inter_thread_steps(
     graph: &Graph,
     sw: &Relation,
     agents: &[EventSet],
@@ -293,7 +303,6 @@ fn inter_thread_happens_before(
             }
         }
     }
-    relation.close();
     relation
 }
 
@@ -306,23 +315,22 @@ fn is_ordered_by(event: &Event, classes: ClassSet) -> bool {
 /// Not transitive.
 fn happens_before(graph: &Graph, sw: &Relation) -> Relation {
     let len = graph.events.len();
-    let mut agents = vec![EventSet::new(len); graph.agents.len()];
-    for (id, event) in graph.events.iter().enumerate() {
-        agents[event.agent as usize].insert(id);
-    }
+    let agents = events_of_agents(graph);
     let mut relation = Relation::new(len);
     for (a, x) in graph.events.iter().enumerate() {
         let own = &agents[x.agent as usize];
         relation.insert_later(a, own, own);
     }
     for classes in storage_class_sets(graph, sw) {
-        relation.unite(&inter_thread_happens_before(graph, sw, &agents, classes));
+        let mut inter_thread_happens_before = inter_thread_steps(graph, sw, &agents, classes);
+        inter_thread_happens_before.close();
+        relation.unite(&inter_thread_happens_before);
     }
     relation
 }
 
 /// Memory domains by width: subgroup 1, workgroup 2, queue family 3, shader 4.
-const DOMAINS: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
+pub(crate) const DOMAINS: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
 
 /// The narrowest `level` domains that an operation of this scope selects; a bit per domain.
 fn domains_of(scope: Scope) -> u8 {
@@ -572,7 +580,7 @@ impl<'a> LocationOrderer<'a> {
 
 /// The domains of `event`'s availability operation if its source scope includes the reference and
 /// unit of `write`; 0 if it performs none that does.
-fn availability_operation(event: &Event, write: &Event, unit: Unit, same: bool) -> u8 {
+pub(crate) fn availability_operation(event: &Event, write: &Event, unit: Unit, same: bool) -> u8 {
     let mut domains = 0;
     if let Some(scope) = event.available {
         if event.writes() && event.reference == write.reference && event.units.contains(&unit) {
@@ -588,7 +596,7 @@ fn availability_operation(event: &Event, write: &Event, unit: Unit, same: bool) 
 
 /// The domains of `event`'s visibility operation if its destination scope includes the reference
 /// and unit of `read`; 0 if it performs none that does.
-fn visibility_operation(event: &Event, read: &Event, unit: Unit, same: bool) -> u8 {
+pub(crate) fn visibility_operation(event: &Event, read: &Event, unit: Unit, same: bool) -> u8 {
     let mut domains = 0;
     if let Some(scope) = event.visible {
         if event.reads() && event.reference == read.reference && event.units.contains(&unit) {

@@ -13,6 +13,7 @@ use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::Input;
+use crate::model::vulkan::Variant;
 use crate::value::Byte;
 
 /// The schema of checks.
@@ -74,10 +75,16 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
 /// stand in `runs`; those of the first stand at the top as well.
 pub fn outcomes(report: &OutcomesReport) -> String {
     // What was not run has no outcomes, and is not complete.
-    let nothing = Behaviours::default();
+    let nothing = Explored {
+        role: Role::Module,
+        behaviours: Behaviours::default(),
+        dispatch: Dispatch::default(),
+        variant: Variant::default(),
+        declares_coherence: false,
+    };
     let first = match report.runs.first() {
-        Some(run) => behaviours_json(&run.explored.behaviours, &run.explored.dispatch, Role::Module),
-        None => behaviours_json(&nothing, &Dispatch::default(), Role::Module),
+        Some(run) => behaviours_json(&run.explored),
+        None => behaviours_json(&nothing),
     };
     let runs = report.runs.iter().map(outcomes_run).collect::<Vec<_>>();
     render(&OutcomesJson {
@@ -97,7 +104,7 @@ fn outcomes_run(run: &OutcomesRun) -> OutcomesRunJson<'_> {
     OutcomesRunJson {
         entry: &run.entry,
         input: input_json(&run.input),
-        behaviours: behaviours_json(&run.explored.behaviours, &run.explored.dispatch, Role::Module),
+        behaviours: behaviours_json(&run.explored),
     }
 }
 
@@ -169,6 +176,8 @@ struct SummaryJson<'a> {
 struct UndefinedJson<'a> {
     kind: &'static str,
     detail: &'a str,
+    /// Data races: what is missing that would order the accesses.
+    why: Option<String>,
     lines: Vec<LineJson>,
 }
 
@@ -310,7 +319,6 @@ fn input_json(input: &Input) -> InputJson<'_> {
 }
 
 fn summary(explored: &Explored) -> SummaryJson<'_> {
-    let role = explored.role;
     let behaviours = &explored.behaviours;
     SummaryJson {
         outcomes: behaviours.outcomes.len(),
@@ -319,25 +327,23 @@ fn summary(explored: &Explored) -> SummaryJson<'_> {
         complete: behaviours.complete,
         bounded: behaviours.bounded.as_deref(),
         stopped: behaviours.stopped.as_deref(),
-        undefined: behaviours
-            .undefined
-            .iter()
-            .map(|(undefined, _)| undefined_json(undefined, role))
-            .collect(),
+        undefined: undefined_list(explored),
     }
 }
 
-fn behaviours_json<'a>(behaviours: &'a Behaviours, dispatch: &Dispatch, role: Role) -> BehavioursJson<'a> {
+fn undefined_list(explored: &Explored) -> Vec<UndefinedJson<'_>> {
+    let found = explored.behaviours.undefined.iter();
+    found.map(|(undefined, witness)| undefined_json(undefined, witness, explored)).collect()
+}
+
+fn behaviours_json(explored: &Explored) -> BehavioursJson<'_> {
+    let Explored { behaviours, dispatch, .. } = explored;
     BehavioursJson {
         complete: behaviours.complete,
         bounded: behaviours.bounded.is_some(),
         bound: behaviours.bounded.as_deref(),
         undecided: &behaviours.undecided,
-        undefined: behaviours
-            .undefined
-            .iter()
-            .map(|(undefined, _)| undefined_json(undefined, role))
-            .collect(),
+        undefined: undefined_list(explored),
         outcomes: behaviours.outcomes.iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
         executions: behaviours.executions,
         explored: behaviours.explored,
@@ -345,11 +351,13 @@ fn behaviours_json<'a>(behaviours: &'a Behaviours, dispatch: &Dispatch, role: Ro
     }
 }
 
-fn undefined_json(undefined: &Undefined, role: Role) -> UndefinedJson<'_> {
+fn undefined_json<'a>(undefined: &'a Undefined, witness: &Witness, explored: &Explored) -> UndefinedJson<'a> {
+    let module = explored.role.name();
     UndefinedJson {
         kind: undefined.kind.name(),
         detail: &undefined.detail,
-        lines: undefined.lines.iter().map(|&line| LineJson { module: role.name(), line }).collect(),
+        why: explored.why(undefined, witness).map(|why| why.to_string()),
+        lines: undefined.lines.iter().map(|&line| LineJson { module, line }).collect(),
     }
 }
 
@@ -359,7 +367,7 @@ fn violation_json<'a>(
     why: Option<&'a str>,
     after: &'a Source,
 ) -> ViolationJson<'a> {
-    let Explored { role, behaviours, dispatch } = explored;
+    let Explored { behaviours, dispatch, .. } = explored;
     let outcome = match violation.subject {
         Subject::Outcome(index) => behaviours.outcomes.get(index),
         Subject::Undefined(_) => None,
@@ -372,7 +380,7 @@ fn violation_json<'a>(
     ViolationJson {
         kind: violation.kind.name(),
         outcome: outcome.map(|(outcome, _)| outcome_json(outcome, dispatch)),
-        undefined: undefined.map(|(undefined, _)| undefined_json(undefined, *role)),
+        undefined: undefined.map(|(undefined, witness)| undefined_json(undefined, witness, explored)),
         difference: violation
             .difference
             .as_ref()

@@ -12,6 +12,7 @@ use crate::compare::{refines, CompareOptions, Side, Verdict};
 use crate::dispatch::{Dispatch, Object, Place};
 use crate::event::{Scope, UndefinedKind};
 use crate::launch::{Input, Slot};
+use crate::model::vulkan::Variant;
 use crate::value::Byte;
 
 const PLAIN: Painter = Painter { coloured: false };
@@ -136,6 +137,11 @@ fn choices() -> Choices {
     }
 }
 
+fn explored(role: Role, behaviours: Behaviours) -> Explored {
+    let variant = Variant::default();
+    Explored { role, behaviours, dispatch: dispatch(), variant, declares_coherence: false }
+}
+
 fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> CheckReport {
     let dispatch = dispatch();
     let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
@@ -150,8 +156,8 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
             entry: "main".into(),
             input: input(),
             comparison,
-            before: Explored { role: Role::Before, behaviours: before, dispatch: dispatch.clone() },
-            after: Some(Explored { role: Role::After, behaviours: after, dispatch }),
+            before: explored(Role::Before, before),
+            after: Some(explored(Role::After, after)),
             why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
             reverse: None,
             legacy: None,
@@ -264,11 +270,7 @@ fn outcomes_report() -> OutcomesReport {
         runs: vec![OutcomesRun {
             entry: "main".into(),
             input: input(),
-            explored: Explored {
-                role: Role::Module,
-                behaviours: behaviours(vec![outcome(&[0, 0]), traced, hang]),
-                dispatch: dispatch(),
-            },
+            explored: explored(Role::Module, behaviours(vec![outcome(&[0, 0]), traced, hang])),
         }],
         unsupported: Vec::new(),
         warnings: Vec::new(),

@@ -119,6 +119,9 @@ pub fn check(report: &CheckReport, painter: Painter) -> String {
         if let Some((violation, after)) = run.comparison.violation.as_ref().zip(run.after.as_ref()) {
             violation_text(&mut text, report, run, violation, after, painter);
         }
+        if report.verdict == Verdict::Vacuous {
+            text.push_str(&races_text(&run.before, "  ", painter));
+        }
     }
     for run in &report.runs {
         for note in &run.comparison.notes {
@@ -207,6 +210,17 @@ fn violation_text(
         text.push_str(&diff);
     }
     text.push('\n');
+}
+
+/// Why each undefined behaviour is one, where that can be said.
+fn races_text(explored: &Explored, indent: &str, painter: Painter) -> String {
+    let found = explored.behaviours.undefined.iter();
+    let whys = found.filter_map(|(undefined, witness)| explored.why(undefined, witness));
+    whys.map(|why| indented(&why.to_string(), indent, painter)).collect()
+}
+
+fn indented(text: &str, indent: &str, painter: Painter) -> String {
+    text.lines().map(|line| format!("{indent}{}\n", painter.faint(line))).collect()
 }
 
 fn warn(text: &mut String, warning: &str, painter: Painter) {
@@ -340,13 +354,16 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
             format!("{entry}: {} on input '{}'{}", size(behaviours), input.name, completeness(behaviours));
         text.push_str(&painter.heading(&head));
         text.push('\n');
-        for (undefined, _) in &behaviours.undefined {
+        for (undefined, witness) in &behaviours.undefined {
             text.push_str(&format!(
                 "  {}: {}: {}\n",
                 painter.bad("undefined"),
                 fault(undefined),
                 undefined.detail
             ));
+            if let Some(why) = explored.why(undefined, witness) {
+                text.push_str(&indented(&why.to_string(), "    ", painter));
+            }
         }
         for (outcome, _) in &behaviours.outcomes {
             text.push_str(&outcome_text(outcome, &explored.dispatch, "  "));
