@@ -339,7 +339,7 @@ impl Racer<'_> {
                 && self.graph.program_ordered(from, *write)
                 && self.graph.mutually_ordered(*write, read)
         })?;
-        let reads = events[read].sources.iter().any(|source| *source == Source::Event(write as u32));
+        let reads = events[read].sources.contains(&Source::Event(write as u32));
         let (read, write) = (short(&events[read]), short(&events[write]));
         (!reads).then(|| format!("{read} does not read from {write} here"))
     }

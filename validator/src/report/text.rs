@@ -120,7 +120,7 @@ pub fn check(report: &CheckReport, painter: Painter) -> String {
             violation_text(&mut text, report, run, violation, after, painter);
         }
         if report.verdict == Verdict::Vacuous {
-            text.push_str(&races_text(&run.before, "  ", painter));
+            text.push_str(&races_text(&run.before, painter));
         }
     }
     for run in &report.runs {
@@ -213,14 +213,18 @@ fn violation_text(
 }
 
 /// Why each undefined behaviour is one, where that can be said.
-fn races_text(explored: &Explored, indent: &str, painter: Painter) -> String {
+fn races_text(explored: &Explored, painter: Painter) -> String {
     let found = explored.behaviours.undefined.iter();
     let whys = found.filter_map(|(undefined, witness)| explored.why(undefined, witness));
-    whys.map(|why| indented(&why.to_string(), indent, painter)).collect()
+    let told: String = whys.map(|why| indented(&why.to_string(), "  ")).collect();
+    match told.is_empty() {
+        true => told,
+        false => format!("\n{}\n{told}\n", painter.heading("Why before is undefined")),
+    }
 }
 
-fn indented(text: &str, indent: &str, painter: Painter) -> String {
-    text.lines().map(|line| format!("{indent}{}\n", painter.faint(line))).collect()
+fn indented(text: &str, indent: &str) -> String {
+    text.lines().map(|line| format!("{indent}{line}\n")).collect()
 }
 
 fn warn(text: &mut String, warning: &str, painter: Painter) {
@@ -362,7 +366,7 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
                 undefined.detail
             ));
             if let Some(why) = explored.why(undefined, witness) {
-                text.push_str(&indented(&why.to_string(), "    ", painter));
+                text.push_str(&indented(&why.to_string(), "    "));
             }
         }
         for (outcome, _) in &behaviours.outcomes {
