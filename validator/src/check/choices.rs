@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::options::{CheckOptions, Legacy};
+use super::options::{Bounds, CheckOptions, Legacy};
 use crate::explore::Races;
 use crate::model::vulkan::Revision;
 
@@ -96,14 +96,21 @@ impl Choices {
             target_env: options.target_env.clone(),
             launch,
             inputs: InputChoice { count: inputs, seed: options.launch.seed.unwrap_or(0) },
-            bounds: BoundsChoice {
-                spin_bound: bounds.spin_bound,
-                max_instructions: bounds.max_instructions,
-                max_executions: bounds.max_executions,
-                max_memory: bounds.max_memory,
-                timeout: bounds.timeout.map(|timeout| timeout.as_secs_f64()),
-            },
+            bounds: BoundsChoice::of(bounds),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+impl BoundsChoice {
+    /// The bounds as reports name them.
+    pub fn of(bounds: &Bounds) -> Self {
+        BoundsChoice {
+            spin_bound: bounds.spin_bound,
+            max_instructions: bounds.max_instructions,
+            max_executions: bounds.max_executions,
+            max_memory: bounds.max_memory,
+            timeout: bounds.timeout.map(|timeout| timeout.as_secs_f64()),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod check;
 mod error;
+mod litmus;
 mod opt;
 mod outcomes;
 mod progress;
@@ -20,6 +21,7 @@ use clap::{Parser, Subcommand};
 pub use arguments::{ChoiceArguments, ColorChoice, Format, LaunchArguments, OutputArguments, ReadArguments};
 pub use check::CheckArguments;
 pub use error::CliError;
+pub use litmus::LitmusArguments;
 pub use opt::OptArguments;
 pub use outcomes::OutcomesArguments;
 
@@ -45,6 +47,8 @@ enum Command {
     Check(Box<CheckArguments>),
     /// Run spirv-opt's passes one by one, check each step, name the guilty pass
     Opt(Box<OptArguments>),
+    /// Run litmus tests: which of their expectations does the memory model meet?
+    Litmus(Box<LitmusArguments>),
     /// Print the outcomes that a module allows
     Outcomes(Box<OutcomesArguments>),
 }
@@ -88,6 +92,7 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
     match line.command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
+        Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Outcomes(arguments) => outcomes::run(&arguments),
     }
 }

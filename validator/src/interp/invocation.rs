@@ -110,7 +110,7 @@ impl Invocation {
                 });
             }
         }
-        invocation.enter(program, program.entry.function);
+        invocation.enter(program, entry);
         invocation
     }
 

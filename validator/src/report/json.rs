@@ -108,7 +108,7 @@ fn outcomes_run(run: &OutcomesRun) -> OutcomesRunJson<'_> {
     }
 }
 
-fn render(value: &impl Serialize) -> String {
+pub(super) fn render(value: &impl Serialize) -> String {
     // Only maps with keys that are no strings and failing Serialize implementations can fail.
     serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }

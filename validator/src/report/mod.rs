@@ -2,6 +2,7 @@
 
 mod diff;
 pub mod json;
+pub mod litmus;
 mod style;
 pub mod text;
 mod witness;

@@ -1,0 +1,111 @@
+//! `spirv-tv litmus`.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use rayon::prelude::*;
+
+use super::arguments::{BoundArguments, ModelArguments};
+use super::progress::ProgressLine;
+use super::{painter, print, CliError, ColorChoice, Format};
+use crate::check::{Source, Watch};
+use crate::explore::Settings;
+use crate::litmus;
+use crate::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
+
+/// Options of `litmus`.
+#[derive(Debug, Args)]
+pub struct LitmusArguments {
+    /// Litmus tests: Khronos .test files and herd-style .litmus files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+    /// Print the set of final states with their numbers of executions
+    #[arg(long)]
+    pub outcomes: bool,
+    /// Say why: the execution that meets a condition, or the ordering that forbids it
+    #[arg(long)]
+    pub explain: bool,
+    #[command(flatten)]
+    pub model: ModelArguments,
+    #[command(flatten)]
+    pub bounds: BoundArguments,
+    /// Text for people or one JSON object
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+    /// Only surprises and the last line
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+    /// Colours and the progress line
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, help_heading = "Output")]
+    pub color: ColorChoice,
+}
+
+pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
+    let (variant, bounds) = (arguments.model.variant()?, arguments.bounds.bounds()?);
+    let watch = Arc::new(Watch::default());
+    let progress = ProgressLine::start(&watch, arguments.color);
+    watch.enter(match arguments.files.len() {
+        1 => arguments.files[0].clone(),
+        several => format!("{several} litmus tests"),
+    });
+    let deadline = bounds.timeout.map(|timeout| Instant::now() + timeout);
+    let explore_one = |file: &String| {
+        let settings = Settings {
+            variant,
+            spin_bound: bounds.spin_bound,
+            max_instructions: bounds.max_instructions,
+            max_executions: bounds.max_executions,
+            max_memory: bounds.max_memory,
+            timeout: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+            // With several files, each has a thread.
+            jobs: if arguments.files.len() > 1 { 1 } else { bounds.jobs },
+            progress: Arc::clone(&watch.progress),
+            ..Settings::default()
+        };
+        FileReport { file: file.clone(), fate: fate(file, &settings, arguments) }
+    };
+    let files: Vec<FileReport> = if arguments.files.len() == 1 || bounds.jobs == 1 {
+        arguments.files.iter().map(explore_one).collect()
+    } else {
+        let mut pool = rayon::ThreadPoolBuilder::new();
+        pool = pool.num_threads(bounds.jobs);
+        match pool.build() {
+            Ok(pool) => pool.install(|| arguments.files.par_iter().map(explore_one).collect()),
+            Err(_) => arguments.files.iter().map(explore_one).collect(),
+        }
+    };
+    drop(progress);
+    for error in files.iter().filter_map(FileReport::error) {
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "error: {error}");
+    }
+    let report = LitmusReport { files, choices: Choices::of(variant, &bounds) };
+    print(&match arguments.format {
+        Format::Json => report::json(&report) + "\n",
+        Format::Text => report::text(&report, arguments.quiet, painter(arguments.color)),
+    })?;
+    Ok(report.exit_code())
+}
+
+fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => return Fate::Unreadable(error.to_string()),
+    };
+    let name =
+        Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into());
+    match litmus::parse(&name, &text) {
+        Err(error) => Fate::Malformed(error),
+        Ok(test) => match litmus::run(&test, settings, arguments.outcomes) {
+            Ok(answer) => {
+                let why = answer.expectations.iter().map(|_| None).collect();
+                let source = Source { name, text };
+                Fate::Answered(Box::new(Solved { source, test, answer, why }))
+            }
+            Err(unsupported) => Fate::Unsupported(unsupported),
+        },
+    }
+}

@@ -1,0 +1,332 @@
+//! Reports of litmus tests, as text and as JSON (schema `spirv-tv.litmus/1`, `docs/json.md`).
+
+use serde::Serialize;
+
+use super::style::Painter;
+use super::witness;
+use crate::check::{Bounds, BoundsChoice, Source};
+use crate::litmus::test::Test;
+use crate::litmus::{Answer, Checked, ParseError, State, Unsupported};
+use crate::model::vulkan::{Revision, Variant};
+
+/// What became of all files.
+#[derive(Debug)]
+pub struct LitmusReport {
+    /// In the order of the command line.
+    pub files: Vec<FileReport>,
+    pub choices: Choices,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub struct FileReport {
+    pub file: String,
+    pub fate: Fate,
+}
+
+#[derive(Debug)]
+pub enum Fate {
+    Unreadable(String),
+    Malformed(ParseError),
+    Unsupported(Unsupported),
+    Answered(Box<Solved>),
+}
+
+/// A test with its answer.
+#[derive(Debug)]
+pub struct Solved {
+    pub source: Source,
+    pub test: Test,
+    pub answer: Answer,
+    /// Per expectation, why it is as it is, where that was asked for.
+    pub why: Vec<Option<String>>,
+}
+
+/// The choices that the answers rest on.
+#[derive(Debug, Serialize)]
+pub struct Choices {
+    model: &'static str,
+    revision: &'static str,
+    chains: bool,
+    races: &'static str,
+    bounds: BoundsChoice,
+    version: &'static str,
+}
+
+impl Choices {
+    /// The choices of these options.
+    pub fn of(variant: Variant, bounds: &Bounds) -> Self {
+        Choices {
+            model: "vulkan",
+            revision: match variant.revision {
+                Revision::R2024 => "2024",
+                Revision::R2025 => "2025",
+            },
+            chains: variant.chains,
+            races: "keep",
+            bounds: BoundsChoice::of(bounds),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+impl LitmusReport {
+    /// 2 if a file could not be read, else 1 if an expectation is not met, else 3 if something is not
+    /// decided, else 0.
+    pub fn exit_code(&self) -> u8 {
+        self.files
+            .iter()
+            .map(FileReport::exit_code)
+            .max_by_key(|code| match code {
+                2 => 3,
+                1 => 2,
+                3 => 1,
+                _ => 0,
+            })
+            .unwrap_or(0)
+    }
+
+    fn expectations(&self) -> impl Iterator<Item = &Checked> {
+        self.files.iter().flat_map(FileReport::expectations)
+    }
+}
+
+impl FileReport {
+    fn expectations(&self) -> &[Checked] {
+        match &self.fate {
+            Fate::Answered(solved) => &solved.answer.expectations,
+            Fate::Unreadable(_) | Fate::Malformed(_) | Fate::Unsupported(_) => &[],
+        }
+    }
+
+    /// Why the file could not be read: file, line, column and what is wrong there.
+    pub fn error(&self) -> Option<String> {
+        match &self.fate {
+            Fate::Unreadable(error) => Some(format!("{}: {error}", self.file)),
+            Fate::Malformed(error) => Some(format!("{}:{error}", self.file)),
+            Fate::Unsupported(_) | Fate::Answered(_) => None,
+        }
+    }
+
+    fn exit_code(&self) -> u8 {
+        match &self.fate {
+            Fate::Unreadable(_) | Fate::Malformed(_) => 2,
+            Fate::Unsupported(_) => 3,
+            Fate::Answered(solved) => {
+                let checked = &solved.answer.expectations;
+                if checked.iter().any(|checked| checked.is_decided() && !checked.is_met()) {
+                    1
+                } else if checked.iter().any(|checked| !checked.is_decided()) {
+                    3
+                } else {
+                    0
+                }
+            }
+        }
+    }
+}
+
+/// The report for people. With `quiet` only surprises and the last line.
+pub fn text(report: &LitmusReport, quiet: bool, painter: Painter) -> String {
+    let mut text = String::new();
+    for file in &report.files {
+        file_text(&mut text, file, quiet, painter);
+    }
+    let (met, all) =
+        (report.expectations().filter(|checked| is_fine(checked)).count(), report.expectations().count());
+    let Choices { revision, chains, .. } = &report.choices;
+    let chains = if *chains { "" } else { ", without chains" };
+    let count = format!("{met} of {all} expectations met");
+    let count = if met == all { painter.good(&count) } else { painter.bad(&count) };
+    let unread = report.files.iter().filter(|file| file.error().is_some()).count();
+    let failed = if unread == 0 {
+        String::new()
+    } else {
+        format!("; {unread} of {} files could not be read", report.files.len())
+    };
+    text.push_str(&painter.faint(&format!("Vulkan memory model, revision {revision}{chains}\n")));
+    text.push_str(&format!("{count}{failed}\n"));
+    text
+}
+
+fn is_fine(checked: &Checked) -> bool {
+    checked.is_decided() && checked.is_met()
+}
+
+fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Painter) {
+    let file = &report.file;
+    let solved = match &report.fate {
+        Fate::Unreadable(_) | Fate::Malformed(_) => return,
+        Fate::Unsupported(what) => {
+            return text.push_str(&format!("{file}: {}: {what}\n", painter.warning("inconclusive")));
+        }
+        Fate::Answered(solved) => solved,
+    };
+    let Solved { source, answer, .. } = &**solved;
+    if quiet && answer.expectations.iter().all(is_fine) && answer.states.is_empty() {
+        return;
+    }
+    text.push_str(&format!("{}: {}\n", painter.heading(file), counted(answer.executions, "execution")));
+    for (checked, why) in answer.expectations.iter().zip(&solved.why) {
+        if quiet && is_fine(checked) {
+            continue;
+        }
+        expectation_text(text, solved, checked, painter);
+        if let Some(told) = checked.witness.as_ref().filter(|_| !is_fine(checked)) {
+            text.push_str(&witness::text(&told.witness, &told.dispatch, source, painter));
+        }
+        if let Some(why) = why {
+            text.push_str(&format!("    {why}\n"));
+        }
+    }
+    if !answer.states.is_empty() {
+        let states = answer.states.len() as u64;
+        text.push_str(&format!("  {}\n", counted(states, "final state")));
+        for (state, executions) in &answer.states {
+            text.push_str(&format!("    {executions} × {}\n", state_text(state)));
+        }
+    }
+    for undefined in &answer.undefined {
+        let lines: Vec<String> = undefined.lines.iter().map(ToString::to_string).collect();
+        let what = format!("{} (line {}): {}", undefined.kind.name(), lines.join(", "), undefined.detail);
+        text.push_str(&format!("  {}: no final state: {what}\n", painter.warning("note")));
+    }
+    for reason in &answer.incomplete {
+        text.push_str(&format!("  {}: {reason}\n", painter.warning("incomplete")));
+    }
+}
+
+fn expectation_text(text: &mut String, solved: &Solved, checked: &Checked, painter: Painter) {
+    let expectation = &solved.test.expectations[checked.index];
+    let mark = match (checked.is_decided(), checked.is_met()) {
+        (false, _) => painter.warning("undecided"),
+        (true, true) => painter.good("met"),
+        (true, false) => painter.bad("surprise"),
+    };
+    let (meeting, all) = (checked.meeting, checked.executions);
+    let found = match meeting {
+        0 => format!("met by none of {}", counted(all, "execution")),
+        _ => format!("met by {meeting} of {}", counted(all, "execution")),
+    };
+    text.push_str(&format!("  {mark}: {}: {found}\n", expectation.text));
+}
+
+fn state_text(state: &State) -> String {
+    state.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+}
+
+fn counted(number: u64, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// The report as one JSON object.
+pub fn json(report: &LitmusReport) -> String {
+    let files = report.files.iter().map(file_json).collect();
+    super::json::render(&ReportJson { schema: "spirv-tv.litmus/1", files, choices: &report.choices })
+}
+
+fn file_json(report: &FileReport) -> FileJson<'_> {
+    let mut json = FileJson { file: &report.file, ..FileJson::default() };
+    match &report.fate {
+        Fate::Unreadable(error) => {
+            json.error = Some(ErrorJson { line: None, column: None, message: error.clone() })
+        }
+        Fate::Malformed(error) => {
+            let (line, column) = (Some(error.position.line), Some(error.position.column));
+            json.error = Some(ErrorJson { line, column, message: error.to_string() });
+        }
+        Fate::Unsupported(what) => json.incomplete = vec![what.to_string()],
+        Fate::Answered(solved) => {
+            let Solved { test, answer, why, .. } = &**solved;
+            json.executions = Some(answer.executions);
+            json.expectations = answer
+                .expectations
+                .iter()
+                .zip(why)
+                .map(|(checked, why)| ExpectationJson {
+                    text: &test.expectations[checked.index].text,
+                    expected: checked.expected,
+                    found: checked.is_decided().then_some(checked.found),
+                    meeting: checked.meeting,
+                    executions: checked.executions,
+                    why: why.as_deref(),
+                })
+                .collect();
+            json.outcomes = answer
+                .states
+                .iter()
+                .map(|(state, executions)| StateJson {
+                    state: state.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+                    executions: *executions,
+                })
+                .collect();
+            json.undefined = answer
+                .undefined
+                .iter()
+                .map(|undefined| UndefinedJson {
+                    kind: undefined.kind.name(),
+                    detail: &undefined.detail,
+                    lines: &undefined.lines,
+                })
+                .collect();
+            json.incomplete.clone_from(&answer.incomplete);
+        }
+    }
+    json
+}
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    schema: &'static str,
+    files: Vec<FileJson<'a>>,
+    choices: &'a Choices,
+}
+
+#[derive(Default, Serialize)]
+struct FileJson<'a> {
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorJson>,
+    executions: Option<u64>,
+    expectations: Vec<ExpectationJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outcomes: Vec<StateJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undefined: Vec<UndefinedJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ErrorJson {
+    line: Option<u32>,
+    column: Option<u32>,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct ExpectationJson<'a> {
+    text: &'a str,
+    expected: bool,
+    found: Option<bool>,
+    meeting: u64,
+    executions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StateJson<'a> {
+    state: std::collections::BTreeMap<&'a str, &'a str>,
+    executions: u64,
+}
+
+#[derive(Serialize)]
+struct UndefinedJson<'a> {
+    kind: &'static str,
+    detail: &'a str,
+    lines: &'a [u32],
+}
