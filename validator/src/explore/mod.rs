@@ -155,7 +155,8 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
     }
     behaviours.complete =
         stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
-    if behaviours.complete && behaviours.outcomes.is_empty() && behaviours.undefined.is_empty() {
+    let is_empty = behaviours.outcomes.is_empty() && behaviours.undefined.is_empty();
+    if behaviours.complete && is_empty && !context.may_discard() {
         // Every program has an execution: nothing may be concluded from a search that lost them.
         behaviours.undecided.push("the search found no execution (a bug of spirv-tv)".to_owned());
         behaviours.complete = false;

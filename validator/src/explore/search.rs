@@ -18,7 +18,7 @@ use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Fence, Order, Scope, UndefinedKind, Wait};
 use crate::interp::Stop;
-use crate::ir::{Line, Program};
+use crate::ir::{Line, Op, Program};
 use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::{Graph, Kind};
 use crate::model::vulkan;
@@ -47,6 +47,14 @@ impl<'a> Context<'a> {
             numbers: BarrierNumbers::new(program, dispatch),
             budget: Budget::new(settings),
         }
+    }
+}
+
+impl Context<'_> {
+    /// Whether the program says of some executions that they do not count.
+    pub(super) fn may_discard(&self) -> bool {
+        let mut code = self.program.functions.iter().flat_map(|function| &function.code);
+        code.any(|inst| matches!(inst.op, Op::Require { .. }))
     }
 }
 

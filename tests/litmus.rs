@@ -1,0 +1,81 @@
+//! Litmus tests, each by the explorer: other people's (`../shared/conformance`) and our own
+//! (`corpus/litmus`).
+
+use std::path::{Path, PathBuf};
+
+use spirv_tv::explore::Settings;
+use spirv_tv::litmus::{self, Answer};
+use spirv_tv::model::vulkan::{Revision, Variant};
+
+fn shared(folder: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance").join(folder);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: {} is not there", folder.display());
+    None
+}
+
+fn answer(path: &Path, chains: bool) -> Answer {
+    let text = std::fs::read_to_string(path).unwrap();
+    let name = path.file_name().unwrap().to_string_lossy();
+    let test = litmus::parse(&name, &text).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
+    let variant = Variant { revision: Revision::R2025, chains };
+    let answer = litmus::run(&test, &Settings { variant, jobs: 1, ..Settings::default() }, false).unwrap();
+    assert!(answer.incomplete.is_empty(), "{}: {:?}", path.display(), answer.incomplete);
+    answer
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    files.sort();
+    files
+}
+
+/// Every expectation of these files, those that are not met.
+fn surprises(files: &[PathBuf], checked: &mut usize) -> Vec<String> {
+    let mut surprises = Vec::new();
+    for path in files {
+        for expectation in answer(path, true).expectations {
+            *checked += 1;
+            if !expectation.is_met() {
+                surprises.push(format!("{}: {expectation:?}", path.display()));
+            }
+        }
+    }
+    surprises
+}
+
+#[test]
+fn the_khronos_litmus_tests_are_met() {
+    let Some(folder) = shared("khronos") else { return };
+    let (files, mut checked) = (files(&folder, "test"), 0);
+    let surprises = surprises(&files, &mut checked);
+    assert_eq!((files.len(), checked), (89, 172));
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
+
+#[test]
+fn the_herd_style_litmus_tests_are_met() {
+    let Some(folder) = shared("herd") else { return };
+    let expected = std::fs::read_to_string(folder.join("expected.csv")).unwrap();
+    let (mut rows, mut surprises) = (0, Vec::new());
+    for row in expected.lines().skip(1) {
+        let fields: Vec<&str> = row.split(',').collect();
+        let [file, holds, chains] = fields[..] else { panic!("{row}") };
+        let chains = match chains {
+            "chains" => true,
+            "nochains" => false,
+            other => panic!("{other}"),
+        };
+        let answer = answer(&folder.join(file), chains);
+        rows += 1;
+        if answer.expectations[0].is_met() != (holds == "1") {
+            surprises.push(format!("{row}: {:?}", answer.expectations[0]));
+        }
+    }
+    assert_eq!(rows, 92);
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
