@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use spirv_tv::explore::Settings;
-use spirv_tv::litmus::{self, Answer};
+use spirv_tv::litmus::{self, Answer, Wanted};
 use spirv_tv::model::vulkan::{Revision, Variant};
 
 fn shared(folder: &str) -> Option<PathBuf> {
@@ -21,7 +21,8 @@ fn answer(path: &Path, chains: bool) -> Answer {
     let name = path.file_name().unwrap().to_string_lossy();
     let test = litmus::parse(&name, &text).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
     let variant = Variant { revision: Revision::R2025, chains };
-    let answer = litmus::run(&test, &Settings { variant, jobs: 1, ..Settings::default() }, false).unwrap();
+    let answer =
+        litmus::run(&test, &Settings { variant, jobs: 1, ..Settings::default() }, Wanted::default()).unwrap();
     assert!(answer.incomplete.is_empty(), "{}: {:?}", path.display(), answer.incomplete);
     answer
 }

@@ -13,7 +13,7 @@ use super::progress::ProgressLine;
 use super::{painter, print, CliError, ColorChoice, Format};
 use crate::check::{Source, Watch};
 use crate::explore::Settings;
-use crate::litmus;
+use crate::litmus::{self, Wanted};
 use crate::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
 
 /// Options of `litmus`.
@@ -25,7 +25,7 @@ pub struct LitmusArguments {
     /// Print the set of final states with their numbers of executions
     #[arg(long)]
     pub outcomes: bool,
-    /// Say why: the execution that meets a condition, or the ordering that forbids it
+    /// Say of each expectation why: the race and what would order it, or the ordering that forbids it
     #[arg(long)]
     pub explain: bool,
     #[command(flatten)]
@@ -99,13 +99,15 @@ fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
         Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into());
     match litmus::parse(&name, &text) {
         Err(error) => Fate::Malformed(error),
-        Ok(test) => match litmus::run(&test, settings, arguments.outcomes) {
-            Ok(answer) => {
-                let why = answer.expectations.iter().map(|_| None).collect();
-                let source = Source { name, text };
-                Fate::Answered(Box::new(Solved { source, test, answer, why }))
+        Ok(test) => {
+            match litmus::run(&test, settings, Wanted { states: arguments.outcomes, why: arguments.explain })
+            {
+                Ok(answer) => {
+                    let source = Source { name, text };
+                    Fate::Answered(Box::new(Solved { source, test, answer }))
+                }
+                Err(unsupported) => Fate::Unsupported(unsupported),
             }
-            Err(unsupported) => Fate::Unsupported(unsupported),
-        },
+        }
     }
 }

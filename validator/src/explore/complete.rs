@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::knowledge::Word;
 use super::search::{Found, Search};
 use super::state::{State, Status};
 use super::witness;
@@ -108,6 +109,9 @@ impl Search<'_> {
         for object in dispatch.objects.iter().filter(|object| object.observed) {
             let mut bytes = state.contents.bytes(object.memory).to_vec();
             bytes.truncate(object.initial.len());
+            if !self.context.settings.axioms {
+                self.forget_shared(object.memory, &mut bytes);
+            }
             for (finals, last_writes) in chosen {
                 for (unit, write) in finals.units.iter().zip(*last_writes) {
                     let (unit_memory, offset) = self.knowledge.key(*unit);
@@ -129,6 +133,15 @@ impl Search<'_> {
         let volatile = traces(state);
         let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: remarks.to_vec() };
         self.record(state, outcome, found);
+    }
+
+    /// Without the axioms nobody knows what is in memory that invocations share.
+    fn forget_shared(&self, memory: u32, bytes: &mut [Byte]) {
+        for (offset, byte) in (0..).zip(bytes) {
+            if self.knowledge.word(memory, offset) != Word::Unshared {
+                *byte = Byte::Undef;
+            }
+        }
     }
 
     /// A run that waits for ever.

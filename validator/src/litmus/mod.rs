@@ -2,6 +2,7 @@
 
 mod cursor;
 mod error;
+mod explain;
 mod herd;
 mod khronos;
 mod lexer;
@@ -17,7 +18,7 @@ use std::path::Path;
 
 pub use error::ParseError;
 pub use lower::Unsupported;
-pub use run::{run, Answer, Checked, State, Told};
+pub use run::{run, Answer, Checked, State, Told, Wanted};
 use test::Test;
 
 /// The two languages that litmus tests are written in.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::explain::why;
 use super::lower::{addressed, lower, number, Lowered, Unsupported};
 use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
 use crate::behaviour::{Behaviours, End, Outcome, Undefined, Witness};
@@ -43,6 +44,8 @@ pub struct Checked {
     pub executions: u64,
     /// What decided: an execution that meets the condition, or one that does not where all should.
     pub witness: Option<Told>,
+    /// A race in it, what would order it, or why no execution meets the condition; if that was asked for.
+    pub why: Option<String>,
     /// The search behind it was complete.
     pub complete: bool,
 }
@@ -66,24 +69,36 @@ impl Checked {
     }
 }
 
-/// Explores a test and checks its expectations. `settings` gives the variant and the bounds; `states`
-/// asks for all final states.
+/// What to find out beside the expectations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// All final states.
+    pub states: bool,
+    /// [`Checked::why`].
+    pub why: bool,
+}
+
+/// Explores a test and checks its expectations. `settings` gives the variant and the bounds.
 ///
 /// # Errors
 /// [`Unsupported`]: the test cannot be run.
-pub fn run(test: &Test, settings: &Settings, states: bool) -> Result<Answer, Unsupported> {
-    let lowered = lower(test, states)?;
+pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, Unsupported> {
+    let lowered = lower(test, wanted.states)?;
     let mut searches = Searches { test, lowered: &lowered, settings, done: BTreeMap::new() };
     let mut expectations = Vec::new();
     for (index, expectation) in test.expectations.iter().enumerate() {
         let chains = settings.variant.chains && !expectation.without_chains;
         let axioms = expectation.condition.is_about_consistent();
         let behaviours = searches.search(chains, axioms);
-        expectations.push(check(test, &lowered, index, expectation, behaviours));
+        let mut checked = check(test, &lowered, index, expectation, behaviours);
+        if wanted.why {
+            checked.why = why(test, &lowered, settings, expectation, behaviours, &checked);
+        }
+        expectations.push(checked);
     }
     let behaviours = searches.search(settings.variant.chains, true);
     let mut counted: BTreeMap<State, u64> = BTreeMap::new();
-    for (outcome, witness) in behaviours.outcomes.iter().filter(|_| states) {
+    for (outcome, witness) in behaviours.outcomes.iter().filter(|_| wanted.states) {
         if counts(test, &lowered, outcome) {
             *counted.entry(state(test, &lowered, outcome)).or_default() += witness.executions;
         }
@@ -106,30 +121,43 @@ struct Searches<'a> {
 
 impl Searches<'_> {
     fn search(&mut self, chains: bool, axioms: bool) -> &Behaviours {
-        let Lowered { program, dispatch, foreseen, speculate, .. } = self.lowered;
-        let settings = self.settings;
         let sequences = self.test.expectations.iter().any(|expectation| {
             let mut found = false;
             expectation.condition.visit_terms(&mut |term| found |= term == Term::ReleaseSequences);
             found
         });
-        self.done.entry((chains, axioms)).or_insert_with(|| {
-            let settings = Settings {
-                variant: Variant { chains, ..settings.variant },
-                races: Races::Keep,
-                foreseen: foreseen.clone(),
-                speculate: speculate.clone(),
-                remark: Some(if sequences { races_and_sequences } else { races }),
-                axioms,
-                ..settings.clone()
-            };
-            explore::explore(program, dispatch, &settings)
-        })
+        let remark = if sequences { races_and_sequences } else { races };
+        let variant = Variant { chains, ..self.settings.variant };
+        let (lowered, settings) = (self.lowered, self.settings);
+        self.done
+            .entry((chains, axioms))
+            .or_insert_with(|| search(lowered, settings, variant, axioms, remark))
     }
 }
 
+/// The executions of a test under this variant of the model, with or without its axioms.
+pub(super) fn search(
+    lowered: &Lowered,
+    settings: &Settings,
+    variant: Variant,
+    axioms: bool,
+    remark: fn(&Judge) -> Vec<u32>,
+) -> Behaviours {
+    let Lowered { program, dispatch, foreseen, speculate, .. } = lowered;
+    let settings = Settings {
+        variant,
+        races: Races::Keep,
+        foreseen: foreseen.clone(),
+        speculate: speculate.clone(),
+        remark: Some(remark),
+        axioms,
+        ..settings.clone()
+    };
+    explore::explore(program, dispatch, &settings)
+}
+
 /// Number of data races.
-fn races(judge: &Judge) -> Vec<u32> {
+pub(super) fn races(judge: &Judge) -> Vec<u32> {
     vec![judge.data_races().len() as u32]
 }
 
@@ -146,8 +174,8 @@ fn incomplete(behaviours: &Behaviours) -> Vec<String> {
 }
 
 /// Whether an outcome is a final state that counts.
-fn counts(test: &Test, lowered: &Lowered, outcome: &Outcome) -> bool {
-    let meets = |condition: &Condition| Final { test, lowered, outcome }.holds(condition);
+pub(super) fn counts(test: &Test, lowered: &Lowered, outcome: &Outcome) -> bool {
+    let meets = |condition: &Condition| Final { test, lowered, outcome, only_values: false }.holds(condition);
     outcome.end == End::Terminated && test.filter.as_ref().is_none_or(meets)
 }
 
@@ -168,7 +196,7 @@ fn check(
     for (outcome, witness) in behaviours.outcomes.iter().filter(|(outcome, _)| counts(test, lowered, outcome))
     {
         executions += witness.executions;
-        if (Final { test, lowered, outcome }).holds(&expectation.condition) {
+        if (Final { test, lowered, outcome, only_values: false }).holds(&expectation.condition) {
             meeting += witness.executions;
             example = example.or(Some(witness));
         } else {
@@ -182,34 +210,54 @@ fn check(
     };
     let told = |witness: &Witness| Told { witness: witness.clone(), dispatch: lowered.dispatch.clone() };
     let (witness, complete) = (decisive.map(told), behaviours.complete);
-    Checked { index, expected, found, meeting, executions, witness, complete }
+    Checked { index, expected, found, meeting, executions, witness, why: None, complete }
 }
 
 /// A final state, against which conditions are held.
-struct Final<'a> {
-    test: &'a Test,
-    lowered: &'a Lowered,
-    outcome: &'a Outcome,
+pub(super) struct Final<'a> {
+    pub(super) test: &'a Test,
+    pub(super) lowered: &'a Lowered,
+    pub(super) outcome: &'a Outcome,
+    /// What a condition says of other things than values is taken as true.
+    pub(super) only_values: bool,
 }
 
 impl Final<'_> {
-    fn holds(&self, condition: &Condition) -> bool {
+    /// Whether the condition holds; what depends on an undefined value may.
+    pub(super) fn holds(&self, condition: &Condition) -> bool {
+        self.evaluate(condition).unwrap_or(true)
+    }
+
+    /// In Kleene's logic: `None` for what is unknown.
+    fn evaluate(&self, condition: &Condition) -> Option<bool> {
         match condition {
-            Condition::True | Condition::Consistent => true,
-            Condition::Not(inner) => !self.holds(inner),
-            Condition::And(parts) => parts.iter().all(|part| self.holds(part)),
-            Condition::Or(parts) => parts.iter().any(|part| self.holds(part)),
-            Condition::Compare(comparison, a, b) => match (self.value(*a), self.value(*b)) {
-                (Some(a), Some(b)) => compare(*comparison, a as i32, b as i32),
-                // An undefined value may be any.
-                _ => true,
-            },
+            Condition::True | Condition::Consistent => Some(true),
+            Condition::Not(inner) => self.evaluate(inner).map(|holds| !holds),
+            Condition::And(parts) => self.first_that_is(false, parts),
+            Condition::Or(parts) => self.first_that_is(true, parts),
+            Condition::Compare(comparison, a, b) => {
+                Some(compare(*comparison, self.value(*a)? as i32, self.value(*b)? as i32))
+            }
         }
+    }
+
+    /// `decisive` if one of the parts is, the opposite if all are that.
+    fn first_that_is(&self, decisive: bool, parts: &[Condition]) -> Option<bool> {
+        let mut known = true;
+        for part in parts {
+            match self.evaluate(part) {
+                Some(holds) if holds == decisive => return Some(decisive),
+                Some(_) => {}
+                None => known = false,
+            }
+        }
+        known.then_some(!decisive)
     }
 
     fn value(&self, term: Term) -> Option<u32> {
         match term {
             Term::Value(value) => Some(number(value)),
+            Term::DataRaces | Term::ReleaseSequences if self.only_values => None,
             Term::DataRaces => self.outcome.remarks.first().copied(),
             Term::ReleaseSequences => self.outcome.remarks.get(1).copied(),
             Term::Register(..) | Term::Variable(_) => {
@@ -255,7 +303,7 @@ fn compare(comparison: Comparison, a: i32, b: i32) -> bool {
 
 /// Registers and variables of a final state, with names.
 fn state(test: &Test, lowered: &Lowered, outcome: &Outcome) -> State {
-    let state = Final { test, lowered, outcome };
+    let state = Final { test, lowered, outcome, only_values: false };
     lowered.observed.iter().map(|term| (test.term_name(*term), state.text(*term))).collect()
 }
 

@@ -38,8 +38,6 @@ pub struct Solved {
     pub source: Source,
     pub test: Test,
     pub answer: Answer,
-    /// Per expectation, why it is as it is, where that was asked for.
-    pub why: Vec<Option<String>>,
 }
 
 /// The choices that the answers rest on.
@@ -167,7 +165,7 @@ fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Paint
         return;
     }
     text.push_str(&format!("{}: {}\n", painter.heading(file), counted(answer.executions, "execution")));
-    for (checked, why) in answer.expectations.iter().zip(&solved.why) {
+    for checked in &answer.expectations {
         if quiet && is_fine(checked) {
             continue;
         }
@@ -175,8 +173,8 @@ fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Paint
         if let Some(told) = checked.witness.as_ref().filter(|_| !is_fine(checked)) {
             text.push_str(&witness::text(&told.witness, &told.dispatch, source, painter));
         }
-        if let Some(why) = why {
-            text.push_str(&format!("    {why}\n"));
+        if let Some(why) = &checked.why {
+            why.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
         }
     }
     if !answer.states.is_empty() {
@@ -240,19 +238,18 @@ fn file_json(report: &FileReport) -> FileJson<'_> {
         }
         Fate::Unsupported(what) => json.incomplete = vec![what.to_string()],
         Fate::Answered(solved) => {
-            let Solved { test, answer, why, .. } = &**solved;
+            let Solved { test, answer, .. } = &**solved;
             json.executions = Some(answer.executions);
             json.expectations = answer
                 .expectations
                 .iter()
-                .zip(why)
-                .map(|(checked, why)| ExpectationJson {
+                .map(|checked| ExpectationJson {
                     text: &test.expectations[checked.index].text,
                     expected: checked.expected,
                     found: checked.is_decided().then_some(checked.found),
                     meeting: checked.meeting,
                     executions: checked.executions,
-                    why: why.as_deref(),
+                    why: checked.why.as_deref(),
                 })
                 .collect();
             json.outcomes = answer

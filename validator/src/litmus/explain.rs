@@ -1,0 +1,83 @@
+//! Why an expectation of a litmus test is as it is.
+
+use super::lower::Lowered;
+use super::run::{counts, search, Checked, Final};
+use super::test::{Expectation, Test};
+use crate::behaviour::{Behaviours, Outcome, Witness};
+use crate::explain::{self, Explanation, Names};
+use crate::explore::Settings;
+use crate::model::graph::Event;
+use crate::model::vulkan::Variant;
+
+/// Candidate executions among which the simplest reason is looked for.
+const CANDIDATES: usize = 64;
+
+/// Candidate executions that a search without the axioms visits at most.
+const MAX_CANDIDATES: u64 = 10_000;
+
+/// The names of a litmus test.
+struct TestNames<'a>(&'a Test);
+
+impl Names for TestNames<'_> {
+    fn place(&self, event: &Event) -> Option<String> {
+        let (object, _) = event.place?;
+        self.0.variables.get(object as usize).map(|variable| variable.name.clone())
+    }
+
+    fn agent(&self, agent: u32) -> String {
+        format!("P{agent}")
+    }
+}
+
+/// A race of the executions that meet the condition (or would, without it), or the axiom that forbids
+/// what the condition asks for.
+pub(super) fn why(
+    test: &Test,
+    lowered: &Lowered,
+    settings: &Settings,
+    expectation: &Expectation,
+    behaviours: &Behaviours,
+    checked: &Checked,
+) -> Option<String> {
+    let variant =
+        Variant { chains: settings.variant.chains && !expectation.without_chains, ..settings.variant };
+    let explainer = Explainer { test, lowered, expectation, variant };
+    if let Some(told) = &checked.witness {
+        return explainer.race(&told.witness).map(|why| why.to_string());
+    }
+    let mut like_it = explainer.meeting(behaviours);
+    if let Some((_, witness)) = like_it.next() {
+        return explainer.race(witness).map(|why| why.to_string());
+    }
+    drop(like_it);
+    let settings =
+        Settings { max_executions: MAX_CANDIDATES.min(settings.max_executions), ..settings.clone() };
+    let candidates = search(lowered, &settings, variant, false, super::run::races);
+    let reasons = explainer
+        .meeting(&candidates)
+        .take(CANDIDATES)
+        .filter_map(|(_, witness)| explain::forbidden(&witness.graph, variant, &TestNames(test)));
+    reasons.min_by_key(|why| why.chain.len()).map(|why| format!("forbidden: {why}"))
+}
+
+struct Explainer<'a> {
+    test: &'a Test,
+    lowered: &'a Lowered,
+    expectation: &'a Expectation,
+    variant: Variant,
+}
+
+impl<'a> Explainer<'a> {
+    /// Executions that meet the condition but for what it says of races.
+    fn meeting<'b>(&'b self, behaviours: &'b Behaviours) -> impl Iterator<Item = &'b (Outcome, Witness)> {
+        let Explainer { test, lowered, .. } = *self;
+        behaviours.outcomes.iter().filter(move |(outcome, _)| {
+            let state = Final { test, lowered, outcome, only_values: true };
+            counts(test, lowered, outcome) && state.holds(&self.expectation.condition)
+        })
+    }
+
+    fn race(&self, witness: &Witness) -> Option<Explanation> {
+        explain::race_of(witness, &[], self.variant, &TestNames(self.test))
+    }
+}
