@@ -6,6 +6,8 @@
 //! (see [`Pointer`](crate::interp::Pointer)).
 
 mod communication;
+pub(crate) mod flow;
+pub(crate) mod liveness;
 mod op;
 mod operands;
 

@@ -91,7 +91,8 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, U
         let axioms = expectation.condition.is_about_consistent();
         let behaviours = searches.search(chains, axioms);
         let mut checked = check(test, &lowered, index, expectation, behaviours);
-        if wanted.why {
+        // A surprise without a witness needs a reason.
+        if wanted.why || !checked.is_met() && checked.witness.is_none() {
             checked.why = why(test, &lowered, settings, expectation, behaviours, &checked);
         }
         expectations.push(checked);

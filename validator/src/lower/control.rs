@@ -7,7 +7,7 @@ use super::function::FunctionBuilder;
 use super::layout::Placement;
 use super::types::{Kind, Lanes, Type};
 use super::values::{Value, Values};
-use crate::ir::{ControlOp, Edge, Line, LoopId, Op, NO_REGISTER};
+use crate::ir::{ControlOp, Edge, Line, Op, NO_REGISTER};
 use crate::module::Instruction;
 use crate::value::mask;
 
@@ -83,12 +83,7 @@ impl FunctionBuilder<'_, '_> {
         let target = self.body.block(label, instruction.line)?;
         let number = self.block_numbers.get(target).copied().flatten();
         let number = number.ok_or_else(|| Problem::invalid(instruction.line, "a branch leads nowhere"))?;
-        let source_loops: Vec<usize> = self.flow.loops_around(source).collect();
-        let target_loops: Vec<usize> = self.flow.loops_around(target).collect();
-        let is_header = |index: &&usize| self.flow.loops.get(**index).is_some_and(|lp| lp.header == target);
-        let repeats = source_loops.iter().find(is_header).map(|&index| LoopId(index as u32));
-        let enters = target_loops.iter().filter(|index| !source_loops.contains(index));
-        let enters = enters.map(|&index| LoopId(index as u32)).collect();
+        let (enters, repeats) = self.flow.crossed(source, target);
         Ok(Edge { target: number, moves: self.moves(source, target, instruction.line)?, enters, repeats })
     }
 

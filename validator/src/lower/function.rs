@@ -7,12 +7,12 @@ use rspirv::spirv::Op as Opcode;
 
 use super::body::{BasicBlock, Body};
 use super::error::Problem;
-use super::flow::{Flow, Node};
 use super::layout::Placement;
-use super::liveness::{live_registers, Runs};
 use super::program::{decorations_of, ProgramBuilder};
 use super::types::{Type, TypeTable};
 use super::values::{Computation, Value, Values};
+use crate::ir::flow::{Flow, Node};
+use crate::ir::liveness::{live_registers, Runs};
 use crate::ir::{Block, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter};
 use crate::module::Instruction;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::style::Painter;
 use super::witness;
 use crate::check::{Bounds, BoundsChoice, Source};
-use crate::litmus::test::Test;
+use crate::litmus::test::{Quantifier, Test};
 use crate::litmus::{Answer, Checked, ParseError, State, Unsupported};
 use crate::model::vulkan::{Revision, Variant};
 
@@ -142,7 +142,12 @@ pub fn text(report: &LitmusReport, quiet: bool, painter: Painter) -> String {
     } else {
         format!("; {unread} of {} files could not be read", report.files.len())
     };
-    text.push_str(&painter.faint(&format!("Vulkan memory model, revision {revision}{chains}\n")));
+    if !quiet {
+        text.push_str(&painter.faint(&format!(
+            "Vulkan memory model, revision {revision}{chains}
+"
+        )));
+    }
     text.push_str(&format!("{count}{failed}\n"));
     text
 }
@@ -202,10 +207,12 @@ fn expectation_text(text: &mut String, solved: &Solved, checked: &Checked, paint
         (true, false) => painter.bad("surprise"),
     };
     let (meeting, all) = (checked.meeting, checked.executions);
-    let found = match meeting {
-        0 => format!("met by none of {}", counted(all, "execution")),
-        _ => format!("met by {meeting} of {}", counted(all, "execution")),
+    let expected = match expectation.quantifier {
+        Quantifier::Exists => "some",
+        Quantifier::NotExists => "none",
+        Quantifier::ForAll => "all",
     };
+    let found = format!("expected {expected}, found {meeting} of {}", counted(all, "execution"));
     text.push_str(&format!("  {mark}: {}: {found}\n", expectation.text));
 }
 

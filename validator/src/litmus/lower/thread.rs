@@ -4,13 +4,13 @@ use super::super::test::{self, AccessKind, Comparison, Instruction, Operation, T
 use super::{number, Pool, Unsupported, FIRST_ADDRESS};
 use crate::event::{ClassSet, Order, Scope, Semantics, StorageClass};
 use crate::interp::Pointer;
+use crate::ir::flow::{Flow, Node};
+use crate::ir::liveness::{live_registers, Runs};
 use crate::ir::{
     AtomicKind, AtomicOp, BarrierOp, BinaryOp, Block, Bound, Chain, ChainIndex, ControlOp, Decorations, Edge,
     Function, Inst, Line, Loop, LoopId, MemoryOp, MemoryOperands, NumberedBarrier, NumberedWait, Op, Operand,
     ShapeId,
 };
-use crate::lower::flow::{Flow, Node};
-use crate::lower::liveness::{live_registers, Runs};
 use crate::value::Scalar;
 
 /// The word that every access touches.
@@ -374,11 +374,7 @@ impl Builder<'_> {
     }
 
     fn edge(&self, source: usize, target: usize) -> Edge {
-        let source_loops: Vec<usize> = self.flow.loops_around(source).collect();
-        let is_header = |index: &&usize| self.flow.loops.get(**index).is_some_and(|lp| lp.header == target);
-        let repeats = source_loops.iter().find(is_header).map(|&index| LoopId(index as u32));
-        let enters = self.flow.loops_around(target).filter(|index| !source_loops.contains(index));
-        let enters = enters.map(|index| LoopId(index as u32)).collect();
+        let (enters, repeats) = self.flow.crossed(source, target);
         Edge { target: target as u32, moves: Vec::new(), enters, repeats }
     }
 }

@@ -6,6 +6,8 @@
 //! dominates and the merge block doesn't. A block that breaks out of the loop is one of them; an
 //! invocation that runs it does so in a certain iteration.
 
+use super::LoopId;
+
 /// A basic block as the analysis sees it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
@@ -71,6 +73,15 @@ impl Flow {
             })
             .collect();
         Flow { order, loops, irreducible }
+    }
+
+    /// The loops that an edge enters, outermost first, and the one that it repeats.
+    pub fn crossed(&self, source: usize, target: usize) -> (Vec<LoopId>, Option<LoopId>) {
+        let around: Vec<usize> = self.loops_around(source).collect();
+        let is_header = |index: &&usize| self.loops.get(**index).is_some_and(|lp| lp.header == target);
+        let repeats = around.iter().find(is_header).map(|&index| LoopId(index as u32));
+        let enters = self.loops_around(target).filter(|index| !around.contains(index));
+        (enters.map(|index| LoopId(index as u32)).collect(), repeats)
     }
 
     /// The loops around a block, outermost first.

@@ -2,7 +2,7 @@
 //!
 //! A backward dataflow analysis on values (runs of registers), φ moves being done on the edges.
 
-use crate::ir::{Block, Inst, Operand};
+use super::{Block, Inst, Operand};
 
 /// The values of a function: runs of registers, ascending.
 #[derive(Debug, Default)]
