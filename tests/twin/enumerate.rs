@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{Execution, ReadsFrom, Source, Variant};
-use super::program::{Compiled, Computed, Program, BUFFER_WORDS};
+use super::program::{Compiled, New, Program, Values, BUFFER_WORDS};
 use super::relation::Relation;
 
 /// What a run shows: final words of the buffer, and what each read read.
@@ -109,20 +109,27 @@ pub fn reads_from(sources: &[((usize, usize), Vec<Source>)]) -> Vec<ReadsFrom> {
     all
 }
 
-type Values = BTreeMap<(usize, usize), u32>;
+/// The values that a read may have before its source is executed, by location.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Known {
+    /// What writes of executions found so far give.
+    produced: BTreeMap<usize, BTreeSet<u32>>,
+    /// What read-modify-writes of these would give, had they read a produced or an initial value.
+    attempted: BTreeMap<usize, BTreeSet<u32>>,
+}
+
+impl Known {
+    fn values(&self, location: usize) -> BTreeSet<u32> {
+        let values =
+            |known: &BTreeMap<usize, BTreeSet<u32>>| known.get(&location).cloned().unwrap_or_default();
+        &values(&self.produced) | &values(&self.attempted)
+    }
+}
 
 /// Every assignment of values to the reads that re-execution confirms. Where a value depends on itself,
-/// only values in `produced` (by location) are tried.
-fn solve(
-    compiled: &Compiled,
-    reads_from: &ReadsFrom,
-    produced: &BTreeMap<usize, BTreeSet<u32>>,
-    mut read: Values,
-) -> Vec<Values> {
-    let written = |write: (usize, usize), read: &Values| match compiled.written[&write] {
-        Computed::Constant(constant) => Some(constant),
-        Computed::Sum { read: from, add } => Some(read.get(&from)?.wrapping_add(add)),
-    };
+/// only known values are tried.
+fn solve(compiled: &Compiled, reads_from: &ReadsFrom, known: &Known, mut read: Values) -> Vec<Values> {
+    let written = |write: (usize, usize), read: &Values| compiled.written[&write].value(read);
     let source_value = |(id, location): (usize, usize), read: &Values| match reads_from[&(id, location)] {
         Source::Initial => Some(0),
         Source::Write(write) => written((write, location), read),
@@ -140,13 +147,13 @@ fn solve(
         }
     }
     if let Some(&open) = reads_from.keys().find(|place| !read.contains_key(place)) {
-        let tried = produced.get(&open.1).cloned().unwrap_or_default();
-        return tried
+        return known
+            .values(open.1)
             .into_iter()
             .flat_map(|value| {
                 let mut read = read.clone();
                 read.insert(open, value);
-                solve(compiled, reads_from, produced, read)
+                solve(compiled, reads_from, known, read)
             })
             .collect();
     }
@@ -187,9 +194,9 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
         spaces.push((compiled, reads_from(&sources), orders));
     }
     // Values that only a cycle justifies come from what other executions produce: to a fixed point.
-    let mut produced: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    let mut next = Known::default();
     loop {
-        let known = produced.clone();
+        let known = next.clone();
         let mut found = Found::default();
         let mut classes = BTreeSet::new();
         for (compiled, all_reads_from, orders) in &spaces {
@@ -200,13 +207,13 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
                     }
                     for order in orders {
                         let candidate = Candidate { compiled, reads_from, order, values: &values };
-                        judge(program, &candidate, &mut found, &mut classes, &mut produced);
+                        judge(program, &candidate, &known, &mut found, &mut classes, &mut next);
                     }
                 }
             }
         }
         found.executions = classes.len();
-        if produced == known {
+        if next == known {
             return Some(found);
         }
     }
@@ -228,12 +235,7 @@ struct Candidate<'c> {
 /// Nothing comes out of thin air: the operations can be executed one after the other, barriers when
 /// everybody has arrived, where a read needs its source executed before, or its value known from
 /// executions that need no such guess (or only guesses that are known).
-fn can_be_executed(
-    compiled: &Compiled,
-    reads_from: &ReadsFrom,
-    values: &Values,
-    known: &BTreeMap<usize, BTreeSet<u32>>,
-) -> bool {
+fn can_be_executed(compiled: &Compiled, reads_from: &ReadsFrom, values: &Values, known: &Known) -> bool {
     let execution = &compiled.execution;
     let size = execution.operations.len();
     let mut executed = vec![false; size];
@@ -248,7 +250,7 @@ fn can_be_executed(
                         Source::Initial => true,
                         Source::Write(write) => executed[write],
                     };
-                    is_executed || known.get(&place.1).is_some_and(|known| known.contains(&values[place]))
+                    is_executed || known.values(place.1).contains(&values[place])
                 });
             let mut instances = compiled.barrier_instances.values().filter(|members| members.contains(&id));
             let all_arrived =
@@ -265,9 +267,10 @@ fn can_be_executed(
 fn judge(
     program: &Program,
     candidate: &Candidate,
+    known: &Known,
     found: &mut Found,
     classes: &mut BTreeSet<(Values, ReadsFrom, Vec<u32>)>,
-    produced: &mut BTreeMap<usize, BTreeSet<u32>>,
+    next: &mut Known,
 ) {
     let Candidate { compiled, reads_from, order, values } = *candidate;
     let execution = &compiled.execution;
@@ -275,12 +278,29 @@ fn judge(
     if !execution.is_consistent(reads_from, order, &derived) {
         return;
     }
-    let value = |write: (usize, usize)| match compiled.written[&write] {
-        Computed::Constant(constant) => constant,
-        Computed::Sum { read, add } => values[&read].wrapping_add(add),
-    };
+    let value =
+        |write: (usize, usize)| compiled.written[&write].value(values).expect("all reads have values");
     for &(write, location) in compiled.written.keys() {
-        produced.entry(location).or_default().insert(value((write, location)));
+        next.produced.entry(location).or_default().insert(value((write, location)));
+    }
+    for update in &compiled.updates {
+        // Words of a pair change independently of each other, save for what is compared.
+        let readable = |location: usize| {
+            let mut readable = known.produced.get(&location).cloned().unwrap_or_default();
+            readable.insert(0);
+            readable
+        };
+        let succeeds = |words: &[(usize, u32)]| words.iter().all(|&(at, word)| readable(at).contains(&word));
+        for (location, new) in &update.words {
+            let attempted = next.attempted.entry(*location).or_default();
+            match *new {
+                New::Value(_) if !succeeds(&update.compared) => {}
+                New::Value(new) => attempted.extend(new.value(values)),
+                New::Added(add) => {
+                    attempted.extend(readable(*location).iter().map(|old| old.wrapping_add(add)))
+                }
+            }
+        }
     }
     found.racy |= !execution.data_races(&derived).is_empty();
     found.synchronises |= derived

@@ -221,6 +221,35 @@ pub enum Computed {
     Sum { read: (usize, usize), add: u32 },
 }
 
+/// The values of reads, (operation, location).
+pub type Values = BTreeMap<(usize, usize), u32>;
+
+impl Computed {
+    /// The value; `None` where it depends on a read without one.
+    pub fn value(self, read: &Values) -> Option<u32> {
+        match self {
+            Computed::Constant(constant) => Some(constant),
+            Computed::Sum { read: from, add } => Some(read.get(&from)?.wrapping_add(add)),
+        }
+    }
+}
+
+/// A read-modify-write, whatever it reads: also a compare-exchange that fails.
+pub struct ReadModifyWrite {
+    /// What it compares with.
+    pub compared: Vec<(usize, u32)>,
+    /// What it gives each of its locations.
+    pub words: Vec<(usize, New)>,
+}
+
+/// What a read-modify-write gives a location.
+#[derive(Clone, Copy, Debug)]
+pub enum New {
+    Value(Computed),
+    /// What it read there, plus a constant.
+    Added(u32),
+}
+
 /// What the choice assumes about values: whether reads, (operation, location), read all these values.
 /// A read that is not executed reads 0.
 #[derive(Clone, Debug)]
@@ -234,6 +263,7 @@ pub struct Compiled {
     pub execution: Execution,
     /// What each write gives each of its locations.
     pub written: BTreeMap<(usize, usize), Computed>,
+    pub updates: Vec<ReadModifyWrite>,
     /// The reads, as (operation, location), in the order of the results; `None` for one that is not
     /// executed.
     pub results: Vec<Option<(usize, usize)>>,
@@ -295,6 +325,7 @@ impl Program {
                 variant,
             },
             written: parts.written,
+            updates: parts.updates,
             results: parts.results,
             conditions: parts.conditions,
             barrier_instances: parts.barrier_instances,
@@ -305,6 +336,7 @@ impl Program {
 #[derive(Default)]
 struct Parts {
     written: BTreeMap<(usize, usize), Computed>,
+    updates: Vec<ReadModifyWrite>,
     results: Vec<Option<(usize, usize)>>,
     conditions: Vec<Condition>,
     barrier_instances: BTreeMap<usize, Vec<usize>>,
@@ -411,6 +443,9 @@ impl Builder<'_> {
                 let writes = access.writes;
                 let id = self.with_semantics(thread, Action::Access(access), scope, semantics);
                 let old = locations.iter().map(|&location| Some((id, location)));
+                self.out
+                    .updates
+                    .extend(read_modify_write(update, &locations, |value| computed(value, reads)));
                 match update {
                     Update::Load => {}
                     Update::Store(value) | Update::Exchange(value) => {
@@ -441,13 +476,44 @@ impl Builder<'_> {
     }
 
     fn write(&mut self, id: usize, locations: &[usize], first: Computed) {
-        for (word, &location) in locations.iter().enumerate() {
-            let more = word as u32 * SECOND_WORD;
-            let value = match first {
-                Computed::Constant(constant) => Computed::Constant(constant.wrapping_add(more)),
-                Computed::Sum { read, add } => Computed::Sum { read, add: add.wrapping_add(more) },
-            };
+        for (location, value) in pair(locations, first) {
             self.out.written.insert((id, location), value);
         }
     }
+}
+
+/// What a write whose first word is `first` gives its locations.
+fn pair(locations: &[usize], first: Computed) -> impl Iterator<Item = (usize, Computed)> + '_ {
+    locations.iter().enumerate().map(move |(word, &location)| {
+        let more = word as u32 * SECOND_WORD;
+        let value = match first {
+            Computed::Constant(constant) => Computed::Constant(constant.wrapping_add(more)),
+            Computed::Sum { read, add } => Computed::Sum { read, add: add.wrapping_add(more) },
+        };
+        (location, value)
+    })
+}
+
+/// What an atomic that reads and writes does, whatever it reads.
+fn read_modify_write(
+    update: Update,
+    locations: &[usize],
+    computed: impl Fn(Value) -> Computed,
+) -> Option<ReadModifyWrite> {
+    let compared = match update {
+        Update::CompareExchange { comparator, .. } => compared_words(comparator, locations.len()),
+        Update::Load | Update::Store(_) | Update::Exchange(_) | Update::Add(_) => Vec::new(),
+    };
+    let words = match update {
+        Update::Load | Update::Store(_) => return None,
+        Update::Exchange(value) | Update::CompareExchange { value, .. } => {
+            pair(locations, computed(value)).map(|(at, value)| (at, New::Value(value))).collect()
+        }
+        // Nothing carries into the second word.
+        Update::Add(add) => {
+            let added = |(word, &at)| (at, New::Added(if word == 0 { add } else { 0 }));
+            locations.iter().enumerate().map(added).collect()
+        }
+    };
+    Some(ReadModifyWrite { compared: locations.iter().copied().zip(compared).collect(), words })
 }

@@ -1,6 +1,7 @@
 //! Ends of executions: outcomes and hangs.
 
 use std::collections::btree_map::Entry;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::knowledge::Word;
@@ -9,9 +10,10 @@ use super::state::{State, Status};
 use super::witness;
 use super::Races;
 use crate::behaviour::{End, Outcome, VolatileAccess};
-use crate::model::consistency::{FinalValues, Judge};
-use crate::model::graph::{Event, EventId};
-use crate::model::vulkan;
+use crate::model::consistency::{self, DataRace, FinalValues, Judge};
+use crate::model::graph::EventId;
+use crate::model::release_sequence;
+use crate::model::vulkan::{self, Relations};
 use crate::value::Byte;
 
 impl Search<'_> {
@@ -21,23 +23,13 @@ impl Search<'_> {
             found.blocked += 1;
             return;
         }
-        let variant = self.context.settings.variant;
-        let judged = state.judged.as_ref().filter(|(events, _)| *events == state.graph.events.len());
-        let relations = match judged {
-            Some((_, relations)) => relations.clone(),
-            None => Arc::new(vulkan::relations(&state.graph, variant)),
-        };
-        let judge = Judge { graph: &state.graph, relations: &relations, variant };
-        let axioms = self.context.settings.axioms;
-        if axioms && judged.is_none() && !judge.is_consistent() {
+        let executions = self.executions(state, found);
+        if executions.is_empty() {
             found.blocked += 1;
             return;
         }
-        if judged.is_none() && self.context.settings.races == Races::Undefined {
-            if let Some(race) = judge.data_races().first() {
-                self.record_race(&state.graph, *race, found);
-                return;
-            }
+        if let Some(race) = self.race(state, &executions) {
+            return self.record_race(&state.graph, race, found);
         }
         self.note_values(state, found);
         if let Some(line) = state.diverged {
@@ -53,57 +45,107 @@ impl Search<'_> {
             let (memory, _) = self.knowledge.key(unit);
             dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
         };
-        let remarks = self.context.settings.remark.map(|remark| remark(&judge)).unwrap_or_default();
-        // Without the axioms there may be no last write.
-        let finals = if axioms { judge.final_values(&is_observed) } else { Vec::new() };
-        self.record_outcomes(state, &finals, &remarks, &mut Vec::new(), found);
-    }
-
-    /// Writes of complete executions are what reads may speculate.
-    fn note_values(&self, state: &State, found: &mut Found) {
-        for event in state.graph.events.iter().filter(|event| event.writes()) {
-            self.note_values_of(event, found);
+        let mut finals = BTreeSet::new();
+        for relations in &executions {
+            let judge = Judge { graph: &state.graph, relations, variant: self.context.settings.variant };
+            let remarks = self.context.settings.remark.map(|remark| remark(&judge)).unwrap_or_default();
+            // Without the axioms there may be no last write.
+            let values = match self.context.settings.axioms {
+                true => judge.final_values(&is_observed),
+                false => Vec::new(),
+            };
+            self.final_memories(state, &values, &remarks, &mut Vec::new(), &mut finals);
+        }
+        for (memory, remarks) in finals {
+            let volatile = traces(state);
+            self.record(state, Outcome { end: End::Terminated, memory, volatile, remarks }, found);
         }
     }
 
-    /// So is what a read-modify-write would write that came too late for its source: it may come in
-    /// time where the one before it speculates just that.
-    pub(super) fn note_values_of(&self, event: &Event, found: &mut Found) {
-        for (unit, bytes) in event.units.iter().zip(&event.written) {
-            let key = self.knowledge.key(*unit);
-            let known = self.knowledge.values.get(&key).is_some_and(|values| values.contains(bytes));
-            if !known {
-                found.discoveries.values.entry(key).or_default().insert(bytes.clone());
+    /// The relations under which the graph is an execution as it is: several where they depend on
+    /// scoped modification order, none where it is no execution.
+    pub(super) fn executions(&self, state: &State, found: &mut Found) -> Vec<Arc<Relations>> {
+        if let Some(relations) = self.judged(state) {
+            return vec![relations.clone()];
+        }
+        if !self.knowledge.orders_matter && release_sequence::depend_on_order(&state.graph) {
+            found.discoveries.orders_matter = true;
+            found.stop = true;
+            return Vec::new();
+        }
+        let variant = self.context.settings.variant;
+        if !self.context.settings.axioms {
+            return vec![Arc::new(vulkan::relations(&state.graph, variant))];
+        }
+        match consistency::executions(&state.graph, variant) {
+            Some(executions) => executions.into_iter().map(Arc::new).collect(),
+            None => {
+                found.bounded.get_or_insert_with(|| "orders of atomic writes".to_owned());
+                Vec::new()
             }
         }
     }
 
-    /// One outcome for every choice of last writes.
-    fn record_outcomes<'f>(
+    /// The relations of the graph if it was judged as it is, races included.
+    fn judged<'s>(&self, state: &'s State) -> Option<&'s Arc<Relations>> {
+        let (events, relations) = state.judged.as_ref()?;
+        (*events == state.graph.events.len() && !self.knowledge.orders_matter).then_some(relations)
+    }
+
+    /// A race that counts, under some of these relations.
+    fn race(&self, state: &State, executions: &[Arc<Relations>]) -> Option<DataRace> {
+        if self.judged(state).is_some() {
+            return None;
+        }
+        let variant = self.context.settings.variant;
+        let races = |relations: &Arc<Relations>| {
+            Judge { graph: &state.graph, relations, variant }.data_races().first().copied()
+        };
+        match self.context.settings.races {
+            Races::Undefined => executions.iter().find_map(races),
+            Races::Keep => None,
+        }
+    }
+
+    /// Notes what the writes of an execution give, and what its read-modify-writes would have given:
+    /// reads may speculate that.
+    fn note_values(&self, state: &State, found: &mut Found) {
+        for event in state.graph.events.iter().filter(|event| event.writes()) {
+            for (unit, bytes) in event.units.iter().zip(&event.written) {
+                let key = self.knowledge.key(*unit);
+                let known = self.knowledge.produced.get(&key).is_some_and(|values| values.contains(bytes));
+                if !known {
+                    found.discoveries.produced.entry(key).or_default().insert(bytes.clone());
+                }
+            }
+        }
+        for (unit, bytes) in state.attempted.iter() {
+            let key = self.knowledge.key(*unit);
+            found.discoveries.attempted.entry(key).or_default().insert(bytes.clone());
+        }
+    }
+
+    /// The final memory of every choice of last writes, with the remarks.
+    fn final_memories<'f>(
         &self,
         state: &State,
         finals: &'f [FinalValues],
         remarks: &[u32],
         chosen: &mut Vec<(&'f FinalValues, &'f [EventId])>,
-        found: &mut Found,
+        into: &mut BTreeSet<(Vec<Vec<Byte>>, Vec<u32>)>,
     ) {
         let Some(next) = finals.get(chosen.len()) else {
-            return self.record_outcome(state, chosen, remarks, found);
+            into.insert((self.final_memory(state, chosen), remarks.to_vec()));
+            return;
         };
         for last_writes in &next.last_writes {
             chosen.push((next, last_writes));
-            self.record_outcomes(state, finals, remarks, chosen, found);
+            self.final_memories(state, finals, remarks, chosen, into);
             chosen.pop();
         }
     }
 
-    fn record_outcome(
-        &self,
-        state: &State,
-        chosen: &[(&FinalValues, &[EventId])],
-        remarks: &[u32],
-        found: &mut Found,
-    ) {
+    fn final_memory(&self, state: &State, chosen: &[(&FinalValues, &[EventId])]) -> Vec<Vec<Byte>> {
         let dispatch = self.context.dispatch;
         let mut memory: Vec<Vec<Byte>> = Vec::new();
         for object in dispatch.objects.iter().filter(|object| object.observed) {
@@ -130,9 +172,7 @@ impl Search<'_> {
             }
             memory.push(bytes);
         }
-        let volatile = traces(state);
-        let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: remarks.to_vec() };
-        self.record(state, outcome, found);
+        memory
     }
 
     /// Without the axioms nobody knows what is in memory that invocations share.
@@ -146,13 +186,12 @@ impl Search<'_> {
 
     /// A run that waits for ever.
     pub(super) fn hang(&self, state: &State, found: &mut Found) {
-        let variant = self.context.settings.variant;
-        let relations = vulkan::relations(&state.graph, variant);
-        let judge = Judge { graph: &state.graph, relations: &relations, variant };
-        if self.context.settings.races == Races::Undefined {
-            if let Some(race) = judge.data_races().first() {
-                return self.record_race(&state.graph, *race, found);
-            }
+        let executions = self.executions(state, found);
+        if executions.is_empty() {
+            return;
+        }
+        if let Some(race) = self.race(state, &executions) {
+            return self.record_race(&state.graph, race, found);
         }
         let forever = state.threads.iter().find_map(|thread| match thread.status {
             Status::Forever { line, has_effects: false } => Some(line),

@@ -10,7 +10,13 @@
 //!   waits for does not depend on the read (else it is a speculation), so it is seen in a round that
 //!   lacks the wait. There the read may have written what a read-modify-write before that write
 //!   must not find; then the latter is seen first, and lets the read wait in the next round.
-//! - *Values* that complete executions wrote, or read-modify-writes tried to, for reads that speculate.
+//! - *Values* for reads that speculate: what a write of some execution gives the unit, and what a
+//!   read-modify-write of some execution would give it, had it read another such value or the initial
+//!   one. The second kind is needed because two read-modify-writes never read from the same write: one
+//!   that comes too late for its source in every execution so far may come in time where the other
+//!   one speculates just what it writes.
+//! - Whether *release sequences* depend on scoped modification order in some graph. Then graphs that are
+//!   not complete are judged by what no later write can change, and races are looked for at the end.
 //! - *Spinning reads*: those of loop iterations that change nothing and come back to the same state.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +37,14 @@ pub(super) struct Knowledge {
     split: BTreeSet<UnitKey>,
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     foreseen_writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    /// Values that reads may speculate.
     pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Of these, the values that writes of executions gave.
+    pub(super) produced: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Units that reads speculate.
+    speculated: BTreeSet<UnitKey>,
+    /// Release sequences depend on scoped modification order.
+    pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
@@ -58,7 +71,11 @@ pub(super) struct Discoveries {
     pub(super) shared: BTreeSet<UnitKey>,
     pub(super) split: BTreeSet<UnitKey>,
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
-    pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Values that writes of executions gave.
+    pub(super) produced: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Values that read-modify-writes of executions would have given.
+    pub(super) attempted: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// Units whose writers or values would have been asked for.
@@ -70,11 +87,13 @@ impl Discoveries {
     pub(super) fn merge(&mut self, other: Discoveries) {
         self.shared.extend(other.shared);
         self.split.extend(other.split);
+        self.orders_matter |= other.orders_matter;
         self.spin_reads.extend(other.spin_reads);
         self.wanted_writers.extend(other.wanted_writers);
         self.wanted_values.extend(other.wanted_values);
         merge_sets(&mut self.writers, other.writers);
-        merge_sets(&mut self.values, other.values);
+        merge_sets(&mut self.produced, other.produced);
+        merge_sets(&mut self.attempted, other.attempted);
         merge_sets(&mut self.spin_traces, other.spin_traces);
     }
 }
@@ -101,8 +120,10 @@ impl Knowledge {
             }
             for ((key, offset), values) in &settings.speculate {
                 if *key == object.key {
-                    let into = knowledge.values.entry((object.memory, *offset)).or_default();
-                    into.extend(values.iter().map(|bytes| UnitBytes::from_slice(bytes)));
+                    let values = values.iter().map(|bytes| UnitBytes::from_slice(bytes));
+                    let unit = (object.memory, *offset);
+                    knowledge.values.entry(unit).or_default().extend(values.clone());
+                    knowledge.produced.entry(unit).or_default().extend(values);
                 }
             }
         }
@@ -113,16 +134,21 @@ impl Knowledge {
         knowledge
     }
 
-    /// The values, for another search.
-    pub(super) fn produced(&self, dispatch: &Dispatch) -> Produced {
+    /// The values that writes of executions gave, for another search.
+    pub(super) fn produced_values(&self, dispatch: &Dispatch) -> Produced {
         let mut produced = Produced::new();
-        for ((memory, offset), values) in &self.values {
+        for ((memory, offset), values) in &self.produced {
             for object in dispatch.objects.iter().filter(|object| object.memory == *memory) {
                 let into = produced.entry((object.key.clone(), *offset)).or_default();
                 into.extend(values.iter().map(|bytes| bytes.to_vec()));
             }
         }
         produced
+    }
+
+    /// Whether reads speculate values of this unit.
+    pub(super) fn is_speculated(&self, unit: Unit) -> bool {
+        !self.speculated.is_empty() && self.speculated.contains(&self.key(unit))
     }
 
     /// How the word with this byte is seen.
@@ -165,20 +191,13 @@ impl Knowledge {
             known.extend(writers);
             again |= known.len() > before && found.wanted_writers.contains(key);
         }
-        for (key, values) in &found.values {
-            let known = self.values.entry(*key).or_default();
-            for value in values {
-                if known.contains(value) {
-                    continue;
-                }
-                if known.len() >= max_values {
-                    self.capped |= found.wanted_values.contains(key);
-                    continue;
-                }
-                known.insert(value.clone());
-                again |= found.wanted_values.contains(key);
-            }
+        for key in &found.wanted_values {
+            again |= self.speculated.insert(*key);
         }
+        again |= self.learn_values(&found.produced, true, max_values);
+        again |= self.learn_values(&found.attempted, false, max_values);
+        again |= found.orders_matter && !self.orders_matter;
+        self.orders_matter |= found.orders_matter;
         for read in &found.spin_reads {
             again |= self.spin_reads.insert(*read);
         }
@@ -187,6 +206,31 @@ impl Knowledge {
             let before = known.len();
             known.extend(traces.iter().cloned());
             again |= known.len() > before;
+        }
+        again
+    }
+
+    /// Takes over values to speculate. Returns whether there are new ones that some read wants.
+    fn learn_values(
+        &mut self,
+        found: &BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+        produced: bool,
+        max_values: usize,
+    ) -> bool {
+        let mut again = false;
+        for (key, values) in found {
+            let wanted = self.speculated.contains(key);
+            let known = self.values.entry(*key).or_default();
+            for value in values {
+                if known.len() >= max_values && !known.contains(value) {
+                    self.capped |= wanted;
+                    continue;
+                }
+                again |= known.insert(value.clone()) && wanted;
+                if produced {
+                    again |= self.produced.entry(*key).or_default().insert(value.clone()) && wanted;
+                }
+            }
         }
         again
     }

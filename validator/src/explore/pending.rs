@@ -5,7 +5,6 @@ use super::state::State;
 use super::Races;
 use crate::event::{ClassSet, Order};
 use crate::model::graph::{Event, EventId, Kind, Source};
-use crate::model::vulkan;
 
 /// Speculated reads that one write may be owed to, before the search counts as bounded.
 const MAX_OWED: usize = 12;
@@ -47,7 +46,7 @@ impl Search<'_> {
                 children.push(child);
                 continue;
             }
-            match self.judge(&mut child) {
+            match self.judge(&mut child, found) {
                 Judgement::Inconsistent => {}
                 Judgement::Racy(race) => self.record_race(&child.graph, race, found),
                 Judgement::Fine => children.push(child),
@@ -73,7 +72,7 @@ impl Search<'_> {
             }
             candidates.push((pending, first..graph.events.len()));
         }
-        let relations = vulkan::relations(&graph, self.context.settings.variant);
+        let relations = self.relations(&graph);
         candidates.into_iter().any(|(pending, mut writes)| {
             let location = relations.locations.iter().find(|location| location.unit == pending.unit);
             location.is_some_and(|location| {

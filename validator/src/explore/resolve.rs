@@ -10,9 +10,9 @@ use super::search::{Found, Judgement, Search};
 use super::state::{self, Pending, State, Status, UnitSpans};
 use super::Races;
 use crate::event::{Access, Atomicity};
+use crate::interp::Invocation;
 use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Kind, Source, Unit, UnitBytes};
-use crate::model::vulkan;
 use crate::value::Byte;
 
 /// A source for every unit of a read, with the bytes it gives.
@@ -156,7 +156,7 @@ impl Search<'_> {
         let mut event = reader.event(Kind::Read, spans);
         event.sources = spans.iter().map(|_| Source::Pending).collect();
         graph.events.push(event);
-        let relations = vulkan::relations(&graph, self.context.settings.variant);
+        let relations = self.relations(&graph);
         let visible = |unit: Unit| {
             let location = relations.locations.iter().find(|location| location.unit == unit)?;
             let last = location.events.len() - 1;
@@ -250,6 +250,9 @@ impl Search<'_> {
         state.threads[reader.index].waits_since = None;
         state.threads[reader.index].reads_unknown = None;
         let program = self.context.program;
+        if reader.may_write && spans.iter().any(|(unit, _)| self.knowledge.is_speculated(*unit)) {
+            self.note_attempts(&mut state, reader, spans, &bytes);
+        }
         let ways = match reader.atomic {
             Some(_) => state.threads[reader.index].invocation.atomic_ways(program, &bytes),
             None => 1,
@@ -271,6 +274,46 @@ impl Search<'_> {
             children.extend(self.add_read(child, reader, &answer, found));
         }
         children
+    }
+
+    /// Notes what a read-modify-write would give its units, had it read any values that writes of
+    /// executions gave, or the initial ones. `bytes` are those of the access, for units of nobody.
+    fn note_attempts(&self, state: &mut State, reader: &Reader, spans: &UnitSpans, bytes: &[Byte]) {
+        let candidates: Vec<Assignment> = spans
+            .iter()
+            .map(|(unit, indices)| {
+                let len = indices.len();
+                let initial = state::source_bytes(state, self.knowledge, *unit, len, Source::Initial);
+                let produced = self.knowledge.produced.get(&self.knowledge.key(*unit));
+                let produced = produced.into_iter().flatten().filter(|value| value.len() == len);
+                let values = std::iter::once(initial).chain(produced.cloned());
+                values.map(|value| (Source::Pending, value)).collect()
+            })
+            .collect();
+        let program = self.context.program;
+        let invocation = &state.threads[reader.index].invocation;
+        let mut attempted = Vec::new();
+        for_each_assignment(&candidates, &mut |assignment| {
+            let mut bytes = bytes.to_vec();
+            for ((_, indices), (_, value)) in spans.iter().zip(assignment) {
+                for (index, byte) in indices.iter().zip(value) {
+                    bytes[*index as usize] = *byte;
+                }
+            }
+            let ways = invocation.atomic_ways(program, &bytes);
+            for way in 0..ways {
+                let mut invocation = Invocation::clone(invocation);
+                if ways > 1 {
+                    invocation.choose(way);
+                }
+                if let Some(written) = invocation.supply_atomic(program, &bytes) {
+                    let units = spans.iter().map(|(unit, _)| *unit);
+                    attempted.extend(units.zip(state::split_bytes(spans, &written)));
+                }
+            }
+        });
+        let into = Arc::make_mut(&mut state.attempted);
+        into.extend(attempted);
     }
 
     /// Adds the event of a read that has its value.
@@ -297,11 +340,6 @@ impl Search<'_> {
                 Arc::make_mut(&mut child.threads[reader.index].trace).push(entry);
             }
         }
-        let certain =
-            child.pending.is_empty() && event.sources.iter().all(|source| *source != Source::Pending);
-        if certain && written.is_some() {
-            self.note_values_of(&event, found);
-        }
         let id = child.push(event);
         for ((unit, _), (source, value)) in spans.iter().zip(*assignment) {
             if *source == Source::Pending {
@@ -311,7 +349,7 @@ impl Search<'_> {
         if child.dirty {
             return vec![child];
         }
-        match self.judge(&mut child) {
+        match self.judge(&mut child, found) {
             Judgement::Inconsistent => return Vec::new(),
             Judgement::Racy(race) => {
                 self.record_race(&child.graph, race, found);

@@ -21,7 +21,8 @@ use crate::interp::Stop;
 use crate::ir::{Line, Op, Program};
 use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::{Graph, Kind};
-use crate::model::vulkan;
+use crate::model::release_sequence::{self, Sequences};
+use crate::model::vulkan::{self, Relations};
 use crate::value::Byte;
 
 /// Branches up to this depth are shared out to threads.
@@ -107,7 +108,7 @@ impl Found {
             bounded: self.bounded.or(capped),
             undecided: self.undecided.into_iter().collect(),
             removable_hang: self.removable_hang,
-            produced: knowledge.produced(dispatch),
+            produced: knowledge.produced_values(dispatch),
             speculates: !self.discoveries.wanted_values.is_empty(),
             ..Behaviours::default()
         }
@@ -375,6 +376,9 @@ impl<'a> Search<'a> {
             _ => None,
         });
         let Some(fault) = fault else { return false };
+        if self.knowledge.orders_matter && self.executions(state, found).is_empty() {
+            return false;
+        }
         self.record_undefined(&state.graph, Undefined::from(Fault::clone(fault)), found);
         true
     }
@@ -486,15 +490,30 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The relations of a graph that may still grow.
+    pub(super) fn relations(&self, graph: &Graph) -> Relations {
+        let sequences = match self.knowledge.orders_matter {
+            true => Sequences::Certain,
+            false => Sequences::ReadsFrom,
+        };
+        vulkan::relations_with(graph, self.context.settings.variant, sequences)
+    }
+
     /// Whether the graph is an execution so far.
-    pub(super) fn judge(&self, state: &mut State) -> Judgement {
+    pub(super) fn judge(&self, state: &mut State, found: &mut Found) -> Judgement {
         let variant = self.context.settings.variant;
-        let relations = Arc::new(vulkan::relations(&state.graph, variant));
+        let orders_matter = self.knowledge.orders_matter;
+        if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+            found.discoveries.orders_matter = true;
+            state.dirty = true;
+            return Judgement::Fine;
+        }
+        let relations = Arc::new(self.relations(&state.graph));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         if self.context.settings.axioms && !judge.is_consistent() {
             return Judgement::Inconsistent;
         }
-        if self.context.settings.races == Races::Undefined && state.pending.is_empty() {
+        if self.context.settings.races == Races::Undefined && state.pending.is_empty() && !orders_matter {
             if let Some(race) = judge.data_races().first() {
                 return Judgement::Racy(*race);
             }

@@ -11,7 +11,6 @@ use crate::interp::{Invocation, Stop};
 use crate::ir::LoopId;
 use crate::model::consistency::Judge;
 use crate::model::graph::{Kind, Source};
-use crate::model::vulkan;
 use crate::value::Byte;
 
 /// Stops of one iteration before a simulation gives up.
@@ -116,7 +115,7 @@ impl Search<'_> {
         }
         let Some(arrival) = self.iteration_without_events(state, index) else { return false };
         let variant = self.context.settings.variant;
-        let relations = vulkan::relations(&state.graph, variant);
+        let relations = self.relations(&state.graph);
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         let mut simulation = state.clone();
         for _ in 0..MAX_STOPS {

@@ -1,5 +1,6 @@
 //! The state of a search: invocations, the graph that they made, and what is still owed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -26,6 +27,8 @@ pub(super) struct State {
     pub(super) contents: Contents,
     /// Speculated reads whose write is still to come.
     pub(super) pending: Vec<Pending>,
+    /// What read-modify-writes would have given units, had they read other values.
+    pub(super) attempted: Arc<BTreeSet<(Unit, UnitBytes)>>,
     /// Barriers passed, by workgroup.
     pub(super) phases: Arc<Vec<Phase>>,
     /// Number of control barrier instances so far.
@@ -139,6 +142,7 @@ impl State {
             system_synchronizes_with: dispatch.system_synchronizes_with.as_slice().into(),
             contents: Contents::new(dispatch),
             pending: Vec::new(),
+            attempted: Arc::default(),
             phases: Arc::new(vec![Phase::default(); workgroups as usize]),
             instances: 0,
             fuel,

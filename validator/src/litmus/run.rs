@@ -9,7 +9,8 @@ use crate::behaviour::{Behaviours, End, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Settings};
 use crate::model::consistency::Judge;
-use crate::model::vulkan::{release_sequence_pairs, Variant};
+use crate::model::release_sequence::{count_members, Sequences};
+use crate::model::vulkan::Variant;
 use crate::value::Byte;
 
 /// What was found out about a test.
@@ -164,7 +165,8 @@ pub(super) fn races(judge: &Judge) -> Vec<u32> {
 
 /// Number of data races, and pairs of a release and a member of its release sequence.
 fn races_and_sequences(judge: &Judge) -> Vec<u32> {
-    vec![judge.data_races().len() as u32, release_sequence_pairs(judge.graph) as u32]
+    let sequences = Sequences::of(judge.relations.modification_order.as_ref());
+    vec![judge.data_races().len() as u32, count_members(judge.graph, sequences) as u32]
 }
 
 fn incomplete(behaviours: &Behaviours) -> Vec<String> {

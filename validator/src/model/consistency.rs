@@ -4,12 +4,14 @@
 //! Implements "Acyclicity", "Visible-To" and "Data Race" of the Vulkan memory model, per memory
 //! unit. Scoped modification order is an orientation of the mutually-ordered pairs of atomic
 //! writes; it is not enumerated: a graph is consistent if some orientation makes the union of
-//! location-ordered, scoped modification order, reads-from and from-reads acyclic. Edges between
+//! location-ordered, scoped modification order, reads-from and from-reads acyclic. Only where release
+//! sequences depend on it, every orientation has relations of its own ([`executions`]). Edges between
 //! mutually-ordered atomics hold for all their units, since atomics do not tear.
 
 use super::graph::{EventId, Graph, Source, Unit};
 use super::relation::Relation;
-use super::vulkan::{Location, Relations, Revision, Variant};
+use super::release_sequence::{self, Sequences};
+use super::vulkan::{self, Location, Relations, Revision, Variant};
 
 /// Judges one graph with its relations.
 pub struct Judge<'a> {
@@ -34,12 +36,36 @@ pub struct FinalValues {
     pub last_writes: Vec<Vec<EventId>>,
 }
 
+/// Orientations that [`executions`] looks at, at most.
+const MAX_ORIENTATIONS: usize = 10_000;
+
+/// The relations of a complete graph, one for every orientation that makes it an execution and that
+/// they depend on: one where they don't, none where the graph is no execution. `None` where there
+/// are too many.
+pub fn executions(graph: &Graph, variant: Variant) -> Option<Vec<Relations>> {
+    let is_consistent = |relations: &Relations| Judge { graph, relations, variant }.is_consistent();
+    if !release_sequence::depend_on_order(graph) {
+        let relations = vulkan::relations(graph, variant);
+        return Some(if is_consistent(&relations) { vec![relations] } else { Vec::new() });
+    }
+    let certain = vulkan::relations_with(graph, variant, Sequences::Certain);
+    let orientations = Judge { graph, relations: &certain, variant }.orientations()?;
+    let relations = |order| vulkan::relations_with(graph, variant, Sequences::Ordered(order));
+    Some(orientations.iter().map(relations).filter(is_consistent).collect())
+}
+
 impl Judge<'_> {
     /// Whether some scoped modification order satisfies the axioms.
     pub fn is_consistent(&self) -> bool {
         let all: Vec<&Location> = self.relations.locations.iter().collect();
         all.iter().all(|location| self.reads_are_visible(location))
-            && self.is_acyclic(&all, Relation::new(self.graph.events.len()))
+            && self.is_acyclic(&all, self.given_order())
+    }
+
+    /// What is given of scoped modification order.
+    fn given_order(&self) -> Relation {
+        let given = self.relations.modification_order.clone();
+        given.unwrap_or_else(|| Relation::new(self.graph.events.len()))
     }
 
     /// No read takes its value from a write that is shadowed ("visible-to"): location-ordered before
@@ -171,26 +197,8 @@ impl Judge<'_> {
         pairs: &[(EventId, EventId)],
         order: &mut Relation,
     ) -> bool {
-        loop {
-            let mut forced = Vec::new();
-            for (location, base) in locations.iter().zip(bases) {
-                let mut union = base.clone();
-                self.add_order(location, order, &mut union);
-                union.close();
-                if union.is_reflexive_somewhere() {
-                    return false;
-                }
-                self.find_forced(location, &union, pairs, order, &mut forced);
-            }
-            if forced.is_empty() {
-                break;
-            }
-            for (a, b) in forced {
-                if order.contains(b as usize, a as usize) {
-                    return false;
-                }
-                order.insert(a as usize, b as usize);
-            }
+        if !self.orient_forced(locations, bases, pairs, order) {
+            return false;
         }
         let open =
             pairs.iter().find(|(a, b)| !is_decided(order, *a, *b) && (self.is_read(*a) || self.is_read(*b)));
@@ -204,6 +212,66 @@ impl Judge<'_> {
             }
         }
         false
+    }
+
+    /// Orients what is forced. False where there is a cycle.
+    fn orient_forced(
+        &self,
+        locations: &[&Location],
+        bases: &[Relation],
+        pairs: &[(EventId, EventId)],
+        order: &mut Relation,
+    ) -> bool {
+        loop {
+            let mut forced = Vec::new();
+            for (location, base) in locations.iter().zip(bases) {
+                let mut union = base.clone();
+                self.add_order(location, order, &mut union);
+                union.close();
+                if union.is_reflexive_somewhere() {
+                    return false;
+                }
+                self.find_forced(location, &union, pairs, order, &mut forced);
+            }
+            if forced.is_empty() {
+                return true;
+            }
+            for (a, b) in forced {
+                if order.contains(b as usize, a as usize) {
+                    return false;
+                }
+                order.insert(a as usize, b as usize);
+            }
+        }
+    }
+
+    /// All orientations of the pairs that release sequences depend on, as far as they are acyclic with
+    /// these relations. `None` where there are too many.
+    fn orientations(&self) -> Option<Vec<Relation>> {
+        let locations: Vec<&Location> = self.relations.locations.iter().collect();
+        let mut bases: Vec<Relation> = locations.iter().map(|location| self.base(location)).collect();
+        self.join_whole_atomics(&locations, &mut bases);
+        let pairs = release_sequence::pairs(self.graph);
+        let mut found = Vec::new();
+        let mut open = vec![self.given_order()];
+        while let Some(mut order) = open.pop() {
+            if !self.orient_forced(&locations, &bases, &pairs, &mut order) {
+                continue;
+            }
+            match pairs.iter().find(|(a, b)| !is_decided(&order, *a, *b)) {
+                Some((a, b)) => {
+                    let mut other = order.clone();
+                    order.insert(*a as usize, *b as usize);
+                    other.insert(*b as usize, *a as usize);
+                    open.extend([order, other]);
+                }
+                None => found.push(order),
+            }
+            if found.len() > MAX_ORIENTATIONS {
+                return None;
+            }
+        }
+        Some(found)
     }
 
     /// Scoped modification order and the from-reads edges that follow from it.
@@ -379,7 +447,7 @@ impl Judge<'_> {
 
     /// Whether these writes can be last in scoped modification order.
     fn can_be_last(&self, cluster: &[&Location], chosen: &[EventId]) -> bool {
-        let mut order = Relation::new(self.graph.events.len());
+        let mut order = self.given_order();
         let mut constrained = false;
         for (location, last) in cluster.iter().zip(chosen) {
             for other in &location.events {

@@ -3,4 +3,5 @@
 pub mod consistency;
 pub mod graph;
 pub mod relation;
+pub mod release_sequence;
 pub mod vulkan;

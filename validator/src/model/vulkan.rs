@@ -3,17 +3,15 @@
 //! Implements the appendix "Memory Model" of the Vulkan specification, revisions 2024 and 2025,
 //! for device agents (shader invocations) plus system-synchronizes-with edges and device-domain
 //! operations. Location order, reads-from and from-reads are per memory unit, a unit being bytes
-//! that no access splits. Neither more nor fewer behaviours than the text allows, except:
-//! - A release sequence is followed through the reads-from edges of its read-modify-writes. Where
-//!   every member is mutually ordered with the others, that is the sequence in scoped modification
-//!   order, because a write in between would be a from-reads cycle.
-//! - Later elements of an availability (visibility) chain must include the reference's storage
-//!   class or the reference itself; the text only says so of the operation as such.
+//! that no access splits. Neither more nor fewer behaviours than the text allows, except: later
+//! elements of an availability (visibility) chain must include the reference's storage class or the
+//! reference itself; the text only says so of the operation as such.
 
 use smallvec::SmallVec;
 
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit};
 use super::relation::{EventSet, Relation};
+use super::release_sequence::{self, Sequences};
 use crate::event::{ClassSet, Scope};
 
 /// Revision of the model's text.
@@ -47,6 +45,8 @@ pub struct Relations {
     pub happens_before: Relation,
     /// One entry for every unit that some event accesses, ascending by unit.
     pub locations: Vec<Location>,
+    /// The part of scoped modification order that these relations rest on.
+    pub modification_order: Option<Relation>,
 }
 
 /// The accesses of one unit and their order.
@@ -59,13 +59,23 @@ pub struct Location {
     pub location_ordered: Relation,
 }
 
-/// Derives the relations of `graph`.
+/// Derives the relations of `graph`. Where they depend on scoped modification order
+/// ([`release_sequence::depend_on_order`]), release sequences are those of the reads-from edges.
 pub fn relations(graph: &Graph, variant: Variant) -> Relations {
-    let synchronizes_with = synchronizes_with(graph);
+    relations_with(graph, variant, Sequences::ReadsFrom)
+}
+
+/// Derives the relations of `graph`, with release sequences told in a given way.
+pub fn relations_with(graph: &Graph, variant: Variant, sequences: Sequences) -> Relations {
+    let synchronizes_with = synchronizes_with(graph, sequences);
     let happens_before = happens_before(graph, &synchronizes_with);
     let ssw = system_synchronizes_with(graph);
     let locations = LocationOrderer::new(graph, &happens_before, &ssw, variant).locations();
-    Relations { synchronizes_with, happens_before, locations }
+    let modification_order = match sequences {
+        Sequences::Ordered(order) => Some(order.clone()),
+        Sequences::ReadsFrom | Sequences::Certain => None,
+    };
+    Relations { synchronizes_with, happens_before, locations, modification_order }
 }
 
 /// System-synchronizes-with, transitively.
@@ -80,50 +90,15 @@ pub(crate) fn system_synchronizes_with(graph: &Graph) -> Relation {
     relation
 }
 
-/// The atomic writes that head a release sequence (a hypothetical one where the head is not a
-/// release) with `member` in it, `member` itself first.
-fn release_sequence_heads(graph: &Graph, member: EventId) -> SmallVec<[EventId; 4]> {
-    let mut heads = SmallVec::new();
-    if !graph.events[member as usize].atomic {
-        return heads;
-    }
-    heads.push(member);
-    let mut current = member;
-    while graph.events[current as usize].kind == Kind::Update {
-        let Some(Source::Event(previous)) = graph.events[current as usize].sources.first().copied() else {
-            break;
-        };
-        let mutually_ordered = graph.mutually_ordered(previous as usize, current as usize);
-        // A speculated read may close the chain into a circle.
-        if !mutually_ordered || heads.contains(&previous) {
-            break;
-        }
-        heads.push(previous);
-        current = previous;
-    }
-    heads.retain(|head| *head == member || graph.mutually_ordered(*head as usize, member as usize));
-    heads
-}
-
-/// Number of pairs of a release operation and a member of the release sequence that it heads, itself
-/// included.
-pub fn release_sequence_pairs(graph: &Graph) -> usize {
-    let is_release = |head: &EventId| graph.events[*head as usize].releases();
-    let writes = (0..graph.events.len() as EventId).filter(|id| graph.events[*id as usize].writes());
-    writes
-        .map(|member| release_sequence_heads(graph, member).iter().filter(|head| is_release(head)).count())
-        .sum()
-}
-
 /// Synchronizes-with, in all its shapes.
-fn synchronizes_with(graph: &Graph) -> Relation {
+fn synchronizes_with(graph: &Graph, sequences: Sequences) -> Relation {
     let events = &graph.events;
     let mut relation = Relation::new(events.len());
     for (y, read) in events.iter().enumerate() {
         if !(read.atomic && read.reads()) {
             continue;
         }
-        for x in observed_heads(graph, read) {
+        for x in observed_heads(graph, read, sequences) {
             if graph.mutually_ordered(x, y) {
                 synchronize_through(graph, x, y, &mut relation);
             }
@@ -134,7 +109,7 @@ fn synchronizes_with(graph: &Graph) -> Relation {
 }
 
 /// The heads of all release sequences that an atomic read takes a value from.
-fn observed_heads(graph: &Graph, read: &Event) -> SmallVec<[usize; 4]> {
+fn observed_heads(graph: &Graph, read: &Event, sequences: Sequences) -> SmallVec<[usize; 4]> {
     let mut heads: SmallVec<[usize; 4]> = SmallVec::new();
     let mut last = None;
     for source in &read.sources {
@@ -143,7 +118,8 @@ fn observed_heads(graph: &Graph, read: &Event) -> SmallVec<[usize; 4]> {
                 continue;
             }
             last = Some(*write);
-            heads.extend(release_sequence_heads(graph, *write).into_iter().map(|head| head as usize));
+            let members = release_sequence::heads(graph, *write, sequences);
+            heads.extend(members.into_iter().map(|head| head as usize));
         }
     }
     heads
