@@ -6,7 +6,7 @@ use super::rule::Rule;
 
 impl Execution {
     /// From-reads at one location.
-    fn from_reads(
+    fn derive_from_reads(
         &self,
         location: usize,
         reads_from: &ReadsFrom,
@@ -47,7 +47,7 @@ impl Execution {
         order: &Relation,
         location_ordered: &Relation,
     ) -> Relation {
-        let from_reads = self.from_reads(location, reads_from, order, location_ordered);
+        let from_reads = self.derive_from_reads(location, reads_from, order, location_ordered);
         let reads = |a: usize, b: usize| reads_from.get(&(b, location)) == Some(&Source::Write(a));
         self.relation(|i, _, j, _| {
             self.relates(Rule::AcyclicLocationOrder, i, j, |a, b| location_ordered.contains(a, b))
@@ -70,7 +70,7 @@ impl Execution {
             .flat_map(Relation::pairs)
             .filter(|&(a, b)| mutual.contains(a, b) && self.either(Rule::AtomicsAreWhole, true))
             .collect();
-        let is_acyclic = |(location, union): (usize, &Relation)| {
+        let complete = |(location, union): (usize, &Relation)| {
             let is_here = |id: usize| self.operations[id].accesses(location);
             let order_here = |a: usize, b: usize| order.contains(a, b) && is_here(a) && is_here(b);
             let mut union = union.union(
@@ -79,10 +79,14 @@ impl Execution {
             for &(a, b) in whole.iter().filter(|&&(a, _)| is_here(a)) {
                 union.insert(a, b);
             }
-            union.is_acyclic()
+            union
         };
-        unions.iter().enumerate().all(is_acyclic)
-            && (!self.either(Rule::VisibleTo, true) || self.reads_are_visible(reads_from, derived))
+        let unions = unions.iter().enumerate().map(complete);
+        let is_acyclic = match self.is_dropped(Rule::AcyclicPerLocation) {
+            true => unions.fold(Relation::empty(self.size()), |a, b| a.union(&b)).is_acyclic(),
+            false => unions.into_iter().all(|union| union.is_acyclic()),
+        };
+        is_acyclic && (!self.either(Rule::VisibleTo, true) || self.reads_are_visible(reads_from, derived))
     }
 
     /// No read of a write that is shadowed.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{Access, Action, Agent, Execution, Operation, Scope, Semantics, Source, Variant};
+use super::model::{
+    Access, Action, Agent, Execution, Operation, ReadsFrom, Scope, Semantics, Source, Variant,
+};
 use super::relation::Relation;
 
 /// A test as one candidate execution without its reads-from.
@@ -193,6 +195,22 @@ fn modification_orders(execution: &Execution) -> Vec<Relation> {
     orders
 }
 
+/// All choices of a source for each read.
+fn all_reads_from(sources: &[((usize, usize), Vec<Source>)]) -> Vec<ReadsFrom> {
+    let mut all = vec![ReadsFrom::new()];
+    for (read, possible) in sources {
+        let extend = |chosen: ReadsFrom| {
+            possible.iter().map(move |&source| {
+                let mut chosen = chosen.clone();
+                chosen.insert(*read, source);
+                chosen
+            })
+        };
+        all = all.into_iter().flat_map(extend).collect();
+    }
+    all
+}
+
 impl Litmus {
     /// Whether there is an execution as each expectation says.
     pub fn answers(&self, variant: Variant) -> Vec<bool> {
@@ -220,7 +238,7 @@ impl Litmus {
         let execution = Execution { variant, ..self.execution.clone() };
         let orders = modification_orders(&execution);
         let mut found = [false; 2];
-        for reads_from in super::enumerate::reads_from(&self.sources) {
+        for reads_from in all_reads_from(&self.sources) {
             for order in &orders {
                 let derived = execution.derive(&reads_from, order);
                 if execution.is_consistent(&reads_from, order, &derived) {

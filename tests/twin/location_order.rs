@@ -191,25 +191,13 @@ impl Execution {
         last.into_iter().flat_map(ends).collect()
     }
 
-    /// What the semantics of an instruction add is before (after) it and after (before) all others.
-    fn is_misplaced(&self, rule: Rule, access: usize, operation: usize) -> bool {
-        let (a, b) = (&self.operations[access], &self.operations[operation]);
-        let neighbours = match rule {
-            Rule::MakeAvailableBefore => operation + 1 == access && b.action == Action::SemanticAvailability,
-            _ => access + 1 == operation && b.action == Action::SemanticVisibility,
-        };
-        self.is_dropped(rule) && neighbours && a.agent == b.agent
-    }
-
     fn availability_chains(&self, write: usize, location: usize, hb: &Relation) -> BTreeSet<End> {
-        let program_ordered =
-            |a, b| self.program_ordered(a, b) || self.is_misplaced(Rule::MakeAvailableBefore, a, b);
+        let program_ordered = |a, b| self.program_ordered(a, b);
         self.chains(&AVAILABILITY, write, location, program_ordered, |a, b| hb.contains(a, b))
     }
 
     fn visibility_chains(&self, read: usize, location: usize, hb: &Relation) -> BTreeSet<End> {
-        let program_ordered =
-            |a, b| self.program_ordered(b, a) || self.is_misplaced(Rule::MakeVisibleAfter, a, b);
+        let program_ordered = |a, b| self.program_ordered(b, a);
         self.chains(&VISIBILITY, read, location, program_ordered, |a, b| hb.contains(b, a))
     }
 
@@ -236,13 +224,9 @@ impl Execution {
             },
         };
         self.relation(|i, a, j, b| {
-            let accesses = |id: &Operation| match self.is_dropped(Rule::LocationOrderPerLocation) {
-                true => id.access().is_some(),
-                false => id.accesses(location),
-            };
             self.when(Rule::LocationOrderIrreflexive, i != j)
-                && accesses(a)
-                && accesses(b)
+                && a.accesses(location)
+                && b.accesses(location)
                 && order.contains(i, j)
         })
     }

@@ -275,8 +275,31 @@ impl Execution {
     }
 
     pub fn program_ordered(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.place(a), self.place(b));
         let across = self.is_altered(Rule::ProgramOrder) && a < b;
         across || self.relates(Rule::ProgramOrder, a, b, |a, b| self.program_order.contains(a, b))
+    }
+
+    /// Where an operation stands: what MakeAvailable adds right before its instruction, what MakeVisible
+    /// adds right after.
+    fn place(&self, id: usize) -> usize {
+        let is = |at: Option<usize>, action| {
+            at.and_then(|at| self.operations.get(at)).is_some_and(|operation| operation.action == action)
+        };
+        // The first of the two that have changed places, if this is one of them.
+        let first = if self.is_dropped(Rule::MakeAvailableBefore) {
+            let first_is = |at| is(at, Action::SemanticAvailability);
+            [Some(id), id.checked_sub(1)].into_iter().find(|at| first_is(*at))
+        } else if self.is_dropped(Rule::MakeVisibleAfter) {
+            let second_is = |at: Option<usize>| is(at.map(|at| at + 1), Action::SemanticVisibility);
+            [Some(id), id.checked_sub(1)].into_iter().find(|at| second_is(*at))
+        } else {
+            None
+        };
+        match first.flatten() {
+            Some(first) => 2 * first + 1 - id,
+            None => id,
+        }
     }
 
     /// Whether two agents are in one instance of a scope.

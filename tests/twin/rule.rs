@@ -184,7 +184,6 @@ rules! {
     AtomicsAreNonPrivate,
 
     LocationOrderIrreflexive,
-    LocationOrderPerLocation,
     SameAgent,
     SameAgentAgent,
     SameAgentReference,
@@ -243,5 +242,6 @@ rules! {
     AcyclicModificationOrder,
     AcyclicReadsFrom,
     AcyclicFromReads,
+    AcyclicPerLocation,
     AtomicsAreWhole,
 }
