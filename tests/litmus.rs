@@ -16,11 +16,10 @@ fn shared(folder: &str) -> Option<PathBuf> {
     None
 }
 
-fn answer(path: &Path, chains: bool) -> Answer {
+fn answer(path: &Path, variant: Variant) -> Answer {
     let text = std::fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy();
     let test = litmus::parse(&name, &text).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
-    let variant = Variant { revision: Revision::R2025, chains };
     let answer =
         litmus::run(&test, &Settings { variant, jobs: 1, ..Settings::default() }, Wanted::default()).unwrap();
     assert!(answer.incomplete.is_empty(), "{}: {:?}", path.display(), answer.incomplete);
@@ -36,10 +35,10 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// Every expectation of these files, those that are not met.
-fn surprises(files: &[PathBuf], checked: &mut usize) -> Vec<String> {
+fn surprises(files: &[PathBuf], revision: Revision, checked: &mut usize) -> Vec<String> {
     let mut surprises = Vec::new();
     for path in files {
-        for expectation in answer(path, true).expectations {
+        for expectation in answer(path, Variant { revision, chains: true }).expectations {
             *checked += 1;
             if !expectation.is_met() {
                 surprises.push(format!("{}: {expectation:?}", path.display()));
@@ -53,7 +52,7 @@ fn surprises(files: &[PathBuf], checked: &mut usize) -> Vec<String> {
 fn the_khronos_litmus_tests_are_met() {
     let Some(folder) = shared("khronos") else { return };
     let (files, mut checked) = (files(&folder, "test"), 0);
-    let surprises = surprises(&files, &mut checked);
+    let surprises = surprises(&files, Revision::R2025, &mut checked);
     assert_eq!((files.len(), checked), (89, 172));
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }
@@ -71,7 +70,7 @@ fn the_herd_style_litmus_tests_are_met() {
             "nochains" => false,
             other => panic!("{other}"),
         };
-        let answer = answer(&folder.join(file), chains);
+        let answer = answer(&folder.join(file), Variant { revision: Revision::R2025, chains });
         rows += 1;
         if answer.expectations[0].is_met() != (holds == "1") {
             surprises.push(format!("{row}: {:?}", answer.expectations[0]));
@@ -79,4 +78,18 @@ fn the_herd_style_litmus_tests_are_met() {
     }
     assert_eq!(rows, 92);
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
+
+#[test]
+fn our_own_litmus_tests_are_met() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/litmus");
+    let mut checked = 0;
+    let mut found = Vec::new();
+    for (folder, revision) in [(corpus.clone(), Revision::R2025), (corpus.join("2024"), Revision::R2024)] {
+        for extension in ["test", "litmus"] {
+            found.extend(surprises(&files(&folder, extension), revision, &mut checked));
+        }
+    }
+    assert!(checked > 250, "{checked} expectations");
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }

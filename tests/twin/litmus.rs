@@ -77,7 +77,7 @@ pub fn parse(text: &str) -> Litmus {
                 let semantics = Semantics {
                     acquire: has("acq"),
                     release: has("rel"),
-                    classes: bit("semsc0", 1) | bit("semsc1", 2),
+                    classes: bit("semsc0", 1) | bit("semsc1", 2) | bit("semsc2", 4),
                     make_available: has("semav"),
                     make_visible: has("semvis"),
                 };
@@ -95,7 +95,7 @@ pub fn parse(text: &str) -> Litmus {
                             writes: kind != "ld",
                             atomic,
                             non_private: has("nonpriv") || has("av") || has("vis"),
-                            class: bit("sc0", 1) | bit("sc1", 2),
+                            class: bit("sc0", 1) | bit("sc1", 2) | bit("sc2", 4),
                             reference: variable,
                             locations: vec![variable],
                             available: ((atomic && kind != "ld") || has("av")).then_some(scope),
