@@ -15,11 +15,12 @@ use crate::model::consistency::DataRace;
 use crate::model::graph::{Event, Graph, Kind, Source, Unit};
 use crate::model::vulkan::{self, Variant};
 
-/// Events of a graph beyond which no repairs are tried.
-const MAX_EVENTS: usize = 256;
+/// Work for one race, in the cube of the events for each try: less than a tenth of a second. Where every
+/// repair cannot be tried a few times with that, none is.
+const MAX_WORK: usize = 75_000_000;
 
-/// Work for one race, in events times events times tries: some ten milliseconds.
-const MAX_WORK: usize = 4_000_000;
+/// Tries for one race, however small its graph is.
+const MAX_TRIES: usize = 1_500;
 
 /// The most repairs that are combined beside those that are needed in any case.
 const MAX_COMBINED: usize = 3;
@@ -32,20 +33,27 @@ pub fn race(graph: &Graph, race: DataRace, variant: Variant, names: &dyn Names) 
     let Some((first, second)) = graph.events.get(pair[0]).zip(graph.events.get(pair[1])) else {
         return Explanation { sentence: "two accesses are not ordered".to_owned(), chain: Vec::new() };
     };
-    let plain = || Explanation {
-        sentence: format!("{} and {} are not ordered", long(first, names), long(second, names)),
-        chain: Vec::new(),
-    };
-    if graph.events.len() > MAX_EVENTS {
-        return plain();
+    let mut racer = Racer::new(graph, pair, variant, names);
+    match racer.search() {
+        Search::Repaired(repairs, related) => racer.lacking(&repairs, related),
+        Search::Hopeless => racer.unsynchronized(),
+        Search::TooLarge => Explanation {
+            sentence: format!("{} and {} are not ordered", long(first, names), long(second, names)),
+            chain: Vec::new(),
+        },
     }
-    let size = graph.events.len().pow(2).max(1);
-    let tries = (MAX_WORK / size).max(1);
-    let mut racer = Racer { graph, pair, variant, names, tries };
-    racer.explain()
 }
 
-struct Racer<'a> {
+/// What the search for repairs comes to.
+pub(super) enum Search {
+    /// The cheapest that was found.
+    Repaired(Vec<Repair>, Related),
+    /// Nothing that is there could order the two.
+    Hopeless,
+    TooLarge,
+}
+
+pub(super) struct Racer<'a> {
     graph: &'a Graph,
     pair: [usize; 2],
     variant: Variant,
@@ -55,39 +63,47 @@ struct Racer<'a> {
 }
 
 /// How a pair is related once repaired.
-enum Related {
+pub(super) enum Related {
     /// The first index of the pair comes first, or the second.
     Ordered(usize),
     MutuallyOrdered,
 }
 
-impl Racer<'_> {
+impl<'a> Racer<'a> {
+    pub(super) fn new(graph: &'a Graph, pair: [usize; 2], variant: Variant, names: &'a dyn Names) -> Self {
+        let tries = (MAX_WORK / graph.events.len().pow(3).max(1)).min(MAX_TRIES);
+        Racer { graph, pair, variant, names, tries }
+    }
+
     fn event(&self, index: usize) -> &Event {
         &self.graph.events[self.pair[index]]
     }
 
-    fn explain(&mut self) -> Explanation {
+    /// Looks for repairs: of what is there, then of how the program is made.
+    pub(super) fn search(&mut self) -> Search {
         let common = self.common_scope();
         let semantics = repair::of_semantics(self.graph, self.pair, common, self.names);
-        let structure = self.of_structure();
-        let atomics = self.of_atomicity(common);
-        let tiers = [
-            semantics.clone(),
-            [semantics.clone(), structure].concat(),
-            // Between two plain accesses that nothing synchronizes, atomics are another program.
-            match self.event(0).atomic || self.event(1).atomic {
-                true => [semantics, atomics].concat(),
-                false => Vec::new(),
-            },
-        ];
-        for tier in tiers.iter().filter(|tier| !tier.is_empty()) {
-            if let Some(repairs) = self.cheapest(tier) {
-                if let Some(related) = self.related(&repairs) {
-                    return self.lacking(&repairs, related);
-                }
+        let structure = [semantics.clone(), self.of_structure()].concat();
+        let atomics = [structure.clone(), self.of_atomicity(common)].concat();
+        // Each is left out once, for each of them.
+        if 2 * atomics.len() > self.tries {
+            return Search::TooLarge;
+        }
+        let mut sets = vec![semantics, structure, atomics];
+        sets.dedup();
+        let mut found: Option<(u32, Vec<Repair>)> = None;
+        for repairs in &sets {
+            let Some(cheapest) = self.cheapest(repairs) else { continue };
+            let cost = cheapest.iter().map(|repair| repair.change.cost()).sum();
+            if found.as_ref().is_none_or(|(least, _)| cost < *least) {
+                found = Some((cost, cheapest));
             }
         }
-        self.unsynchronized()
+        let repaired = found.and_then(|(_, repairs)| {
+            let related = self.related(&repairs)?;
+            Some(Search::Repaired(repairs, related))
+        });
+        repaired.unwrap_or(Search::Hopeless)
     }
 
     /// The narrowest scope whose instance holds both agents.
@@ -136,7 +152,11 @@ impl Racer<'_> {
         }
     }
 
+    /// Between two plain accesses that nothing synchronizes, atomics are another program.
     fn of_atomicity(&self, common: Scope) -> Vec<Repair> {
+        if !self.event(0).atomic && !self.event(1).atomic {
+            return Vec::new();
+        }
         let plain = [self.event(0), self.event(1)].into_iter().filter(|event| !event.atomic);
         let mut repairs: Vec<Repair> =
             plain.map(|event| Repair { site: repair::site(event), change: Change::Atomic(common) }).collect();
@@ -145,7 +165,7 @@ impl Racer<'_> {
     }
 
     /// How the pair is related with these repairs; `None` where it still races.
-    fn related(&self, repairs: &[Repair]) -> Option<Related> {
+    pub(super) fn related(&self, repairs: &[Repair]) -> Option<Related> {
         let repaired = repair::apply(self.graph, repairs, self.names);
         let [a, b] = self.pair;
         if repaired.mutually_ordered(a, b) {
