@@ -8,7 +8,7 @@ mod thread;
 
 use std::collections::BTreeSet;
 
-use super::test::{Condition, Instruction, Operand, Target, Term, Test, Value};
+use super::test::{Condition, Instruction, Operand, Operation, Target, Term, Test, Value, Variable};
 use crate::behaviour::Produced;
 use crate::dispatch::{Dispatch, Object, Place};
 use crate::explore::Foreseen;
@@ -220,53 +220,69 @@ fn foreseen(test: &Test, program: &Program, locations: u32) -> Foreseen {
     foreseen
 }
 
-/// Values that a location may get: those of its stores and expected reads, and of the conditions.
+/// Values that a location may get: the constants that are written to it, and where others are written,
+/// too, every constant of the test that something is compared with.
 fn speculated(test: &Test) -> Produced {
-    let mut of_conditions = BTreeSet::new();
+    let mut compared = BTreeSet::new();
     let conditions = test.expectations.iter().map(|expectation| &expectation.condition);
     for condition in conditions.chain(&test.filter) {
         condition.visit_terms(&mut |term| {
             if let Term::Value(value) = term {
-                of_conditions.insert(number(value));
+                compared.insert(number(value));
             }
         });
     }
-    let is_about_values = test.expectations.iter().any(|expectation| expectation.condition.is_about_values());
-    let mut values = vec![BTreeSet::new(); test.variables.len()];
-    let mut add = |target: Target, value: Value| match target {
-        Target::Variable(variable) => {
-            let location = test.variables[variable].location;
-            for (other, values) in test.variables.iter().zip(&mut values) {
-                if other.location == location {
-                    values.insert(number(value));
-                }
-            }
-        }
-        Target::Register(_) => values.iter_mut().for_each(|values| _ = values.insert(number(value))),
-    };
+    let locations = test.variables.iter().map(|variable| variable.location + 1).max().unwrap_or(0);
+    let mut values: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); locations];
+    let mut computed = vec![false; locations];
     for statement in test.threads.iter().flat_map(|thread| &thread.code) {
-        match statement.instruction {
-            Instruction::Store { access, value: Operand::Value(value) } => add(access.target, value),
-            Instruction::Load { access, expected: Some(value), .. } => add(access.target, value),
-            Instruction::Update { access, value, expected, .. } => {
-                if let Operand::Value(value) = value {
-                    add(access.target, value);
-                }
-                if let Some(expected) = expected {
-                    add(access.target, expected);
-                }
+        let (target, written) = match statement.instruction {
+            Instruction::Store { access, value } => (access.target, constant(value)),
+            Instruction::Update { access, operation, value, expected, .. } => {
+                compared.extend(expected.map(number));
+                (access.target, constant(value).filter(|_| operation == Operation::Exchange))
             }
-            _ => {}
+            Instruction::Load { expected, .. } => {
+                compared.extend(expected.map(number));
+                continue;
+            }
+            Instruction::MemoryBarrier { .. }
+            | Instruction::ControlBarrier { .. }
+            | Instruction::DeviceAvailability
+            | Instruction::DeviceVisibility
+            | Instruction::Compute { .. }
+            | Instruction::Goto(_)
+            | Instruction::Branch { .. } => continue,
+        };
+        let written_locations = match target {
+            Target::Variable(variable) => {
+                test.variables[variable].location..test.variables[variable].location + 1
+            }
+            Target::Register(_) => 0..locations,
+        };
+        for location in written_locations {
+            match written {
+                Some(value) => _ = values[location].insert(value),
+                None => computed[location] = true,
+            }
         }
     }
-    let mut produced = Produced::new();
-    for (variable, mut values) in test.variables.iter().zip(values) {
-        if is_about_values || test.filter.is_some() {
-            values.extend(&of_conditions);
+    let bytes_of = |variable: &Variable| {
+        let mut values = values[variable.location].clone();
+        if computed[variable.location] {
+            values.extend(&compared);
         }
-        produced.insert((variable.name.clone(), 0), values.into_iter().map(bytes).collect());
+        values.into_iter().map(bytes).collect()
+    };
+    test.variables.iter().map(|variable| ((variable.name.clone(), 0), bytes_of(variable))).collect()
+}
+
+/// The number that an operand is, if it is one.
+fn constant(operand: Operand) -> Option<u32> {
+    match operand {
+        Operand::Value(value) => Some(number(value)),
+        Operand::Register(_) => None,
     }
-    produced
 }
 
 impl Condition {
@@ -280,12 +296,5 @@ impl Condition {
             }
             Condition::Compare(_, a, b) => [*a, *b].into_iter().for_each(visit),
         }
-    }
-
-    /// Whether it mentions final values.
-    fn is_about_values(&self) -> bool {
-        let mut found = false;
-        self.visit_terms(&mut |term| found |= matches!(term, Term::Register(..) | Term::Variable(_)));
-        found
     }
 }

@@ -1,7 +1,7 @@
 //! One thread's code.
 
 use super::super::test::{self, AccessKind, Comparison, Instruction, Operation, Target, Thread};
-use super::{number, Pool, Unsupported, FIRST_ADDRESS};
+use super::{constant, number, Pool, Unsupported, FIRST_ADDRESS};
 use crate::event::{ClassSet, Order, Scope, Semantics, StorageClass};
 use crate::interp::Pointer;
 use crate::ir::flow::{Flow, Node};
@@ -376,14 +376,6 @@ impl Builder<'_> {
     fn edge(&self, source: usize, target: usize) -> Edge {
         let (enters, repeats) = self.flow.crossed(source, target);
         Edge { target: target as u32, moves: Vec::new(), enters, repeats }
-    }
-}
-
-/// The number that an operand is, if it is one.
-fn constant(operand: test::Operand) -> Option<u32> {
-    match operand {
-        test::Operand::Value(value) => Some(number(value)),
-        test::Operand::Register(_) => None,
     }
 }
 
