@@ -57,3 +57,26 @@ fn the_readme_shows_what_is_printed() {
         assert!(readme.contains(untimed), "{row}");
     }
 }
+
+#[test]
+fn explanations_are_what_is_printed() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let page = std::fs::read_to_string(format!("{root}/docs/explanations.md")).unwrap();
+    let blocks: Vec<&str> = page
+        .split("```console\n$ spirv-tv ")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap_or_default())
+        .collect();
+    assert_eq!(blocks.len(), 6);
+    for block in blocks {
+        let (line, shown) = block.split_once('\n').unwrap();
+        let words = line.split_whitespace();
+        let output = Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(words).current_dir(root).output();
+        let printed = String::from_utf8(output.unwrap().stdout).unwrap();
+        let mut rest = printed.as_str();
+        for part in shown.split("[...]\n") {
+            let Some(at) = rest.find(part) else { panic!("{line} prints\n{printed}and not\n{part}") };
+            rest = &rest[at + part.len()..];
+        }
+    }
+}

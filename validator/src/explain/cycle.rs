@@ -79,11 +79,15 @@ pub(super) fn refute(judge: &Judge) -> Option<Proof> {
         return None;
     }
     let mut refuter = Refuter { judge, pairs: judge.mutually_ordered_writes(), attempts: MAX_ATTEMPTS };
-    let nothing = Oriented { order: Relation::new(judge.graph.events.len()), reasons: BTreeMap::new() };
+    let mut given = Oriented { order: Relation::new(judge.graph.events.len()), reasons: BTreeMap::new() };
+    if let Some(order) = &judge.relations.modification_order {
+        let pairs = (0..order.len()).flat_map(|a| order.row(a).map(move |b| (a, b)));
+        pairs.for_each(|(a, b)| given.insert(a, b, Orientation::Assumed));
+    }
     let shadowed = refuter.shadowed();
-    match refuter.cycle(&nothing) {
+    match refuter.cycle(&given) {
         Some(cycle) => Some(Proof::Cycle(cycle)),
-        None => shadowed.or_else(|| refuter.refute(nothing)),
+        None => shadowed.or_else(|| refuter.refute(given)),
     }
 }
 

@@ -4,9 +4,10 @@ use super::cycle::{self, Edge, Named, Older, Orientation, Proof};
 use super::derivation::{Derived, Deriver, Step, Through};
 use super::names::{listed, long, short, Names};
 use super::Explanation;
-use crate::model::consistency::Judge;
+use crate::model::consistency::{self, Judge};
 use crate::model::graph::{Graph, Unit};
-use crate::model::vulkan::{self, Variant};
+use crate::model::release_sequence::Sequences;
+use crate::model::vulkan::{self, Relations, Variant};
 
 /// Events of a graph beyond which nothing is searched for.
 const MAX_EVENTS: usize = 128;
@@ -16,20 +17,40 @@ const MAX_EVENTS: usize = 128;
 /// Implements nothing of the model: the cycle or the shadowed write is one that
 /// [`Judge`](crate::model::consistency::Judge) rejects ("Acyclicity" and "Visible-To" of the appendix).
 pub fn forbidden(graph: &Graph, variant: Variant, names: &dyn Names) -> Option<Explanation> {
-    let relations = vulkan::relations(graph, variant);
-    let judge = Judge { graph, relations: &relations, variant };
-    if graph.events.len() > MAX_EVENTS {
-        let sentence = "no scoped modification order makes this an execution".to_owned();
-        return (!judge.is_consistent()).then(|| Explanation { sentence, chain: Vec::new() });
+    let candidates = consistency::candidates(graph, variant)?;
+    let is_execution = |relations: &Relations| Judge { graph, relations, variant }.is_consistent();
+    if candidates.iter().any(is_execution) {
+        return None;
     }
-    let proof = cycle::refute(&judge)?;
-    let teller = Teller {
-        deriver: Deriver::new(graph, &relations, variant),
-        long: &|event| long(&graph.events[event], names),
-        short: &|event| short(&graph.events[event]),
-        names,
+    // What holds whatever modification order is comes first.
+    let certain = vulkan::relations_with(graph, variant, Sequences::Certain);
+    let relations = std::iter::once(&certain).chain(&candidates);
+    let refuted = relations.filter(|_| graph.events.len() <= MAX_EVENTS).find_map(|relations| {
+        let proof = cycle::refute(&Judge { graph, relations, variant })?;
+        let teller = Teller {
+            deriver: Deriver::new(graph, relations, variant),
+            long: &|event| long(&graph.events[event], names),
+            short: &|event| short(&graph.events[event]),
+            names,
+        };
+        Some((teller.proof(&proof), relations.modification_order.is_some() && candidates.len() > 1))
+    });
+    let unsaid = || Explanation {
+        sentence: "no scoped modification order makes this an execution".to_owned(),
+        chain: Vec::new(),
     };
-    Some(teller.proof(&proof))
+    let (explanation, one_of_several) = refuted.unwrap_or_else(|| (unsaid(), false));
+    if !one_of_several {
+        return Some(explanation);
+    }
+    let Explanation { sentence, chain } = explanation;
+    let mut steps = vec![format!("with one of them: {sentence}")];
+    steps.extend(chain.into_iter().map(|step| format!("  {step}")));
+    let sentence = format!(
+        "none of the {} scoped modification orders that release sequences depend on makes this an execution",
+        candidates.len()
+    );
+    Some(Explanation { sentence, chain: steps })
 }
 
 /// Tells proofs and orderings.

@@ -27,8 +27,9 @@ use std::fmt;
 use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
 use crate::ir::{Line, Program};
-use crate::model::consistency::{DataRace, Judge};
-use crate::model::graph::EventId;
+use crate::model::consistency::{self, DataRace, Judge};
+use crate::model::graph::{EventId, Graph};
+use crate::model::release_sequence;
 use crate::model::vulkan::{self, Relations, Variant};
 
 use cycle::{Edge, Named, Older, Orientation, Proof};
@@ -72,14 +73,29 @@ pub fn race_of(
     names: &dyn Names,
 ) -> Option<Explanation> {
     let graph = &witness.graph;
-    let relations = vulkan::relations(graph, variant);
-    let races = Judge { graph, relations: &relations, variant }.data_races();
+    let races: Vec<DataRace> = possible(graph, variant)
+        .iter()
+        .flat_map(|relations| Judge { graph, relations, variant }.data_races())
+        .collect();
     let on_lines = |found: &&DataRace| {
         let line = |event: EventId| graph.events.get(event as usize).map(|event| event.line);
         [found.first, found.second].iter().all(|event| line(*event).is_some_and(|line| lines.contains(&line)))
     };
     let found = races.iter().find(on_lines).or(races.first())?;
     Some(race(graph, *found, variant, names))
+}
+
+/// The relations of a graph: several where they depend on scoped modification order. Where none of them
+/// makes it an execution, as while it is not complete, those of its reads-from edges.
+fn possible(graph: &Graph, variant: Variant) -> Vec<Relations> {
+    let executions = match release_sequence::depend_on_order(graph) {
+        true => consistency::executions(graph, variant).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    match executions.is_empty() {
+        true => vec![vulkan::relations(graph, variant)],
+        false => executions,
+    }
 }
 
 /// Says why `before` does not allow the execution `witness` of after; `new_race` where it is the data race

@@ -13,7 +13,7 @@ use super::Explanation;
 use crate::event::{ClassSet, Scope};
 use crate::model::consistency::DataRace;
 use crate::model::graph::{Event, Graph, Kind, Source, Unit};
-use crate::model::vulkan::{self, Variant};
+use crate::model::vulkan::Variant;
 
 /// Work for one race, in the cube of the events for each try: less than a tenth of a second. Where every
 /// repair cannot be tried a few times with that, none is.
@@ -35,9 +35,9 @@ pub fn race(graph: &Graph, race: DataRace, variant: Variant, names: &dyn Names) 
     };
     let mut racer = Racer::new(graph, pair, variant, names);
     match racer.search() {
-        Search::Repaired(repairs, related) => racer.lacking(&repairs, related),
+        Search::Repaired(repairs, related) if !repairs.is_empty() => racer.lacking(&repairs, related),
         Search::Hopeless => racer.unsynchronized(),
-        Search::TooLarge => Explanation {
+        Search::Repaired(..) | Search::TooLarge => Explanation {
             sentence: format!("{} and {} are not ordered", long(first, names), long(second, names)),
             chain: Vec::new(),
         },
@@ -171,13 +171,18 @@ impl<'a> Racer<'a> {
         if repaired.mutually_ordered(a, b) {
             return Some(Related::MutuallyOrdered);
         }
-        let relations = vulkan::relations(&repaired, self.variant);
         let shared = repaired.events[a].units.iter().filter(|unit| repaired.events[b].units.contains(unit));
         let shared: Vec<Unit> = shared.copied().collect();
-        let forward: Vec<Unit> = ordered_units(&relations, a, b).collect();
-        let backward: Vec<Unit> = ordered_units(&relations, b, a).collect();
-        let ordered = shared.iter().all(|unit| forward.contains(unit) || backward.contains(unit));
-        ordered.then_some(Related::Ordered(usize::from(forward.is_empty())))
+        let mut first = None;
+        for relations in super::possible(&repaired, self.variant) {
+            let forward: Vec<Unit> = ordered_units(&relations, a, b).collect();
+            let backward: Vec<Unit> = ordered_units(&relations, b, a).collect();
+            if !shared.iter().all(|unit| forward.contains(unit) || backward.contains(unit)) {
+                return None;
+            }
+            first = first.or(Some(usize::from(forward.is_empty())));
+        }
+        first.map(Related::Ordered)
     }
 
     fn suffices(&mut self, repairs: &[Repair]) -> bool {
@@ -329,9 +334,10 @@ impl<'a> Racer<'a> {
     fn misplaced(&self, from: usize, to: usize) -> Option<String> {
         let events = &self.graph.events;
         let (first, last) = (self.pair[from], self.pair[to]);
-        let relations = vulkan::relations(self.graph, self.variant);
+        let relations = super::possible(self.graph, self.variant);
+        let synchronizes_with = &relations.first()?.synchronizes_with;
         let synchronized = (0..events.len())
-            .flat_map(|a| relations.synchronizes_with.row(a).map(move |b| (a, b)))
+            .flat_map(|a| synchronizes_with.row(a).map(move |b| (a, b)))
             .find(|(a, b)| events[*a].agent == events[first].agent && events[*b].agent == events[last].agent);
         let (a, b) = synchronized?;
         let head = format!("{} synchronizes with {}", short(&events[a]), short(&events[b]));

@@ -43,15 +43,21 @@ const MAX_ORIENTATIONS: usize = 10_000;
 /// they depend on: one where they don't, none where the graph is no execution. `None` where there
 /// are too many.
 pub fn executions(graph: &Graph, variant: Variant) -> Option<Vec<Relations>> {
-    let is_consistent = |relations: &Relations| Judge { graph, relations, variant }.is_consistent();
+    let mut executions = candidates(graph, variant)?;
+    executions.retain(|relations| Judge { graph, relations, variant }.is_consistent());
+    Some(executions)
+}
+
+/// The relations of a complete graph, one for every orientation that they depend on, whether or not it
+/// makes the graph an execution. `None` where there are too many.
+pub(crate) fn candidates(graph: &Graph, variant: Variant) -> Option<Vec<Relations>> {
     if !release_sequence::depend_on_order(graph) {
-        let relations = vulkan::relations(graph, variant);
-        return Some(if is_consistent(&relations) { vec![relations] } else { Vec::new() });
+        return Some(vec![vulkan::relations(graph, variant)]);
     }
     let certain = vulkan::relations_with(graph, variant, Sequences::Certain);
     let orientations = Judge { graph, relations: &certain, variant }.orientations()?;
     let relations = |order| vulkan::relations_with(graph, variant, Sequences::Ordered(order));
-    Some(orientations.iter().map(relations).filter(is_consistent).collect())
+    Some(orientations.iter().map(relations).collect())
 }
 
 impl Judge<'_> {
