@@ -210,28 +210,28 @@ fn covers(barrier: &Event, other: &Event) -> bool {
     barrier.scope >= other.scope && barrier.semantics.contains(other.semantics)
 }
 
-/// The storage-class sets SC that inter-thread-happens-before must be computed for: chains of
-/// synchronizes-with whose semantics have SC in common gain nothing from a smaller set, so the
-/// intersections of the semantics that occur are enough.
+/// The storage-class sets SC that inter-thread-happens-before must be computed for. All conditions on
+/// semantics ask for those that have all of SC, so of the sets with the same operations the largest is
+/// enough: what semantics have in common, of operations that synchronize and of any others.
 pub(crate) fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
     let mut sets: SmallVec<[ClassSet; 8]> = SmallVec::new();
+    let add = |sets: &mut SmallVec<[ClassSet; 8]>, a: ClassSet, b: ClassSet| {
+        let common = ClassSet(a.0 & b.0);
+        if !common.is_empty() && !sets.contains(&common) {
+            sets.push(common);
+        }
+    };
     for a in 0..graph.events.len() {
         for b in sw.row(a) {
-            let common = ClassSet(graph.events[a].semantics.0 & graph.events[b].semantics.0);
-            if !common.is_empty() && !sets.contains(&common) {
-                sets.push(common);
-            }
+            add(&mut sets, graph.events[a].semantics, graph.events[b].semantics);
         }
     }
     let mut next = 0;
-    while next < sets.len() {
-        for other in 0..next {
-            let common = ClassSet(sets[next].0 & sets[other].0);
-            if !common.is_empty() && !sets.contains(&common) {
-                sets.push(common);
-            }
-        }
+    while let Some(set) = sets.get(next).copied() {
         next += 1;
+        for event in &graph.events {
+            add(&mut sets, set, event.semantics);
+        }
     }
     if sets.is_empty() && !graph.system_synchronizes_with.is_empty() {
         sets.push(ClassSet::ALL);
