@@ -40,6 +40,7 @@ fn program(threads: &[&[Instruction]]) -> Program {
     };
     Program {
         shape: Shape { workgroups: 1, local_size: threads.len(), subgroup_size: threads.len() },
+        initial: [0; BUFFER_WORDS],
         phases: vec![Phase { threads: threads.iter().map(steps).collect(), barrier: None }],
     }
 }

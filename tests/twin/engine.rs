@@ -1,6 +1,7 @@
 //! The fast engine on a rendered program.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use spirv_tv::behaviour::{Behaviours, End};
 use spirv_tv::event::UndefinedKind;
@@ -13,8 +14,22 @@ use spirv_tv::value::Byte;
 
 use super::enumerate::Outcome;
 use super::model;
-use super::program::{Program, Space, BUFFER_WORDS};
+use super::program::{Program, Space};
 use super::render::{render, results_length};
+
+/// Programs that take the fast engine longer are not compared.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How an answer begins that ran out of time.
+pub const TOO_SLOW: &str = "too slow";
+
+/// Ways to ask the fast engine.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    pub races: Races,
+    pub shortcuts: bool,
+    pub jobs: usize,
+}
 
 /// What the fast engine says about a program.
 #[derive(Clone, Debug)]
@@ -37,12 +52,7 @@ fn words(bytes: &[Byte]) -> Result<Vec<u32>, String> {
 }
 
 /// Runs the fast engine.
-pub fn answer(
-    program: &Program,
-    variant: model::Variant,
-    races: Races,
-    shortcuts: bool,
-) -> Result<Answer, String> {
+pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<Answer, String> {
     let text = render(program);
     let module =
         Module::from_text(&text, "twin", &ReadOptions::default()).map_err(|e| format!("{e}\n{text}"))?;
@@ -58,21 +68,24 @@ pub fn answer(
     let launch = Launch::resolve(&options, &lowered, None).map_err(|e| e.to_string())?;
     let zeros = |words: usize| vec![Byte::Known(0); 4 * words];
     let mut buffers = BTreeMap::new();
-    buffers.insert("0.0".parse()?, zeros(BUFFER_WORDS));
+    let bytes = |word: &u32| word.to_le_bytes().map(Byte::Known);
+    let initial: Vec<Byte> = program.initial.iter().flat_map(bytes).collect();
+    buffers.insert("0.0".parse()?, initial.clone());
     buffers.insert("0.1".parse()?, zeros(results_length(program) as usize));
     if alias {
-        buffers.insert("0.2".parse()?, zeros(BUFFER_WORDS));
+        buffers.insert("0.2".parse()?, initial);
     }
-    let input = Input { name: "zeros".to_owned(), buffers, push: Vec::new() };
+    let input = Input { name: "given".to_owned(), buffers, push: Vec::new() };
     let dispatch = build_dispatch(&lowered, &launch, &input).map_err(|e| e.to_string())?;
     let settings = Settings {
         variant: Variant {
             revision: if variant.from_reads_by_location_order { Revision::R2025 } else { Revision::R2024 },
             chains: variant.chains,
         },
-        races,
-        jobs: 1,
-        shortcuts,
+        races: how.races,
+        jobs: how.jobs,
+        shortcuts: how.shortcuts,
+        timeout: Some(TIMEOUT),
         ..Settings::default()
     };
     let found = explore(&lowered, &dispatch, &settings);
@@ -85,15 +98,16 @@ pub fn answer(
             return Err("a hang".to_owned());
         }
         // A buffer that the program does not use is no object; under the other binding it is the same.
-        let memory_of =
-            |keys: &[&str], length: usize| match observed.iter().position(|observed| keys.contains(observed))
-            {
-                Some(position) => words(&outcome.memory[position]),
-                None => Ok(vec![0; length]),
-            };
-        let mut results = memory_of(&["0.1"], 0)?;
+        let memory_of = |keys: &[&str], unused: &[u32]| match observed
+            .iter()
+            .position(|observed| keys.contains(observed))
+        {
+            Some(position) => words(&outcome.memory[position]),
+            None => Ok(unused.to_vec()),
+        };
+        let mut results = memory_of(&["0.1"], &[])?;
         results.truncate(program.result_words());
-        outcomes.insert(Outcome { memory: memory_of(&["0.0", "0.2"], BUFFER_WORDS)?, results });
+        outcomes.insert(Outcome { memory: memory_of(&["0.0", "0.2"], &program.initial)?, results });
     }
     let mut racy = false;
     for (undefined, _) in &found.undefined {
@@ -108,6 +122,9 @@ pub fn answer(
 fn check_complete(found: &Behaviours) -> Result<(), String> {
     if found.complete {
         return Ok(());
+    }
+    if found.stopped.as_deref() == Some("--timeout") {
+        return Err(TOO_SLOW.to_owned());
     }
     Err(format!("incomplete: {:?} {:?} {:?}", found.stopped, found.bounded, found.undecided))
 }

@@ -29,6 +29,9 @@ pub struct Found {
 /// Most conditions of a program: each doubles the choices.
 const MAX_CONDITIONS: usize = 6;
 
+/// Rounds in which executions give values to others.
+const MAX_ROUNDS: usize = 16;
+
 /// The sources of each (read, location) that no choice of the others can forbid: location order only
 /// grows with synchronization, so what is impossible without any stays so.
 fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
@@ -128,10 +131,16 @@ impl Known {
 
 /// Every assignment of values to the reads that re-execution confirms. Where a value depends on itself,
 /// only known values are tried.
-fn solve(compiled: &Compiled, reads_from: &ReadsFrom, known: &Known, mut read: Values) -> Vec<Values> {
+fn solve(
+    program: &Program,
+    compiled: &Compiled,
+    reads_from: &ReadsFrom,
+    known: &Known,
+    mut read: Values,
+) -> Vec<Values> {
     let written = |write: (usize, usize), read: &Values| compiled.written[&write].value(read);
     let source_value = |(id, location): (usize, usize), read: &Values| match reads_from[&(id, location)] {
-        Source::Initial => Some(0),
+        Source::Initial => Some(program.initial(location)),
         Source::Write(write) => written((write, location), read),
     };
     loop {
@@ -153,7 +162,7 @@ fn solve(compiled: &Compiled, reads_from: &ReadsFrom, known: &Known, mut read: V
             .flat_map(|value| {
                 let mut read = read.clone();
                 read.insert(open, value);
-                solve(compiled, reads_from, known, read)
+                solve(program, compiled, reads_from, known, read)
             })
             .collect();
     }
@@ -169,7 +178,8 @@ fn solve(compiled: &Compiled, reads_from: &ReadsFrom, known: &Known, mut read: V
     }
 }
 
-/// All consistent executions; `None` where there are more than `max_candidates` candidates.
+/// All consistent executions; `None` where there are more than `max_candidates` candidates, or values
+/// count up for ever.
 pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> Option<Found> {
     let conditions = program.conditions();
     if conditions > MAX_CONDITIONS {
@@ -195,13 +205,13 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
     }
     // Values that only a cycle justifies come from what other executions produce: to a fixed point.
     let mut next = Known::default();
-    loop {
+    for _ in 0..MAX_ROUNDS {
         let known = next.clone();
         let mut found = Found::default();
         let mut classes = BTreeSet::new();
         for (compiled, all_reads_from, orders) in &spaces {
             for reads_from in all_reads_from {
-                for values in solve(compiled, reads_from, &known, Values::new()) {
+                for values in solve(program, compiled, reads_from, &known, Values::new()) {
                     if !can_be_executed(compiled, reads_from, &values, &known) {
                         continue;
                     }
@@ -217,6 +227,7 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
             return Some(found);
         }
     }
+    None
 }
 
 fn mutual_write_pairs(execution: &Execution) -> usize {
@@ -287,7 +298,7 @@ fn judge(
         // Words of a pair change independently of each other, save for what is compared.
         let readable = |location: usize| {
             let mut readable = known.produced.get(&location).cloned().unwrap_or_default();
-            readable.insert(0);
+            readable.insert(program.initial(location));
             readable
         };
         let succeeds = |words: &[(usize, u32)]| words.iter().all(|&(at, word)| readable(at).contains(&word));
@@ -319,7 +330,7 @@ fn judge(
         let options: BTreeSet<u32> = sources
             .into_iter()
             .map(|source| match source {
-                Source::Initial => 0,
+                Source::Initial => program.initial(location),
                 Source::Write(write) => value((write, location)),
             })
             .collect();

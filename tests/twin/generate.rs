@@ -6,8 +6,8 @@ use proptest::strategy::Union;
 
 use super::model::{Classes, Scope, Semantics};
 use super::program::{
-    ControlBarrier, Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, UNIFORM,
-    WORKGROUP,
+    ControlBarrier, Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value,
+    BUFFER_WORDS, IMAGE, OUTPUT, UNIFORM, WORKGROUP,
 };
 
 /// Most memory events of a program.
@@ -29,6 +29,8 @@ struct Palette {
     /// Words of each space that are used.
     words: usize,
     narrow_scopes: bool,
+    /// More read-modify-writes than loads and stores.
+    updates: bool,
 }
 
 const RELAXED: Palette = Palette {
@@ -41,6 +43,7 @@ const RELAXED: Palette = Palette {
     guards: 0,
     words: 2,
     narrow_scopes: false,
+    updates: false,
 };
 const PLAIN_AND_ORDERED: Palette = Palette { plain: 4, fences: 2, ordered: 8, ..RELAXED };
 const SCOPES: Palette = Palette { narrow_scopes: true, workgroup_memory: true, ..PLAIN_AND_ORDERED };
@@ -48,6 +51,11 @@ const ALIASES: Palette = Palette { alias: true, ..PLAIN_AND_ORDERED };
 const GUARDED: Palette = Palette { guards: 4, ordered: 4, plain: 1, ..RELAXED };
 const WIDE: Palette = Palette { pairs: true, ..RELAXED };
 const WILD: Palette = Palette { pairs: true, alias: true, guards: 1, words: 4, ..SCOPES };
+/// Release sequences: many read-modify-writes of one word, at all scopes.
+const SEQUENCES: Palette =
+    Palette { words: 1, updates: true, narrow_scopes: true, ordered: 6, plain: 2, ..RELAXED };
+/// Barriers with bits missing between atomics.
+const FENCED: Palette = Palette { fences: 4, plain: 1, ordered: 1, ..SCOPES };
 const MIXED_SIZES: Palette = Palette { pairs: true, plain: 6, ..PLAIN_AND_ORDERED };
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -67,6 +75,14 @@ fn shapes() -> impl Strategy<Value = Shape> {
     ])
 }
 
+/// What the buffer holds at first: mostly zeros, else values that are written, too.
+fn initial() -> impl Strategy<Value = [u32; BUFFER_WORDS]> {
+    prop_oneof![
+        3 => Just([0; BUFFER_WORDS]),
+        1 => prop::array::uniform4(0..4u32),
+    ]
+}
+
 fn scope(palette: Palette) -> BoxedStrategy<Scope> {
     if palette.narrow_scopes {
         prop_oneof![
@@ -82,11 +98,14 @@ fn scope(palette: Palette) -> BoxedStrategy<Scope> {
 }
 
 fn classes(palette: Palette) -> BoxedStrategy<Classes> {
-    if palette.workgroup_memory {
-        prop_oneof![3 => Just(UNIFORM), 2 => Just(WORKGROUP), 3 => Just(UNIFORM | WORKGROUP)].boxed()
+    let others = prop_oneof![6 => Just(0), 1 => Just(IMAGE), 1 => Just(OUTPUT), 1 => Just(IMAGE | OUTPUT)];
+    let own = if palette.workgroup_memory {
+        prop_oneof![6 => Just(UNIFORM), 4 => Just(WORKGROUP), 6 => Just(UNIFORM | WORKGROUP), 1 => Just(IMAGE)]
+            .boxed()
     } else {
-        prop_oneof![9 => Just(UNIFORM), 1 => Just(WORKGROUP)].boxed()
-    }
+        prop_oneof![18 => Just(UNIFORM), 1 => Just(WORKGROUP), 1 => Just(IMAGE)].boxed()
+    };
+    (own, others).prop_map(|(own, others)| own | others).boxed()
 }
 
 /// Semantics with an order out of those that an instruction may have.
@@ -147,9 +166,10 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 fn update(palette: Palette) -> impl Strategy<Value = (Update, Semantics)> {
+    let simple = if palette.updates { 2 } else { 5 };
     prop_oneof![
-        5 => semantics(palette, true, false).prop_map(|semantics| (Update::Load, semantics)),
-        5 => (value(), semantics(palette, false, true)).prop_map(|(v, s)| (Update::Store(v), s)),
+        simple => semantics(palette, true, false).prop_map(|semantics| (Update::Load, semantics)),
+        simple => (value(), semantics(palette, false, true)).prop_map(|(v, s)| (Update::Store(v), s)),
         2 => (value(), semantics(palette, true, true)).prop_map(|(v, s)| (Update::Exchange(v), s)),
         1 => (1..3u32, semantics(palette, true, true)).prop_map(|(add, s)| (Update::Add(add), s)),
         1 => (0..3u32, value(), semantics(palette, true, true), any::<bool>()).prop_map(
@@ -186,9 +206,18 @@ fn plain(palette: Palette) -> impl Strategy<Value = Instruction> {
 }
 
 fn atomic(palette: Palette) -> impl Strategy<Value = Instruction> {
-    (place(palette, true), update(palette), scope(palette)).prop_map(|(place, (update, semantics), scope)| {
-        Instruction::Atomic { place, update, scope, semantics }
-    })
+    let invocation = 0..20u32;
+    (place(palette, true), update(palette), scope(palette), invocation).prop_map(
+        move |(place, (update, semantics), scope, invocation)| {
+            let unequal_is_relaxed =
+                !matches!(update, Update::CompareExchange { unequal, .. } if unequal.acquire);
+            let is_relaxed = !semantics.acquire && !semantics.release && unequal_is_relaxed;
+            // Vulkan has no other semantics at Invocation scope.
+            let alone = palette.narrow_scopes && is_relaxed && invocation == 0;
+            let scope = if alone { Scope::Invocation } else { scope };
+            Instruction::Atomic { place, update, scope, semantics }
+        },
+    )
 }
 
 fn step(palette: Palette) -> impl Strategy<Value = Step> {
@@ -227,11 +256,13 @@ fn control_barrier(palette: Palette) -> impl Strategy<Value = ControlBarrier> {
         4 => fence_semantics(palette).prop_map(|s| Semantics { acquire: true, release: true, ..s }),
     ];
     let execution = prop_oneof![3 => Just(Scope::Workgroup), 1 => Just(Scope::Subgroup)];
-    (execution, scope(palette), semantics).prop_map(|(execution, scope, semantics)| ControlBarrier {
-        execution,
-        scope,
-        semantics,
-    })
+    (execution, scope(palette), semantics, any::<bool>()).prop_map(
+        move |(execution, scope, semantics, alone)| {
+            let alone = alone && palette.narrow_scopes && semantics == Semantics::default();
+            let scope = if alone { Scope::Invocation } else { scope };
+            ControlBarrier { execution, scope, semantics }
+        },
+    )
 }
 
 /// Any instructions, in up to `phases` phases.
@@ -240,9 +271,9 @@ fn loose(palette: Palette, phases: usize, longest: usize) -> BoxedStrategy<Progr
         .prop_flat_map(move |shape| {
             let phase = (vec(vec(step(palette), 0..=longest), shape.threads()), control_barrier(palette))
                 .prop_map(|(threads, barrier)| Phase { threads, barrier: Some(barrier) });
-            (Just(shape), vec(phase, 1..=phases))
+            (Just(shape), initial(), vec(phase, 1..=phases))
         })
-        .prop_map(|(shape, phases)| finish(Program { shape, phases }))
+        .prop_map(|(shape, initial, phases)| finish(Program { shape, initial, phases }))
         .boxed()
 }
 
@@ -253,9 +284,9 @@ fn message(palette: Palette) -> BoxedStrategy<Program> {
         .prop_flat_map(move |(shape, chain)| {
             let data = prop_oneof![4 => plain(palette).boxed(), 1 => atomic(palette).boxed()];
             let side = (data, optional(0.4), atomic(palette), prop::option::weighted(0.2, atomic(palette)));
-            (Just((shape, chain)), vec(side, shape.threads().min(3)))
+            (Just((shape, chain)), initial(), vec(side, shape.threads().min(3)))
         })
-        .prop_map(|((shape, chain), sides)| {
+        .prop_map(|((shape, chain), initial, sides)| {
             let word = |instruction: &mut Instruction, word: usize| {
                 if let Instruction::Load { place, .. }
                 | Instruction::Store { place, .. }
@@ -293,7 +324,7 @@ fn message(palette: Palette) -> BoxedStrategy<Program> {
                 }
                 threads[thread] = code;
             }
-            finish(Program { shape, phases: vec![Phase { threads: steps(threads), barrier: None }] })
+            finish(Program { shape, initial, phases: vec![Phase { threads: steps(threads), barrier: None }] })
         })
         .boxed()
 }
@@ -339,12 +370,13 @@ fn buffering(palette: Palette) -> BoxedStrategy<Program> {
                 (atomic(palette), prop::option::weighted(0.15, fence(palette)), atomic(palette), value());
             (
                 Just(shape),
+                initial(),
                 vec(side, shape.threads().min(3)),
                 prop::option::weighted(0.3, control_barrier(palette)),
                 vec(instruction(palette), 0..2),
             )
         })
-        .prop_map(|(shape, sides, barrier, extra)| {
+        .prop_map(|(shape, initial, sides, barrier, extra)| {
             let ring = sides.len();
             let mut before = vec![Vec::new(); shape.threads()];
             let mut after = vec![Vec::new(); shape.threads()];
@@ -371,7 +403,7 @@ fn buffering(palette: Palette) -> BoxedStrategy<Program> {
             if barrier.is_some() {
                 phases.push(Phase { threads: steps(after), barrier: None });
             }
-            finish(Program { shape, phases })
+            finish(Program { shape, initial, phases })
         })
         .boxed()
 }
@@ -415,9 +447,13 @@ pub fn programs() -> BoxedStrategy<Program> {
         3 => message(PLAIN_AND_ORDERED),
         3 => message(SCOPES),
         1 => message(ALIASES),
-        2 => buffering(RELAXED),
-        2 => buffering(PLAIN_AND_ORDERED),
-        2 => buffering(SCOPES),
+        3 => buffering(RELAXED),
+        3 => buffering(PLAIN_AND_ORDERED),
+        3 => buffering(SCOPES),
+        1 => buffering(ALIASES),
+        1 => buffering(SEQUENCES),
+        1 => loose(SEQUENCES, 2, 4),
+        1 => loose(FENCED, 3, 3),
     ]
     .boxed()
 }

@@ -20,8 +20,10 @@ struct State {
 /// The outcomes of all interleavings.
 pub fn interleavings(program: &Program) -> BTreeSet<Outcome> {
     let threads = program.shape.threads();
-    let start =
-        State { memory: vec![0; program.location_count()], threads: vec![(0, 0, Vec::new()); threads] };
+    let start = State {
+        memory: (0..program.location_count()).map(|at| program.initial(at)).collect(),
+        threads: vec![(0, 0, Vec::new()); threads],
+    };
     let mut seen = BTreeSet::new();
     let mut pending = vec![start];
     let mut outcomes = BTreeSet::new();

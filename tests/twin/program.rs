@@ -14,6 +14,9 @@ pub const WORKGROUP_WORDS: usize = 2;
 /// The storage class bits of semantics that these programs use.
 pub const UNIFORM: Classes = 1;
 pub const WORKGROUP: Classes = 2;
+/// Classes that nothing is accessed in.
+pub const IMAGE: Classes = 4;
+pub const OUTPUT: Classes = 8;
 
 /// Through what memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,6 +147,8 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub shape: Shape,
+    /// What the buffer holds at first; Workgroup memory holds zeros.
+    pub initial: [u32; BUFFER_WORDS],
     pub phases: Vec<Phase>,
 }
 
@@ -206,6 +211,11 @@ impl Program {
             Space::Workgroup => BUFFER_WORDS + workgroup * WORKGROUP_WORDS,
         };
         (base + place.word..base + place.word + place.words).collect()
+    }
+
+    /// What a location holds at first.
+    pub fn initial(&self, location: usize) -> u32 {
+        self.initial.get(location).copied().unwrap_or(0)
     }
 
     /// All locations: the buffer's first.

@@ -15,6 +15,9 @@ pub fn reduce(mut program: Program, fails: impl Fn(&Program) -> bool) -> Program
 
 fn simpler(program: &Program) -> Vec<Program> {
     let mut candidates = Vec::new();
+    if program.initial.iter().any(|&word| word != 0) {
+        candidates.push(Program { initial: Default::default(), ..program.clone() });
+    }
     for number in 0..program.phases.len() {
         if program.phases.len() > 1 && number + 1 < program.phases.len() {
             // Joins a phase with the next.

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::model::{Scope, Semantics};
 use super::program::{
-    compared_words, Instruction, Place, Program, Space, Step, Update, Value, BUFFER_WORDS, SECOND_WORD,
-    UNIFORM, WORKGROUP, WORKGROUP_WORDS,
+    compared_words, Instruction, Place, Program, Space, Step, Update, Value, BUFFER_WORDS, IMAGE, OUTPUT,
+    SECOND_WORD, UNIFORM, WORKGROUP, WORKGROUP_WORDS,
 };
 
 /// The program's text, valid for Vulkan 1.3.
@@ -54,6 +54,8 @@ fn semantics_mask(semantics: Semantics) -> u32 {
     order
         | bit(semantics.classes & UNIFORM != 0, 0x40)
         | bit(semantics.classes & WORKGROUP != 0, 0x100)
+        | bit(semantics.classes & IMAGE != 0, 0x800)
+        | bit(semantics.classes & OUTPUT != 0, 0x1000)
         | bit(semantics.make_available, 0x2000)
         | bit(semantics.make_visible, 0x4000)
 }

@@ -36,6 +36,8 @@ pub(super) struct Knowledge {
     shared: BTreeSet<UnitKey>,
     split: BTreeSet<UnitKey>,
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    /// How the writers write; nothing of one that was only foreseen.
+    pub(super) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
     foreseen_writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     /// Values that reads may speculate.
     pub(super) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
@@ -55,6 +57,13 @@ pub(super) struct Knowledge {
     units: Vec<UnitKey>,
 }
 
+/// How an instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Manner {
+    pub(super) reference: u32,
+    pub(super) non_private: bool,
+}
+
 /// How a word of memory is seen in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
@@ -71,6 +80,7 @@ pub(super) struct Discoveries {
     pub(super) shared: BTreeSet<UnitKey>,
     pub(super) split: BTreeSet<UnitKey>,
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    pub(super) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
     /// Values that writes of executions gave.
     pub(super) produced: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// Values that read-modify-writes of executions would have given.
@@ -92,6 +102,7 @@ impl Discoveries {
         self.wanted_writers.extend(other.wanted_writers);
         self.wanted_values.extend(other.wanted_values);
         merge_sets(&mut self.writers, other.writers);
+        merge_sets(&mut self.manners, other.manners);
         merge_sets(&mut self.produced, other.produced);
         merge_sets(&mut self.attempted, other.attempted);
         merge_sets(&mut self.spin_traces, other.spin_traces);
@@ -190,6 +201,13 @@ impl Knowledge {
             let before = known.len();
             known.extend(writers);
             again |= known.len() > before && found.wanted_writers.contains(key);
+        }
+        for (writer, manners) in &found.manners {
+            let known = self.manners.entry(*writer).or_default();
+            let before = known.len();
+            known.extend(manners);
+            // Of a writer whose manners were not known nothing was concluded.
+            again |= before > 0 && known.len() > before;
         }
         for key in &found.wanted_values {
             again |= self.speculated.insert(*key);

@@ -1,7 +1,10 @@
 //! Speculated reads: the writes that they are still owed.
 
+use smallvec::SmallVec;
+
+use super::knowledge::Manner;
 use super::search::{Found, Judgement, Search};
-use super::state::State;
+use super::state::{Pending, State};
 use super::Races;
 use crate::event::{ClassSet, Order};
 use crate::model::graph::{Event, EventId, Kind, Source};
@@ -58,7 +61,7 @@ impl Search<'_> {
     /// Whether some speculated read can have no write any more: everything that invocations may
     /// still write there is ordered after the read.
     pub(super) fn is_hopeless(&self, state: &State) -> bool {
-        if state.pending.is_empty() || self.context.settings.races == Races::Keep {
+        if state.pending.is_empty() {
             return false;
         }
         let mut graph = state.graph.clone();
@@ -66,9 +69,10 @@ impl Search<'_> {
         for pending in &state.pending {
             let read = &state.graph.events[pending.event as usize];
             let first = graph.events.len();
-            let writers = (0..state.threads.len()).filter(|index| *index != read.agent as usize);
-            for index in writers.filter(|index| self.may_write(state, *index, pending.unit, None)) {
-                graph.events.push(write_to_come(read, index as u32));
+            for index in 0..state.threads.len() {
+                let Some(manners) = self.manners_to_come(state, index, pending) else { return false };
+                let agent = index as u32;
+                graph.events.extend(manners.into_iter().map(|manner| write_to_come(read, agent, manner)));
             }
             candidates.push((pending, first..graph.events.len()));
         }
@@ -84,12 +88,45 @@ impl Search<'_> {
             })
         })
     }
+
+    /// In what manners an invocation may still write where a speculated read reads. `None` where that is
+    /// not known.
+    fn manners_to_come(
+        &self,
+        state: &State,
+        index: usize,
+        pending: &Pending,
+    ) -> Option<SmallVec<[Manner; 4]>> {
+        let read = &state.graph.events[pending.event as usize];
+        let mut manners: SmallVec<[Manner; 4]> = SmallVec::new();
+        match self.context.settings.races {
+            // A private write, or one through another reference, that is not ordered is a race, which
+            // needs no speculation to be found.
+            Races::Undefined => {
+                if index != read.agent as usize && self.may_write(state, index, pending.unit, None) {
+                    manners.push(Manner { reference: read.reference, non_private: read.non_private });
+                }
+            }
+            Races::Keep => {
+                for inst in self.writers_to_come(state, index, pending.unit, None, usize::MAX) {
+                    for manner in self.knowledge.manners.get(&(index as u32, inst))? {
+                        if !manners.contains(manner) {
+                            manners.push(*manner);
+                        }
+                    }
+                }
+            }
+        }
+        Some(manners)
+    }
 }
 
 /// A plain write to where `read` reads, behind everything that its agent has done.
-fn write_to_come(read: &Event, agent: u32) -> Event {
+fn write_to_come(read: &Event, agent: u32, manner: Manner) -> Event {
     let mut event = read.clone();
     event.agent = agent;
+    event.reference = manner.reference;
+    event.non_private = manner.non_private;
     event.kind = Kind::Write;
     event.sources.clear();
     event.read.clear();

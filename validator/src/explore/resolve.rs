@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::events;
+use super::knowledge::Manner;
 use super::memory::volatile_access;
 use super::search::{Found, Judgement, Search};
 use super::state::{self, Pending, State, Status, UnitSpans};
@@ -212,15 +213,31 @@ impl Search<'_> {
     /// Whether an unfinished invocation was ever seen to write a unit at an instruction, other than
     /// `except`, that it may still come to.
     pub(super) fn may_write(&self, state: &State, index: usize, unit: Unit, except: Option<InstId>) -> bool {
+        !self.writers_to_come(state, index, unit, except, 1).is_empty()
+    }
+
+    /// At most `count` of the instructions, other than `except`, at which an unfinished invocation was
+    /// ever seen to write a unit and that it may still come to.
+    pub(super) fn writers_to_come(
+        &self,
+        state: &State,
+        index: usize,
+        unit: Unit,
+        except: Option<InstId>,
+        count: usize,
+    ) -> SmallVec<[InstId; 4]> {
         let thread = &state.threads[index];
-        let Some(writers) = self.knowledge.writers.get(&self.knowledge.key(unit)) else { return false };
+        let writers = self.knowledge.writers.get(&self.knowledge.key(unit));
         let is_own = |(agent, inst): &&(u32, InstId)| *agent as usize == index && Some(*inst) != except;
-        let mut own = writers.iter().filter(is_own).peekable();
+        let mut own = writers.into_iter().flatten().filter(is_own).peekable();
         if thread.status.is_over() || own.peek().is_none() {
-            return false;
+            return SmallVec::new();
         }
         let position = thread.invocation.position();
-        own.any(|(_, inst)| self.context.reach.may_reach(&position, *inst))
+        own.map(|(_, inst)| *inst)
+            .filter(|inst| self.context.reach.may_reach(&position, *inst))
+            .take(count)
+            .collect()
     }
 
     /// Gives the read its value; the children that are executions so far (several where an
@@ -372,6 +389,8 @@ impl Search<'_> {
             let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
             writers.insert((reader.index as u32, reader.access.inst));
         }
+        let manner = Manner { reference: reader.reference, non_private: reader.access.non_private };
+        self.note_manner((reader.index as u32, reader.access.inst), manner, found);
     }
 
     /// Remembers who wrote where.
@@ -380,6 +399,14 @@ impl Search<'_> {
         for unit in &event.units {
             let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
             writers.insert((event.agent, event.inst));
+        }
+        let manner = Manner { reference: event.reference, non_private: event.non_private };
+        self.note_manner((event.agent, event.inst), manner, found);
+    }
+
+    fn note_manner(&self, writer: (u32, InstId), manner: Manner, found: &mut Found) {
+        if !self.knowledge.manners.get(&writer).is_some_and(|manners| manners.contains(&manner)) {
+            found.discoveries.manners.entry(writer).or_default().insert(manner);
         }
     }
 }
