@@ -2,7 +2,9 @@
 //! several locations, three storage classes, Invocation scope.
 
 use super::model::{Scope, Semantics};
-use super::program::{Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, UNIFORM};
+use super::program::{
+    Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS, UNIFORM,
+};
 
 const RELEASE: Semantics =
     Semantics { acquire: false, release: true, classes: UNIFORM, make_available: false, make_visible: false };

@@ -1,8 +1,9 @@
 //! Brute force: every reads-from, every orientation of the mutually-ordered writes, every final write.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-use super::model::{Execution, ReadsFrom, Source, Variant};
+use super::model::{Derived, Execution, ReadsFrom, Source, Variant};
 use super::program::{Compiled, New, Program, Values, BUFFER_WORDS};
 use super::relation::Relation;
 
@@ -127,10 +128,16 @@ impl Known {
             |known: &BTreeMap<usize, BTreeSet<u32>>| known.get(&location).cloned().unwrap_or_default();
         &values(&self.produced) | &values(&self.attempted)
     }
+
+    /// The values of all locations.
+    fn all(&self) -> BTreeSet<u32> {
+        self.produced.values().chain(self.attempted.values()).flatten().copied().collect()
+    }
 }
 
 /// Every assignment of values to the reads that re-execution confirms. Where a value depends on itself,
-/// only known values are tried.
+/// only known values are tried: those of all locations, because whichever read of the circle has a known
+/// value, the others follow from it, and only copies make a circle that is true of itself.
 fn solve(
     program: &Program,
     compiled: &Compiled,
@@ -157,7 +164,7 @@ fn solve(
     }
     if let Some(&open) = reads_from.keys().find(|place| !read.contains_key(place)) {
         return known
-            .values(open.1)
+            .all()
             .into_iter()
             .flat_map(|value| {
                 let mut read = read.clone();
@@ -201,7 +208,14 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
         if candidates > max_candidates {
             return None;
         }
-        spaces.push((compiled, reads_from(&sources), orders));
+        spaces.push(Candidates {
+            compiled,
+            mutual: compiled.execution.mutually_ordered(),
+            reads_from: reads_from(&sources),
+            orders,
+            derived: HashMap::new(),
+            inconsistent: HashSet::new(),
+        });
     }
     // Values that only a cycle justifies come from what other executions produce: to a fixed point.
     let mut next = Known::default();
@@ -209,14 +223,19 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
         let known = next.clone();
         let mut found = Found::default();
         let mut classes = BTreeSet::new();
-        for (compiled, all_reads_from, orders) in &spaces {
-            for reads_from in all_reads_from {
-                for values in solve(program, compiled, reads_from, &known, Values::new()) {
-                    if !can_be_executed(compiled, reads_from, &values, &known) {
+        for candidates in &mut spaces {
+            let compiled = candidates.compiled;
+            for number in 0..candidates.reads_from.len() {
+                let reads_from = candidates.reads_from[number].clone();
+                for values in solve(program, compiled, &reads_from, &known, Values::new()) {
+                    if !can_be_executed(compiled, &reads_from, &values, &known) {
                         continue;
                     }
-                    for order in orders {
-                        let candidate = Candidate { compiled, reads_from, order, values: &values };
+                    for order in 0..candidates.orders.len() {
+                        let Some(derived) = candidates.consistent(number, order) else { continue };
+                        let order = &candidates.orders[order];
+                        let candidate =
+                            Candidate { compiled, reads_from: &reads_from, order, values: &values, derived };
                         judge(program, &candidate, &known, &mut found, &mut classes, &mut next);
                     }
                 }
@@ -235,12 +254,43 @@ fn mutual_write_pairs(execution: &Execution) -> usize {
     execution.mutually_ordered().pairs().filter(|&(a, b)| a < b && writes(a) && writes(b)).count()
 }
 
+/// The candidates of one choice of conditions, and what is known of them.
+struct Candidates<'c> {
+    compiled: &'c Compiled,
+    mutual: Relation,
+    reads_from: Vec<ReadsFrom>,
+    orders: Vec<Relation>,
+    /// By synchronizes-with.
+    derived: HashMap<Relation, Rc<Derived>>,
+    inconsistent: HashSet<(usize, usize)>,
+}
+
+impl Candidates<'_> {
+    /// The derived relations of a reads-from and an order, by number, if they are consistent.
+    fn consistent(&mut self, reads_from: usize, order: usize) -> Option<Rc<Derived>> {
+        if self.inconsistent.contains(&(reads_from, order)) {
+            return None;
+        }
+        let execution = &self.compiled.execution;
+        let (chosen, oriented) = (&self.reads_from[reads_from], &self.orders[order]);
+        let synchronizes_with = execution.synchronizes_with(chosen, &self.mutual, oriented);
+        let derive = || Rc::new(execution.derive_from(synchronizes_with.clone()));
+        let derived = self.derived.entry(synchronizes_with.clone()).or_insert_with(derive).clone();
+        if execution.is_consistent(chosen, oriented, &derived) {
+            return Some(derived);
+        }
+        self.inconsistent.insert((reads_from, order));
+        None
+    }
+}
+
 /// A choice of everything that is chosen.
 struct Candidate<'c> {
     compiled: &'c Compiled,
     reads_from: &'c ReadsFrom,
     order: &'c Relation,
     values: &'c Values,
+    derived: Rc<Derived>,
 }
 
 /// Nothing comes out of thin air: the operations can be executed one after the other, barriers when
@@ -283,12 +333,8 @@ fn judge(
     classes: &mut BTreeSet<(Values, ReadsFrom, Vec<u32>)>,
     next: &mut Known,
 ) {
-    let Candidate { compiled, reads_from, order, values } = *candidate;
+    let Candidate { compiled, reads_from, order, values, ref derived } = *candidate;
     let execution = &compiled.execution;
-    let derived = execution.derive(reads_from, order);
-    if !execution.is_consistent(reads_from, order, &derived) {
-        return;
-    }
     let value =
         |write: (usize, usize)| compiled.written[&write].value(values).expect("all reads have values");
     for &(write, location) in compiled.written.keys() {
@@ -313,7 +359,7 @@ fn judge(
             }
         }
     }
-    found.racy |= !execution.data_races(&derived).is_empty();
+    found.racy |= !execution.data_races(derived).is_empty();
     found.synchronises |= derived
         .synchronizes_with
         .pairs()
@@ -324,7 +370,7 @@ fn judge(
     let mut finals: Vec<Vec<u32>> = vec![Vec::new()];
     for location in 0..BUFFER_WORDS.min(program.location_count()) {
         let sources = match execution.location_count() > location {
-            true => execution.final_sources(location, order, &derived),
+            true => execution.final_sources(location, order, derived),
             false => vec![Source::Initial],
         };
         let options: BTreeSet<u32> = sources

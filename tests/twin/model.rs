@@ -346,7 +346,11 @@ impl Execution {
     /// mutually-ordered writes) give.
     pub fn derive(&self, reads_from: &ReadsFrom, order: &Relation) -> Derived {
         let mutual = self.mutually_ordered();
-        let synchronizes_with = self.synchronizes_with(reads_from, &mutual, order);
+        self.derive_from(self.synchronizes_with(reads_from, &mutual, order))
+    }
+
+    /// What synchronizes-with gives: nothing else depends on the candidate.
+    pub fn derive_from(&self, synchronizes_with: Relation) -> Derived {
         let happens_before = self.happens_before(&synchronizes_with);
         let location_ordered = (0..self.location_count())
             .map(|location| self.location_ordered(location, &happens_before))

@@ -6,7 +6,7 @@ use std::fmt;
 pub const MAX_ELEMENTS: usize = 128;
 
 /// A set of ordered pairs over `0..size`.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Relation {
     rows: Vec<u128>,
 }
