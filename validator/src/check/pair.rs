@@ -14,7 +14,7 @@ use crate::behaviour::Produced;
 use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
-use crate::explain;
+use crate::explain::{self, New};
 use crate::explore::{self, Races, Settings};
 use crate::ir::{MemoryModel, Program};
 use crate::launch::inputs::DEFAULT_INPUTS;
@@ -295,15 +295,19 @@ impl Checker<'_> {
 
     fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
         let behaviours = &after.behaviours;
-        let (witness, new_race) = match comparison.violation.as_ref()?.subject {
-            Subject::Outcome(index) => (&behaviours.outcomes.get(index)?.1, false),
+        let (witness, new) = match comparison.violation.as_ref()?.subject {
+            Subject::Outcome(index) => {
+                let (outcome, witness) = behaviours.outcomes.get(index)?;
+                (witness, New::Outcome(outcome))
+            }
             Subject::Undefined(index) => {
                 let (undefined, witness) = behaviours.undefined.get(index)?;
-                (witness, undefined.kind == UndefinedKind::DataRace)
+                let race = undefined.kind == UndefinedKind::DataRace;
+                (witness, if race { New::Race } else { New::Undefined })
             }
         };
         self.watch.enter(format!("{}: explaining", pair.name));
-        explain::why(pair.before_side(), &pair.after_dispatch, witness, new_race, self.options.variant)
+        explain::why(pair.before_side(), &pair.after_dispatch, witness, new, self.options.variant)
     }
 
     fn explore(&self, pair: &Pair<'_>, role: Role, speculate: &Produced) -> Explored {

@@ -78,17 +78,23 @@ pub(super) fn refute(judge: &Judge) -> Option<Proof> {
     if judge.is_consistent() {
         return None;
     }
-    let mut refuter = Refuter { judge, pairs: judge.mutually_ordered_writes(), attempts: MAX_ATTEMPTS };
-    let mut given = Oriented { order: Relation::new(judge.graph.events.len()), reasons: BTreeMap::new() };
-    if let Some(order) = &judge.relations.modification_order {
-        let pairs = (0..order.len()).flat_map(|a| order.row(a).map(move |b| (a, b)));
-        pairs.for_each(|(a, b)| given.insert(a, b, Orientation::Assumed));
-    }
-    let shadowed = refuter.shadowed();
+    let given = Oriented::given(judge);
+    let mut refuter = Refuter::new(judge);
     match refuter.cycle(&given) {
         Some(cycle) => Some(Proof::Cycle(cycle)),
-        None => shadowed.or_else(|| refuter.refute(given)),
+        None => refuter.shadowed().or_else(|| refuter.refute(given)),
     }
+}
+
+/// A proof that `write` is not the last one in its scoped modification order; `None` if it can be.
+pub(super) fn refute_last(judge: &Judge, write: usize) -> Option<Proof> {
+    let mut given = Oriented::given(judge);
+    for other in 0..judge.graph.events.len() {
+        if judge.graph.events[other].writes() && judge.graph.mutually_ordered(other, write) {
+            given.insert(other, write, Orientation::Assumed);
+        }
+    }
+    Refuter::new(judge).refute(given)
 }
 
 struct Refuter<'a> {
@@ -105,6 +111,16 @@ struct Oriented {
 }
 
 impl Oriented {
+    /// What the judge's relations rest on.
+    fn given(judge: &Judge) -> Oriented {
+        let mut given = Oriented { order: Relation::new(judge.graph.events.len()), reasons: BTreeMap::new() };
+        if let Some(order) = &judge.relations.modification_order {
+            let pairs = (0..order.len()).flat_map(|a| order.row(a).map(move |b| (a, b)));
+            pairs.for_each(|(a, b)| given.insert(a, b, Orientation::Assumed));
+        }
+        given
+    }
+
     fn insert(&mut self, first: usize, second: usize, reason: Orientation) {
         self.order.insert(first, second);
         self.reasons.insert((first, second), reason);
@@ -121,7 +137,11 @@ impl Oriented {
     }
 }
 
-impl Refuter<'_> {
+impl<'a> Refuter<'a> {
+    fn new(judge: &'a Judge<'a>) -> Self {
+        Refuter { judge, pairs: judge.mutually_ordered_writes(), attempts: MAX_ATTEMPTS }
+    }
+
     /// A read from a write that is not visible to it.
     fn shadowed(&self) -> Option<Proof> {
         let events = &self.judge.graph.events;
@@ -158,7 +178,7 @@ impl Refuter<'_> {
         if self.attempts == 0 {
             return None;
         }
-        // The graph is no execution, so that both ways of any pair fail; one that is read is short.
+        // Where the graph is no execution, both ways of any pair fail; one that is read is short.
         let is_read = |write: usize| {
             let source = Source::Event(write as EventId);
             self.judge.graph.events.iter().any(|event| event.sources.contains(&source))

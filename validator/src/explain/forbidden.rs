@@ -30,7 +30,7 @@ pub fn forbidden(graph: &Graph, variant: Variant, names: &dyn Names) -> Option<E
         let teller = Teller {
             deriver: Deriver::new(graph, relations, variant),
             long: &|event| long(&graph.events[event], names),
-            short: &|event| short(&graph.events[event]),
+            short: &|event| short(&graph.events[event], graph, names),
             names,
         };
         Some((teller.proof(&proof), relations.modification_order.is_some() && candidates.len() > 1))
@@ -175,7 +175,7 @@ impl Teller<'_> {
     }
 
     /// An edge with its reason.
-    pub(super) fn edge(&self, edge: &Edge) -> String {
+    fn edge(&self, edge: &Edge) -> String {
         let (from, to) = self.two(edge.from, edge.to);
         match &edge.relation {
             Named::LocationOrdered(unit) => self.location_ordered(edge.from, edge.to, *unit),
@@ -217,7 +217,7 @@ impl Teller<'_> {
     }
 
     /// Why one access is location-ordered before another.
-    fn location_ordered(&self, from: usize, to: usize, unit: Unit) -> String {
+    pub(super) fn location_ordered(&self, from: usize, to: usize, unit: Unit) -> String {
         let (first, last) = self.two(from, to);
         format!("location-ordered: {first} before {last} {}", self.way(from, to, unit))
     }

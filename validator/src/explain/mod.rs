@@ -13,6 +13,7 @@
 mod cycle;
 mod derivation;
 mod forbidden;
+mod last;
 mod names;
 mod race;
 mod repair;
@@ -24,11 +25,11 @@ mod tests;
 
 use std::fmt;
 
-use crate::behaviour::Witness;
+use crate::behaviour::{Outcome, Witness};
 use crate::dispatch::Dispatch;
 use crate::ir::{Line, Program};
 use crate::model::consistency::{self, DataRace, Judge};
-use crate::model::graph::{EventId, Graph};
+use crate::model::graph::{EventId, Graph, UnitBytes};
 use crate::model::release_sequence;
 use crate::model::vulkan::{self, Relations, Variant};
 
@@ -98,15 +99,17 @@ fn possible(graph: &Graph, variant: Variant) -> Vec<Relations> {
     }
 }
 
-/// Says why `before` does not allow the execution `witness` of after; `new_race` where it is the data race
-/// in it.
-pub fn why(
-    before: Side,
-    after: &Dispatch,
-    witness: &Witness,
-    new_race: bool,
-    variant: Variant,
-) -> Option<String> {
+/// What is new in after.
+#[derive(Clone, Copy)]
+pub enum New<'a> {
+    Race,
+    /// Another undefined behaviour.
+    Undefined,
+    Outcome(&'a Outcome),
+}
+
+/// Says why `before` does not allow what is `new` in the execution `witness` of after.
+pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, variant: Variant) -> Option<String> {
     let replay = replay::run(before, after, witness);
     let relations = vulkan::relations(&replay.graph, variant);
     let relations_after = vulkan::relations(&witness.graph, variant);
@@ -125,11 +128,35 @@ pub fn why(
     let judge = Judge { graph: &replay.graph, relations: &relations, variant };
     let reason = match cycle::refute(&judge) {
         Some(proof) => Some(pair.forbidden(&proof)),
-        None => told.different_write().or_else(|| told.unmatched()),
+        None => told.different_write().or_else(|| match new {
+            New::Outcome(outcome) => not_left(&judge, &teller, after, witness, outcome),
+            New::Race | New::Undefined => None,
+        }),
     };
-    let race = races.first().filter(|_| new_race).map(|found| in_after(*found));
+    let reason = reason.or_else(|| told.unmatched());
+    let race = races.first().filter(|_| matches!(new, New::Race)).map(|found| in_after(*found));
     let parts: Vec<String> = reason.into_iter().chain(race).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// Why before's graph cannot leave the memory of an outcome of after.
+fn not_left(
+    judge: &Judge,
+    teller: &Teller,
+    after: &Dispatch,
+    witness: &Witness,
+    outcome: &Outcome,
+) -> Option<String> {
+    let observed = || after.objects.iter().filter(|object| object.observed).zip(&outcome.memory);
+    judge.relations.locations.iter().find_map(|location| {
+        let (memory, offset) = *witness.units.get(location.unit as usize)?;
+        let (_, bytes) = observed().find(|(object, _)| object.memory == memory)?;
+        let mut events = location.events.iter().map(|event| &judge.graph.events[*event as usize]);
+        let len = events.find_map(|event| event.written_to(location.unit).map(|bytes| bytes.len()))?;
+        let left: UnitBytes = bytes.iter().skip(offset as usize).take(len).copied().collect();
+        let explanation = last::overwritten(judge, teller, location.unit, &left)?;
+        Some(format!("before forbids this: {explanation}"))
+    })
 }
 
 /// Before's graph and its events in after.

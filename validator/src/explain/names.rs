@@ -3,7 +3,7 @@
 use crate::dispatch::Dispatch;
 use crate::event::{ClassSet, Order, Scope};
 use crate::ir::{MemoryModel, Program};
-use crate::model::graph::{Event, Kind};
+use crate::model::graph::{Event, Graph, Kind};
 
 /// Names of what a graph only has numbers for.
 pub trait Names {
@@ -69,9 +69,15 @@ pub(super) fn kind_name(event: &Event) -> &'static str {
     }
 }
 
-/// "the store on line 7".
-pub(super) fn short(event: &Event) -> String {
-    format!("the {} on line {}", kind_name(event), event.line)
+/// "the store on line 7"; with who executes it, where other instructions stand on that line, as in the
+/// tables of herd.
+pub(super) fn short(event: &Event, graph: &Graph, names: &dyn Names) -> String {
+    let shared = graph.events.iter().any(|other| other.line == event.line && other.inst != event.inst);
+    let name = format!("the {} on line {}", kind_name(event), event.line);
+    match shared {
+        true => format!("{name} ({})", names.agent(event.agent)),
+        false => name,
+    }
 }
 
 /// "the store to 0.0+4 on line 7 (invocation 0)".

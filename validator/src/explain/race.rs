@@ -106,6 +106,10 @@ impl<'a> Racer<'a> {
         repaired.unwrap_or(Search::Hopeless)
     }
 
+    fn short(&self, event: &Event) -> String {
+        short(event, self.graph, self.names)
+    }
+
     /// The narrowest scope whose instance holds both agents.
     fn common_scope(&self) -> Scope {
         let (a, b) = (self.event(0).agent, self.event(1).agent);
@@ -251,14 +255,22 @@ impl<'a> Racer<'a> {
         for Repair { site, change } in repairs {
             changes.entry(*site).or_default().push(*change);
         }
-        let reasons: Vec<String> = changes
+        let earlier = match related {
+            Related::Ordered(first) => self.event(first).agent,
+            Related::MutuallyOrdered => self.event(0).agent,
+        };
+        let mut reasons: Vec<(bool, String)> = changes
             .iter()
             .filter_map(|(site, changes)| {
                 let event = sites.get(site)?;
                 let far = |scope| self.far(event, scope);
-                Some(repair::lacks(event, changes, self.names, &far))
+                let lacks = repair::lacks(event, changes, self.names, &far);
+                Some((event.agent != earlier, format!("{} {lacks}", self.short(event))))
             })
             .collect();
+        // Those of the one that comes first come first.
+        reasons.sort_by_key(|(later, _)| *later);
+        let reasons: Vec<String> = reasons.into_iter().map(|(_, reason)| reason).collect();
         let chain = self.alternatives(repairs);
         Explanation { sentence: format!("{head}: {}", reasons.join("; ")), chain }
     }
@@ -276,7 +288,7 @@ impl<'a> Racer<'a> {
                 .collect();
             let replaces =
                 repairs.iter().any(|repair| repair.change == flag) && self.related(&other).is_some();
-            replaces.then(|| format!("{name} on {} would do instead", short(self.event(index))))
+            replaces.then(|| format!("{name} on {} would do instead", self.short(self.event(index))))
         };
         let found = [0, 1].into_iter().flat_map(|index| {
             let available = Change::PointerAvailable(common);
@@ -340,10 +352,10 @@ impl<'a> Racer<'a> {
             .flat_map(|a| synchronizes_with.row(a).map(move |b| (a, b)))
             .find(|(a, b)| events[*a].agent == events[first].agent && events[*b].agent == events[last].agent);
         let (a, b) = synchronized?;
-        let head = format!("{} synchronizes with {}", short(&events[a]), short(&events[b]));
+        let head = format!("{} synchronizes with {}", self.short(&events[a]), self.short(&events[b]));
         match (self.graph.program_ordered(a, first), self.graph.program_ordered(last, b)) {
-            (true, _) => Some(format!("{head}, but {} comes after that", short(&events[first]))),
-            (false, true) => Some(format!("{head}, but {} comes before that", short(&events[last]))),
+            (true, _) => Some(format!("{head}, but {} comes after that", self.short(&events[first]))),
+            (false, true) => Some(format!("{head}, but {} comes before that", self.short(&events[last]))),
             (false, false) => None,
         }
     }
@@ -366,7 +378,7 @@ impl<'a> Racer<'a> {
                 && self.graph.mutually_ordered(*write, read)
         })?;
         let reads = events[read].sources.contains(&Source::Event(write as u32));
-        let (read, write) = (short(&events[read]), short(&events[write]));
+        let (read, write) = (self.short(&events[read]), self.short(&events[write]));
         (!reads).then(|| format!("{read} does not read from {write} here"))
     }
 }

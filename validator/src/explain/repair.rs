@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{class_names, instance_name, listed, order_name, short, Names};
+use super::names::{class_names, instance_name, listed, order_name, Names};
 use crate::event::{ClassSet, Order, Scope};
 use crate::ir::{InstId, Line};
 use crate::model::graph::{Event, Graph, Kind};
@@ -48,14 +48,16 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// What it costs to make it, or to think of it: bits first, then what waits for more invocations,
-    /// then what changes the program.
+    /// What it costs to make it, or to think of it: scopes and bits first, then order, then what
+    /// changes the program.
     pub(super) fn cost(self) -> u32 {
         match self {
-            Change::WidenAvailable(_) | Change::WidenVisible(_) => 9,
+            Change::WidenAvailable(_)
+            | Change::WidenVisible(_)
+            | Change::Widen(_)
+            | Change::WidenExecution(_) => 9,
             Change::NonPrivate | Change::Class(_) | Change::MakeAvailable | Change::MakeVisible => 10,
             Change::PointerAvailable(_) | Change::PointerVisible(_) => 11,
-            Change::Widen(_) | Change::WidenExecution(_) => 12,
             Change::Release(_) | Change::Acquire(_) => 15,
             Change::Instance { .. } => 25,
             Change::Reference { .. } => 30,
@@ -240,8 +242,8 @@ pub(super) fn sites(graph: &Graph) -> BTreeMap<Site, &Event> {
     sites
 }
 
-/// What an instruction lacks, in words: "the control barrier on line 5 has no WorkgroupMemory in its
-/// semantics". `far` says where the other invocation is, for scopes: "invocation 1 is in another workgroup".
+/// What an instruction lacks, in words: "has no WorkgroupMemory in its semantics". `far` says where the
+/// other invocation is, for scopes: "invocation 1 is in another workgroup".
 pub(super) fn lacks(
     event: &Event,
     changes: &[Change],
@@ -299,7 +301,7 @@ pub(super) fn lacks(
             ) => continue,
         });
     }
-    format!("{} {}", short(event), listed(&parts))
+    listed(&parts)
 }
 
 /// What the memory operands of an access lack.

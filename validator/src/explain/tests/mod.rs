@@ -34,7 +34,8 @@ fn scope(name: &str) -> Scope {
 
 /// An event out of words: `store x`, `load x`, `update x`, `fence`, `barrier`, then in any order
 /// `nonprivate`, `available=S`, `visible=S`, `atomic=S`, `scope=S`, `acquire`, `release`, `acqrel`, `Uniform`,
-/// `Workgroup`, `MakeAvailable`, `MakeVisible`, `from=N`, `through=N` (another reference), `line=N`.
+/// `Workgroup`, `MakeAvailable`, `MakeVisible`, `from=N`, `through=N` (another reference), `line=N`,
+/// `inst=N` (another instruction on that line).
 fn event(line: u32, agent: u32, words: &[&str]) -> Event {
     let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let has = |name: &str| words.contains(&name);
@@ -86,7 +87,7 @@ fn event(line: u32, agent: u32, words: &[&str]) -> Event {
         available: value("available").map(scope).or(atomic),
         visible: value("visible").map(scope).or(atomic),
         volatile: false,
-        inst: InstId { function: FunctionId(0), index: line },
+        inst: InstId { function: FunctionId(0), index: number("inst").unwrap_or(line) },
         line,
         place: place.map(|object| (object, 0)),
     }
@@ -427,6 +428,13 @@ race_snapshot!(
     one_instruction_in_two_invocations,
     "0: store x line=1
      2: store x line=1"
+);
+race_snapshot!(
+    several_instructions_on_a_line,
+    "0: store x nonprivate available=Device line=1 inst=1
+     0: store y atomic=Device line=2 inst=2
+     2: load y atomic=Device from=2 line=1 inst=3
+     2: load x nonprivate visible=Device from=1 line=2 inst=4"
 );
 race_snapshot!(
     two_things_are_missing,
