@@ -307,7 +307,7 @@ impl Checker<'_> {
             }
         };
         self.watch.enter(format!("{}: explaining", pair.name));
-        explain::why(pair.before_side(), &pair.after_dispatch, witness, new, self.options.variant)
+        explain::why(pair.before_side(), &pair.after_dispatch, witness, new, &self.settings())
     }
 
     fn explore(&self, pair: &Pair<'_>, role: Role, speculate: &Produced) -> Explored {

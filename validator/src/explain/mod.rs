@@ -15,6 +15,7 @@ mod derivation;
 mod forbidden;
 mod last;
 mod names;
+mod outcome;
 mod race;
 mod repair;
 mod replay;
@@ -27,6 +28,7 @@ use std::fmt;
 
 use crate::behaviour::{Outcome, Witness};
 use crate::dispatch::Dispatch;
+use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::consistency::{self, DataRace, Judge};
 use crate::model::graph::{EventId, Graph, UnitBytes};
@@ -38,6 +40,7 @@ use derivation::{ordered_units, Deriver};
 pub use forbidden::forbidden;
 use forbidden::Teller;
 pub use names::{DispatchNames, Names};
+use outcome::Wanted;
 pub use race::race;
 use words::Told;
 
@@ -108,8 +111,16 @@ pub enum New<'a> {
     Outcome(&'a Outcome),
 }
 
-/// Says why `before` does not allow what is `new` in the execution `witness` of after.
-pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, variant: Variant) -> Option<String> {
+/// Says why `before` does not allow what is `new` in the execution `witness` of after; `settings` are those
+/// of the searches.
+pub fn why(
+    before: Side,
+    after: &Dispatch,
+    witness: &Witness,
+    new: New,
+    settings: &Settings,
+) -> Option<String> {
+    let variant = settings.variant;
     let replay = replay::run(before, after, witness);
     let relations = vulkan::relations(&replay.graph, variant);
     let relations_after = vulkan::relations(&witness.graph, variant);
@@ -129,7 +140,13 @@ pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, variant:
     let reason = match cycle::refute(&judge) {
         Some(proof) => Some(pair.forbidden(&proof)),
         None => told.different_write().or_else(|| match new {
-            New::Outcome(outcome) => not_left(&judge, &teller, after, witness, outcome),
+            New::Outcome(outcome) => {
+                let wanted = Wanted { outcome, dispatch: after };
+                not_left(&judge, &teller, witness, wanted).or_else(|| {
+                    let explanation = outcome::unreachable(before, wanted, settings)?;
+                    Some(format!("before forbids this: {explanation}"))
+                })
+            }
             New::Race | New::Undefined => None,
         }),
     };
@@ -140,14 +157,9 @@ pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, variant:
 }
 
 /// Why before's graph cannot leave the memory of an outcome of after.
-fn not_left(
-    judge: &Judge,
-    teller: &Teller,
-    after: &Dispatch,
-    witness: &Witness,
-    outcome: &Outcome,
-) -> Option<String> {
-    let observed = || after.objects.iter().filter(|object| object.observed).zip(&outcome.memory);
+fn not_left(judge: &Judge, teller: &Teller, witness: &Witness, wanted: Wanted) -> Option<String> {
+    let Wanted { outcome, dispatch } = wanted;
+    let observed = || dispatch.objects.iter().filter(|object| object.observed).zip(&outcome.memory);
     judge.relations.locations.iter().find_map(|location| {
         let (memory, offset) = *witness.units.get(location.unit as usize)?;
         let (_, bytes) = observed().find(|(object, _)| object.memory == memory)?;
