@@ -21,6 +21,9 @@ mod location_order;
 mod model;
 #[path = "twin/program.rs"]
 mod program;
+#[allow(dead_code, reason = "the tests in litmus syntax are for tests/rules.rs")]
+#[path = "rules/programs.rs"]
+mod programs;
 #[path = "twin/reduce.rs"]
 mod reduce;
 #[path = "twin/relation.rs"]
@@ -253,6 +256,15 @@ impl Counters {
 #[test]
 fn the_engines_agree() {
     compare(500, ORDINARY);
+}
+
+#[test]
+fn the_engines_agree_on_mixed_sizes() {
+    for (name, program) in programs::programs() {
+        let checked = check(&program, Variant::NEWEST, ORDINARY, true);
+        let checked = checked.unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(matches!(checked, Checked::Compared(_)), "{name} is too large");
+    }
 }
 
 /// The nightly run. `TWIN_SEED` is the first seed, `TWIN_COUNT` another number of programs.

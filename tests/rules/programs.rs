@@ -1,9 +1,11 @@
 //! Small programs for rules that litmus syntax cannot express: accesses of several sizes, one reference with
-//! several locations, three storage classes, Invocation scope.
+//! several locations, three storage classes, Invocation scope, control barriers whose memory scope is not their
+//! execution scope.
 
 use super::model::{Scope, Semantics};
 use super::program::{
-    Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS, UNIFORM,
+    ControlBarrier, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS,
+    UNIFORM,
 };
 
 const RELEASE: Semantics =
@@ -41,9 +43,40 @@ fn program(threads: &[&[Instruction]]) -> Program {
         code.iter().map(|&instruction| Step { guard: None, instruction }).collect::<Vec<_>>()
     };
     Program {
-        shape: Shape { workgroups: 1, local_size: threads.len(), subgroup_size: threads.len() },
+        shape: Shape {
+            workgroups: 1,
+            local_size: threads.len(),
+            subgroup_size: threads.len().next_power_of_two(),
+        },
         initial: [0; BUFFER_WORDS],
         phases: vec![Phase { threads: threads.iter().map(steps).collect(), barrier: None }],
+    }
+}
+
+/// Two invocations, each a subgroup of its own: a message before a control barrier, with a release barrier,
+/// and a load after it, with an acquire barrier.
+fn across_control_barrier(execution: Scope, scope: Scope, fences: bool) -> Program {
+    let fence = |semantics| Instruction::Barrier { scope: Scope::Workgroup, semantics };
+    let mut before = vec![store(word(0), 1, Some(Scope::Workgroup))];
+    let mut after = vec![load(word(0), Some(Scope::Workgroup))];
+    if fences {
+        before.push(fence(RELEASE));
+        after.insert(0, fence(ACQUIRE));
+    }
+    let steps = |code: Vec<Instruction>| {
+        code.into_iter().map(|instruction| Step { guard: None, instruction }).collect::<Vec<_>>()
+    };
+    let semantics = Semantics { acquire: true, ..RELEASE };
+    Program {
+        shape: Shape { workgroups: 1, local_size: 2, subgroup_size: 1 },
+        initial: [0; BUFFER_WORDS],
+        phases: vec![
+            Phase {
+                threads: vec![steps(before), Vec::new()],
+                barrier: Some(ControlBarrier { execution, scope, semantics }),
+            },
+            Phase { threads: vec![Vec::new(), steps(after)], barrier: None },
+        ],
     }
 }
 
@@ -103,6 +136,12 @@ pub fn programs() -> Vec<(&'static str, Program)> {
                 &[observe, load(word(0), Some(Scope::Subgroup))],
             ]),
         ),
+        // A control barrier whose memory scope is narrower than its execution scope orders less than it waits for,
+        ("narrow-memory-scope", across_control_barrier(Scope::Workgroup, Scope::Subgroup, false)),
+        // unless memory barriers do that;
+        ("narrow-memory-scope-fences", across_control_barrier(Scope::Workgroup, Scope::Subgroup, true)),
+        // and one whose execution scope is the narrower does not wait for those that its memory scope has.
+        ("narrow-execution-scope", across_control_barrier(Scope::Subgroup, Scope::Workgroup, false)),
     ]
 }
 
