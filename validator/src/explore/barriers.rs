@@ -1,7 +1,9 @@
 //! Numbered control barriers, which litmus tests have.
 
+use std::sync::Arc;
+
 use super::search::{arrived_with, divergent_barrier, Found, Search};
-use super::state::{State, Status};
+use super::state::{State, Status, Thread};
 use crate::behaviour::Undefined;
 use crate::dispatch::Dispatch;
 use crate::event::{InstanceName, Wait};
@@ -41,35 +43,60 @@ fn number_of(program: &Program, op: &Op) -> Option<Option<u32>> {
     }
 }
 
+/// Makes the name of a barrier that waits for its users tell how often the invocation came to its number.
+pub(super) fn count_arrival(thread: &mut Thread, name: &mut InstanceName) {
+    let Some((InstId { index: number, .. }, iterations)) = name.path.first_mut() else { return };
+    let count = Arc::make_mut(&mut thread.arrivals).entry(*number).or_default();
+    *count += 1;
+    *iterations = vec![*count];
+}
+
 impl Search<'_> {
-    /// Where nobody can go on otherwise: one child for every group of invocations that completes a
-    /// barrier's quorum.
-    pub(super) fn pass_quorums(&self, state: &State) -> Vec<State> {
-        let mut children = Vec::new();
+    /// The groups of invocations that would complete a barrier's quorum, each in ascending order.
+    pub(super) fn quorums(&self, state: &State) -> Vec<Vec<usize>> {
+        let mut groups = Vec::new();
         for index in 0..state.threads.len() {
             let Status::Barrier(arrived) = &state.threads[index].status else { continue };
             let Wait::Quorum(quorum) = arrived.waits else { continue };
             let here = arrived_with(state, &self.barrier_members(state, index, arrived), arrived);
             // The groups with other invocations only are found when it is their turn.
             let others: Vec<usize> = here.into_iter().filter(|other| *other > index).collect();
-            for_each_group(&others, (quorum as usize).saturating_sub(1), &mut vec![index], &mut |group| {
-                let mut child = state.clone();
-                self.pass_barrier(&mut child, group);
-                children.push(child);
-            });
+            let missing = (quorum as usize).saturating_sub(1);
+            for_each_group(&others, missing, &mut vec![index], &mut |group| groups.push(group.to_vec()));
+        }
+        groups
+    }
+
+    /// One child for each of these groups that passes. What comes of the other groups belongs to their
+    /// branches: in those behind a group, and whatever else happens from here on, it does not pass as it
+    /// stands.
+    pub(super) fn pass_quorums(&self, state: &mut State, groups: Vec<Vec<usize>>) -> Vec<State> {
+        let mut children = Vec::new();
+        for group in groups {
+            if state.parted.contains(&group) {
+                continue;
+            }
+            let mut child = state.clone();
+            self.pass_barrier(&mut child, &group);
+            children.push(child);
+            state.parted.push(group);
         }
         children
     }
 
-    /// Records that invocations wait at barriers which others never come to. False if nobody does.
-    pub(super) fn diverge(&self, state: &State, found: &mut Found) -> bool {
+    /// Records that invocations wait at barriers which others never come to.
+    pub(super) fn diverge(&self, state: &State, found: &mut Found) {
         let waiting = state.threads.iter().find_map(|thread| match &thread.status {
             Status::Barrier(arrived) => Some(arrived),
             _ => None,
         });
-        let Some(arrived) = waiting.filter(|_| state.pending.is_empty()) else { return false };
-        self.record_undefined(&state.graph, Undefined::from(divergent_barrier(&arrived.fence)), found);
-        true
+        match waiting.filter(|_| state.pending.is_empty()) {
+            Some(arrived) => {
+                let undefined = Undefined::from(divergent_barrier(&arrived.fence));
+                self.record_undefined(&state.graph, undefined, found);
+            }
+            None => found.blocked += 1,
+        }
     }
 }
 
@@ -84,6 +111,9 @@ fn for_each_group(
         return visit(group);
     }
     for (position, candidate) in candidates.iter().enumerate() {
+        if candidates.len() - position < count {
+            return;
+        }
         group.push(*candidate);
         for_each_group(&candidates[position + 1..], count - 1, group, visit);
         group.pop();

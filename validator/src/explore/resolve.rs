@@ -183,7 +183,7 @@ impl Search<'_> {
 
     /// Whether another unfinished invocation was ever seen to write one of the units at an
     /// instruction that it may still come to; or the same one, where memory has several references
-    /// and so program order does not order its accesses.
+    /// and so program order does not order its accesses, or where no axiom counts.
     pub(super) fn others_may_write(
         &self,
         state: &State,
@@ -191,7 +191,7 @@ impl Search<'_> {
         spans: &UnitSpans,
         found: &mut Found,
     ) -> bool {
-        let one_reference = self.has_one_reference(reader.memory);
+        let one_reference = self.context.settings.axioms && self.has_one_reference(reader.memory);
         spans.iter().any(|(unit, _)| {
             found.discoveries.wanted_writers.insert(self.knowledge.key(*unit));
             let may_write = |other: usize| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::barriers::BarrierNumbers;
+use super::barriers::{self, BarrierNumbers};
 use super::budget::Budget;
 use super::events;
 use super::knowledge::{Discoveries, Knowledge};
@@ -281,7 +281,10 @@ impl<'a> Search<'a> {
                     state.push(events::fence_event(agent, kind, &fence));
                 }
             }
-            Stop::Barrier { execution, fence, name, waits, line, .. } => {
+            Stop::Barrier { execution, fence, mut name, waits, line, .. } => {
+                if waits == Wait::Users {
+                    barriers::count_arrival(&mut state.threads[index], &mut name);
+                }
                 state.threads[index].status =
                     Status::Barrier(Arc::new(Arrived { execution, fence, name, waits, line }));
             }
@@ -411,7 +414,10 @@ impl<'a> Search<'a> {
             let here = arrived_with(state, &members, &arrived);
             if let Wait::Quorum(quorum) = arrived.waits {
                 // With others who may come, who belongs together is open.
-                if here.len() == members.len() && here.len() == quorum as usize {
+                if here.len() == members.len()
+                    && here.len() == quorum as usize
+                    && !state.parted.contains(&here)
+                {
                     self.pass_barrier(state, &here);
                     return true;
                 }
@@ -460,12 +466,14 @@ impl<'a> Search<'a> {
         let instance = state.instances;
         state.instances += 1;
         self.begin_phase(state, members);
+        state.parted.retain(|group| !group.iter().any(|member| members.contains(member)));
         for index in members {
             let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
             if self.knowledge.has_units() {
                 let kind = Kind::Barrier { instance, execution: arrived.execution };
                 state.push(events::fence_event(*index as u32, kind, &arrived.fence));
             }
+            state.threads[*index].changes += 1;
             state.threads[*index].status = Status::Running;
         }
     }
@@ -477,7 +485,7 @@ impl<'a> Search<'a> {
         else {
             return;
         };
-        if arrived.execution < Scope::Workgroup {
+        if arrived.execution < Scope::Workgroup || arrived.waits != Wait::Everybody {
             return;
         }
         let workgroup_of = |index: &usize| self.context.dispatch.places[*index].workgroup as usize;

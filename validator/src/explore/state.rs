@@ -1,6 +1,6 @@
 //! The state of a search: invocations, the graph that they made, and what is still owed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -31,6 +31,9 @@ pub(super) struct State {
     pub(super) attempted: Arc<BTreeSet<(Unit, UnitBytes)>>,
     /// Barriers passed, by workgroup.
     pub(super) phases: Arc<Vec<Phase>>,
+    /// Groups of invocations at a barrier with a quorum that do not pass it together: another branch is
+    /// about that.
+    pub(super) parted: Vec<Vec<usize>>,
     /// Number of control barrier instances so far.
     pub(super) instances: u32,
     pub(super) fuel: u64,
@@ -54,8 +57,10 @@ pub(super) struct Thread {
     pub(super) reads_unknown: Option<EventId>,
     /// Volatile accesses so far.
     pub(super) trace: Arc<Vec<VolatileAccess>>,
-    /// How often the invocation changed memory without an event.
+    /// How often the invocation changed memory without an event, or passed a barrier.
     pub(super) changes: u64,
+    /// How often it came to each numbered barrier.
+    pub(super) arrivals: Arc<BTreeMap<u32, u32>>,
     /// Loops that the invocation is in, with its state at the last arrival at their headers.
     pub(super) loops: Vec<Arrival>,
 }
@@ -132,6 +137,7 @@ impl State {
                 reads_unknown: None,
                 trace: Arc::default(),
                 changes: 0,
+                arrivals: Arc::default(),
                 loops: Vec::new(),
             })
             .collect();
@@ -144,6 +150,7 @@ impl State {
             pending: Vec::new(),
             attempted: Arc::default(),
             phases: Arc::new(vec![Phase::default(); workgroups as usize]),
+            parted: Vec::new(),
             instances: 0,
             fuel,
             diverged: None,

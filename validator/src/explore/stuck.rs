@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::resolve::{for_each_assignment, Reader};
 use super::search::{Found, Search};
-use super::state::{self, State, Status, UnitSpans};
+use super::state::{self, State, Status, Thread, UnitSpans};
 use crate::model::graph::{EventId, Source, UnitBytes};
 
 impl Search<'_> {
@@ -22,23 +22,27 @@ impl Search<'_> {
             self.complete(state, found);
             return Vec::new();
         }
-        let hangs =
-            state.pending.is_empty() && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
+        let groups = self.quorums(state);
+        let is_at_barrier = |status: &Status| matches!(status, Status::Barrier(_) | Status::Finished);
+        if groups.is_empty() && state.threads.iter().all(|thread| is_at_barrier(&thread.status)) {
+            self.diverge(state, found);
+            return Vec::new();
+        }
+        let hangs = groups.is_empty()
+            && state.pending.is_empty()
+            && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
         if hangs {
             self.hang(state, found);
         }
-        let mut children = self.pass_quorums(state);
+        let mut others = state.clone();
+        let mut children = self.pass_quorums(&mut others, groups);
         if self.may_buffer_loads(state, &waiting) {
             // Any of the reads may be the one whose value is known. What several of these branches could
             // reach belongs to the first: in the others, the reads before read no known value.
-            let mut others = state.clone();
             for index in &waiting {
                 children.extend(self.speculate(&others, *index, found));
                 others.threads[*index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
             }
-        }
-        if children.is_empty() && !hangs && waiting.is_empty() && self.diverge(state, found) {
-            return children;
         }
         if children.is_empty() && !hangs {
             found.blocked += 1;
@@ -50,7 +54,8 @@ impl Search<'_> {
     /// all of them are of one unit that has one reference, and nobody stands at a barrier, every
     /// program-order step of the cycle is location order of that unit, and the cycle is forbidden.
     fn may_buffer_loads(&self, state: &State, waiting: &[usize]) -> bool {
-        if state.threads.iter().any(|thread| matches!(thread.status, Status::Barrier(_))) {
+        let is_at_barrier = |thread: &Thread| matches!(thread.status, Status::Barrier(_));
+        if !self.context.settings.axioms || state.threads.iter().any(is_at_barrier) {
             return true;
         }
         let unit = |index: &usize| {

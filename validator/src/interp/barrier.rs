@@ -37,7 +37,7 @@ impl Machine<'_> {
         let number = number_of(barrier.number)?;
         let (waits, group) = match barrier.waits {
             NumberedWait::Nobody => (Wait::Nobody(number), 0),
-            NumberedWait::Users => (Wait::Users, number_of(barrier.iteration)?),
+            NumberedWait::Users => (Wait::Users, 0),
             NumberedWait::Quorum { id, count } => (Wait::Quorum(number_of(count)?), number_of(id)?),
         };
         let site = InstId { function: FunctionId(u32::MAX), index: number };

@@ -522,8 +522,6 @@ pub struct NumberedBarrier {
     pub scope: Scope,
     pub semantics: Semantics,
     pub number: Operand,
-    /// How often the invocation has executed the number before.
-    pub iteration: Operand,
     pub waits: NumberedWait,
 }
 

@@ -24,7 +24,7 @@ impl Op {
             | Op::Barrier(BarrierOp::Memory { .. } | BarrierOp::Control { .. } | BarrierOp::Device(_))
             | Op::Nop => {}
             Op::Barrier(BarrierOp::Numbered(barrier)) => {
-                [barrier.number, barrier.iteration].into_iter().for_each(&mut *visit);
+                visit(barrier.number);
                 if let NumberedWait::Quorum { id, count } = barrier.waits {
                     [id, count].into_iter().for_each(visit);
                 }

@@ -1,7 +1,7 @@
 //! One thread's code.
 
 use super::super::test::{self, AccessKind, Comparison, Instruction, Operation, Target, Thread};
-use super::{constant, number, Pool, Unsupported, FIRST_ADDRESS};
+use super::{number, Pool, Unsupported, FIRST_ADDRESS};
 use crate::event::{ClassSet, Order, Scope, Semantics, StorageClass};
 use crate::interp::Pointer;
 use crate::ir::flow::{Flow, Node};
@@ -42,12 +42,10 @@ pub(super) fn lower(
         blocks: Vec::new(),
         registers: thread.registers.len() as u32,
         runs: Runs::default(),
-        counters: Vec::new(),
     };
     for register in 0..builder.registers {
         builder.runs.push(register, 1);
     }
-    builder.counters();
     builder.blocks(results);
     let headers: Vec<u32> = builder.flow.loops.iter().map(|lp| lp.header as u32).collect();
     let live = live_registers(&headers, &builder.blocks, &builder.code, &builder.runs, &[]);
@@ -143,23 +141,9 @@ struct Builder<'a> {
     blocks: Vec<Block>,
     registers: u32,
     runs: Runs,
-    /// Per number of a control barrier that waits (`None`: computed), the register that counts it.
-    counters: Vec<(Option<u32>, u32)>,
 }
 
 impl Builder<'_> {
-    /// Registers for how often each barrier number was executed.
-    fn counters(&mut self) {
-        for statement in &self.thread.code {
-            let Instruction::ControlBarrier { instance, .. } = statement.instruction else { continue };
-            let number = constant(instance);
-            if !self.counters.iter().any(|(known, _)| *known == number) {
-                let register = self.temporary(1);
-                self.counters.push((number, register));
-            }
-        }
-    }
-
     /// New registers.
     fn temporary(&mut self, count: u32) -> u32 {
         let first = self.registers;
@@ -182,10 +166,6 @@ impl Builder<'_> {
         for (register, declared) in self.thread.registers.iter().enumerate() {
             let initial = self.constant(number(declared.initial));
             self.emit(Op::Copy { dst: register as u32, a: initial, count: 1 }, 0);
-        }
-        let zero = self.constant(0);
-        for (_, register) in self.counters.clone() {
-            self.emit(Op::Copy { dst: register, a: zero, count: 1 }, 0);
         }
         let first = self.edge(0, 1);
         self.emit(Op::Control(ControlOp::Branch(first)), 0);
@@ -275,7 +255,18 @@ impl Builder<'_> {
             Instruction::MemoryBarrier { scope, semantics: given } => {
                 self.emit(Op::Barrier(BarrierOp::Memory { scope, semantics: semantics(given) }), line);
             }
-            Instruction::ControlBarrier { .. } => self.control_barrier(instruction, line),
+            Instruction::ControlBarrier { scope, semantics: given, instance, waits } => {
+                let waits = match waits {
+                    test::Wait::Nobody => NumberedWait::Nobody,
+                    test::Wait::Users => NumberedWait::Users,
+                    test::Wait::Quorum { id, count } => {
+                        NumberedWait::Quorum { id: self.operand(id), count: self.operand(count) }
+                    }
+                };
+                let (number, semantics) = (self.operand(instance), semantics(given));
+                let barrier = NumberedBarrier { scope, semantics, number, waits };
+                self.emit(Op::Barrier(BarrierOp::Numbered(barrier)), line);
+            }
             Instruction::DeviceAvailability => {
                 self.emit(Op::Barrier(BarrierOp::Device(crate::event::DeviceOperation::Availability)), line);
             }
@@ -306,30 +297,6 @@ impl Builder<'_> {
             }
         }
         false
-    }
-
-    fn control_barrier(&mut self, instruction: &Instruction, line: Line) {
-        let Instruction::ControlBarrier { scope, semantics: given, instance, waits } = *instruction else {
-            return;
-        };
-        let counter = self.counters.iter().find(|(number, _)| *number == constant(instance));
-        let counter = counter.map_or(0, |(_, register)| *register);
-        let waits = match waits {
-            test::Wait::Nobody => NumberedWait::Nobody,
-            test::Wait::Users => NumberedWait::Users,
-            test::Wait::Quorum { id, count } => {
-                NumberedWait::Quorum { id: self.operand(id), count: self.operand(count) }
-            }
-        };
-        let (number, iteration) = (self.operand(instance), Operand::register(counter));
-        let semantics = semantics(given);
-        self.emit(
-            Op::Barrier(BarrierOp::Numbered(NumberedBarrier { scope, semantics, number, iteration, waits })),
-            line,
-        );
-        let one = self.constant(1);
-        let (dst, a, b) = (counter, Operand::register(counter), one);
-        self.emit(Op::Binary { op: BinaryOp::IAdd, width: WIDTH, count: 1, dst, a, b }, line);
     }
 
     fn require(&mut self, register: usize, expected: Option<test::Value>, line: Line) {
