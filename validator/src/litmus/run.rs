@@ -23,6 +23,8 @@ pub struct Answer {
     pub states: Vec<(State, u64)>,
     /// Executions that have no final state, each kind once.
     pub undefined: Vec<Undefined>,
+    /// Executions that wait for ever, which have no final state either.
+    pub hanging: u64,
     /// Why the answer may not be complete.
     pub incomplete: Vec<String>,
 }
@@ -106,11 +108,14 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, U
         }
     }
     let executions = executions(test, &lowered, behaviours);
+    let hanging = behaviours.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
+    let hanging = hanging.map(|(_, witness)| witness.executions).sum();
     let undefined = behaviours.undefined.iter().map(|(undefined, _)| undefined.clone()).collect();
     let mut incomplete: Vec<String> = searches.done.values().flat_map(incomplete).collect();
     incomplete.sort();
     incomplete.dedup();
-    Ok(Answer { executions, expectations, states: counted.into_iter().collect(), undefined, incomplete })
+    let states = counted.into_iter().collect();
+    Ok(Answer { executions, expectations, states, undefined, hanging, incomplete })
 }
 
 /// Searches, each made once: by chains and axioms.
@@ -199,7 +204,13 @@ fn check(
     for (outcome, witness) in behaviours.outcomes.iter().filter(|(outcome, _)| counts(test, lowered, outcome))
     {
         executions += witness.executions;
-        if (Final { test, lowered, outcome, only_values: false }).holds(&expectation.condition) {
+        let state = Final { test, lowered, outcome, only_values: false };
+        let holds = match expectation.quantifier {
+            Quantifier::Exists | Quantifier::NotExists => state.holds(&expectation.condition),
+            // With an undefined value it holds only if it does for all that this may be.
+            Quantifier::ForAll => state.evaluate(&expectation.condition) == Some(true),
+        };
+        if holds {
             meeting += witness.executions;
             example = example.or(Some(witness));
         } else {

@@ -189,6 +189,10 @@ fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Paint
             text.push_str(&format!("    {executions} × {}\n", state_text(state)));
         }
     }
+    if answer.hanging > 0 {
+        let what = format!("no final state: {} waiting for ever", counted(answer.hanging, "execution"));
+        text.push_str(&format!("  {}: {what}\n", painter.warning("note")));
+    }
     for undefined in &answer.undefined {
         let lines: Vec<String> = undefined.lines.iter().map(ToString::to_string).collect();
         let what = format!("{} (line {}): {}", undefined.kind.name(), lines.join(", "), undefined.detail);
@@ -267,6 +271,7 @@ fn file_json(report: &FileReport) -> FileJson<'_> {
                     executions: *executions,
                 })
                 .collect();
+            json.hanging = answer.hanging;
             json.undefined = answer
                 .undefined
                 .iter()
@@ -300,8 +305,15 @@ struct FileJson<'a> {
     outcomes: Vec<StateJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undefined: Vec<UndefinedJson<'a>>,
+    /// Executions that wait for ever.
+    #[serde(skip_serializing_if = "is_none")]
+    hanging: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     incomplete: Vec<String>,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]
