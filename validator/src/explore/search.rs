@@ -298,8 +298,8 @@ impl<'a> Search<'a> {
                 return Advanced::Branch(children.collect());
             }
             Stop::LoopEntry { function_depth, loop_id } => self.enter(state, index, function_depth, loop_id),
-            Stop::Iteration { function_depth, loop_id, .. } => {
-                return match self.arrive(state, index, function_depth, loop_id, found) {
+            Stop::Iteration { function_depth, loop_id, chosen, .. } => {
+                return match self.arrive(state, index, function_depth, loop_id, chosen, found) {
                     true => Advanced::Quiet,
                     false => Advanced::Dead,
                 }

@@ -17,13 +17,15 @@ use crate::value::Byte;
 const MAX_STOPS: usize = 10_000;
 
 impl Search<'_> {
-    /// An invocation arrives at a loop header. False where the iteration that ends changed nothing.
+    /// An invocation arrives at a loop header. False where the iteration that ends changed nothing, and another
+    /// might: it had a read, or made a choice (`chosen`).
     pub(super) fn arrive(
         &self,
         state: &mut State,
         index: usize,
         depth: u32,
         loop_id: LoopId,
+        chosen: bool,
         found: &mut Found,
     ) -> bool {
         let thread = &state.threads[index];
@@ -41,10 +43,28 @@ impl Search<'_> {
                 && thread.invocation.same_state(&last.invocation, self.context.program)
             {
                 self.note_spin(state, index, last, found);
-                return false;
+                return !chosen && self.turns_for_ever(state, index, position);
             }
         }
         self.note_arrival(state, index, depth, loop_id, count);
+        true
+    }
+
+    /// Where the iteration that ends changed nothing and read nothing, all that follow are like it.
+    fn turns_for_ever(&self, state: &mut State, index: usize, loop_position: usize) -> bool {
+        let thread = &mut state.threads[index];
+        let Some(last) = thread.loops.get(loop_position) else { return false };
+        let mut own =
+            state.graph.events.iter().skip(last.events as usize).filter(|e| e.agent as usize == index);
+        if own.any(|event| event.reads()) {
+            return false;
+        }
+        Arc::make_mut(&mut thread.trace).truncate(last.traced);
+        let header = thread.invocation.position().last().copied();
+        let functions = &self.context.program.functions;
+        let inst = header.and_then(|at| functions.get(at.function.0 as usize)?.code.get(at.index as usize));
+        // It had an event, or it would not have stopped.
+        thread.status = Status::Forever { line: inst.map_or(0, |inst| inst.line), has_effects: true };
         true
     }
 

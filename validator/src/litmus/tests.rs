@@ -6,6 +6,7 @@ mod herd;
 mod herd_errors;
 mod khronos;
 mod khronos_errors;
+mod random;
 
 use super::parse;
 

@@ -1,9 +1,10 @@
-//! No text makes the readers panic.
+//! No text makes the readers panic, nor the run of what they read.
 
 use proptest::prelude::*;
 
+use super::random::tiny;
 use super::{herd, khronos};
-use crate::litmus::parse;
+use crate::litmus::{parse, run, Wanted};
 
 /// Pieces that mean something in one dialect or the other.
 const PIECES: [&str; 40] = [
@@ -91,10 +92,14 @@ fn apply(text: &str, change: &Change) -> String {
     }
 }
 
-/// Reads the text in both dialects; where a reader complains, the place is one in the text.
+/// Reads the text in both dialects. Where a reader complains, the place is one in the text; else the test runs.
 fn read(text: &str) {
     for name in ["a.test", "a.litmus", "a"] {
-        if let Err(error) = parse(name, text) {
+        let test = parse(name, text);
+        if let Ok(test) = &test {
+            let _ = run(test, &tiny(), Wanted::default());
+        }
+        if let Err(error) = test {
             let lines = text.split('\n').count();
             let line = usize::try_from(error.position.line).unwrap();
             assert!((1..=lines).contains(&line), "{error}");
