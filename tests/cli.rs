@@ -43,6 +43,7 @@ fn the_readme_shows_what_is_printed() {
     for line in [
         "check corpus/pairs/store-sunk-below-release/before.spvasm corpus/pairs/store-sunk-below-release/after.spvasm",
         "outcomes corpus/pairs/store-sunk-below-release/before.spvasm",
+        "litmus corpus/litmus/thin-air-allowed.litmus --outcomes",
     ] {
         let printed = run(line);
         assert!(!printed.is_empty() && readme.contains(&printed), "{line} prints\n{printed}");
