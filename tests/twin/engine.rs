@@ -18,7 +18,7 @@ use super::program::{Program, Space};
 use super::render::{render, results_length};
 
 /// Programs that take the fast engine longer are not compared.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How an answer begins that ran out of time.
 pub const TOO_SLOW: &str = "too slow";

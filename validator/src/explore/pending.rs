@@ -58,6 +58,13 @@ impl Search<'_> {
         Some(children)
     }
 
+    /// Whether nobody will write any more what some speculated read waits for.
+    pub(super) fn owes_for_ever(&self, state: &State) -> bool {
+        let may_be_written =
+            |unit| (0..state.threads.len()).any(|index| self.may_write(state, index, unit, None));
+        state.pending.iter().any(|pending| !may_be_written(pending.unit))
+    }
+
     /// Whether some speculated read can have no write any more: everything that invocations may
     /// still write there is ordered after the read.
     pub(super) fn is_hopeless(&self, state: &State) -> bool {

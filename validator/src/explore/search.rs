@@ -165,6 +165,10 @@ impl<'a> Search<'a> {
                     if self.end_at_fault(&state, found) {
                         return;
                     }
+                    if self.owes_for_ever(&state) {
+                        found.blocked += 1;
+                        return;
+                    }
                     if self.release_barrier(&mut state) {
                         if self.is_hopeless(&state) {
                             found.blocked += 1;
