@@ -233,6 +233,28 @@ impl Litmus {
         met.filter(|(expected, found)| expected.satisfiable != *found).map(|(e, _)| e.text.as_str()).collect()
     }
 
+    /// The choices of reads-from that some modification order makes consistent, each with whether a
+    /// race-free and whether a racy execution has it; `None` if there are too many candidates.
+    pub fn consistent(&self, variant: Variant, max: usize) -> Option<BTreeMap<ReadsFrom, [bool; 2]>> {
+        let execution = Execution { variant, ..self.execution.clone() };
+        let orders = modification_orders(&execution);
+        let choices: usize = self.sources.iter().map(|(_, possible)| possible.len()).product();
+        if choices.saturating_mul(orders.len()) > max {
+            return None;
+        }
+        let mut found: BTreeMap<ReadsFrom, [bool; 2]> = BTreeMap::new();
+        for reads_from in all_reads_from(&self.sources) {
+            for order in &orders {
+                let derived = execution.derive(&reads_from, order);
+                if execution.is_consistent(&reads_from, order, &derived) {
+                    let racy = !execution.data_races(&derived).is_empty();
+                    found.entry(reads_from.clone()).or_default()[usize::from(racy)] = true;
+                }
+            }
+        }
+        Some(found)
+    }
+
     /// Whether a race-free and whether a racy consistent execution exists.
     fn executions(&self, variant: Variant) -> [bool; 2] {
         let execution = Execution { variant, ..self.execution.clone() };
