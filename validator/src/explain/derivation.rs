@@ -7,8 +7,10 @@
 use std::collections::VecDeque;
 
 use crate::model::graph::{EventId, Graph, Kind, Source, Unit};
+use crate::model::location_order::{availability_operation, visibility_operation, DOMAINS};
+use crate::model::operations::Operations;
 use crate::model::relation::Relation;
-use crate::model::vulkan::{self, Location, Relations, Variant, DOMAINS};
+use crate::model::vulkan::{self, Location, Relations, Variant};
 
 /// How one event happens before the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,10 @@ pub(super) struct Derived {
 /// Derives orderings of one graph.
 pub(super) struct Deriver<'a> {
     pub(super) graph: &'a Graph,
-    relations: &'a Relations,
+    /// The graph with its implicit operations, over which the rest is.
+    operations: Operations<'a>,
+    synchronizes_with: Relation,
+    happens_before: Relation,
     variant: Variant,
     system: Relation,
     /// For each storage-class set, the steps of inter-thread-happens-before.
@@ -61,24 +66,62 @@ struct Element {
 
 impl<'a> Deriver<'a> {
     pub(super) fn new(graph: &'a Graph, relations: &'a Relations, variant: Variant) -> Self {
-        let agents = vulkan::events_of_agents(graph);
-        let sw = &relations.synchronizes_with;
-        let sets = vulkan::storage_class_sets(graph, sw);
+        let operations = Operations::of(graph);
+        let all = &*operations.graph;
+        let agents = vulkan::events_of_agents(all);
+        let sw = operations.expand(&relations.synchronizes_with).into_owned();
+        let sets = vulkan::storage_class_sets(all, &sw);
         Deriver {
             graph,
-            relations,
             variant,
-            system: vulkan::system_synchronizes_with(graph),
-            steps: sets.iter().map(|set| vulkan::inter_thread_steps(graph, sw, &agents, *set)).collect(),
+            system: vulkan::system_synchronizes_with(all),
+            steps: sets.iter().map(|set| vulkan::inter_thread_steps(all, &sw, &agents, *set)).collect(),
+            happens_before: vulkan::happens_before(all, &sw),
+            synchronizes_with: sw,
+            operations,
         }
     }
 
+    /// The graph with its implicit operations.
+    fn all(&self) -> &Graph {
+        &self.operations.graph
+    }
+
+    fn operation_of(&self, event: usize) -> Option<usize> {
+        self.operations.operation_of.get(event).map(|operation| *operation as usize)
+    }
+
+    fn event_of(&self, operation: usize) -> usize {
+        self.operations.event_of[operation] as usize
+    }
+
     /// A shortest way by which `a` happens before `b`.
+    #[cfg(test)]
     pub(super) fn happens_before(&self, a: usize, b: usize) -> Option<Vec<Link>> {
-        if self.graph.program_ordered(a, b) {
+        let links = self.between(self.operation_of(a)?, self.operation_of(b)?)?;
+        Some(self.of_events(a, links))
+    }
+
+    /// Links between operations as ones between their events.
+    fn of_events(&self, from: usize, links: Vec<Link>) -> Vec<Link> {
+        let mut at = from;
+        let mut told = Vec::new();
+        for (step, operation) in links {
+            let event = self.event_of(operation);
+            if event != at {
+                told.push((step, event));
+                at = event;
+            }
+        }
+        told
+    }
+
+    /// A shortest way by which one operation happens before another.
+    fn between(&self, a: usize, b: usize) -> Option<Vec<Link>> {
+        if self.all().program_ordered(a, b) {
             return Some(vec![(Step::ProgramOrder, b)]);
         }
-        if !self.relations.happens_before.contains(a, b) {
+        if !self.happens_before.contains(a, b) {
             return None;
         }
         let ways = self.steps.iter().filter_map(|steps| shortest_path(steps, a, b));
@@ -93,9 +136,9 @@ impl<'a> Deriver<'a> {
     }
 
     fn step(&self, a: usize, b: usize) -> Step {
-        if self.graph.program_ordered(a, b) {
+        if self.all().program_ordered(a, b) {
             Step::ProgramOrder
-        } else if self.relations.synchronizes_with.contains(a, b) {
+        } else if self.synchronizes_with.contains(a, b) {
             Step::SynchronizesWith
         } else {
             Step::SystemSynchronizesWith
@@ -118,6 +161,8 @@ impl<'a> Deriver<'a> {
             | Kind::Write
             | Kind::Update
             | Kind::Fence
+            | Kind::Availability
+            | Kind::Visibility
             | Kind::DeviceAvailability
             | Kind::DeviceVisibility => None,
         };
@@ -138,12 +183,23 @@ impl<'a> Deriver<'a> {
 
     /// Why `x` is location-ordered before `y` at a unit; `None` where it is not.
     pub(super) fn location_ordered(&self, x: usize, y: usize, unit: Unit) -> Option<Derived> {
-        let (a, b) = (self.graph.events.get(x)?, self.graph.events.get(y)?);
+        let derived = self.ordered(self.operation_of(x)?, self.operation_of(y)?, unit)?;
+        let events = |operations: Vec<usize>| operations.into_iter().map(|id| self.event_of(id)).collect();
+        Some(Derived {
+            links: self.of_events(x, derived.links),
+            available: events(derived.available),
+            visible: events(derived.visible),
+        })
+    }
+
+    /// The same for operations.
+    fn ordered(&self, x: usize, y: usize, unit: Unit) -> Option<Derived> {
+        let (a, b) = (self.all().events.get(x)?, self.all().events.get(y)?);
         let plainly = |links| Derived { links, available: Vec::new(), visible: Vec::new() };
         let same = a.agent == b.agent && a.reference == b.reference;
         let read_first = a.reads() && a.non_private && b.non_private;
         if same || read_first {
-            if let Some(links) = self.happens_before(x, y) {
+            if let Some(links) = self.between(x, y) {
                 return Some(plainly(links));
             }
         }
@@ -163,13 +219,13 @@ impl<'a> Deriver<'a> {
 
     /// By an availability chain to a domain of both agents, and for a read a visibility chain from it.
     fn through_chains(&self, x: usize, y: usize, unit: Unit) -> Vec<Derived> {
-        let events = &self.graph.events;
+        let events = &self.all().events;
         let (Some(write), Some(last)) = (events.get(x), events.get(y)) else { return Vec::new() };
-        let makes_available = |id: usize| vulkan::availability_operation(&events[id], write, unit, id == x);
+        let makes_available = |id: usize| availability_operation(&events[id], write, unit);
         let first = self.own(x..events.len(), x, &makes_available);
-        let hb = &self.relations.happens_before;
+        let hb = &self.happens_before;
         let available = self.chain(first, |end, next| hb.contains(end, next), &makes_available);
-        let makes_visible = |id: usize| vulkan::visibility_operation(&events[id], last, unit, id == y);
+        let makes_visible = |id: usize| visibility_operation(&events[id], last, unit);
         let visible = match last.reads() {
             true => {
                 let first = self.own(0..y + 1, y, &makes_visible);
@@ -203,9 +259,9 @@ impl<'a> Deriver<'a> {
         agent_of: usize,
         operation: &impl Fn(usize) -> u8,
     ) -> Vec<Element> {
-        let agent = self.graph.events[agent_of].agent;
+        let agent = self.all().events[agent_of].agent;
         range
-            .filter(|id| self.graph.events[*id].agent == agent)
+            .filter(|id| self.all().events[*id].agent == agent)
             .map(|event| Element { event, domains: operation(event), previous: None })
             .filter(|element| element.domains != 0)
             .collect()
@@ -221,7 +277,7 @@ impl<'a> Deriver<'a> {
         let mut at = 0;
         while self.variant.chains && at < chain.len() {
             let (end, reached) = (chain[at].event, chain[at].domains);
-            for event in (0..self.graph.events.len()).filter(|event| next_to(end, *event)) {
+            for event in (0..self.all().events.len()).filter(|event| next_to(end, *event)) {
                 let domains = operation(event);
                 let extends = (0..DOMAINS.len()).any(|domain| {
                     reached >> domain & 1 == 1
@@ -238,8 +294,8 @@ impl<'a> Deriver<'a> {
     }
 
     fn in_instance(&self, a: usize, domain: usize, b: usize) -> bool {
-        let agent = |event: usize| self.graph.events[event].agent;
-        self.graph.in_scope_instance(agent(a), DOMAINS[domain], agent(b))
+        let agent = |event: usize| self.all().events[event].agent;
+        self.all().in_scope_instance(agent(a), DOMAINS[domain], agent(b))
     }
 
     /// The domains of an element that the agent of `event` accesses, too.
@@ -250,7 +306,7 @@ impl<'a> Deriver<'a> {
     }
 
     fn reaches(&self, element: usize, domain: usize, event: usize) -> bool {
-        self.in_instance(element, domain, event) && self.relations.happens_before.contains(element, event)
+        self.in_instance(element, domain, event) && self.happens_before.contains(element, event)
     }
 
     /// The links from `x` to `y` through these operations.
@@ -259,7 +315,7 @@ impl<'a> Deriver<'a> {
         let mut at = x;
         for event in available.iter().chain(visible).chain([&y]) {
             if *event != at {
-                links.extend(self.happens_before(at, *event)?);
+                links.extend(self.between(at, *event)?);
                 at = *event;
             }
         }
@@ -269,15 +325,15 @@ impl<'a> Deriver<'a> {
     /// By operations of the device domain.
     fn through_device_domain(&self, x: usize, y: usize) -> Vec<Derived> {
         let of_kind = |kind: Kind| {
-            let events = self.graph.events.iter().enumerate();
+            let events = self.all().events.iter().enumerate();
             events.filter(move |(_, event)| event.kind == kind).map(|(id, _)| id)
         };
         let mut ways = Vec::new();
         for available in of_kind(Kind::DeviceAvailability) {
-            if self.graph.events[y].writes() {
+            if self.all().events[y].writes() {
                 ways.extend(self.way(x, y, &[available], &[]));
             }
-            if self.graph.events[y].reads() {
+            if self.all().events[y].reads() {
                 ways.extend(
                     of_kind(Kind::DeviceVisibility)
                         .filter_map(|visible| self.way(x, y, &[available], &[visible])),

@@ -64,6 +64,8 @@ pub(super) fn kind_name(event: &Event) -> &'static str {
         (Kind::Update, _, _, _) => "read-modify-write",
         (Kind::Fence, _, _, _) => "memory barrier",
         (Kind::Barrier { .. }, _, _, _) => "control barrier",
+        (Kind::Availability, _, _, _) => "availability operation",
+        (Kind::Visibility, _, _, _) => "visibility operation",
         (Kind::DeviceAvailability, _, _, _) => "availability operation to the device domain",
         (Kind::DeviceVisibility, _, _, _) => "visibility operation from the device domain",
     }

@@ -146,6 +146,8 @@ impl<'a> Racer<'a> {
             | Kind::Update
             | Kind::Fence
             | Kind::DeviceAvailability
+            | Kind::Availability
+            | Kind::Visibility
             | Kind::DeviceVisibility => None,
         };
         let access = self.pair[index];

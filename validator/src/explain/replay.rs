@@ -205,7 +205,10 @@ impl Replayer<'_> {
                     Kind::Write | Kind::Update => other.writes(),
                     Kind::Fence => other.kind == Kind::Fence,
                     Kind::Barrier { .. } => matches!(other.kind, Kind::Barrier { .. }),
-                    Kind::DeviceAvailability | Kind::DeviceVisibility => other.kind == event.kind,
+                    Kind::Availability
+                    | Kind::Visibility
+                    | Kind::DeviceAvailability
+                    | Kind::DeviceVisibility => other.kind == event.kind,
                 }
         };
         let events = self.witness.graph.events.iter().enumerate();

@@ -28,6 +28,8 @@ pub(crate) fn describe(event: &Event) -> String {
         Kind::Update => "read-modify-write",
         Kind::Fence => "memory barrier",
         Kind::Barrier { .. } => "control barrier",
+        Kind::Availability => "availability operation",
+        Kind::Visibility => "visibility operation",
         Kind::DeviceAvailability => "availability operation to the device domain",
         Kind::DeviceVisibility => "visibility operation from the device domain",
     });

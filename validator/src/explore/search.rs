@@ -52,8 +52,12 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether the program says of some executions that they do not count.
+    /// Whether there may be no execution: the program says of some that they do not count, or what
+    /// synchronizes on the host's word contradicts what does by barriers.
     pub(super) fn may_discard(&self) -> bool {
+        if !self.dispatch.system_synchronizes_with.is_empty() {
+            return true;
+        }
         let mut code = self.program.functions.iter().flat_map(|function| &function.code);
         code.any(|inst| matches!(inst.op, Op::Require { .. }))
     }

@@ -97,6 +97,7 @@ impl Search<'_> {
         own.clone().all(|event| match event.kind {
             Kind::Read | Kind::Fence => true,
             Kind::Update => event.read == event.written,
+            Kind::Availability | Kind::Visibility => true,
             Kind::Write | Kind::Barrier { .. } | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
         })
     }

@@ -35,6 +35,11 @@ pub enum Kind {
         instance: u32,
         execution: Scope,
     },
+    /// The availability operation of MakeAvailable, on memory of `class`: where
+    /// [`operations`](super::operations) tells it apart from the event whose semantics ask for it.
+    Availability,
+    /// The visibility operation of MakeVisible, likewise.
+    Visibility,
     /// An availability operation of all writes to the device domain.
     DeviceAvailability,
     /// A visibility operation from the device domain.
@@ -104,6 +109,11 @@ impl Event {
     /// Whether it accesses memory.
     pub fn accesses(&self) -> bool {
         self.reads() || self.writes()
+    }
+
+    /// Whether it operates on memory of its `class`: accesses, and the operations that semantics ask for.
+    pub fn operates_on_memory(&self) -> bool {
+        self.accesses() || matches!(self.kind, Kind::Availability | Kind::Visibility)
     }
 
     /// Whether it is a memory barrier (a control barrier with semantics is one).

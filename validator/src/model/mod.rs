@@ -2,6 +2,8 @@
 
 pub mod consistency;
 pub mod graph;
+pub(crate) mod location_order;
+pub(crate) mod operations;
 pub mod relation;
 pub mod release_sequence;
 pub mod vulkan;
