@@ -186,9 +186,13 @@ fn shrink(
     (smallest, why)
 }
 
+/// A number in the environment.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|number| number.parse().ok())
+}
+
 /// Compares the engines on so many programs.
 fn compare(count: usize, size: Size) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
     let (first, count) =
         (number("TWIN_SEED").unwrap_or(1), number("TWIN_COUNT").map_or(count, |count| count as usize));
     let strategy = generate::programs();

@@ -170,7 +170,7 @@ pub fn parse(text: &str) -> Litmus {
 
 /// All orientations of the pairs of mutually-ordered writes that are orders. Unlike
 /// [`super::enumerate::modification_orders`], this rests on no axiom of the model.
-fn modification_orders(execution: &Execution) -> Vec<Relation> {
+pub fn modification_orders(execution: &Execution) -> Vec<Relation> {
     let writes = |id: usize| execution.operations[id].writes();
     let mut orders = vec![Relation::empty(execution.size())];
     for (a, b) in execution.mutually_ordered().pairs() {
@@ -196,7 +196,7 @@ fn modification_orders(execution: &Execution) -> Vec<Relation> {
 }
 
 /// All choices of a source for each read.
-fn all_reads_from(sources: &[((usize, usize), Vec<Source>)]) -> Vec<ReadsFrom> {
+pub fn all_reads_from(sources: &[((usize, usize), Vec<Source>)]) -> Vec<ReadsFrom> {
     let mut all = vec![ReadsFrom::new()];
     for (read, possible) in sources {
         let extend = |chosen: ReadsFrom| {
@@ -231,28 +231,6 @@ impl Litmus {
     pub fn surprises(&self, variant: Variant) -> Vec<&str> {
         let met = self.expectations.iter().zip(self.answers(variant));
         met.filter(|(expected, found)| expected.satisfiable != *found).map(|(e, _)| e.text.as_str()).collect()
-    }
-
-    /// The choices of reads-from that some modification order makes consistent, each with whether a
-    /// race-free and whether a racy execution has it; `None` if there are too many candidates.
-    pub fn consistent(&self, variant: Variant, max: usize) -> Option<BTreeMap<ReadsFrom, [bool; 2]>> {
-        let execution = Execution { variant, ..self.execution.clone() };
-        let orders = modification_orders(&execution);
-        let choices: usize = self.sources.iter().map(|(_, possible)| possible.len()).product();
-        if choices.saturating_mul(orders.len()) > max {
-            return None;
-        }
-        let mut found: BTreeMap<ReadsFrom, [bool; 2]> = BTreeMap::new();
-        for reads_from in all_reads_from(&self.sources) {
-            for order in &orders {
-                let derived = execution.derive(&reads_from, order);
-                if execution.is_consistent(&reads_from, order, &derived) {
-                    let racy = !execution.data_races(&derived).is_empty();
-                    found.entry(reads_from.clone()).or_default()[usize::from(racy)] = true;
-                }
-            }
-        }
-        Some(found)
     }
 
     /// Whether a race-free and whether a racy consistent execution exists.
