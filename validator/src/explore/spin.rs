@@ -16,6 +16,16 @@ use crate::value::Byte;
 /// Stops of one iteration before a simulation gives up.
 const MAX_STOPS: usize = 10_000;
 
+/// The loops that the invocation is in and in whose iterations it accessed no shared memory so far, innermost
+/// first.
+pub(super) fn arrivals_without_accesses(state: &State, index: usize) -> impl Iterator<Item = &Arrival> {
+    let accesses = move |arrival: &&Arrival| {
+        let mut events = state.graph.events.iter().skip(arrival.events as usize);
+        events.any(|event| event.agent as usize == index && event.accesses())
+    };
+    state.threads[index].loops.iter().rev().take_while(move |arrival| !accesses(arrival))
+}
+
 impl Search<'_> {
     /// An invocation arrives at a loop header. False where the iteration that ends changed nothing, and another
     /// might: it had a read, or made a choice (`chosen`).
@@ -120,21 +130,12 @@ impl Search<'_> {
         }
     }
 
-    /// The innermost loop at whose header the invocation arrived last, if it had no event since.
-    pub(super) fn iteration_without_events<'s>(&self, state: &'s State, index: usize) -> Option<&'s Arrival> {
-        let last = state.threads[index].loops.last()?;
-        let own =
-            state.graph.events.iter().skip(last.events as usize).any(|event| event.agent as usize == index);
-        (!own).then_some(last)
-    }
-
     /// Whether a waiting read spins, and goes on spinning when it sees the latest writes.
     pub(super) fn spins_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
         let Some(reader) = self.reader(state, index) else { return false };
         if !self.is_spinning(state, &reader) {
             return false;
         }
-        let Some(arrival) = self.iteration_without_events(state, index) else { return false };
         let variant = self.context.settings.variant;
         let relations = self.relations(&state.graph);
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
@@ -158,7 +159,9 @@ impl Search<'_> {
                 }
                 Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } => {}
                 Stop::Iteration { function_depth, loop_id, .. } => {
-                    if function_depth == arrival.depth && loop_id == arrival.loop_id {
+                    let arrival = arrivals_without_accesses(state, index)
+                        .find(|arrival| (arrival.depth, arrival.loop_id) == (function_depth, loop_id));
+                    if let Some(arrival) = arrival {
                         let now: &Invocation = &simulation.threads[index].invocation;
                         return simulation.threads[index].changes == arrival.changes
                             && now.same_state(&arrival.invocation, self.context.program);

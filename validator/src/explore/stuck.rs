@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::resolve::{for_each_assignment, Reader};
 use super::search::{Found, Search};
+use super::spin::arrivals_without_accesses;
 use super::state::{self, State, Status, Thread, UnitSpans};
 use crate::model::graph::{EventId, Source, UnitBytes};
 
@@ -152,6 +153,6 @@ impl Search<'_> {
     /// Whether the read is one of a spin loop, and the first of its iteration.
     pub(super) fn is_spinning(&self, state: &State, reader: &Reader) -> bool {
         self.knowledge.spin_reads.contains(&reader.access.inst)
-            && self.iteration_without_events(state, reader.index).is_some()
+            && arrivals_without_accesses(state, reader.index).next().is_some()
     }
 }

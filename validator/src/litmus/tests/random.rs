@@ -115,7 +115,8 @@ proptest! {
         // A loop with several entries is not supported.
         if let Ok(answer) = run(&test, &tiny(), Wanted { states: true, why: true }) {
             let bug = answer.incomplete.iter().any(|reason| reason.contains("bug"));
-            prop_assert!(!bug, "{:?}\n{text}", answer.incomplete);
+            // A thread that comes before another one and never ends leaves no execution.
+            prop_assert!(!bug || together, "{:?}\n{text}", answer.incomplete);
         }
         prop_assert!(started.elapsed() < Duration::from_secs(5), "{:?}\n{text}", started.elapsed());
     }
