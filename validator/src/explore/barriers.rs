@@ -1,13 +1,16 @@
-//! Numbered control barriers, which litmus tests have.
+//! Control barriers: who waits for whom, and what happens when all are there. Litmus tests have
+//! numbered ones.
 
 use std::sync::Arc;
 
-use super::search::{arrived_with, divergent_barrier, Found, Search};
-use super::state::{State, Status, Thread};
+use super::events;
+use super::search::{Found, Search};
+use super::state::{Arrived, State, Status, Thread};
 use crate::behaviour::Undefined;
 use crate::dispatch::Dispatch;
-use crate::event::{InstanceName, Wait};
+use crate::event::{Fault, Fence, InstanceName, Scope, UndefinedKind, Wait};
 use crate::ir::{BarrierOp, InstId, NumberedWait, Op, Program};
+use crate::model::graph::Kind;
 
 /// Which invocation's code has which numbers.
 pub(super) struct BarrierNumbers {
@@ -52,6 +55,100 @@ pub(super) fn count_arrival(thread: &mut Thread, name: &mut InstanceName) {
 }
 
 impl Search<'_> {
+    /// Lets the invocations of one control barrier instance go on, if it is complete. Finds
+    /// divergence too. False: nothing to do.
+    pub(super) fn release_barrier(&self, state: &mut State) -> bool {
+        for index in 0..state.threads.len() {
+            let Status::Barrier(arrived) = &state.threads[index].status else { continue };
+            let arrived = arrived.clone();
+            let members = self.barrier_members(state, index, &arrived);
+            let here = arrived_with(state, &members, &arrived);
+            if let Wait::Quorum(quorum) = arrived.waits {
+                // With others who may come, who belongs together is open.
+                if here.len() == members.len()
+                    && here.len() == quorum as usize
+                    && !state.parted.contains(&here)
+                {
+                    self.pass_barrier(state, &here);
+                    return true;
+                }
+                continue;
+            }
+            let settled = members
+                .iter()
+                .all(|other| matches!(state.threads[*other].status, Status::Barrier(_) | Status::Finished));
+            if here.len() == members.len() {
+                self.pass_barrier(state, &here);
+                return true;
+            }
+            if arrived.waits != Wait::Everybody {
+                continue;
+            }
+            if settled && arrived.execution == Scope::Subgroup {
+                state.diverged.get_or_insert(arrived.line);
+                self.pass_barrier(state, &here);
+                return true;
+            }
+            // An invocation at a narrower barrier may still come here.
+            let may_move = members.iter().any(|other| match &state.threads[*other].status {
+                Status::Barrier(b) => b.execution < arrived.execution,
+                _ => false,
+            });
+            if settled && !may_move {
+                state.threads[index].status = Status::Faulted(Arc::new(divergent_barrier(&arrived.fence)));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The invocations that a barrier waits for, or may join.
+    fn barrier_members(&self, state: &State, index: usize, arrived: &Arrived) -> Vec<usize> {
+        let in_scope =
+            |other: &usize| state.graph.in_scope_instance(index as u32, arrived.execution, *other as u32);
+        let uses = |other: &usize| match arrived.waits {
+            Wait::Users | Wait::Quorum(_) => self.context.numbers.uses(*other, &arrived.name),
+            Wait::Everybody | Wait::Nobody(_) => true,
+        };
+        (0..state.threads.len()).filter(in_scope).filter(uses).collect()
+    }
+
+    fn pass_barrier(&self, state: &mut State, members: &[usize]) {
+        let instance = state.instances;
+        state.instances += 1;
+        self.begin_phase(state, members);
+        state.parted.retain(|group| !group.iter().any(|member| members.contains(member)));
+        for index in members {
+            let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
+            if self.knowledge.has_units() {
+                let kind = Kind::Barrier { instance, execution: arrived.execution };
+                state.push(events::fence_event(*index as u32, kind, &arrived.fence));
+            }
+            state.threads[*index].changes += 1;
+            state.threads[*index].status = Status::Running;
+        }
+    }
+
+    /// Where whole workgroups pass a barrier, their next phase begins.
+    fn begin_phase(&self, state: &mut State, members: &[usize]) {
+        let Some(Status::Barrier(arrived)) =
+            members.first().map(|index| state.threads[*index].status.clone())
+        else {
+            return;
+        };
+        if arrived.execution < Scope::Workgroup || arrived.waits != Wait::Everybody {
+            return;
+        }
+        let workgroup_of = |index: &usize| self.context.dispatch.places[*index].workgroup as usize;
+        let mut passing: Vec<usize> = members.iter().map(workgroup_of).collect();
+        passing.dedup();
+        for workgroup in passing {
+            if let Some(phase) = Arc::make_mut(&mut state.phases).get_mut(workgroup) {
+                phase.pass(&arrived);
+            }
+        }
+    }
+
     /// The groups of invocations that would complete a barrier's quorum, each in ascending order.
     pub(super) fn quorums(&self, state: &State) -> Vec<Vec<usize>> {
         let mut groups = Vec::new();
@@ -97,6 +194,23 @@ impl Search<'_> {
             }
             None => found.blocked += 1,
         }
+    }
+}
+
+/// Those of `members` that stand at the same barrier instance.
+fn arrived_with(state: &State, members: &[usize], arrived: &Arrived) -> Vec<usize> {
+    let is_here = |other: &usize| match &state.threads[*other].status {
+        Status::Barrier(other) => other.name == arrived.name,
+        _ => false,
+    };
+    members.iter().copied().filter(is_here).collect()
+}
+
+fn divergent_barrier(fence: &Fence) -> Fault {
+    Fault {
+        kind: UndefinedKind::DivergentBarrier,
+        line: fence.line,
+        detail: "not every invocation of the scope executes this control barrier instance".to_owned(),
     }
 }
 
