@@ -137,18 +137,19 @@ pub fn text(report: &LitmusReport, quiet: bool, painter: Painter) -> String {
     let count = format!("{met} of {all} expectations met");
     let count = if met == all { painter.good(&count) } else { painter.bad(&count) };
     let unread = report.files.iter().filter(|file| file.error().is_some()).count();
-    let failed = if unread == 0 {
-        String::new()
-    } else {
-        format!("; {unread} of {} files could not be read", report.files.len())
-    };
+    if unread != 0 {
+        let all = report.files.len();
+        text.push_str(
+            &painter.bad(&format!("{unread} of {} could not be read\n", counted(all as u64, "file"))),
+        );
+    }
     if !quiet {
         text.push_str(&painter.faint(&format!(
             "Vulkan memory model, revision {revision}{chains}
 "
         )));
     }
-    text.push_str(&format!("{count}{failed}\n"));
+    text.push_str(&format!("{count}\n"));
     text
 }
 
