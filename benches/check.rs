@@ -9,6 +9,7 @@ use spirv_tv::dispatch::Dispatch;
 use spirv_tv::explore::{explore, Settings};
 use spirv_tv::ir::Program;
 use spirv_tv::launch::{build_dispatch, inputs, trial, Launch, LaunchOptions, Size3};
+use spirv_tv::litmus;
 use spirv_tv::lower::{lower, LowerOptions, SpecTarget, SpecValue, Specialisation};
 use spirv_tv::module::{Module, ReadOptions};
 
@@ -82,9 +83,29 @@ fn searches(criterion: &mut Criterion) {
     }
 }
 
+/// All Khronos litmus tests on one thread, reading included; where `../shared` is.
+fn litmus_folder(criterion: &mut Criterion) {
+    let folder = root().join("../shared/conformance/khronos");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: {} is not there", folder.display());
+        return;
+    };
+    let files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let settings = Settings { jobs: 1, ..Settings::default() };
+    criterion.bench_function("litmus/khronos", |bencher| {
+        bencher.iter(|| {
+            for file in &files {
+                let test = litmus::parse("x.test", &std::fs::read_to_string(file).unwrap()).unwrap();
+                let answer = litmus::run(&test, &settings, litmus::Wanted::default()).unwrap();
+                assert!(answer.expectations.iter().all(litmus::Checked::is_met));
+            }
+        });
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = whole_process, searches
+    targets = whole_process, searches, litmus_folder
 }
 criterion_main!(benches);

@@ -1,7 +1,7 @@
 //! Ends of executions: outcomes and hangs.
 
 use std::collections::btree_map::Entry;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::knowledge::Word;
@@ -12,6 +12,7 @@ use super::Races;
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::{self, DataRace, FinalValues, Judge};
 use crate::model::graph::EventId;
+use crate::model::relation::Relation;
 use crate::model::release_sequence;
 use crate::model::vulkan::{self, Relations};
 use crate::value::Byte;
@@ -45,8 +46,9 @@ impl Search<'_> {
             let (memory, _) = self.knowledge.key(unit);
             dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
         };
-        let mut finals = BTreeSet::new();
+        let mut finals = BTreeMap::new();
         for relations in &executions {
+            let mut memories = BTreeSet::new();
             let judge = Judge { graph: &state.graph, relations, variant: self.context.settings.variant };
             let remarks = self.context.settings.remark.map(|remark| remark(&judge)).unwrap_or_default();
             // Without the axioms there may be no last write.
@@ -54,11 +56,14 @@ impl Search<'_> {
                 true => judge.final_values(&is_observed),
                 false => Vec::new(),
             };
-            self.final_memories(state, &values, &remarks, &mut Vec::new(), &mut finals);
+            self.final_memories(state, &values, &remarks, &mut Vec::new(), &mut memories);
+            for memory in memories {
+                finals.entry(memory).or_insert(&relations.synchronizes_with);
+            }
         }
-        for (memory, remarks) in finals {
-            let volatile = traces(state);
-            self.record(state, Outcome { end: End::Terminated, memory, volatile, remarks }, found);
+        for ((memory, remarks), synchronizes_with) in finals {
+            let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
+            self.record(state, outcome, synchronizes_with, found);
         }
     }
 
@@ -187,9 +192,7 @@ impl Search<'_> {
     /// A run that waits for ever.
     pub(super) fn hang(&self, state: &State, found: &mut Found) {
         let executions = self.executions(state, found);
-        if executions.is_empty() {
-            return;
-        }
+        let Some(relations) = executions.first() else { return };
         if let Some(race) = self.race(state, &executions) {
             return self.record_race(&state.graph, race, found);
         }
@@ -200,18 +203,17 @@ impl Search<'_> {
         found.removable_hang = found.removable_hang.or(forever);
         found.explored += 1;
         self.note_values(state, found);
-        self.record(state, Outcome::hang(traces(state)), found);
+        self.record(state, Outcome::hang(traces(state)), &relations.synchronizes_with, found);
     }
 
-    fn record(&self, state: &State, outcome: Outcome, found: &mut Found) {
+    fn record(&self, state: &State, outcome: Outcome, synchronizes_with: &Relation, found: &mut Found) {
         found.executions += 1;
         let mut bytes = 0;
         match found.outcomes.entry(outcome) {
             Entry::Occupied(mut known) => known.get_mut().executions += 1,
             Entry::Vacant(slot) => {
                 bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                let variant = self.context.settings.variant;
-                slot.insert(witness::of(&state.graph, self.knowledge.units(), variant));
+                slot.insert(witness::of(&state.graph, self.knowledge.units(), synchronizes_with));
             }
         }
         self.context.budget.execution(bytes);

@@ -287,6 +287,11 @@ impl Search<'_> {
             } else {
                 invocation.supply(program, &bytes);
             }
+            // Before the model is asked.
+            if invocation.is_discarded(program) {
+                found.blocked += 1;
+                continue;
+            }
             let answer = Answer { spans, assignment, bytes: &bytes, written };
             children.extend(self.add_read(child, reader, &answer, found));
         }

@@ -396,10 +396,10 @@ impl<'a> Search<'a> {
 
     pub(super) fn record_undefined(&self, graph: &Graph, undefined: Undefined, found: &mut Found) {
         found.explored += 1;
-        found
-            .undefined
-            .entry(undefined)
-            .or_insert_with(|| witness::of(graph, self.knowledge.units(), self.context.settings.variant));
+        found.undefined.entry(undefined).or_insert_with(|| {
+            let relations = vulkan::relations(graph, self.context.settings.variant);
+            witness::of(graph, self.knowledge.units(), &relations.synchronizes_with)
+        });
         found.stop |= self.context.settings.stop_at_undefined;
         self.context.budget.execution(0);
     }

@@ -5,11 +5,10 @@ use super::names::describe;
 use crate::behaviour::{Witness, WitnessEvent};
 use crate::model::consistency::DataRace;
 use crate::model::graph::{Graph, Source};
-use crate::model::vulkan::{self, Variant};
+use crate::model::relation::Relation;
 
 /// The events of a graph, with what they read and who synchronizes with them.
-pub(super) fn of(graph: &Graph, units: &[UnitKey], variant: Variant) -> Witness {
-    let relations = vulkan::relations(graph, variant);
+pub(super) fn of(graph: &Graph, units: &[UnitKey], synchronizes_with: &Relation) -> Witness {
     let events = graph.events.iter().enumerate().map(|(id, event)| {
         let mut reads_from: Vec<Option<usize>> = event
             .sources
@@ -32,7 +31,7 @@ pub(super) fn of(graph: &Graph, units: &[UnitKey], variant: Variant) -> Witness 
             written: event.writes().then(|| concat(&event.written)),
             reads_from,
             synchronized_by: (0..graph.events.len())
-                .filter(|other| relations.synchronizes_with.contains(*other, id))
+                .filter(|other| synchronizes_with.contains(*other, id))
                 .collect(),
         }
     });

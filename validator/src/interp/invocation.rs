@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::own_memory::OwnMemory;
 use super::{built_in, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
-use crate::ir::{Function, FunctionId, InstId, Program};
+use crate::ir::{Function, FunctionId, InstId, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
 
 /// One invocation. Cheap to clone: a handful of flat vectors.
@@ -184,6 +184,18 @@ impl Invocation {
             | Stop::Forever { .. } => {}
         }
         stop
+    }
+
+    /// Whether the next instruction says that the execution does not count.
+    pub fn is_discarded(&self, program: &Program) -> bool {
+        let value = |operand: Operand| match operand.is_constant() {
+            true => program.constants[operand.index() as usize],
+            false => self.register(operand.index()),
+        };
+        match self.function(program).code.get(self.frame.pc as usize).map(|inst| &inst.op) {
+            Some(Op::Require { a, b }) => value(*a) != value(*b),
+            Some(_) | None => false,
+        }
     }
 
     /// Answers [`Stop::Choose`] with a way below its number.
