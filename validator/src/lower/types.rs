@@ -142,11 +142,11 @@ impl TypeTable {
             Opcode::TypeVoid => Type::Void,
             Opcode::TypeBool => Type::Bool,
             Opcode::TypeInt => match word(0)? {
-                width @ (32 | 64) => Type::Int { width: width as u8 },
+                width @ (8 | 16 | 32 | 64) => Type::Int { width: width as u8 },
                 width => return Err(Problem::unsupported(format!("OpTypeInt {width}"), line)),
             },
             Opcode::TypeFloat => match (word(0)?, instruction.word(1)) {
-                (32, None) => Type::Float { width: 32 },
+                (width @ (16 | 32 | 64), None) => Type::Float { width: width as u8 },
                 (width, None) => return Err(Problem::unsupported(format!("OpTypeFloat {width}"), line)),
                 (width, Some(encoding)) => {
                     return Err(Problem::unsupported(
