@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Fault, UndefinedKind};
-use crate::ir::Line;
+use crate::ir::{Inexact, Line};
 use crate::model::graph::Graph;
 use crate::value::Byte;
 
@@ -87,6 +87,8 @@ pub struct Behaviours {
     pub undecided: Vec<String>,
     /// Values that writes produced, in the units of the search.
     pub produced: Produced,
+    /// Float operations that ran and might have given other results.
+    pub inexact: BTreeSet<Inexact>,
     /// Whether a read speculated: then what the other module of a pair produces counts, too.
     pub speculates: bool,
 }

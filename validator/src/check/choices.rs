@@ -91,7 +91,7 @@ impl Choices {
             environment: "quiet".to_owned(),
             reconvergence: if options.structural_reconvergence { "structural" } else { "inconclusive" }
                 .to_owned(),
-            floats: "exact".to_owned(),
+            floats: options.floats.name().to_owned(),
             ignore: options.ignore.iter().map(ToString::to_string).collect(),
             target_env: options.target_env.clone(),
             launch,

@@ -13,7 +13,7 @@ mod watch;
 
 pub use choices::{BoundsChoice, Choices, InputChoice, LaunchChoice};
 pub use error::CheckError;
-pub use options::{Bounds, CheckOptions, Legacy, ObserveOption};
+pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;
 pub use pair::check;
 pub use prepare::settle;

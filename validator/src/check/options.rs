@@ -18,6 +18,26 @@ pub enum Legacy {
     Coherent,
 }
 
+/// How results of float operations are compared (DESIGN section 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Floats {
+    /// Bit by bit; where that fails and the environment leaves results open, nothing follows.
+    #[default]
+    Spec,
+    /// Bit by bit.
+    Exact,
+}
+
+impl Floats {
+    /// Its name in reports and for `--float`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Floats::Spec => "spec",
+            Floats::Exact => "exact",
+        }
+    }
+}
+
 /// Which memory `outcomes` shows beside what is externally visible.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum ObserveOption {
@@ -36,6 +56,7 @@ pub struct CheckOptions {
     /// `--hang strict`.
     pub strict_hangs: bool,
     pub legacy: Legacy,
+    pub floats: Floats,
     /// `--reconvergence structural`.
     pub structural_reconvergence: bool,
     pub bounds: Bounds,

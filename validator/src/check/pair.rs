@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
-use super::options::{CheckOptions, Legacy};
+use super::options::{CheckOptions, Floats, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::result::{CheckReport, Explored, LegacyRun, Role, Run, UnsupportedConstruct};
 use super::self_check::self_check;
@@ -352,6 +352,7 @@ impl Checker<'_> {
         CompareOptions {
             keep_races: self.options.races == Races::Keep,
             strict_hangs: self.options.strict_hangs,
+            open_floats: self.options.floats == Floats::Spec,
             ignore: self.options.ignore.clone(),
         }
     }

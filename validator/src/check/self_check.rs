@@ -39,8 +39,8 @@ pub fn self_check(
         return Err(Failure { undecided: true, what: format!("raise {option}") });
     }
     let differs = |what: &str| Err(Failure { undecided: false, what: what.to_owned() });
-    // Strictly: what an endless loop excuses in a pair excuses nothing in ourselves.
-    let options = CompareOptions { strict_hangs: true, ..options.clone() };
+    // Strictly: what an endless loop or a float excuses in a pair excuses nothing in ourselves.
+    let options = CompareOptions { strict_hangs: true, open_floats: false, ..options.clone() };
     let side = |name, behaviours| Side { name, behaviours, dispatch };
     let forth = refines(side("with shortcuts", &quick), side("without", &slow), &options).verdict;
     let back = refines(side("without shortcuts", &slow), side("with", &quick), &options).verdict;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 
 use super::CliError;
-use crate::check::{Bounds, CheckOptions, Legacy};
+use crate::check::{Bounds, CheckOptions, Floats, Legacy};
 use crate::explore::Races;
 use crate::launch::options::{AliasSetting, BufferSetting};
 use crate::launch::{file, Contents, LaunchOptions, Size3};
@@ -243,8 +243,8 @@ pub struct ChoiceArguments {
     /// How GLSL450 and Simple modules are read
     #[arg(long, value_enum, default_value_t = LegacyChoice::Spec)]
     pub legacy: LegacyChoice,
-    /// How floats are compared (only exact is supported yet)
-    #[arg(long, value_name = "exact|spec|ulp:N", default_value = "exact")]
+    /// How floats are compared (ulp:N is not supported yet)
+    #[arg(long, value_name = "exact|spec|ulp:N", default_value = "spec")]
     pub float: String,
     #[command(flatten)]
     pub bounds: BoundArguments,
@@ -257,18 +257,7 @@ impl ChoiceArguments {
         if self.environment == EnvironmentChoice::Shared {
             return Err(CliError::usage("--environment shared is not supported yet by this version"));
         }
-        if self.float != "exact" {
-            let known = self.float == "spec"
-                || self.float.strip_prefix("ulp:").is_some_and(|number| number.parse::<u32>().is_ok());
-            return Err(CliError::Usage(if known {
-                format!(
-                    "--float {} is not supported yet by this version: floats are compared bit by bit",
-                    self.float
-                )
-            } else {
-                format!("--float '{}' is none of exact, spec, ulp:N", self.float)
-            }));
-        }
+        let floats = self.floats()?;
         Ok(CheckOptions {
             launch,
             variant,
@@ -281,11 +270,25 @@ impl ChoiceArguments {
                 LegacyChoice::Spec => Legacy::Spec,
                 LegacyChoice::Coherent => Legacy::Coherent,
             },
+            floats,
             structural_reconvergence: self.reconvergence == ReconvergenceChoice::Structural,
             bounds: self.bounds.bounds()?,
             target_env,
             ..CheckOptions::default()
         })
+    }
+
+    fn floats(&self) -> Result<Floats, CliError> {
+        match self.float.as_str() {
+            "spec" => Ok(Floats::Spec),
+            "exact" => Ok(Floats::Exact),
+            other if other.strip_prefix("ulp:").is_some_and(|number| number.parse::<u32>().is_ok()) => {
+                Err(CliError::Usage(format!(
+                    "--float {other} is not supported yet by this version: floats are compared bit by bit"
+                )))
+            }
+            other => Err(CliError::Usage(format!("--float '{other}' is none of exact, spec, ulp:N"))),
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use rspirv::spirv::Op as Opcode;
+
 use super::matching::{Difference, ObjectMatch};
 use super::trace::Automaton;
 use super::{Verdict, ViolationKind};
@@ -26,6 +28,8 @@ pub struct CompareOptions {
     pub keep_races: bool,
     /// `--hang strict`: an endless loop without effects may not be removed.
     pub strict_hangs: bool,
+    /// `--float spec`: what the environment leaves open in float results is taken into account.
+    pub open_floats: bool,
     /// `--ignore`: kinds that are not reported.
     pub ignore: BTreeSet<ViolationKind>,
 }
@@ -88,6 +92,11 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
     if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
         excuse(&mut comparison, before, after, line);
     }
+    if options.open_floats {
+        if let Some(violation) = &comparison.violation {
+            comparison.reasons.extend(float_reason(before, after, violation.kind));
+        }
+    }
     if !comparison.reasons.is_empty() {
         comparison.verdict = Verdict::Inconclusive;
         return comparison;
@@ -116,6 +125,48 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         comparison.verdict = Verdict::Inconclusive;
     }
     comparison
+}
+
+/// Operations that a reason names of each side.
+const NAMED_OPERATIONS: usize = 4;
+
+/// Why a new behaviour may be one of before all the same: where a float operation of either side may
+/// give another result, so may everything that follows from it.
+fn float_reason(before: Side<'_>, after: Side<'_>, kind: ViolationKind) -> Option<String> {
+    let sides: Vec<String> = [before, after].into_iter().filter_map(open_operations).collect();
+    (!sides.is_empty()).then(|| {
+        format!(
+            "float: {} has {} that {} does not show, but the environment leaves the results of {} open \
+             (--float exact compares bit by bit)",
+            after.name,
+            describe(kind),
+            before.name,
+            sides.join(" and of ")
+        )
+    })
+}
+
+/// The float operations of a side that may give other results, in words.
+fn open_operations(side: Side<'_>) -> Option<String> {
+    let inexact = &side.behaviours.inexact;
+    let named: Vec<String> = inexact
+        .iter()
+        .take(NAMED_OPERATIONS)
+        .map(|operation| format!("{} (line {})", operation_name(operation.opcode), operation.line))
+        .collect();
+    let more = match inexact.len().saturating_sub(NAMED_OPERATIONS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("{}'s {}{more}", side.name, named.join(", ")))
+}
+
+fn operation_name(opcode: u16) -> String {
+    match Opcode::from_u32(u32::from(opcode)) {
+        Some(Opcode::Decorate | Opcode::MemberDecorate) => "RelaxedPrecision".to_owned(),
+        Some(opcode) => format!("Op{opcode:?}"),
+        None => "an operation".to_owned(),
+    }
 }
 
 /// What an optimiser may make of a loop of before that never ends and has no effects: anything, if

@@ -18,7 +18,7 @@ use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Order, UndefinedKind, Wait};
 use crate::interp::Stop;
-use crate::ir::{Line, Op, Program};
+use crate::ir::{Inexact, Line, Op, Program};
 use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::{Graph, Kind};
 use crate::model::release_sequence::{self, Sequences};
@@ -74,6 +74,7 @@ pub(super) struct Found {
     pub(super) bounded: Option<String>,
     pub(super) undecided: BTreeSet<String>,
     pub(super) removable_hang: Option<Line>,
+    pub(super) inexact: BTreeSet<Inexact>,
     pub(super) discoveries: Discoveries,
     /// Nothing after this in search order counts.
     pub(super) stop: bool,
@@ -97,6 +98,7 @@ impl Found {
         self.bounded = self.bounded.take().or(other.bounded);
         self.undecided.extend(other.undecided);
         self.removable_hang = self.removable_hang.or(other.removable_hang);
+        self.inexact.extend(other.inexact);
         self.discoveries.merge(other.discoveries);
         self.stop |= other.stop;
     }
@@ -112,6 +114,7 @@ impl Found {
             bounded: self.bounded.or(capped),
             undecided: self.undecided.into_iter().collect(),
             removable_hang: self.removable_hang,
+            inexact: self.inexact,
             produced: knowledge.produced_values(dispatch),
             speculates: !self.discoveries.wanted_values.is_empty(),
             ..Behaviours::default()
@@ -147,8 +150,9 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn run(&self) -> Found {
-        let mut found = Found::default();
         let Context { program, dispatch, settings, .. } = self.context;
+        let mut found = Found::default();
+        found.inexact.extend(program.modes.floats.always_inexact);
         self.explore(State::new(program, dispatch, settings.max_instructions), 0, &mut found);
         found
     }
@@ -251,6 +255,7 @@ impl<'a> Search<'a> {
         let invocation = Arc::make_mut(&mut thread.invocation);
         let mut stop =
             invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel);
+        found.inexact.append(&mut invocation.take_inexact());
         if let Some(fault) = view.fault {
             stop = Stop::Fault(fault);
         }

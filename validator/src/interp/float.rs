@@ -22,9 +22,9 @@ pub(super) const UNKNOWN_WIDTH: EvaluationError =
     EvaluationError::Unsupported("a floating-point width other than 16, 32 and 64");
 
 /// The fields of an encoding: sign, exponent, significand, from the highest bit down.
-struct Format {
-    sign: u64,
-    exponent: u64,
+pub(super) struct Format {
+    pub(super) sign: u64,
+    pub(super) exponent: u64,
     significand: u64,
 }
 
@@ -33,7 +33,7 @@ impl Format {
     const SINGLE: Format = Format { sign: 0x8000_0000, exponent: 0x7f80_0000, significand: 0x7f_ffff };
     const DOUBLE: Format = Format { sign: 1 << 63, exponent: 0x7ff << 52, significand: 0xf_ffff_ffff_ffff };
 
-    const fn of_width(width: u8) -> Result<Format, EvaluationError> {
+    pub(super) const fn of_width(width: u8) -> Result<Format, EvaluationError> {
         match width {
             16 => Ok(Format::HALF),
             32 => Ok(Format::SINGLE),

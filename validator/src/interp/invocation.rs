@@ -1,5 +1,7 @@
 //! The state of one invocation and what the explorer may ask of it.
 
+use std::collections::BTreeSet;
+
 use smallvec::SmallVec;
 
 use super::loops::{LoopState, Snapshot};
@@ -7,7 +9,7 @@ use super::machine::Machine;
 use super::own_memory::OwnMemory;
 use super::{built_in, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
-use crate::ir::{Function, FunctionId, InstId, Op, Operand, Program};
+use crate::ir::{Function, FunctionId, Inexact, InstId, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
 
 /// One invocation. Cheap to clone: a handful of flat vectors.
@@ -39,6 +41,8 @@ pub struct Invocation {
     /// Settled accesses for which a loop must not be removed: writes, atomics and volatile ones.
     pub(super) effects: u64,
     pub(super) finished: bool,
+    /// Float operations that might have given other results, since they were last taken.
+    pub(super) inexact: BTreeSet<Inexact>,
 }
 
 /// The components that an OpCopyMemory has read and must still write.
@@ -90,6 +94,7 @@ impl Invocation {
             activity: Activity::default(),
             effects: 0,
             finished: false,
+            inexact: BTreeSet::new(),
         };
         for (number, variable) in program.variables.iter().enumerate() {
             let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
@@ -247,6 +252,11 @@ impl Invocation {
     /// the one behind it.
     pub fn position(&self) -> Vec<InstId> {
         self.callers.iter().chain([&self.frame]).map(Frame::instruction).collect()
+    }
+
+    /// Takes the float operations that ran since the last call and might have given other results.
+    pub fn take_inexact(&mut self) -> BTreeSet<Inexact> {
+        std::mem::take(&mut self.inexact)
     }
 
     /// Instructions executed so far.

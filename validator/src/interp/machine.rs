@@ -51,6 +51,7 @@ impl<'a> Machine<'a> {
                 for i in 0..*count {
                     let mut value =
                         self.evaluated(evaluate::unary(*op, *width, self.value(a.offset(i))), line)?;
+                    self.note_unary(inst, *op, *width, self.value(a.offset(i)), value);
                     if *op == UnaryOp::QuantizeToF16 && self.value(a.offset(i)).is_defined() {
                         value = self.choose_bits(value, line)?;
                     }
@@ -66,6 +67,7 @@ impl<'a> Machine<'a> {
                 for i in 0..*count {
                     let (a, b) = (self.value(a.offset(i)), self.value(b.offset(i)));
                     let value = self.evaluated(evaluate::binary(*op, *width, a, b), line)?;
+                    self.note_binary(inst, *op, *width, [a, b, value]);
                     self.state.set(dst + i, value);
                 }
             }
@@ -86,13 +88,18 @@ impl<'a> Machine<'a> {
             }
             Op::Convert { op, from, to, count, dst, a } => {
                 for i in 0..*count {
-                    let value = evaluate::convert(*op, *from, *to, self.value(a.offset(i)));
-                    let value = self.evaluated(value, line)?;
+                    let a = self.value(a.offset(i));
+                    self.note_converted(inst, *op, *from, a);
+                    let value = self.evaluated(evaluate::convert(*op, *from, *to, a), line)?;
+                    self.note_conversion(inst, *op, [*from, *to], a, value);
                     self.state.set(dst + i, value);
                 }
             }
             Op::BitField(op) => self.bit_field(op),
-            Op::Matrix(op) => self.matrix(op, line)?,
+            Op::Matrix(op) => {
+                self.matrix(op, line)?;
+                self.note_matrix(inst, op);
+            }
             Op::Composite(op) => self.composite(op, line)?,
             Op::Select { dst, condition, scalar_condition, count, a, b } => {
                 self.select(*dst, *condition, *scalar_condition, *count, [*a, *b], line)?;

@@ -21,6 +21,7 @@ mod control;
 mod convert;
 pub mod evaluate;
 mod float;
+mod inexact;
 mod invocation;
 mod loops;
 mod machine;

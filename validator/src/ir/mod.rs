@@ -66,6 +66,49 @@ pub struct Entry {
 pub struct Modes {
     pub maximally_reconverges: bool,
     pub subgroup_size: Option<u32>,
+    pub floats: FloatModes,
+}
+
+/// What the module asks of float operations. Without these modes the environment leaves more of their
+/// results open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FloatModes {
+    /// DenormPreserve: the widths in bits, or-ed.
+    pub denorm_preserve: u32,
+    /// SignedZeroInfNanPreserve: the widths in bits, or-ed.
+    pub signed_zero_inf_nan_preserve: u32,
+    /// RoundingModeRTE: the widths in bits, or-ed.
+    pub rounding_mode_rte: u32,
+    /// Some operation is decorated FPFastMathMode: then all are read as free to be rearranged.
+    pub fast_math: bool,
+    /// The first place that leaves results open wherever execution goes: RelaxedPrecision, or a float
+    /// operation on specialisation constants.
+    pub always_inexact: Option<Inexact>,
+}
+
+impl FloatModes {
+    /// Whether denormals of this width are kept.
+    pub const fn preserves_denormals(self, width: u8) -> bool {
+        self.denorm_preserve & width as u32 != 0
+    }
+
+    /// Whether NaNs, infinities and the sign of zero of this width are kept.
+    pub const fn preserves_special_values(self, width: u8) -> bool {
+        self.signed_zero_inf_nan_preserve & width as u32 != 0
+    }
+
+    /// Whether results of this width are rounded to nearest even.
+    pub const fn rounds_to_even(self, width: u8) -> bool {
+        self.rounding_mode_rte & width as u32 != 0
+    }
+}
+
+/// A float operation whose result the environment leaves open, to some degree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Inexact {
+    pub line: Line,
+    /// The SPIR-V opcode; OpDecorate for RelaxedPrecision.
+    pub opcode: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -277,6 +320,8 @@ pub struct Inst {
     pub line: Line,
     /// The SPIR-V opcode, for messages.
     pub opcode: u16,
+    /// Decorated NoContraction.
+    pub no_contraction: bool,
 }
 
 /// Where an instruction stands: identifies a static instruction in a program.

@@ -311,7 +311,7 @@ pub mod tests {
         Function {
             name: None,
             id: 1,
-            code: ops.into_iter().map(|op| Inst { op, line: 1, opcode: 0 }).collect(),
+            code: ops.into_iter().map(|op| Inst { op, line: 1, opcode: 0, no_contraction: false }).collect(),
             blocks: Vec::new(),
             registers: 0,
             parameters: Vec::new(),

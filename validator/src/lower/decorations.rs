@@ -26,6 +26,7 @@ pub(super) enum Decoration {
     Restrict,
     NonWritable,
     NonReadable,
+    NoContraction,
 }
 
 impl Decoration {
@@ -49,6 +50,7 @@ impl Decoration {
             Kind::Restrict | Kind::RestrictPointer => Decoration::Restrict,
             Kind::NonWritable => Decoration::NonWritable,
             Kind::NonReadable => Decoration::NonReadable,
+            Kind::NoContraction => Decoration::NoContraction,
             _ => return None,
         })
     }

@@ -1,11 +1,13 @@
 //! Entry points, their execution modes, and what the module says about execution as a whole.
 
-use rspirv::spirv::{AddressingModel, ExecutionMode, ExecutionModel, MemoryModel as Model, Op as Opcode};
+use rspirv::spirv::{
+    AddressingModel, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model, Op as Opcode,
+};
 
 use super::error::{LowerError, Problem, Problems};
 use super::globals::Globals;
 use super::index::Index;
-use crate::ir::{Line, MemoryModel, Modes, SpecConstant};
+use crate::ir::{FloatModes, Inexact, Line, MemoryModel, Modes, SpecConstant};
 use crate::module::{Instruction, Module};
 
 /// An entry point of a module.
@@ -206,7 +208,7 @@ pub(super) fn memory_model(module: &Module, problems: &mut Problems) -> MemoryMo
 
 /// The execution modes of an entry point that change execution.
 pub(super) fn modes(globals: &Globals, entry: &EntryPoint, problems: &mut Problems) -> Modes {
-    let mut modes = Modes::default();
+    let mut modes = Modes { floats: float_modes(globals.module), ..Modes::default() };
     let declarations = globals.index.module_scope.clone().filter_map(|at| globals.module.instruction(at));
     for instruction in declarations {
         let is_mode = matches!(instruction.op(), Some(Opcode::ExecutionMode | Opcode::ExecutionModeId));
@@ -217,11 +219,75 @@ pub(super) fn modes(globals: &Globals, entry: &EntryPoint, problems: &mut Proble
     modes
 }
 
+/// What decorations and constants say of float operations.
+fn float_modes(module: &Module) -> FloatModes {
+    let mut modes = FloatModes::default();
+    let mut has_floats = false;
+    for instruction in module.instructions() {
+        let decoration = match instruction.op() {
+            Some(Opcode::TypeFloat) => {
+                has_floats = true;
+                continue;
+            }
+            // The evaluation of constants is no step of the interpreter.
+            Some(Opcode::SpecConstantOp) => {
+                if instruction.word(0).and_then(Opcode::from_u32).is_some_and(computes_floats) {
+                    modes.always_inexact.get_or_insert(inexact(&instruction));
+                }
+                continue;
+            }
+            Some(Opcode::Decorate) => instruction.word(1),
+            Some(Opcode::MemberDecorate) => instruction.word(2),
+            Some(Opcode::Function) => break,
+            _ => continue,
+        };
+        match decoration.and_then(Decoration::from_u32) {
+            Some(Decoration::RelaxedPrecision) => {
+                modes.always_inexact.get_or_insert(inexact(&instruction));
+            }
+            Some(Decoration::FPFastMathMode) => modes.fast_math = true,
+            _ => {}
+        }
+    }
+    modes.always_inexact = modes.always_inexact.filter(|_| has_floats);
+    modes
+}
+
+fn inexact(instruction: &Instruction) -> Inexact {
+    Inexact { line: instruction.line, opcode: instruction.opcode }
+}
+
+/// Whether an operation on specialisation constants may leave a float's value open.
+fn computes_floats(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::FConvert
+            | Opcode::QuantizeToF16
+            | Opcode::ConvertFToS
+            | Opcode::ConvertFToU
+            | Opcode::ConvertSToF
+            | Opcode::ConvertUToF
+            | Opcode::FNegate
+            | Opcode::FAdd
+            | Opcode::FSub
+            | Opcode::FMul
+            | Opcode::FDiv
+            | Opcode::FRem
+            | Opcode::FMod
+    )
+}
+
 fn mode(instruction: &Instruction, modes: &mut Modes) -> Result<(), Problem> {
     let number = instruction.word(1).unwrap_or(0);
+    let width = instruction.word(2).unwrap_or(0);
     match ExecutionMode::from_u32(number) {
         Some(ExecutionMode::MaximallyReconvergesKHR) => modes.maximally_reconverges = true,
         Some(ExecutionMode::SubgroupSize) => modes.subgroup_size = instruction.word(2),
+        Some(ExecutionMode::DenormPreserve) => modes.floats.denorm_preserve |= width,
+        Some(ExecutionMode::SignedZeroInfNanPreserve) => {
+            modes.floats.signed_zero_inf_nan_preserve |= width;
+        }
+        Some(ExecutionMode::RoundingModeRTE) => modes.floats.rounding_mode_rte |= width,
         // The local size is read elsewhere; the others ask for what is done anyway, or are hints.
         Some(
             ExecutionMode::LocalSize
@@ -229,9 +295,6 @@ fn mode(instruction: &Instruction, modes: &mut Modes) -> Result<(), Problem> {
             | ExecutionMode::LocalSizeHint
             | ExecutionMode::LocalSizeHintId
             | ExecutionMode::ContractionOff
-            | ExecutionMode::DenormPreserve
-            | ExecutionMode::SignedZeroInfNanPreserve
-            | ExecutionMode::RoundingModeRTE
             | ExecutionMode::SubgroupUniformControlFlowKHR
             | ExecutionMode::DerivativeGroupQuadsKHR
             | ExecutionMode::DerivativeGroupLinearKHR,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use rspirv::spirv::Op as Opcode;
 
 use super::body::{BasicBlock, Body};
+use super::decorations::Decoration;
 use super::error::Problem;
 use super::layout::Placement;
 use super::program::{decorations_of, ProgramBuilder};
@@ -160,7 +161,10 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
 
     /// Appends an instruction to the current block.
     pub fn emit(&mut self, op: Op, instruction: &Instruction) {
-        self.code.push(Inst { op, line: instruction.line, opcode: instruction.opcode });
+        let decorations = &self.program.globals.decorations;
+        let no_contraction =
+            instruction.result.is_some_and(|id| decorations.has(id, Decoration::NoContraction));
+        self.code.push(Inst { op, line: instruction.line, opcode: instruction.opcode, no_contraction });
     }
 
     /// What is known about where a pointer leads.
@@ -195,6 +199,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 op: Op::Memory(MemoryOp::Variable { dst, variable }),
                 line: declared,
                 opcode: Opcode::Variable as u16,
+                no_contraction: false,
             });
             self.addresses.insert(id, Value { ty, operand: Operand::register(dst) });
         }

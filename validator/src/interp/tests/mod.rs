@@ -6,6 +6,7 @@ mod composites;
 mod control;
 mod copies;
 mod floats;
+mod inexact;
 mod integers;
 mod loops;
 mod memory;
@@ -156,7 +157,7 @@ impl Builder {
         });
         for op in ops {
             let line = 10 + function.code.len() as u32;
-            function.code.push(Inst { op, line, opcode: 0 });
+            function.code.push(Inst { op, line, opcode: 0, no_contraction: false });
         }
     }
 

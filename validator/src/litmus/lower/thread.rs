@@ -153,7 +153,7 @@ impl Builder<'_> {
     }
 
     fn emit(&mut self, op: Op, line: Line) {
-        self.code.push(Inst { op, line, opcode: 0 });
+        self.code.push(Inst { op, line, opcode: 0, no_contraction: false });
     }
 
     fn begin_block(&mut self, block: usize, line: Line) {

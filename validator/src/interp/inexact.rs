@@ -1,0 +1,276 @@
+//! Which executed float operations might have given another result than they did.
+//!
+//! The interpreter computes IEEE 754 results, rounded to nearest even. The SPIR-V environment for
+//! Vulkan ("Precision and Operation of SPIR-V Instructions") demands less: the direction of rounding is
+//! the implementation's unless RoundingModeRTE asks for it, division has an error, denormals may be
+//! flushed, NaNs, infinities and the sign of zero need not be kept, and what is not decorated
+//! NoContraction may be contracted and reassociated. An operation is recorded where that freedom
+//! reaches the operands at hand. What GLSL.std.450 and other extended instructions permit is to be
+//! asked here, too, as soon as they are lowered.
+
+use super::float::{to_double, Format};
+use super::machine::Machine;
+use crate::ir::{BinaryOp, ConvertOp, FloatModes, Inexact, Inst, MatrixOp, Operand, UnaryOp};
+use crate::value::Scalar;
+
+/// What role a value has in an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Operand,
+    /// Of a comparison, which does not see the sign of zero.
+    Compared,
+    /// Of arithmetic: a zero may have either sign.
+    Result,
+}
+
+impl Machine<'_> {
+    /// Records the instruction.
+    #[cold]
+    fn record(&mut self, inst: &Inst) {
+        self.state.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode });
+    }
+
+    /// Records a unary operation if it is an inexact one of floats.
+    pub(super) fn note_unary(&mut self, inst: &Inst, op: UnaryOp, width: u8, a: Scalar, result: Scalar) {
+        let modes = self.program.modes.floats;
+        let inexact = match op {
+            UnaryOp::SNegate
+            | UnaryOp::Not
+            | UnaryOp::LogicalNot
+            | UnaryOp::BitReverse
+            | UnaryOp::BitCount => false,
+            UnaryOp::FNegate => {
+                is_free(modes, width, a, Role::Operand) || is_free(modes, width, result, Role::Result)
+            }
+            UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite | UnaryOp::IsNormal => {
+                is_free(modes, width, a, Role::Compared)
+            }
+            UnaryOp::SignBitSet => is_free(modes, width, a, Role::Result),
+            UnaryOp::QuantizeToF16 => a != result || is_free(modes, width, a, Role::Operand),
+        };
+        if inexact {
+            self.record(inst);
+        }
+    }
+
+    /// Records a binary operation if it is an inexact one of floats.
+    #[inline]
+    pub(super) fn note_binary(&mut self, inst: &Inst, op: BinaryOp, width: u8, values: [Scalar; 3]) {
+        let modes = self.program.modes.floats;
+        let [a, b, result] = values;
+        let inexact = match op {
+            BinaryOp::FAdd | BinaryOp::FSub | BinaryOp::FMul => {
+                let contracts = !inst.no_contraction || modes.fast_math;
+                let steady = is_tame(width, a) && is_tame(width, b);
+                let free = if contracts {
+                    !steady
+                } else {
+                    !steady && !modes.rounds_to_even(width) && is_rounded(op, width, values)
+                };
+                free || is_free(modes, width, a, Role::Operand)
+                    || is_free(modes, width, b, Role::Operand)
+                    || is_free(modes, width, result, Role::Result)
+            }
+            BinaryOp::FDiv | BinaryOp::FRem | BinaryOp::FMod => true,
+            BinaryOp::FOrdEqual
+            | BinaryOp::FUnordEqual
+            | BinaryOp::FOrdNotEqual
+            | BinaryOp::FUnordNotEqual
+            | BinaryOp::FOrdLessThan
+            | BinaryOp::FUnordLessThan
+            | BinaryOp::FOrdGreaterThan
+            | BinaryOp::FUnordGreaterThan
+            | BinaryOp::FOrdLessThanEqual
+            | BinaryOp::FUnordLessThanEqual
+            | BinaryOp::FOrdGreaterThanEqual
+            | BinaryOp::FUnordGreaterThanEqual
+            | BinaryOp::LessOrGreater
+            | BinaryOp::Ordered
+            | BinaryOp::Unordered => {
+                is_free(modes, width, a, Role::Compared) || is_free(modes, width, b, Role::Compared)
+            }
+            BinaryOp::IAdd
+            | BinaryOp::ISub
+            | BinaryOp::IMul
+            | BinaryOp::UDiv
+            | BinaryOp::SDiv
+            | BinaryOp::UMod
+            | BinaryOp::SRem
+            | BinaryOp::SMod
+            | BinaryOp::ShiftRightLogical
+            | BinaryOp::ShiftRightArithmetic
+            | BinaryOp::ShiftLeftLogical
+            | BinaryOp::BitwiseOr
+            | BinaryOp::BitwiseXor
+            | BinaryOp::BitwiseAnd
+            | BinaryOp::IEqual
+            | BinaryOp::INotEqual
+            | BinaryOp::UGreaterThan
+            | BinaryOp::SGreaterThan
+            | BinaryOp::UGreaterThanEqual
+            | BinaryOp::SGreaterThanEqual
+            | BinaryOp::ULessThan
+            | BinaryOp::SLessThan
+            | BinaryOp::ULessThanEqual
+            | BinaryOp::SLessThanEqual
+            | BinaryOp::LogicalEqual
+            | BinaryOp::LogicalNotEqual
+            | BinaryOp::LogicalOr
+            | BinaryOp::LogicalAnd
+            | BinaryOp::PtrEqual
+            | BinaryOp::PtrNotEqual => false,
+        };
+        if inexact {
+            self.record(inst);
+        }
+    }
+
+    /// Records a conversion from a float if its operand is one that need not be kept. A conversion to an
+    /// integer is asked before it is evaluated: it may be a fault.
+    pub(super) fn note_converted(&mut self, inst: &Inst, op: ConvertOp, from: u8, a: Scalar) {
+        let role = match op {
+            ConvertOp::ConvertFToU | ConvertOp::ConvertFToS => Role::Compared,
+            ConvertOp::FConvert => Role::Operand,
+            ConvertOp::ConvertSToF
+            | ConvertOp::ConvertUToF
+            | ConvertOp::UConvert
+            | ConvertOp::SConvert
+            | ConvertOp::Bitcast => return,
+        };
+        if is_free(self.program.modes.floats, from, a, role) {
+            self.record(inst);
+        }
+    }
+
+    /// Records a conversion to a float if it rounded, or gave what need not be kept.
+    pub(super) fn note_conversion(
+        &mut self,
+        inst: &Inst,
+        op: ConvertOp,
+        [from, to]: [u8; 2],
+        a: Scalar,
+        result: Scalar,
+    ) {
+        let modes = self.program.modes.floats;
+        let integer = match op {
+            ConvertOp::ConvertSToF => {
+                let unused = 64 - u32::from(from);
+                i128::from(((a.bits << unused) as i64) >> unused)
+            }
+            ConvertOp::ConvertUToF => i128::from(a.bits),
+            ConvertOp::FConvert => 0,
+            ConvertOp::ConvertFToU
+            | ConvertOp::ConvertFToS
+            | ConvertOp::UConvert
+            | ConvertOp::SConvert
+            | ConvertOp::Bitcast => return,
+        };
+        let rounds = a.is_defined()
+            && to_double(to, result.bits).is_ok_and(|value| match op {
+                ConvertOp::FConvert => to_double(from, a.bits).is_ok_and(|exact| exact != value),
+                _ => value as i128 != integer,
+            });
+        if rounds && !modes.rounds_to_even(to) || is_free(modes, to, result, Role::Operand) {
+            self.record(inst);
+        }
+    }
+
+    /// Records a product of vectors or matrices, whose terms may be rounded and added in any order, unless
+    /// that cannot matter.
+    pub(super) fn note_matrix(&mut self, inst: &Inst, op: &MatrixOp) {
+        let (width, dst, results, operands): (u8, u32, u32, [(Operand, u32); 2]) = match *op {
+            MatrixOp::Dot { dst, width, count, a, b } => (width, dst, 1, [(a, count), (b, count)]),
+            MatrixOp::TimesScalar { dst, width, count, a, scalar } => {
+                (width, dst, count, [(a, count), (scalar, 1)])
+            }
+            MatrixOp::VectorTimesMatrix { dst, width, rows, columns, a, b } => {
+                (width, dst, columns, [(a, rows), (b, rows * columns)])
+            }
+            MatrixOp::MatrixTimesVector { dst, width, rows, columns, a, b } => {
+                (width, dst, rows, [(a, rows * columns), (b, columns)])
+            }
+            MatrixOp::MatrixTimesMatrix { dst, width, rows, inner, columns, a, b } => {
+                (width, dst, rows * columns, [(a, rows * inner), (b, inner * columns)])
+            }
+            MatrixOp::OuterProduct { dst, width, rows, columns, a, b } => {
+                (width, dst, rows * columns, [(a, rows), (b, columns)])
+            }
+            MatrixOp::Transpose { .. } => return,
+        };
+        let modes = self.program.modes.floats;
+        let operand = |(first, count): (Operand, u32)| {
+            (0..count).any(|i| {
+                let value = self.value(first.offset(i));
+                !is_tame(width, value) || is_free(modes, width, value, Role::Operand)
+            })
+        };
+        let result = |i| is_free(modes, width, self.value(Operand::register(dst + i)), Role::Result);
+        if operands.into_iter().any(operand) || (0..results).any(result) {
+            self.record(inst);
+        }
+    }
+}
+
+/// Whether an implementation may treat this very value as another one, whatever is done with it.
+#[inline]
+fn is_free(modes: FloatModes, width: u8, a: Scalar, role: Role) -> bool {
+    let Ok(format) = Format::of_width(width) else { return true };
+    if !a.is_defined() {
+        return false;
+    }
+    let exponent = a.bits & format.exponent;
+    if exponent != 0 && exponent != format.exponent {
+        return false;
+    }
+    let is_zero = a.bits & !format.sign == 0;
+    if exponent == 0 && !is_zero {
+        return !modes.preserves_denormals(width);
+    }
+    let matters = match role {
+        Role::Compared => !is_zero,
+        Role::Operand => !is_zero || a.bits & format.sign != 0,
+        Role::Result => true,
+    };
+    matters && (modes.fast_math || !modes.preserves_special_values(width))
+}
+
+/// Whether the value is so small and round that sums and products of a few such values are exact in
+/// any order, contracted or not: then no rearrangement of an expression changes its result. For 32
+/// bits the sum of 2^14 of them is exact, and so is the sum of 16 products of two.
+#[inline]
+fn is_tame(width: u8, a: Scalar) -> bool {
+    if !a.is_defined() {
+        // The result is undefined whatever is done.
+        return true;
+    }
+    let (unit, most) = if width == 16 { (2.0, 4.0) } else { (8.0, 128.0) };
+    to_double(width, a.bits).is_ok_and(|value| value.abs() <= most && (value * unit).fract() == 0.0)
+}
+
+/// Whether the result of a sum, difference or product is not the exact one.
+fn is_rounded(op: BinaryOp, width: u8, [a, b, result]: [Scalar; 3]) -> bool {
+    if !(a.is_defined() && b.is_defined()) {
+        return false;
+    }
+    let (Ok(a), Ok(b), Ok(result)) =
+        (to_double(width, a.bits), to_double(width, b.bits), to_double(width, result.bits))
+    else {
+        return true;
+    };
+    if !(a.is_finite() && b.is_finite()) {
+        return false;
+    }
+    if op == BinaryOp::FMul {
+        let product = a * b;
+        // Products of narrower formats are exact in 64 bits. Near the smallest doubles the error itself
+        // would be lost.
+        let exact =
+            width < 64 || a == 0.0 || b == 0.0 || product.abs() > 1e-280 && a.mul_add(b, -product) == 0.0;
+        return !(exact && product == result);
+    }
+    let b = if op == BinaryOp::FSub { -b } else { b };
+    let sum = a + b;
+    let from_b = sum - a;
+    let error = (a - (sum - from_b)) + (b - from_b);
+    !(error == 0.0 && sum == result)
+}
