@@ -297,6 +297,7 @@ mod tests {
     use super::super::matching::tests::{dispatch, outcome};
     use super::*;
     use crate::behaviour::{VolatileAccess, Witness};
+    use crate::ir::Inexact;
     use crate::value::Byte;
 
     fn bytes(values: &[u8]) -> Vec<Byte> {
@@ -329,6 +330,25 @@ mod tests {
         let dispatch = dispatch(&[("0.0", &initial, true)]);
         let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
         refines(side("before", before), side("after", after), options)
+    }
+
+    #[test]
+    fn what_an_open_float_may_explain_is_no_violation() {
+        let open = CompareOptions { open_floats: true, ..CompareOptions::default() };
+        let multiplication = Inexact { line: 7, opcode: Opcode::FMul as u16 };
+        let inexact = |behaviours| Behaviours { inexact: [multiplication].into(), ..behaviours };
+        let pairs =
+            [(inexact(values(&[1])), values(&[2])), (values(&[1]), inexact(fault(UndefinedKind::DataRace)))];
+        for (before, after) in pairs {
+            let comparison = run_with(&before, &after, &open);
+            assert_eq!(comparison.verdict, Verdict::Inconclusive);
+            assert!(comparison.reasons[0].starts_with("float: "), "{:?}", comparison.reasons);
+            assert!(comparison.reasons[0].contains("OpFMul (line 7)"), "{:?}", comparison.reasons);
+            assert_eq!(run(&before, &after).0, Verdict::Violates);
+        }
+        let same = run_with(&inexact(values(&[1])), &inexact(values(&[1])), &open);
+        assert_eq!((same.verdict, same.reasons), (Verdict::Refines, Vec::new()));
+        assert_eq!(run_with(&values(&[1]), &values(&[2]), &open).verdict, Verdict::Violates);
     }
 
     fn run(before: &Behaviours, after: &Behaviours) -> (Verdict, Option<ViolationKind>) {
