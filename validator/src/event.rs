@@ -223,6 +223,8 @@ pub enum UndefinedKind {
     /// A float converted to an integer type that cannot hold its value.
     InvalidConversion,
     InvalidEncoding,
+    /// OpAssumeTrueKHR of what is false.
+    FalseAssumption,
 }
 
 impl UndefinedKind {
@@ -244,6 +246,7 @@ impl UndefinedKind {
             UndefinedKind::UndefinedOperand => "undefined-operand",
             UndefinedKind::InvalidConversion => "invalid-conversion",
             UndefinedKind::InvalidEncoding => "invalid-encoding",
+            UndefinedKind::FalseAssumption => "false-assumption",
         }
     }
 }

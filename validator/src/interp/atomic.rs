@@ -1,4 +1,6 @@
-//! Atomic instructions (SPIR-V 3.3.18) on integers of any width.
+//! Atomic instructions (SPIR-V 3.3.18) on integers and floats of any width.
+
+use std::cmp::Ordering;
 
 use smallvec::smallvec;
 
@@ -6,7 +8,7 @@ use super::access::Bytes;
 use super::machine::{fault, Machine, Step};
 use super::memory::outside;
 use super::own_memory::{from_bytes, to_bytes};
-use super::{arithmetic, bits, compare, Invocation, Pointer, Stop};
+use super::{arithmetic, bits, compare, float, Invocation, Pointer, Stop};
 use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::ir::{AtomicKind, AtomicOp, LeafKind, Line, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
@@ -80,12 +82,37 @@ fn update(op: &AtomicOp, old: Scalar, value: impl Fn(Operand) -> Scalar) -> Upda
         AtomicKind::And { value: operand } => bits::and(old, value(operand)),
         AtomicKind::Or { value: operand } => bits::or(old, value(operand)),
         AtomicKind::Xor { value: operand } => bits::xor(old, value(operand)),
+        AtomicKind::FAdd { value: operand } => {
+            float::add(op.width, old, value(operand)).unwrap_or(Scalar::undefined(width))
+        }
+        AtomicKind::FMin { value: operand } => {
+            let operand = value(operand);
+            pick(old, operand, float_less(op.width, old, operand))
+        }
+        AtomicKind::FMax { value: operand } => {
+            let operand = value(operand);
+            pick(old, operand, float_less(op.width, operand, old))
+        }
         AtomicKind::IMul { value: operand } => arithmetic::multiply(width, old, value(operand)),
         AtomicKind::SDiv { value: operand } => {
             let quotient = arithmetic::signed_divide(width, old, value(operand));
             quotient.unwrap_or(Scalar::undefined(width))
         }
     })
+}
+
+/// Whether `a` is less than `b`; undefined where nothing says which is the lesser: of a NaN and
+/// anything, and of two zeros.
+fn float_less(width: u8, a: Scalar, b: Scalar) -> Scalar {
+    let holds = |predicate: fn(Option<Ordering>) -> bool| {
+        float::compare(width, a, b, predicate).unwrap_or(Scalar::undefined(1))
+    };
+    let decided = holds(|order| matches!(order, Some(Ordering::Less | Ordering::Greater)));
+    if decided == Scalar::new(1) {
+        holds(|order| order == Some(Ordering::Less))
+    } else {
+        Scalar::undefined(1)
+    }
 }
 
 const fn leaf(op: &AtomicOp) -> LeafKind {

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::evaluate::{self, EvaluationError};
-use super::{Invocation, SharedMemory, Stop};
+use super::{integer_dot, Invocation, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::{BinaryOp, BitFieldOp, ConvertOp, Inst, Line, Op, Operand, Program, UnaryOp};
@@ -99,6 +99,16 @@ impl<'a> Machine<'a> {
             Op::Matrix(op) => {
                 self.matrix(op, line)?;
                 self.note_matrix(inst, op);
+            }
+            Op::IntegerDot(op) => {
+                let sum = integer_dot::evaluate(op, |operand| self.value(operand));
+                self.state.set(op.dst, sum);
+            }
+            Op::Assume { condition } => {
+                if self.value(*condition) != Scalar::new(1) {
+                    let detail = "what the module assumes is, or may be, false";
+                    return Err(fault(UndefinedKind::FalseAssumption, line, detail));
+                }
             }
             Op::Composite(op) => self.composite(op, line)?,
             Op::Select { dst, condition, scalar_condition, count, a, b } => {

@@ -225,8 +225,10 @@ impl Machine<'_> {
                         u64::from(bytes.checked_div(step.stride).unwrap_or(0))
                     }
                 };
-                // Indices are signed: one whose sign bit may be set is far beyond every bound.
-                if pointer.out_of_bounds || super::arithmetic::unsigned_max(index) >= bound {
+                // Indices are signed: one whose sign bit may be set is beyond every bound.
+                let greatest = super::arithmetic::unsigned_max(index);
+                let negative = greatest >> (step.width - 1) != 0;
+                if pointer.out_of_bounds || negative || greatest >= bound {
                     pointer.out_of_bounds = true;
                     continue;
                 }

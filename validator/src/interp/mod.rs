@@ -22,6 +22,7 @@ mod convert;
 pub mod evaluate;
 mod float;
 mod inexact;
+mod integer_dot;
 mod invocation;
 mod loops;
 mod machine;

@@ -72,6 +72,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::Extended { .. }
         | Op::Convert { .. }
         | Op::BitField(_)
+        | Op::IntegerDot(_)
         | Op::Matrix(_)
         | Op::Composite(_)
         | Op::Select { .. }
@@ -80,6 +81,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::Any { .. }
         | Op::All { .. }
         | Op::Barrier(_)
+        | Op::Assume { .. }
         | Op::Require { .. }
         | Op::Nop => false,
     }

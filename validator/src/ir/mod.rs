@@ -6,12 +6,14 @@
 //! (see [`Pointer`](crate::interp::Pointer)).
 
 mod communication;
+mod dot;
 pub(crate) mod flow;
 pub(crate) mod liveness;
 mod op;
 mod operands;
 
 pub use communication::mark_communicating_loops;
+pub use dot::{DotSigns, IntegerDot};
 pub use op::*;
 
 use crate::event::{Scope, StorageClass};

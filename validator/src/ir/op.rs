@@ -1,6 +1,6 @@
 //! The operations of the lowered form, one enum a family.
 
-use super::{Decorations, FunctionId, MemoryOperands, Operand, ShapeId};
+use super::{Decorations, FunctionId, IntegerDot, MemoryOperands, Operand, ShapeId};
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
 /// An operation. `dst` is the first component of the result's registers.
@@ -41,6 +41,7 @@ pub enum Op {
         a: Operand,
     },
     BitField(BitFieldOp),
+    IntegerDot(IntegerDot),
     Matrix(MatrixOp),
     Composite(CompositeOp),
     /// `condition` has `count` components, or one where `scalar_condition`; the objects have
@@ -78,6 +79,10 @@ pub enum Op {
     Memory(MemoryOp),
     Atomic(AtomicOp),
     Barrier(BarrierOp),
+    /// OpAssumeTrueKHR: undefined behaviour where the condition is false.
+    Assume {
+        condition: Operand,
+    },
     /// Executions in which `a` and `b` differ do not count: the value that a litmus test expects.
     Require {
         a: Operand,
@@ -487,6 +492,15 @@ pub enum AtomicKind {
         value: Operand,
     },
     Xor {
+        value: Operand,
+    },
+    FAdd {
+        value: Operand,
+    },
+    FMin {
+        value: Operand,
+    },
+    FMax {
         value: Operand,
     },
     /// Litmus tests only.

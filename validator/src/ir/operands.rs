@@ -17,6 +17,10 @@ impl Op {
             | Op::All { a, .. } => visit(*a),
             Op::Binary { a, b, .. } | Op::Extended { a, b, .. } => [*a, *b].into_iter().for_each(visit),
             Op::BitField(op) => op.visit_operands(visit),
+            Op::IntegerDot(op) => {
+                [Some(op.a), Some(op.b), op.accumulator].into_iter().flatten().for_each(visit);
+            }
+            Op::Assume { condition } => visit(*condition),
             Op::Matrix(op) => op.operands().into_iter().flatten().for_each(visit),
             Op::Composite(op) => op.visit_operands(visit),
             Op::Select { condition, a, b, .. } => [*condition, *a, *b].into_iter().for_each(visit),
@@ -56,6 +60,7 @@ impl Op {
                 | MemoryOp::ArrayLength { dst, .. },
             ) => Some(*dst),
             Op::Memory(MemoryOp::Chain(chain)) => Some(chain.dst),
+            Op::IntegerDot(op) => Some(op.dst),
             Op::Matrix(op) => Some(op.destination()),
             Op::Composite(op) => Some(op.destination()),
             Op::Atomic(AtomicOp { kind: AtomicKind::Store { .. }, .. })
@@ -70,6 +75,7 @@ impl Op {
             )
             | Op::Memory(MemoryOp::Store { .. } | MemoryOp::Copy { .. })
             | Op::Barrier(_)
+            | Op::Assume { .. }
             | Op::Require { .. }
             | Op::Nop => None,
             Op::Atomic(op) => Some(op.dst),
@@ -203,6 +209,9 @@ impl AtomicOp {
             | AtomicKind::And { value }
             | AtomicKind::Or { value }
             | AtomicKind::Xor { value }
+            | AtomicKind::FAdd { value }
+            | AtomicKind::FMin { value }
+            | AtomicKind::FMax { value }
             | AtomicKind::IMul { value }
             | AtomicKind::SDiv { value } => visit(value),
         }

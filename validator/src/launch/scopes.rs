@@ -85,6 +85,7 @@ impl Survey<'_> {
             | Op::Extended { .. }
             | Op::Convert { .. }
             | Op::BitField(_)
+            | Op::IntegerDot(_)
             | Op::Matrix(_)
             | Op::Composite(_)
             | Op::Select { .. }
@@ -94,6 +95,7 @@ impl Survey<'_> {
             | Op::All { .. }
             | Op::Control(_)
             | Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_))
+            | Op::Assume { .. }
             | Op::Require { .. }
             | Op::Nop => {}
         }

@@ -1,4 +1,4 @@
-//! Atomic instructions on integers (SPIR-V specification 3.3.18).
+//! Atomic instructions on integers and floats (SPIR-V specification 3.3.18).
 
 use rspirv::spirv::Op as Opcode;
 
@@ -22,7 +22,7 @@ enum Form {
 }
 
 impl FunctionBuilder<'_, '_> {
-    /// Lowers an atomic instruction; `None` if it is none of those on integers.
+    /// Lowers an atomic instruction; `None` if it is none.
     pub fn atomic(&mut self, opcode: Opcode, instruction: &Instruction) -> Option<Result<(), Problem>> {
         let form = match opcode {
             Opcode::AtomicLoad => Form::Bare(AtomicKind::Load),
@@ -39,6 +39,9 @@ impl FunctionBuilder<'_, '_> {
             Opcode::AtomicAnd => Form::WithValue(|value| AtomicKind::And { value }),
             Opcode::AtomicOr => Form::WithValue(|value| AtomicKind::Or { value }),
             Opcode::AtomicXor => Form::WithValue(|value| AtomicKind::Xor { value }),
+            Opcode::AtomicFAddEXT => Form::WithValue(|value| AtomicKind::FAdd { value }),
+            Opcode::AtomicFMinEXT => Form::WithValue(|value| AtomicKind::FMin { value }),
+            Opcode::AtomicFMaxEXT => Form::WithValue(|value| AtomicKind::FMax { value }),
             Opcode::AtomicCompareExchange => Form::CompareExchange,
             _ => return None,
         };
@@ -51,9 +54,20 @@ impl FunctionBuilder<'_, '_> {
         let (class, pointee) = self.types().pointer(pointer.ty, line)?;
         let lanes = self.types().lanes(pointee, line)?;
         let moves_only = matches!(opcode, Opcode::AtomicLoad | Opcode::AtomicStore | Opcode::AtomicExchange);
-        if lanes.count != 1 || lanes.kind == Kind::Bool || lanes.kind == Kind::Float && !moves_only {
+        let on_floats =
+            matches!(opcode, Opcode::AtomicFAddEXT | Opcode::AtomicFMinEXT | Opcode::AtomicFMaxEXT);
+        let wanted = match lanes.kind {
+            Kind::Bool => false,
+            Kind::Int => !on_floats,
+            Kind::Float => on_floats || moves_only,
+        };
+        if lanes.count != 1 || !wanted {
             let message = format!("{} cannot access this type", instruction.name());
             return Err(Problem::invalid(line, message));
+        }
+        if lanes.kind == Kind::Int && lanes.width < 32 {
+            let what = format!("{} on {}-bit integers", instruction.name(), lanes.width);
+            return Err(Problem::unsupported(what, line));
         }
         if instruction.result_type.is_some_and(|ty| ty != pointee) {
             return Err(Problem::invalid(line, "the result is not of the type that the pointer leads to"));

@@ -160,6 +160,9 @@ impl FunctionBuilder<'_, '_> {
             true => self.program.globals.integer(index, line).ok(),
             false => None,
         };
+        // Indices are signed: a negative one leaves every array.
+        let width = self.index(index, line)?.1;
+        let constant = constant.filter(|number| number >> (width - 1) == 0);
         walk.ty = element;
         walk.placement = placement;
         match (bound, constant) {

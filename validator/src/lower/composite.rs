@@ -19,7 +19,9 @@ pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
         Opcode::VectorShuffle => shuffle(computation),
         Opcode::VectorExtractDynamic => extract_dynamic(computation),
         Opcode::VectorInsertDynamic => insert_dynamic(computation),
-        Opcode::CopyObject | Opcode::CopyLogical => copy(computation),
+        Opcode::CompositeConstructReplicateEXT => replicate(computation),
+        // What is said about the value is a hint alone.
+        Opcode::CopyObject | Opcode::CopyLogical | Opcode::ExpectKHR => copy(computation),
         Opcode::Undef => undef(computation),
         _ => return None,
     })
@@ -36,6 +38,19 @@ fn construct(computation: &Computation) -> Result<Op, Problem> {
     }
     let wanted = u64::from(computation.components(computation.result_type)?);
     computation.require(total == wanted, "the constituents do not fill the result")?;
+    Ok(Op::Composite(CompositeOp::Construct { dst: computation.dst, parts }))
+}
+
+/// OpCompositeConstructReplicateEXT: every constituent is the same.
+fn replicate(computation: &Computation) -> Result<Op, Problem> {
+    let value = computation.value(0)?;
+    let (part, _) = computation.types().part(computation.result_type, 0, computation.line)?;
+    computation.require(part == value.ty, "the constituent is not of the type of the result's parts")?;
+    let count = computation.components(part)?;
+    let total = computation.components(computation.result_type)?;
+    let times = total.checked_div(count).unwrap_or(0);
+    computation.require(times * count == total, "the constituent does not fill the result")?;
+    let parts = vec![(value.operand, count); times as usize];
     Ok(Op::Composite(CompositeOp::Construct { dst: computation.dst, parts }))
 }
 

@@ -125,6 +125,16 @@ impl ConstantTable {
                 }
                 components
             }
+            Opcode::ConstantCompositeReplicateEXT | Opcode::SpecConstantCompositeReplicateEXT => {
+                let part = instruction.word(0).unwrap_or(0);
+                let constant = self.known(part, line)?;
+                specialised |= constant.specialised;
+                if types.part(ty, 0, line)?.0 != constant.value.ty {
+                    return Err(Problem::invalid(line, "the constant does not fit its type"));
+                }
+                let part = self.components(constant.value, types, line)?;
+                part.iter().copied().cycle().take(count as usize).collect()
+            }
             Opcode::ConstantNull => {
                 let mut components = Vec::with_capacity(count as usize);
                 types.for_each_scalar(ty, line, &mut |scalar| match scalar {

@@ -5,6 +5,7 @@ use rspirv::spirv::Op as Opcode;
 use super::error::Problem;
 use super::function::FunctionBuilder;
 use super::layout::Placement;
+use super::program::input_words;
 use super::types::{Kind, Lanes, Type};
 use super::values::{Value, Values};
 use crate::ir::{ControlOp, Edge, Line, Op, NO_REGISTER};
@@ -65,7 +66,7 @@ impl FunctionBuilder<'_, '_> {
                 literal |= u64::from(self.word(instruction, position + word)?) << (32 * word);
             }
             let literal = literal & mask(u32::from(lanes.width));
-            self.program.harvested.extend(u32::try_from(literal));
+            self.program.harvested.extend(input_words(literal, lanes.width));
             cases.push((literal, self.edge(instruction, position + words, block)?));
             position += words + 1;
         }

@@ -53,6 +53,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         Op::Copy { a, count, .. } => per_component(*count, |i| operands.component(*a, i)),
         Op::Composite(op) => composite(op, operands)?,
         Op::Extended { .. }
+        | Op::IntegerDot(_)
         | Op::Matrix(_)
         | Op::Undef { .. }
         | Op::Any { .. }
@@ -61,6 +62,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         | Op::Memory(_)
         | Op::Atomic(_)
         | Op::Barrier(_)
+        | Op::Assume { .. }
         | Op::Require { .. }
         | Op::Nop => return None,
     };

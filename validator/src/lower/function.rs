@@ -10,7 +10,7 @@ use super::decorations::Decoration;
 use super::error::Problem;
 use super::layout::Placement;
 use super::program::{decorations_of, ProgramBuilder};
-use super::types::{Type, TypeTable};
+use super::types::{Kind, Type, TypeTable};
 use super::values::{Computation, Value, Values};
 use crate::ir::flow::{Flow, Node};
 use crate::ir::liveness::{live_registers, Runs};
@@ -374,6 +374,11 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             | Opcode::InBoundsAccessChain
             | Opcode::ArrayLength => self.memory(opcode, instruction),
             Opcode::MemoryBarrier | Opcode::ControlBarrier => self.barrier(opcode, instruction),
+            Opcode::AssumeTrueKHR => {
+                let condition = self.scalar(instruction, 0, Kind::Bool)?.0.operand;
+                self.emit(Op::Assume { condition }, instruction);
+                Ok(())
+            }
             _ => {
                 if let Some(lowered) = self.atomic(opcode, instruction) {
                     return lowered;

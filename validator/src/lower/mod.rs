@@ -23,6 +23,7 @@ mod fold;
 mod function;
 mod globals;
 mod index;
+mod integer_dot;
 mod layout;
 mod matrix;
 mod memory;

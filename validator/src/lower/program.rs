@@ -82,14 +82,13 @@ impl<'m> ProgramBuilder<'m> {
         /// Larger composites are tables, whose entries make poor inputs.
         const MAX_HARVESTED: usize = 16;
         let Globals { constants, types, .. } = &self.globals;
-        let is_integer =
-            matches!(types.lanes(value.ty, line), Ok(lanes) if lanes.kind == super::types::Kind::Int);
-        if !is_integer {
-            return;
-        }
+        let width = match types.lanes(value.ty, line) {
+            Ok(lanes) if lanes.kind == super::types::Kind::Int => lanes.width,
+            Ok(_) | Err(_) => return,
+        };
         let components = constants.components(value, types, line).unwrap_or(&[]);
         for scalar in components.iter().take(MAX_HARVESTED).filter(|scalar| scalar.is_defined()) {
-            self.harvested.extend(u32::try_from(scalar.bits));
+            self.harvested.extend(input_words(scalar.bits, width));
         }
     }
 
@@ -116,6 +115,19 @@ impl<'m> ProgramBuilder<'m> {
         self.variables.sort_by_key(|(at, _)| *at);
         std::mem::take(&mut self.variables).into_iter().map(|(_, variable)| variable).collect()
     }
+}
+
+/// The 32-bit words that make memory hold an integer: a narrow one at every place of the word, a
+/// wide one in halves.
+pub(super) fn input_words(bits: u64, width: u8) -> impl Iterator<Item = u32> {
+    let low = bits as u32;
+    let (first, second) = match width {
+        8 => (low.wrapping_mul(0x0101_0101), None),
+        16 => (low.wrapping_mul(0x0001_0001), None),
+        64 => (low, Some((bits >> 32) as u32)),
+        _ => (low, None),
+    };
+    std::iter::once(first).chain(second)
 }
 
 /// What a variable's pointee is in terms of descriptors: the type of one object, and the number of

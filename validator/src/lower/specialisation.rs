@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use rspirv::spirv::Op as Opcode;
+use rustc_apfloat::ieee::Half;
+use rustc_apfloat::Float;
 
 use super::decorations::{Decoration, DecorationTable};
 use super::error::LowerError;
@@ -211,6 +213,7 @@ fn parse(text: &str, kind: NumberKind, width: u32) -> Result<u64, String> {
             (least..=greatest).contains(&value).then_some((value as u64) & mask(width))
         }),
         (NumberKind::Float, None) => match width {
+            16 => text.parse::<Half>().ok().map(|value| value.to_bits() as u64),
             32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
             64 => text.parse::<f64>().ok().map(f64::to_bits),
             _ => None,
@@ -235,6 +238,16 @@ mod tests {
         assert_eq!(parse("0xff", NumberKind::Unsigned, 32), Ok(255));
         assert_eq!(parse("1.5", NumberKind::Float, 32), Ok(u64::from(1.5_f32.to_bits())));
         assert_eq!(parse("0x3f800000", NumberKind::Float, 32), Ok(0x3f80_0000));
+        assert_eq!(parse("-1.5", NumberKind::Float, 16), Ok(0xbe00));
+        // Half way between two 16-bit floats: to even.
+        assert_eq!(parse("2049", NumberKind::Float, 16), Ok(0x6800));
+        assert_eq!(parse("2051", NumberKind::Float, 16), Ok(0x6802));
+        assert!(parse("", NumberKind::Float, 16).is_err());
+        assert!(parse("1.5x", NumberKind::Float, 16).is_err());
+        assert_eq!(parse("-128", NumberKind::Signed, 8), Ok(0x80));
+        assert!(parse("-129", NumberKind::Signed, 8).is_err());
+        assert_eq!(parse("-1", NumberKind::Signed, 64), Ok(u64::MAX));
+        assert_eq!(parse("18446744073709551615", NumberKind::Unsigned, 64), Ok(u64::MAX));
         assert_eq!(parse("true", NumberKind::Bool, 1), Ok(1));
         assert_eq!(
             parse("-1", NumberKind::Unsigned, 32),

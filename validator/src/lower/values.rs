@@ -7,7 +7,7 @@ use rspirv::spirv::Op as Opcode;
 
 use super::error::Problem;
 use super::types::{Kind, Lanes, MatrixSize, TypeTable};
-use super::{arithmetic, bits, comparison, composite, conversion, matrix};
+use super::{arithmetic, bits, comparison, composite, conversion, integer_dot, matrix};
 use crate::ir::{Line, Op, Operand};
 
 /// A value: its type's id and where its components are.
@@ -44,6 +44,7 @@ impl Computation<'_> {
             comparison::lower,
             conversion::lower,
             composite::lower,
+            integer_dot::lower,
             matrix::lower,
         ];
         families.iter().find_map(|family| family(self))

@@ -182,3 +182,34 @@ fn writing_atomics_need_writable_memory_and_reading_ones_readable() {
     assert_eq!(fault(store, |d| d.non_readable = true), None);
     assert_eq!(fault(AtomicKind::Load, |d| d.non_readable = true), Some(UndefinedKind::NonReadable));
 }
+
+#[test]
+fn float_updates() {
+    type Kind = fn(Operand) -> AtomicKind;
+    let [add, min, max]: [Kind; 3] = [
+        |value| AtomicKind::FAdd { value },
+        |value| AtomicKind::FMin { value },
+        |value| AtomicKind::FMax { value },
+    ];
+    let table: [(Kind, f32, f32, f32); 6] = [
+        (add, 1.5, -0.25, 1.25),
+        (min, 1.5, -2.0, -2.0),
+        (min, -2.0, 1.5, -2.0),
+        (max, 1.5, -2.0, 1.5),
+        (max, -2.0, f32::INFINITY, f32::INFINITY),
+        (max, 3.0, 3.0, 3.0),
+    ];
+    for (index, (kind, old, operand, new)) in table.into_iter().enumerate() {
+        let builder = program(|builder| kind(builder.number(u64::from(operand.to_bits()))), |_| {});
+        let expected = (Scalar::new(u64::from(old.to_bits())), Some(word(new.to_bits())));
+        assert_eq!(run(&builder, old.to_bits()), expected, "row {index}");
+    }
+}
+
+#[test]
+fn the_lesser_of_two_zeros_is_either() {
+    let builder = program(|builder| AtomicKind::FMin { value: builder.number(0x8000_0000) }, |_| {});
+    let zero = Byte::Known(0);
+    // The byte with the sign is undefined.
+    assert_eq!(run(&builder, 0).1, Some(vec![zero, zero, zero, Byte::Undef]));
+}

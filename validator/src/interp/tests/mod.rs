@@ -7,6 +7,7 @@ mod control;
 mod copies;
 mod floats;
 mod inexact;
+mod integer_dots;
 mod integers;
 mod loops;
 mod memory;
