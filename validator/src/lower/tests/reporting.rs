@@ -10,28 +10,30 @@ fn unsupported(source: &str) -> Vec<(String, u32)> {
 #[test]
 fn everything_unsupported_is_named_at_once() {
     let source = text(
-        "%half = OpTypeFloat 16\n%ext = OpConstant %half 1",
+        "%half = OpTypeFloat 16 BFloat16KHR\n%ext = OpConstant %half 1",
         "%a = OpFAdd %half %ext %ext
          %b = OpExtInst %float %glsl FAbs %f1
-         %c = OpSDot %int %u1 %u1 PackedVectorFormat4x8Bit
+         %c = OpReadClockKHR %uint2 %u1
          %d = OpFAdd %half %a %ext
          OpReturn",
     )
-    .replace("OpExtension", "OpCapability Float16\nOpCapability DotProduct\nOpCapability DotProductInput4x8BitPacked\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpExtension");
+    .replace("OpExtension", "OpCapability BFloat16TypeKHR\nOpCapability ShaderClockKHR\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpExtension");
     assert_eq!(
         unsupported(&source),
         [
-            ("OpTypeFloat 16".to_owned(), line_of(&source, "OpTypeFloat 16")),
+            ("OpTypeFloat 16 of encoding 0".to_owned(), line_of(&source, "OpTypeFloat 16")),
             ("OpExtInst GLSL.std.450 FAbs".to_owned(), line_of(&source, "FAbs")),
-            ("OpSDot".to_owned(), line_of(&source, "OpSDot")),
+            ("OpReadClockKHR".to_owned(), line_of(&source, "OpReadClockKHR")),
         ]
     );
 }
 
 #[test]
 fn what_is_not_reached_is_not_reported() {
-    let source = text("%half = OpTypeFloat 16\n%ext = OpConstant %half 1", "OpReturn")
-        .replace("OpExtension", "OpCapability Float16\nOpExtension");
+    let source = text("%half = OpTypeFloat 16 BFloat16KHR\n%ext = OpConstant %half 1", "OpReturn").replace(
+        "OpExtension",
+        "OpCapability BFloat16TypeKHR\nOpExtension \"SPV_KHR_bfloat16\"\nOpExtension",
+    );
     assert!(lower(&read(&source), &LowerOptions::default()).is_ok());
 }
 
@@ -121,20 +123,20 @@ fn modules_that_contradict_their_types_are_invalid() {
 
 #[test]
 fn a_function_with_an_unsupported_parameter_is_still_searched() {
-    let declarations = "%half = OpTypeFloat 16
+    let declarations = "%half = OpTypeFloat 16 BFloat16KHR
         %callee_type = OpTypeFunction %void %half
         %callee = OpFunction %void None %callee_type
         %p = OpFunctionParameter %half
         %c = OpLabel
-        %q = OpSDot %int %u1 %u1 PackedVectorFormat4x8Bit
+        %q = OpReadClockKHR %uint2 %u1
         OpReturn
         OpFunctionEnd";
     let source = text(declarations, "%h = OpUndef %half\n%r = OpFunctionCall %void %callee %h\nOpReturn");
     assert_eq!(
         unsupported(&source),
         [
-            ("OpTypeFloat 16".to_owned(), line_of(&source, "OpTypeFloat 16")),
-            ("OpSDot".to_owned(), line_of(&source, "OpSDot")),
+            ("OpTypeFloat 16 of encoding 0".to_owned(), line_of(&source, "OpTypeFloat 16")),
+            ("OpReadClockKHR".to_owned(), line_of(&source, "OpReadClockKHR")),
         ]
     );
 }
