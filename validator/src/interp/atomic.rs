@@ -127,6 +127,9 @@ fn encode(op: &AtomicOp, value: Scalar) -> Bytes {
 
 impl Machine<'_> {
     pub(super) fn atomic(&mut self, op: &AtomicOp, line: Line) -> Step {
+        if let AtomicKind::FAdd { .. } | AtomicKind::FMin { .. } | AtomicKind::FMax { .. } = op.kind {
+            self.note_atomic();
+        }
         let pointer = self.resolve(op.pointer, line)?;
         if op.kind.may_write() {
             self.check_qualifiers(pointer, true, line)?;

@@ -30,6 +30,14 @@ impl Machine<'_> {
         self.state.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode });
     }
 
+    /// Records the atomic instruction on floats that runs: rounding, NaNs and zeros are open.
+    pub(super) fn note_atomic(&mut self) {
+        let program = self.program;
+        if let Some(inst) = self.state.function(program).code.get(self.state.frame.pc as usize) {
+            self.record(inst);
+        }
+    }
+
     /// Records a unary operation if it is an inexact one of floats.
     pub(super) fn note_unary(&mut self, inst: &Inst, op: UnaryOp, width: u8, a: Scalar, result: Scalar) {
         let modes = self.program.modes.floats;
