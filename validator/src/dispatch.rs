@@ -22,6 +22,8 @@ pub struct Dispatch {
     /// Pairs of invocations: everything that the first does system-synchronizes-with everything that the
     /// second does (litmus tests).
     pub system_synchronizes_with: Vec<(u32, u32)>,
+    /// Where buffers lie for physical pointers, by address.
+    pub physical: Vec<PhysicalRange>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
     pub legacy_coherent: bool,
 }
@@ -42,6 +44,32 @@ pub struct Object {
     pub memory: u32,
     /// Read-only for the module: push constants and Uniform Block buffers.
     pub constant: bool,
+}
+
+/// Addresses of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhysicalRange {
+    /// Address of its first byte.
+    pub address: u64,
+    /// Size in bytes.
+    pub size: u32,
+    /// Its index in [`Dispatch::objects`].
+    pub object: u32,
+}
+
+impl Dispatch {
+    /// The object that an address lies in (or right behind), and the offset there.
+    pub fn object_at(&self, address: u64) -> Option<(u32, u32)> {
+        let behind = self.physical.partition_point(|range| range.address <= address);
+        let range = self.physical.get(behind.checked_sub(1)?)?;
+        let offset = u32::try_from(address - range.address).ok()?;
+        (offset <= range.size).then_some((range.object, offset))
+    }
+
+    /// Whether an object is what physical pointers point to.
+    pub fn is_physical(&self, object: u32) -> bool {
+        self.physical.iter().any(|range| range.object == object)
+    }
 }
 
 /// Where an invocation stands.

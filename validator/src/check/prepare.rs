@@ -83,6 +83,7 @@ pub fn settle_names(options: &LaunchOptions, module: &Module) -> LaunchOptions {
         }
     };
     options.buffers.iter_mut().for_each(|setting| settle(&mut setting.target));
+    options.push_pointers.iter_mut().for_each(|setting| settle(&mut setting.target));
     for setting in &mut options.aliases {
         settle(&mut setting.first);
         settle(&mut setting.second);
@@ -122,6 +123,11 @@ pub fn settle(module: &Module, options: &CheckOptions) -> Result<CheckOptions, C
                 }
             }
         }
+        for setting in &mut launch.push_pointers {
+            if let [slot] = setting.target.resolve(&program, "--push-pointer")?[..] {
+                setting.target = Target::Slot(slot);
+            }
+        }
         launch.spec = specialisation_of_after(&options.launch, module, &program)?;
         break;
     }
@@ -140,7 +146,7 @@ pub fn observe(option: &ObserveOption, module: &Module, program: &Program) -> Re
                     let id = module.id_named(name).unwrap_or(0);
                     Target::Id(id).variable(program, "--observe").map(|variable| variable.id)
                 }
-                Target::Name(_) | Target::Id(_) | Target::Slot(_) => {
+                Target::Name(_) | Target::Id(_) | Target::Slot(_) | Target::Named(_) => {
                     target.variable(program, "--observe").map(|variable| variable.id)
                 }
             })

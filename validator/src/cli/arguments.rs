@@ -9,7 +9,7 @@ use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 use super::CliError;
 use crate::check::{Bounds, CheckOptions, Floats, Legacy};
 use crate::explore::Races;
-use crate::launch::options::{AliasSetting, BufferSetting};
+use crate::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use crate::launch::{file, Contents, LaunchOptions, Size3};
 use crate::lower::Specialisation;
 use crate::model::vulkan::{Revision, Variant};
@@ -50,9 +50,9 @@ pub struct LaunchArguments {
     /// Two bindings that are the same memory
     #[arg(long, value_name = "S.B=S.B")]
     pub alias: Vec<AliasSetting>,
-    /// A pointer in the push constants (not supported yet)
+    /// A physical pointer in the push constants, at this byte offset, into a buffer
     #[arg(long, value_name = "OFFSET=S.B+BYTES")]
-    pub push_pointer: Vec<String>,
+    pub push_pointer: Vec<PushPointerSetting>,
     /// Read launch options from a TOML file; those of the command line win
     #[arg(long, value_name = "FILE")]
     pub launch: Option<PathBuf>,

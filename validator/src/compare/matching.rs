@@ -216,6 +216,7 @@ pub mod tests {
             workgroups: [1; 3],
             local_size: [1; 3],
             subgroup_size: 1,
+            physical: Vec::new(),
             legacy_coherent: false,
         }
     }

@@ -1,8 +1,8 @@
 //! Memory reached through several memory object declarations (SPIR-V, "Aliasing"): undefined where
 //! one of them writes and neither is decorated Aliased.
 //!
-//! Declarations are module-scope variables. A pointer parameter is not told apart from the
-//! variable behind it: a caller may access what it passes.
+//! Declarations are module-scope variables, and all physical pointers together are one. A pointer
+//! parameter is not told apart from the variable behind it: a caller may access what it passes.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Fault, UndefinedKind};
+use crate::interp::Pointer;
 
 /// For each memory that several variables share, who used its words.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,11 @@ impl Declarations {
             memories.dedup();
             memories.iter().for_each(|memory| users[*memory as usize] += 1);
         }
+        for range in &dispatch.physical {
+            if let Some(object) = dispatch.objects.get(range.object as usize) {
+                users[object.memory as usize] += 1;
+            }
+        }
         let words = |memory: usize| {
             let sizes = dispatch.objects.iter().filter(|object| object.memory as usize == memory);
             sizes.map(|object| object.initial.len().div_ceil(4)).max().unwrap_or(0)
@@ -57,7 +63,7 @@ impl Declarations {
     /// Notes an access; the fault if it must not alias one before it.
     pub(super) fn note(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
         let words = self.memories.get_mut(memory as usize)?.as_mut()?;
-        if access.declaration >= self.variables {
+        if access.declaration >= self.variables && access.declaration != Pointer::PHYSICAL {
             return None;
         }
         let words = Arc::make_mut(words);

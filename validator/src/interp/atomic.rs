@@ -130,7 +130,7 @@ impl Machine<'_> {
         if let AtomicKind::FAdd { .. } | AtomicKind::FMin { .. } | AtomicKind::FMax { .. } = op.kind {
             self.note_atomic();
         }
-        let pointer = self.resolve(op.pointer, line)?;
+        let pointer = self.resolve_in(op.class, op.pointer, line)?;
         if op.kind.may_write() {
             self.check_qualifiers(pointer, true, line)?;
         }

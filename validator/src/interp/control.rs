@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::machine::{fault, Components, Machine, Step};
-use super::{Pointer, Stop};
+use super::{PhysicalPointer, Pointer, Stop};
 use crate::event::UndefinedKind;
 use crate::ir::{ControlOp, Decorations, Edge, FunctionId, Line, Operand};
 use crate::value::Scalar;
@@ -112,6 +112,8 @@ impl Machine<'_> {
             values.extend((0..parameter.count).map(|i| self.value(argument.offset(i))));
             if let Some(declaration) = parameter.declaration {
                 declare(&mut values[first..], declaration, parameter.decorations);
+            } else if parameter.decorations != Decorations::default() {
+                decorate_physical(&mut values[first..], parameter.decorations);
             }
         }
         self.state.callers.push(self.state.frame);
@@ -138,6 +140,16 @@ impl Machine<'_> {
         }
         self.state.advance();
         Ok(())
+    }
+}
+
+/// Unites the parameter's decorations onto a physical pointer.
+fn decorate_physical(components: &mut [Scalar], decorations: Decorations) {
+    if let [address, flags] = components {
+        if let Some(pointer) = PhysicalPointer::decode([*address, *flags]) {
+            let decorations = pointer.decorations.union(decorations);
+            [*address, *flags] = PhysicalPointer { decorations, ..pointer }.encode();
+        }
     }
 }
 

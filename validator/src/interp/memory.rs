@@ -12,7 +12,10 @@ use super::own_memory::OwnAddress;
 use super::{Invocation, Pointer, Stop, Written};
 use crate::event::{StorageClass, UndefinedKind};
 use crate::ir::{Bound, Chain, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId};
-use crate::value::{Byte, Scalar};
+use crate::value::{mask, Byte, Scalar};
+
+/// Of the values of an index with so many undefined bits, some leave every object.
+const MANY_BITS: u32 = 24;
 
 /// One side of a load, store or copy.
 #[derive(Clone, Copy)]
@@ -34,7 +37,12 @@ impl Machine<'_> {
                 let pointer = Pointer::to_object(object, *variable, declared.decorations);
                 self.set_all(*dst, &pointer.encode());
             }
+            MemoryOp::Chain(chain) if chain.physical => self.physical_chain(chain, line)?,
             MemoryOp::Chain(chain) => self.chain(chain, line)?,
+            MemoryOp::Difference { dst, a, b, stride, width } => {
+                let difference = self.difference(*a, *b, *stride, *width, line)?;
+                self.state.set(*dst, difference);
+            }
             MemoryOp::Load { dst, pointer, class, shape, operands } => {
                 let target = Target { pointer: *pointer, class: *class, shape: *shape, operands: *operands };
                 let program = self.program;
@@ -151,10 +159,23 @@ impl Machine<'_> {
         Ok(pointer)
     }
 
+    /// The pointer of this storage class that an operand holds, which must point into an object.
+    pub(super) fn resolve_in(
+        &self,
+        class: StorageClass,
+        operand: Operand,
+        line: Line,
+    ) -> Result<Pointer, Box<Stop>> {
+        match class {
+            StorageClass::PhysicalStorageBuffer => self.resolve_physical(operand, line),
+            _ => self.resolve(operand, line),
+        }
+    }
+
     /// Where an access goes, after all checks.
     #[inline]
     fn place(&mut self, target: Target, shape: &Shape, write: bool, line: Line) -> Result<Place, Box<Stop>> {
-        let pointer = self.resolve(target.pointer, line)?;
+        let pointer = self.resolve_in(target.class, target.pointer, line)?;
         match pointer.own_object() {
             Some(object) => match self.state.own.locate(object, pointer.offset, shape.size) {
                 Some(address) => {
@@ -207,7 +228,7 @@ impl Machine<'_> {
         written != Written::Event
     }
 
-    /// An access chain. An undefined index whose values are all in bounds is chosen.
+    /// An access chain through a logical pointer.
     fn chain(&mut self, chain: &Chain, line: Line) -> Step {
         let base = [self.value(chain.base), self.value(chain.base.offset(1))];
         let Some(mut pointer) = Pointer::decode(base) else {
@@ -215,32 +236,10 @@ impl Machine<'_> {
             return Ok(());
         };
         if !pointer.is_null() {
-            let mut offset = i64::from(pointer.offset) + i64::from(chain.offset);
-            for step in &chain.indices {
-                let index = self.value(step.index);
-                let bound = match step.bound {
-                    Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
-                    Bound::RuntimeArray { start } => {
-                        let bytes = self.object_size(pointer).saturating_sub(start);
-                        u64::from(bytes.checked_div(step.stride).unwrap_or(0))
-                    }
-                };
-                // Indices are signed: one whose sign bit may be set is beyond every bound.
-                let greatest = super::arithmetic::unsigned_max(index);
-                let negative = greatest >> (step.width - 1) != 0;
-                if pointer.out_of_bounds || negative || greatest >= bound {
-                    pointer.out_of_bounds = true;
-                    continue;
-                }
-                let index = self.choose_bits(index, line)?.bits;
-                match step.bound {
-                    Bound::Descriptor(_) => pointer.object += index as u32,
-                    Bound::Elements(_) | Bound::RuntimeArray { .. } => {
-                        offset = offset.saturating_add((index as i64).saturating_mul(i64::from(step.stride)));
-                    }
-                }
-            }
-            match u32::try_from(offset) {
+            let way = self.way(chain, self.object_size(pointer), line)?;
+            pointer.out_of_bounds |= !way.in_bounds;
+            pointer.object += way.objects;
+            match u32::try_from(i64::from(pointer.offset).saturating_add(way.bytes)) {
                 Ok(offset) => pointer.offset = offset,
                 Err(_) => pointer.out_of_bounds = true,
             }
@@ -248,6 +247,67 @@ impl Machine<'_> {
         pointer.decorations = pointer.decorations.union(chain.decorations);
         self.set_all(chain.dst, &pointer.encode());
         Ok(())
+    }
+
+    /// Where the indices of a chain lead, in an object of this size. An undefined index whose values
+    /// are all in bounds is chosen.
+    pub(super) fn way(&mut self, chain: &Chain, object_size: u32, line: Line) -> Result<Way, Box<Stop>> {
+        let mut way = Way { bytes: i64::from(chain.offset), objects: 0, in_bounds: true };
+        for step in &chain.indices {
+            let index = self.value(step.index);
+            let bound = match step.bound {
+                Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
+                Bound::RuntimeArray { start } => {
+                    let bytes = object_size.saturating_sub(start);
+                    u64::from(bytes.checked_div(step.stride).unwrap_or(0))
+                }
+                Bound::Unbounded => {
+                    if index.undef.count_ones() >= MANY_BITS {
+                        way.in_bounds = false;
+                        continue;
+                    }
+                    let index = self.choose_bits(index, line)?.bits;
+                    let index = super::arithmetic::sign_extend(index, u32::from(step.width));
+                    way.bytes = way.bytes.saturating_add(index.saturating_mul(i64::from(step.stride)));
+                    continue;
+                }
+            };
+            // Indices are signed: one whose sign bit may be set is beyond every bound.
+            let greatest = super::arithmetic::unsigned_max(index);
+            let negative = greatest >> (step.width - 1) != 0;
+            if !way.in_bounds || negative || greatest >= bound {
+                way.in_bounds = false;
+                continue;
+            }
+            let index = self.choose_bits(index, line)?.bits;
+            match step.bound {
+                Bound::Descriptor(_) => way.objects += index as u32,
+                Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded => {
+                    let bytes = (index as i64).saturating_mul(i64::from(step.stride));
+                    way.bytes = way.bytes.saturating_add(bytes);
+                }
+            }
+        }
+        Ok(way)
+    }
+
+    /// OpPtrDiff. Pointers into different objects have no difference.
+    fn difference(
+        &self,
+        a: Operand,
+        b: Operand,
+        stride: u32,
+        width: u8,
+        line: Line,
+    ) -> Result<Scalar, Box<Stop>> {
+        let (a, b) = (self.resolve(a, line)?, self.resolve(b, line)?);
+        let bytes = i64::from(a.offset) - i64::from(b.offset);
+        let stride = i64::from(stride.max(1));
+        if a.object != b.object || bytes % stride != 0 {
+            let detail = "the pointers do not point to elements of one array";
+            return Err(fault(UndefinedKind::UndefinedOperand, line, detail));
+        }
+        Ok(Scalar::new((bytes / stride) as u64 & mask(u32::from(width))))
     }
 
     /// OpPtrEqual: the same location, whatever way the pointers took. Aliased bindings are the same.
@@ -280,6 +340,14 @@ impl Invocation {
             self.copied = Some(Box::new(Copied(components.into_vec())));
         }
     }
+}
+
+/// Where the indices of an access chain lead.
+pub(super) struct Way {
+    pub(super) bytes: i64,
+    /// Objects further, in an array of descriptors.
+    pub(super) objects: u32,
+    pub(super) in_bounds: bool,
 }
 
 /// Where an access goes.

@@ -29,12 +29,13 @@ mod machine;
 mod matrix;
 mod memory;
 mod own_memory;
+mod physical;
 mod pointer;
 #[cfg(test)]
 mod tests;
 
 pub use invocation::Invocation;
-pub use pointer::Pointer;
+pub use pointer::{PhysicalPointer, Pointer};
 
 /// The memory that invocations share, as the interpreter sees it.
 ///

@@ -67,7 +67,7 @@ impl OwnMemory {
         match kind {
             LeafKind::Bool if undef != 0 => Scalar::undefined(1),
             LeafKind::Bool => Scalar::new(u64::from(bits != 0)),
-            LeafKind::Number(_) | LeafKind::PointerHalf => Scalar { bits, undef },
+            LeafKind::Number(_) | LeafKind::PointerHalf | LeafKind::PhysicalTag => Scalar { bits, undef },
         }
     }
 
@@ -114,7 +114,7 @@ pub(super) fn from_bytes(kind: LeafKind, bytes: &[Byte]) -> Scalar {
     match kind {
         LeafKind::Bool if !value.is_defined() => Scalar::undefined(1),
         LeafKind::Bool => Scalar::new(u64::from(value.bits != 0)),
-        LeafKind::Number(_) | LeafKind::PointerHalf => value,
+        LeafKind::Number(_) | LeafKind::PointerHalf | LeafKind::PhysicalTag => value,
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn from_bytes(kind: LeafKind, bytes: &[Byte]) -> Scalar {
 pub(super) fn to_bytes(kind: LeafKind, value: Scalar, bytes: &mut [Byte]) {
     let undef = match kind {
         LeafKind::Bool if !value.is_defined() => mask(32),
-        LeafKind::Bool | LeafKind::Number(_) | LeafKind::PointerHalf => value.undef,
+        LeafKind::Bool | LeafKind::Number(_) | LeafKind::PointerHalf | LeafKind::PhysicalTag => value.undef,
     };
     for (index, byte) in bytes.iter_mut().enumerate() {
         let shift = 8 * index;

@@ -32,6 +32,8 @@ const OUT_OF_BOUNDS: u64 = 1 << 6;
 impl Pointer {
     /// Bit of `object` that marks memory of the invocation itself.
     pub const OWN: u32 = 1 << 30;
+    /// The declaration of every physical pointer: no variable, and no parameter.
+    pub const PHYSICAL: u32 = u32::MAX - 1;
     /// The object of a null pointer.
     pub const NULL: u32 = u32::MAX;
 
@@ -62,14 +64,7 @@ impl Pointer {
     /// The two register components.
     pub fn encode(self) -> [Scalar; 2] {
         let address = u64::from(self.object) << 32 | u64::from(self.offset);
-        let flag = |set: bool, bit: u64| if set { bit } else { 0 };
-        let flags = flag(self.decorations.coherent, COHERENT)
-            | flag(self.decorations.volatile, VOLATILE)
-            | flag(self.decorations.aliased, ALIASED)
-            | flag(self.decorations.restrict, RESTRICT)
-            | flag(self.decorations.non_writable, NON_WRITABLE)
-            | flag(self.decorations.non_readable, NON_READABLE)
-            | flag(self.out_of_bounds, OUT_OF_BOUNDS);
+        let flags = encode_flags(self.decorations, self.out_of_bounds);
         [Scalar::new(address), Scalar::new(u64::from(self.declaration) << 8 | flags)]
     }
 
@@ -79,20 +74,64 @@ impl Pointer {
         if !address.is_defined() || !flags.is_defined() {
             return None;
         }
-        let flag = |bit: u64| flags.bits & bit != 0;
         Some(Pointer {
             object: (address.bits >> 32) as u32,
             offset: address.bits as u32,
             declaration: (flags.bits >> 8) as u32,
-            decorations: Decorations {
-                coherent: flag(COHERENT),
-                volatile: flag(VOLATILE),
-                aliased: flag(ALIASED),
-                restrict: flag(RESTRICT),
-                non_writable: flag(NON_WRITABLE),
-                non_readable: flag(NON_READABLE),
-            },
-            out_of_bounds: flag(OUT_OF_BOUNDS),
+            decorations: decode_decorations(flags.bits),
+            out_of_bounds: flags.bits & OUT_OF_BOUNDS != 0,
+        })
+    }
+}
+
+fn encode_flags(decorations: Decorations, out_of_bounds: bool) -> u64 {
+    let flag = |set: bool, bit: u64| if set { bit } else { 0 };
+    flag(decorations.coherent, COHERENT)
+        | flag(decorations.volatile, VOLATILE)
+        | flag(decorations.aliased, ALIASED)
+        | flag(decorations.restrict, RESTRICT)
+        | flag(decorations.non_writable, NON_WRITABLE)
+        | flag(decorations.non_readable, NON_READABLE)
+        | flag(out_of_bounds, OUT_OF_BOUNDS)
+}
+
+fn decode_decorations(flags: u64) -> Decorations {
+    let flag = |bit: u64| flags & bit != 0;
+    Decorations {
+        coherent: flag(COHERENT),
+        volatile: flag(VOLATILE),
+        aliased: flag(ALIASED),
+        restrict: flag(RESTRICT),
+        non_writable: flag(NON_WRITABLE),
+        non_readable: flag(NON_READABLE),
+    }
+}
+
+/// A pointer of the PhysicalStorageBuffer storage class, which takes two register components: its
+/// address, then flags. Memory holds the address alone, in 8 bytes: one that comes from there, or
+/// from an integer, has no flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhysicalPointer {
+    pub address: u64,
+    /// Decorations united on the way to here.
+    pub decorations: Decorations,
+    /// An access chain on the way had an index outside its bounds.
+    pub out_of_bounds: bool,
+}
+
+impl PhysicalPointer {
+    /// The two register components.
+    pub fn encode(self) -> [Scalar; 2] {
+        [Scalar::new(self.address), Scalar::new(encode_flags(self.decorations, self.out_of_bounds))]
+    }
+
+    /// The pointer that two register components hold; `None` where any bit is undefined.
+    pub fn decode(components: [Scalar; 2]) -> Option<Self> {
+        let [address, flags] = components;
+        (address.is_defined() && flags.is_defined()).then(|| PhysicalPointer {
+            address: address.bits,
+            decorations: decode_decorations(flags.bits),
+            out_of_bounds: flags.bits & OUT_OF_BOUNDS != 0,
         })
     }
 }

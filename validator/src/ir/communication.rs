@@ -56,7 +56,8 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
             MemoryOp::Variable { .. }
             | MemoryOp::Chain(_)
             | MemoryOp::Store { .. }
-            | MemoryOp::ArrayLength { .. },
+            | MemoryOp::ArrayLength { .. }
+            | MemoryOp::Difference { .. },
         )
         | Op::Control(
             ControlOp::Branch(_)

@@ -29,6 +29,8 @@ pub struct Program {
     pub entry: Entry,
     /// Module-scope variables of the entry point's reach, in module order.
     pub variables: Vec<Variable>,
+    /// What the physical pointers in memory that the host fills point to, at any depth.
+    pub pointees: Vec<PhysicalPointee>,
     /// The constant pool: operands with [`Operand::is_constant`] index it.
     pub constants: Vec<Scalar>,
     /// How typed accesses touch memory; [`ShapeId`] indexes it.
@@ -150,9 +152,34 @@ pub struct Variable {
     pub initializer: Option<Operand>,
     /// A Workgroup variable that points to a Block-decorated type: all of these share one reference and memory.
     pub block: bool,
+    /// Physical pointers in what the host fills: push constants and buffers.
+    pub pointers: Vec<PointerMember>,
     /// Read-only memory: a push constant or a Uniform buffer that is a Block (not a BufferBlock).
     pub constant: bool,
     pub line: Line,
+}
+
+/// A physical pointer in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointerMember {
+    /// Bytes from the start of the memory.
+    pub offset: u32,
+    /// Bytes from one to the next in a runtime array, where it stands in one.
+    pub stride: Option<u32>,
+    /// OpMemberName of the member that holds it.
+    pub name: Option<String>,
+    /// What it points to: an index into [`Program::pointees`].
+    pub pointee: u32,
+}
+
+/// What physical pointers of one type point to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhysicalPointee {
+    /// Size in bytes without a trailing runtime array.
+    pub size: u32,
+    /// Stride in bytes of a trailing runtime array.
+    pub runtime_stride: Option<u32>,
+    pub pointers: Vec<PointerMember>,
 }
 
 /// Built-in inputs of compute shaders.
@@ -222,6 +249,8 @@ pub enum LeafKind {
     Number(u8),
     /// Half of a pointer: 8 bytes.
     PointerHalf,
+    /// The second component of a physical pointer, which memory does not hold: no bytes.
+    PhysicalTag,
 }
 
 impl LeafKind {
@@ -231,6 +260,15 @@ impl LeafKind {
             LeafKind::Bool => 4,
             LeafKind::Number(bytes) => bytes as u32,
             LeafKind::PointerHalf => 8,
+            LeafKind::PhysicalTag => 0,
+        }
+    }
+
+    /// Bytes that its place must be a multiple of.
+    pub const fn alignment(self) -> u32 {
+        match self {
+            LeafKind::PhysicalTag => 1,
+            LeafKind::Bool | LeafKind::Number(_) | LeafKind::PointerHalf => self.bytes(),
         }
     }
 
@@ -239,7 +277,7 @@ impl LeafKind {
         match self {
             LeafKind::Bool => 1,
             LeafKind::Number(bytes) => bytes as u32 * 8,
-            LeafKind::PointerHalf => 64,
+            LeafKind::PointerHalf | LeafKind::PhysicalTag => 64,
         }
     }
 }

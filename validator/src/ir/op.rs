@@ -402,6 +402,14 @@ pub enum MemoryOp {
         offset: u32,
         stride: u32,
     },
+    /// OpPtrDiff, in elements of `stride` bytes; the result has `width` bits.
+    Difference {
+        dst: u32,
+        a: Operand,
+        b: Operand,
+        stride: u32,
+        width: u8,
+    },
 }
 
 /// OpAccessChain and its relatives: base + `offset` + Σ index × stride.
@@ -414,6 +422,8 @@ pub struct Chain {
     pub indices: Vec<ChainIndex>,
     /// Decorations of struct members on the way.
     pub decorations: Decorations,
+    /// The pointers are physical: addresses of PhysicalStorageBuffer.
+    pub physical: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -433,6 +443,8 @@ pub enum Bound {
     RuntimeArray {
         start: u32,
     },
+    /// Any index: what the access finds there decides.
+    Unbounded,
     /// An element of an array of descriptors: selects the object, adds no bytes.
     Descriptor(u32),
 }

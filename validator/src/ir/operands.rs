@@ -57,7 +57,8 @@ impl Op {
             | Op::Memory(
                 MemoryOp::Variable { dst, .. }
                 | MemoryOp::Load { dst, .. }
-                | MemoryOp::ArrayLength { dst, .. },
+                | MemoryOp::ArrayLength { dst, .. }
+                | MemoryOp::Difference { dst, .. },
             ) => Some(*dst),
             Op::Memory(MemoryOp::Chain(chain)) => Some(chain.dst),
             Op::IntegerDot(op) => Some(op.dst),
@@ -185,6 +186,7 @@ impl MemoryOp {
             MemoryOp::Load { pointer, .. } | MemoryOp::ArrayLength { pointer, .. } => visit(*pointer),
             MemoryOp::Store { pointer, object, .. } => [*pointer, *object].into_iter().for_each(visit),
             MemoryOp::Copy { target, source, .. } => [*target, *source].into_iter().for_each(visit),
+            MemoryOp::Difference { a, b, .. } => [*a, *b].into_iter().for_each(visit),
         }
     }
 }

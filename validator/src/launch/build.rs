@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Input, Launch, LaunchError, Observe, Slot};
-use crate::dispatch::{Dispatch, Object, Place};
+use super::physical::PhysicalSource;
+use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
 use crate::ir::{Program, Variable};
 use crate::value::{mask, Byte};
@@ -47,16 +48,19 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         program,
         launch,
         objects: Vec::new(),
+        physical: Vec::new(),
         object_of: vec![vec![None; count(launch.workgroups)]; program.variables.len()],
     };
     builder.buffers(input);
     builder.push_constants(input);
+    builder.physical(input);
     builder.workgroup_variables();
     builder.others()?;
     Ok(Dispatch {
         entries: Vec::new(),
         system_synchronizes_with: Vec::new(),
         objects: builder.objects,
+        physical: builder.physical,
         object_of: builder.object_of,
         places: places(launch),
         workgroups: launch.workgroups,
@@ -74,6 +78,7 @@ struct Builder<'a> {
     program: &'a Program,
     launch: &'a Launch,
     objects: Vec<Object>,
+    physical: Vec<PhysicalRange>,
     object_of: Vec<Vec<Option<u32>>>,
 }
 
@@ -125,6 +130,35 @@ impl Builder<'_> {
                 objects.iter_mut().for_each(|slot| *slot = Some(object));
             }
         }
+    }
+
+    /// What physical pointers lead to. A buffer that is bound, too, is the same memory through another
+    /// reference.
+    fn physical(&mut self, input: &Input) {
+        for buffer in &input.physical {
+            let object = match &buffer.source {
+                PhysicalSource::Own { key, bytes } => self.add(key.clone(), bytes.clone(), true, false),
+                PhysicalSource::Slot(slot) => {
+                    let key = slot.to_string();
+                    let initial = input.buffers.get(slot).cloned().unwrap_or_default();
+                    let bound = self.objects.iter().position(|object| object.key == key);
+                    let bound =
+                        bound.unwrap_or_else(|| self.add(key, initial.clone(), true, false) as usize);
+                    let object = self.add(format!("ptr:{slot}"), initial, false, false);
+                    let shared = self.objects.get(bound).map(|bound| (bound.memory, bound.constant));
+                    if let (Some(own), Some((memory, constant))) =
+                        (self.objects.get_mut(object as usize), shared)
+                    {
+                        own.memory = memory;
+                        own.constant = constant;
+                    }
+                    object
+                }
+            };
+            let size = self.objects.get(object as usize).map_or(0, |object| object.initial.len() as u32);
+            self.physical.push(PhysicalRange { address: buffer.address, size, object });
+        }
+        self.physical.sort_by_key(|range| range.address);
     }
 
     fn workgroup_variables(&mut self) {
@@ -276,6 +310,7 @@ pub mod tests {
                 line: 1,
             },
             variables,
+            pointees: Vec::new(),
             constants: Vec::new(),
             shapes: vec![Shape { leaves: vec![Leaf { offset: 0, kind: LeafKind::Number(4) }], size: 4 }],
             functions: Vec::new(),
@@ -301,6 +336,7 @@ pub mod tests {
             shape: ShapeId(0),
             initializer: None,
             block: false,
+            pointers: Vec::new(),
             constant: false,
             line: 1,
         }
@@ -329,6 +365,8 @@ pub mod tests {
             subgroup_size,
             buffers: BTreeMap::new(),
             push: None,
+            named: BTreeMap::new(),
+            push_pointers: Vec::new(),
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
@@ -343,7 +381,7 @@ pub mod tests {
     }
 
     fn input() -> Input {
-        Input { name: "zeros".into(), buffers: BTreeMap::new(), push: vec![Byte::Known(0); 4] }
+        Input { name: "zeros".into(), buffers: BTreeMap::new(), push: vec![Byte::Known(0); 4], physical: Vec::new() }
     }
 
     fn workgroup(id: u32, name: &str) -> Variable {

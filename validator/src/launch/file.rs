@@ -18,7 +18,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::options::{AliasSetting, BufferSetting};
+use super::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use super::{LaunchError, LaunchOptions, Size3};
 use crate::lower::Specialisation;
 
@@ -150,7 +150,7 @@ fn parse(text: &str, path: &Path) -> Result<LaunchOptions, LaunchError> {
             images: file.image.settings(),
             samplers: file.sampler.settings(),
             aliases: each::<AliasSetting>("alias", file.alias)?,
-            push_pointers: file.push_pointer.settings(),
+            push_pointers: each::<PushPointerSetting>("push-pointer", file.push_pointer)?,
             inputs: file.inputs,
             seed: file.seed,
         })

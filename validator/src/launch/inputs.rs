@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{bounds, build_dispatch, Bound};
+use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
 use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
 use super::{scopes, Launch, LaunchError, Slot};
 use crate::dispatch::Dispatch;
@@ -36,6 +37,8 @@ pub struct Input {
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
     /// Push constants.
     pub push: Vec<Byte>,
+    /// Where physical pointers lead, by address.
+    pub physical: Vec<PhysicalBuffer>,
 }
 
 /// What a trial run touched.
@@ -77,11 +80,21 @@ pub fn inputs(
             boundaries += 1;
         }
         let input = generator.sized(kind, seed, trial)?;
-        if !made.iter().any(|other| other.buffers == input.buffers && other.push == input.push) {
+        let same = |other: &Input| {
+            other.buffers == input.buffers && other.push == input.push && other.physical == input.physical
+        };
+        if !made.iter().any(same) {
             made.push(input);
         }
     }
     Ok(made)
+}
+
+/// How large what the user did not size is.
+struct Sizes {
+    /// Elements of runtime arrays, by the slot that stands for their memory.
+    elements: BTreeMap<Slot, u32>,
+    physical: physical::Sizes,
 }
 
 struct Generator<'a> {
@@ -130,12 +143,20 @@ impl<'a> Generator<'a> {
     /// The input of this kind, with runtime arrays as long as a trial run on it touches.
     fn sized(&self, kind: Kind, seed: u64, trial: &mut Trial<'_>) -> Result<Input, LaunchError> {
         let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
-        let mut elements = self.runtime_arrays().map(|(slot, _)| (slot, start)).collect::<BTreeMap<_, _>>();
-        let mut input = self.fill(kind, seed, &elements);
-        if elements.is_empty() {
-            return Ok(input);
+        let elements = self.runtime_arrays().map(|(slot, _)| (slot, start)).collect::<BTreeMap<_, _>>();
+        let mut sizes = Sizes {
+            elements,
+            physical: physical::Sizes { elements: start, copies: 1, ends: None },
+        };
+        let first = self.fill(kind, seed, &sizes)?;
+        let own = |buffer: &PhysicalBuffer| matches!(buffer.source, PhysicalSource::Own { .. });
+        if sizes.elements.is_empty() && !first.physical.iter().any(own) {
+            return Ok(first);
         }
-        let stride = self.runtime_arrays().map(|(_, stride)| stride).max().unwrap_or(1).max(1);
+        let pointees = self.before.pointees.iter().map(|one| one.runtime_stride.unwrap_or(one.size));
+        let strides = self.runtime_arrays().map(|(_, stride)| stride).chain(pointees);
+        let stride = strides.max().unwrap_or(1).max(1);
+        let mut input = first.clone();
         let mut length = start;
         loop {
             let dispatch = build_dispatch(self.before, self.launch, &input)?;
@@ -144,16 +165,17 @@ impl<'a> Generator<'a> {
                 length = length.saturating_mul(2);
                 if length.saturating_mul(stride) > MAX_TRIAL_BYTES {
                     // No size contains this access: it is the module's own fault, at any size.
-                    return Ok(self.fill(kind, seed, &elements.keys().map(|slot| (*slot, start)).collect()));
+                    return Ok(first);
                 }
-                elements.values_mut().for_each(|n| *n = length);
-                input = self.fill(kind, seed, &elements);
+                sizes.elements.values_mut().for_each(|n| *n = length);
+                sizes.physical = physical::Sizes { elements: length, copies: length, ends: None };
+                input = self.fill(kind, seed, &sizes)?;
                 continue;
             }
             // A module that asks for the length may touch less of a shorter array.
             if !self.array_length {
-                self.shrink(&mut elements, &dispatch, &touched);
-                input = self.fill(kind, seed, &elements);
+                self.shrink(&mut sizes, &dispatch, &touched);
+                input = self.fill(kind, seed, &sizes)?;
             }
             return Ok(input);
         }
@@ -167,29 +189,37 @@ impl<'a> Generator<'a> {
             .filter_map(|(slot, bound)| Some((self.launch.memory_of(*slot), bound.stride?)))
     }
 
-    fn shrink(&self, elements: &mut BTreeMap<Slot, u32>, dispatch: &Dispatch, touched: &Touched) {
+    fn shrink(&self, sizes: &mut Sizes, dispatch: &Dispatch, touched: &Touched) {
+        // Under whichever of its names it was touched.
+        let end_of = |key: &str| {
+            let objects = || dispatch.objects.iter().zip(&touched.ends);
+            let memory = objects().find(|(object, _)| object.key == key).map(|(object, _)| object.memory);
+            let same = objects().filter(|(object, _)| Some(object.memory) == memory);
+            same.map(|(_, end)| *end).max().unwrap_or(0)
+        };
         let mut needed: BTreeMap<Slot, u32> = BTreeMap::new();
         for (slot, bound) in &self.bounds {
             let Some(stride) = bound.stride else { continue };
-            let key = slot.to_string();
-            let ends = dispatch.objects.iter().zip(&touched.ends).filter(|(object, _)| object.key == key);
-            let end = ends.map(|(_, end)| *end).max().unwrap_or(0);
+            let end = end_of(&slot.to_string());
             let count = end.saturating_sub(bound.size).div_ceil(stride.max(1)).max(1);
             let entry = needed.entry(self.launch.memory_of(*slot)).or_insert(1);
             *entry = count.max(*entry);
         }
-        for (slot, count) in elements {
+        for (slot, count) in &mut sizes.elements {
             if let Some(needed) = needed.get(slot) {
                 *count = *needed;
             }
         }
+        let keys = dispatch.physical.iter().filter_map(|range| dispatch.objects.get(range.object as usize));
+        sizes.physical.ends =
+            Some(keys.map(|object| (object.key.clone(), end_of(&object.key))).collect());
     }
 
     /// Contents for everything, with this many elements in the runtime arrays.
-    fn fill(&self, kind: Kind, seed: u64, elements: &BTreeMap<Slot, u32>) -> Input {
+    fn fill(&self, kind: Kind, seed: u64, wanted: &Sizes) -> Result<Input, LaunchError> {
         let mut words = Words::new(kind, seed, &self.values);
         let size_of = |slot: &Slot, bound: &Bound| {
-            let count = elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
+            let count = wanted.elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
             bound.with_elements(count)
         };
         // Aliased slots are one memory, as large as the largest of them.
@@ -202,7 +232,7 @@ impl<'a> Generator<'a> {
                 *memory_use = Use::Data;
             }
         }
-        let memories: BTreeMap<Slot, Vec<Byte>> = sizes
+        let mut memories: BTreeMap<Slot, Vec<Byte>> = sizes
             .iter()
             .map(|(slot, (size, memory_use))| match self.launch.given(*slot) {
                 Some(given) => (*slot, given.clone()),
@@ -212,6 +242,13 @@ impl<'a> Generator<'a> {
                 }
             })
             .collect();
+        let mut push = match &self.launch.push {
+            Some(given) => given.clone(),
+            None => words.take(u64::MAX, self.push_size, Use::Parameters),
+        };
+        let filled = Memories { buffers: &mut memories, push: &mut push };
+        let physical =
+            physical::place(self.before, self.launch, filled, &mut words, &wanted.physical)?;
         let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
             .bounds
             .keys()
@@ -224,11 +261,12 @@ impl<'a> Generator<'a> {
             };
             buffers.insert(*slot, initial);
         }
-        let push = match &self.launch.push {
-            Some(given) => given.clone(),
-            None => words.take(u64::MAX, self.push_size, Use::Parameters),
-        };
-        Input { name: kind.name(), buffers, push }
+        for (_, slot, _) in &self.launch.push_pointers {
+            if let (false, Some(given)) = (buffers.contains_key(slot), self.launch.given(*slot)) {
+                buffers.insert(*slot, given.clone());
+            }
+        }
+        Ok(Input { name: kind.name(), buffers, push, physical })
     }
 }
 

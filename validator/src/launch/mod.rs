@@ -12,6 +12,7 @@ mod error;
 pub mod file;
 pub mod inputs;
 pub mod options;
+pub mod physical;
 mod resolve;
 pub mod scopes;
 pub mod slot;

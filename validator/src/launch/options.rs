@@ -66,6 +66,33 @@ impl FromStr for AliasSetting {
     }
 }
 
+/// `OFFSET=S.B+BYTES` of `--push-pointer`: the push constants hold a physical pointer into a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushPointerSetting {
+    /// Bytes from the start of the push constants.
+    pub offset: u32,
+    pub target: Target,
+    /// Bytes from the start of the buffer.
+    pub bytes: u32,
+}
+
+impl FromStr for PushPointerSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (offset, pointed) = halves(text, "OFFSET=S.B+BYTES")?;
+        let (target, bytes) = pointed.split_once('+').unwrap_or((pointed, "0"));
+        let number = |text: &str| {
+            text.trim().parse::<u32>().map_err(|_| format!("'{}' is not a number of bytes", text.trim()))
+        };
+        Ok(PushPointerSetting {
+            offset: number(offset)?,
+            target: target.trim().parse()?,
+            bytes: number(bytes)?,
+        })
+    }
+}
+
 /// Splits at the first `=`.
 fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str), String> {
     let (left, right) = text.split_once('=').ok_or_else(|| format!("'{text}' is not {form}"))?;
@@ -85,7 +112,7 @@ pub struct LaunchOptions {
     pub images: Vec<String>,
     pub samplers: Vec<String>,
     pub aliases: Vec<AliasSetting>,
-    pub push_pointers: Vec<String>,
+    pub push_pointers: Vec<PushPointerSetting>,
     /// How many automatic inputs.
     pub inputs: Option<u32>,
     /// Seed of the automatic inputs.
@@ -128,9 +155,6 @@ impl LaunchOptions {
         }
         if let Some(text) = self.samplers.first() {
             return refuse("--sampler", text);
-        }
-        if let Some(text) = self.push_pointers.first() {
-            return refuse("--push-pointer", text);
         }
         if let Some(size) = self.subgroup_size {
             check_subgroup_size(size)?;

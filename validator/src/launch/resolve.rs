@@ -34,6 +34,10 @@ pub struct Launch {
     /// Contents that the user gave.
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
     pub push: Option<Vec<Byte>>,
+    /// Contents that the user gave for memory without a binding, by key: `ptr:NAME`.
+    pub named: BTreeMap<String, Vec<Byte>>,
+    /// Physical pointers in the push constants: offset, buffer and bytes into it.
+    pub push_pointers: Vec<(u32, Slot, u32)>,
     /// For an aliased slot, the least slot that is the same memory.
     pub aliases: BTreeMap<Slot, Slot>,
     pub observe: Observe,
@@ -69,6 +73,8 @@ impl Launch {
             subgroup_size,
             buffers: BTreeMap::new(),
             push: options.push.as_ref().map(|push| push.bytes()).transpose()?,
+            named: BTreeMap::new(),
+            push_pointers: Vec::new(),
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
@@ -84,6 +90,7 @@ impl Launch {
         }
         launch.settle_buffers(options, before, after)?;
         launch.settle_aliases(options, before)?;
+        launch.settle_push_pointers(options, before)?;
         let scopes = uses.iter().flat_map(|found| found.scopes.iter().copied()).collect();
         launch.undistinguished = scopes::undistinguished(&scopes, &launch);
         Ok(launch)
@@ -96,6 +103,10 @@ impl Launch {
         after: Option<&Program>,
     ) -> Result<(), LaunchError> {
         for setting in &options.buffers {
+            if let Target::Named(key) = &setting.target {
+                self.named.insert(key.clone(), setting.contents.bytes()?);
+                continue;
+            }
             let slots = setting.target.resolve(before, "--buffer")?;
             let slots = match (slots.is_empty(), &setting.target) {
                 // After may use a binding that before has, but does not use.
@@ -103,12 +114,13 @@ impl Launch {
                     let in_after = after.is_some_and(|after| {
                         after.variables.iter().any(|variable| Slot::of(variable).contains(slot))
                     });
-                    if !in_after {
+                    let pointed = options.push_pointers.iter().any(|one| one.target == setting.target);
+                    if !in_after && !pointed {
                         self.notes.push(format!("--buffer: nothing uses {}", setting.target));
                     }
                     vec![*slot]
                 }
-                (_, Target::Slot(_) | Target::Id(_) | Target::Name(_)) => slots,
+                (_, Target::Slot(_) | Target::Id(_) | Target::Name(_) | Target::Named(_)) => slots,
             };
             let bytes = setting.contents.bytes()?;
             for slot in slots {
@@ -158,6 +170,37 @@ impl Launch {
                     )));
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn settle_push_pointers(
+        &mut self,
+        options: &LaunchOptions,
+        before: &Program,
+    ) -> Result<(), LaunchError> {
+        let option = "--push-pointer";
+        for setting in &options.push_pointers {
+            let slots = setting.target.resolve(before, option)?;
+            let slot = match (&slots[..], &setting.target) {
+                ([slot], _) => *slot,
+                ([], Target::Slot(slot)) if self.buffers.contains_key(slot) => *slot,
+                ([], _) => {
+                    let what = format!(
+                        "{} is no buffer of the module: give its contents with --buffer",
+                        setting.target
+                    );
+                    return Err(LaunchError::WrongTarget { option, what });
+                }
+                ([..], _) => {
+                    let what = format!(
+                        "{} is an array of descriptors: name one element, SET.BINDING.ELEMENT",
+                        setting.target
+                    );
+                    return Err(LaunchError::WrongTarget { option, what });
+                }
+            };
+            self.push_pointers.push((setting.offset, slot, setting.bytes));
         }
         Ok(())
     }

@@ -112,7 +112,7 @@ impl Survey<'_> {
             }
             MemoryOp::Chain(chain) => self.decorations(chain.decorations),
             MemoryOp::ArrayLength { .. } => self.array_length = true,
-            MemoryOp::Variable { .. } => {}
+            MemoryOp::Variable { .. } | MemoryOp::Difference { .. } => {}
         }
     }
 

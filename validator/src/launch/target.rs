@@ -14,6 +14,8 @@ pub enum Target {
     Id(u32),
     /// OpName of a variable, or of the block type behind it.
     Name(String),
+    /// `ptr:NAME`: the buffer that a physical pointer leads to.
+    Named(String),
 }
 
 impl fmt::Display for Target {
@@ -22,6 +24,7 @@ impl fmt::Display for Target {
             Target::Slot(slot) => write!(f, "binding {slot}"),
             Target::Id(id) => write!(f, "variable %{id}"),
             Target::Name(name) => write!(f, "variable named '{name}'"),
+            Target::Named(key) => f.write_str(key),
         }
     }
 }
@@ -38,6 +41,9 @@ impl FromStr for Target {
                 Err(_) => Err(format!("'{text}' is neither %NUMBER nor %NAME")),
             };
         }
+        if NAMED.iter().any(|prefix| text.strip_prefix(prefix).is_some_and(is_name)) {
+            return Ok(Target::Named(text.to_owned()));
+        }
         match text.parse::<Slot>() {
             Ok(slot) => Ok(Target::Slot(slot)),
             Err(_) if is_name(text) && !text.starts_with(|first: char| first.is_ascii_digit()) => {
@@ -47,6 +53,9 @@ impl FromStr for Target {
         }
     }
 }
+
+/// What the keys of memory without a binding begin with.
+const NAMED: [&str; 1] = ["ptr:"];
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '%' || c == '=')
@@ -71,6 +80,7 @@ impl Target {
                     }
                     slots
                 })),
+            Target::Named(_) => Ok(Vec::new()),
             Target::Id(_) | Target::Name(_) => {
                 let variable = self.variable(program, option)?;
                 let slots = Slot::of(variable);
@@ -94,6 +104,7 @@ impl Target {
         option: &'static str,
     ) -> Result<&'p Variable, LaunchError> {
         let found: Vec<&Variable> = match self {
+            Target::Named(_) => Vec::new(),
             Target::Slot(slot) => {
                 program.variables.iter().filter(|v| v.binding == Some((slot.set, slot.binding))).collect()
             }

@@ -191,6 +191,7 @@ mod tests {
             name: "zeros".into(),
             buffers: BTreeMap::from([(slot(0), bytes.clone()), (slot(1), bytes)]),
             push: Vec::new(),
+            physical: Vec::new(),
         };
         let dispatch =
             build_dispatch(&program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]), &launch, &input).unwrap();

@@ -51,7 +51,12 @@ impl FunctionBuilder<'_, '_> {
     fn atomic_of(&mut self, opcode: Opcode, form: Form, instruction: &Instruction) -> Result<(), Problem> {
         let line = instruction.line;
         let pointer = self.operand(instruction, 0)?;
-        let (class, pointee) = self.types().pointer(pointer.ty, line)?;
+        // Through an untyped pointer goes what the value or the result is.
+        let accessed = match instruction.result_type {
+            Some(ty) => ty,
+            None => self.operand(instruction, 3)?.ty,
+        };
+        let (class, pointee) = self.types().pointer_to(pointer.ty, accessed, line)?;
         let lanes = self.types().lanes(pointee, line)?;
         let moves_only = matches!(opcode, Opcode::AtomicLoad | Opcode::AtomicStore | Opcode::AtomicExchange);
         let on_floats =

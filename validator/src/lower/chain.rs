@@ -1,5 +1,8 @@
 //! Access chains: from a pointer to a composite to a pointer to a part of it.
 
+use rspirv::spirv::Op as Opcode;
+
+use super::decorations::Decoration;
 use super::error::Problem;
 use super::function::{FunctionBuilder, Pointee};
 use super::layout::{to_bytes, Placement};
@@ -9,6 +12,35 @@ use super::values::{Value, Values};
 use crate::event::StorageClass;
 use crate::ir::{Bound, Chain, ChainIndex, Decorations, Line, MemoryOp, Op};
 use crate::module::Instruction;
+
+/// What an access chain instruction has besides indices.
+struct Form {
+    /// A base type, as the first operand.
+    untyped: bool,
+    /// An Element operand, in front of the indices.
+    element: bool,
+}
+
+impl Form {
+    fn of(opcode: Opcode) -> Self {
+        Form {
+            untyped: matches!(
+                opcode,
+                Opcode::UntypedAccessChainKHR
+                    | Opcode::UntypedInBoundsAccessChainKHR
+                    | Opcode::UntypedPtrAccessChainKHR
+                    | Opcode::UntypedInBoundsPtrAccessChainKHR
+            ),
+            element: matches!(
+                opcode,
+                Opcode::PtrAccessChain
+                    | Opcode::InBoundsPtrAccessChain
+                    | Opcode::UntypedPtrAccessChainKHR
+                    | Opcode::UntypedInBoundsPtrAccessChainKHR
+            ),
+        }
+    }
+}
 
 /// Where a chain has come to.
 struct Walk {
@@ -30,22 +62,35 @@ impl Walk {
 }
 
 impl FunctionBuilder<'_, '_> {
-    /// Lowers OpAccessChain or OpInBoundsAccessChain.
-    pub fn access_chain(&mut self, instruction: &Instruction) -> Result<(), Problem> {
+    /// Lowers an access chain: typed or not, with an element of the base or without.
+    pub fn access_chain(&mut self, opcode: Opcode, instruction: &Instruction) -> Result<(), Problem> {
         let line = instruction.line;
+        let Form { untyped, element } = Form::of(opcode);
+        let position = usize::from(untyped);
         let result = self.result(instruction)?;
-        let base_id = self.word(instruction, 0)?;
+        let base_id = self.word(instruction, position)?;
         let base = self.value_or_address(base_id, line)?;
-        let (class, pointee) = self.types().pointer(base.ty, line)?;
+        let (class, pointee) = match untyped {
+            true => self.types().pointer_to(base.ty, self.word(instruction, 0)?, line)?,
+            false => self.types().pointer(base.ty, line)?,
+        };
+        let physical = class == StorageClass::PhysicalStorageBuffer;
+        // What an untyped pointer leads to is said here, not where it was made.
+        let known = if untyped { Pointee::unknown() } else { self.pointee(base_id) };
         let mut walk = Walk {
             ty: pointee,
-            placement: self.pointee(base_id).placement,
+            placement: known.placement,
             offset: 0,
-            from_start: self.pointee(base_id).start,
+            from_start: known.start.filter(|_| !physical),
             decorations: Decorations::default(),
             indices: Vec::new(),
         };
-        let mut indices = instruction.words_from(1);
+        let mut indices = instruction.words_from(position + 1);
+        if let (true, Some((&first, rest))) = (element, indices.split_first()) {
+            let strided = if untyped { pointee } else { base.ty };
+            self.element(&mut walk, strided, first, line)?;
+            indices = rest;
+        }
         if let (StorageClass::Uniform | StorageClass::StorageBuffer, Some((&first, rest))) =
             (class, indices.split_first())
         {
@@ -57,8 +102,7 @@ impl FunctionBuilder<'_, '_> {
         for &index in indices {
             self.step(&mut walk, index, line)?;
         }
-        let (wanted_class, wanted) = self.types().pointer(result.ty, line)?;
-        if (wanted_class, wanted) != (class, walk.ty) {
+        if self.types().pointer_to(result.ty, walk.ty, line)? != (class, walk.ty) {
             return Err(Problem::invalid(line, "the result type does not fit where the chain leads"));
         }
         if let Some(id) = instruction.result {
@@ -70,9 +114,35 @@ impl FunctionBuilder<'_, '_> {
             offset: to_bytes(walk.offset, line)?,
             indices: walk.indices,
             decorations: walk.decorations,
+            physical,
         };
         self.emit(Op::Memory(MemoryOp::Chain(chain)), instruction);
         Ok(())
+    }
+
+    /// The Element operand: elements of the array that the base stands in, which is as long as the
+    /// object. `strided` is the type that may be decorated with their stride.
+    fn element(&mut self, walk: &mut Walk, strided: u32, index: u32, line: Line) -> Result<(), Problem> {
+        let stride = self.element_stride(strided, walk.ty, walk.placement, line)?;
+        let (value, width) = self.index(index, line)?;
+        walk.from_start = None;
+        walk.indices.push(ChainIndex { index: value.operand, width, stride, bound: Bound::Unbounded });
+        Ok(())
+    }
+
+    /// Bytes from one element to the next of the array that a pointer points into.
+    pub fn element_stride(
+        &self,
+        strided: u32,
+        element: u32,
+        placement: Placement,
+        line: Line,
+    ) -> Result<u32, Problem> {
+        let decorated = self.program.globals.decorations.find(strided, |decoration| match decoration {
+            Decoration::ArrayStride(stride) => Some(*stride),
+            _ => None,
+        });
+        self.types().array_stride(element, decorated, placement, line)
     }
 
     /// The index into an array of descriptors.
@@ -141,17 +211,19 @@ impl FunctionBuilder<'_, '_> {
             }
             Type::RuntimeArray { element, stride } => {
                 let stride = types.array_stride(*element, *stride, walk.placement, line)?;
-                let Some(start) = walk.from_start else {
-                    return Err(Problem::unsupported("a runtime array at a variable offset", line));
+                // Where the array starts is not known in all memory: the object's size bounds the access.
+                let bound = match walk.from_start {
+                    Some(start) => Bound::RuntimeArray { start: to_bytes(start, line)? },
+                    None => Bound::Unbounded,
                 };
-                let start = to_bytes(start, line)?;
-                (*element, stride, Bound::RuntimeArray { start }, walk.placement)
+                (*element, stride, bound, walk.placement)
             }
             Type::Void
             | Type::Bool
             | Type::Int { .. }
             | Type::Float { .. }
             | Type::Pointer { .. }
+            | Type::UntypedPointer { .. }
             | Type::Function { .. } => {
                 return Err(Problem::invalid(line, "an index leads into a type without parts"));
             }
@@ -169,7 +241,10 @@ impl FunctionBuilder<'_, '_> {
             (Bound::Elements(count), Some(number)) if number < u64::from(count) => {
                 walk.forward(number.saturating_mul(u64::from(stride)));
             }
-            (Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Descriptor(_), _) => {
+            (
+                Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded | Bound::Descriptor(_),
+                _,
+            ) => {
                 let (value, width) = self.index(index, line)?;
                 walk.from_start = None;
                 walk.indices.push(ChainIndex { index: value.operand, width, stride, bound });

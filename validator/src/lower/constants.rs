@@ -65,7 +65,7 @@ impl ConstantTable {
         else {
             return false;
         };
-        if matches!(opcode, Opcode::Variable | Opcode::ExtInst) {
+        if matches!(opcode, Opcode::Variable | Opcode::UntypedVariableKHR | Opcode::ExtInst) {
             return false;
         }
         let constant = self.resolve(opcode, ty, instruction, types, specialised);
@@ -140,6 +140,7 @@ impl ConstantTable {
                 types.for_each_scalar(ty, line, &mut |scalar| match scalar {
                     ScalarType::Number(_) => components.push(Scalar::new(0)),
                     ScalarType::Pointer => components.extend(Pointer::null().encode()),
+                    ScalarType::PhysicalPointer => components.extend([Scalar::new(0); 2]),
                 })?;
                 components
             }
@@ -183,6 +184,11 @@ impl ConstantTable {
         };
         let op = computation.lower().ok_or_else(unsupported)??;
         fold::evaluate(&op, &types.widths(ty, line)?, &self.pool).ok_or_else(unsupported)
+    }
+
+    /// A scalar that no instruction declares.
+    pub fn scalar(&mut self, value: Scalar, line: Line) -> Result<Operand, Problem> {
+        self.intern(vec![value], line)
     }
 
     fn intern(&mut self, components: Vec<Scalar>, line: Line) -> Result<Operand, Problem> {

@@ -180,6 +180,7 @@ impl FunctionBuilder<'_, '_> {
 
     fn return_value(&mut self, instruction: &Instruction) -> Result<ControlOp, Problem> {
         let value = self.operand(instruction, 0)?;
+        self.keep_placement(instruction, 0)?;
         if value.ty != self.result_type {
             return Err(Problem::invalid(instruction.line, "the value is not of the function's result type"));
         }

@@ -1,7 +1,7 @@
 //! Lowers one function: registers for its values, code for its reachable blocks, its loops.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::Op as Opcode;
 
@@ -14,7 +14,7 @@ use super::types::{Kind, Type, TypeTable};
 use super::values::{Computation, Value, Values};
 use crate::ir::flow::{Flow, Node};
 use crate::ir::liveness::{live_registers, Runs};
-use crate::ir::{Block, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter};
+use crate::ir::{Block, Decorations, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter};
 use crate::module::Instruction;
 
 /// A frame of more register components than this is refused.
@@ -32,6 +32,10 @@ pub(super) struct FunctionBuilder<'b, 'm> {
     /// The result type of the function.
     pub result_type: u32,
     pub locals: Vec<Local>,
+    /// Ids of the function's own variables.
+    pub local_ids: HashSet<u32>,
+    /// Where the results of the reachable blocks are made.
+    pub definitions: HashMap<u32, usize>,
     /// `None` for values that could not be lowered.
     values: HashMap<u32, Option<Value>>,
     registers: u32,
@@ -56,6 +60,11 @@ pub(super) struct Pointee {
 impl Pointee {
     const OBJECT: Pointee =
         Pointee { placement: Placement { matrix: None, component_stride: None }, start: Some(0) };
+
+    /// A pointer of which only its type is known.
+    pub fn unknown() -> Self {
+        Pointee { start: None, ..Pointee::OBJECT }
+    }
 }
 
 /// Uses of the module's scope that were not yet taken up.
@@ -136,6 +145,8 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             pointees: HashMap::new(),
             result_type: 0,
             locals: Vec::new(),
+            local_ids: HashSet::new(),
+            definitions: HashMap::new(),
             values: HashMap::new(),
             registers: 0,
             runs: Runs::default(),
@@ -169,7 +180,11 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
 
     /// What is known about where a pointer leads.
     pub fn pointee(&self, id: u32) -> Pointee {
-        self.pointees.get(&id).copied().unwrap_or(Pointee::OBJECT)
+        let made = |id| self.program.globals.variable(id).is_some() || self.local_ids.contains(&id);
+        self.pointees.get(&id).copied().unwrap_or_else(|| match made(id) {
+            true => Pointee::OBJECT,
+            false => Pointee::unknown(),
+        })
     }
 
     /// The operand word of an instruction.
@@ -243,11 +258,17 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         if instruction.result_type != Some(ty) {
             return Err(Problem::invalid(line, "a parameter does not match the function's type"));
         }
+        // Physical pointers are no declarations' own.
+        let declares = self.types().is_pointer(ty) && !self.types().is_physical(ty);
+        let declaration = declares.then(|| self.program.declare_parameter());
         Ok(Parameter {
             register: self.register(ty, line)?,
             count: self.types().components(ty, line)?,
-            declaration: self.types().is_pointer(ty).then(|| self.program.declare_parameter()),
-            decorations: decorations_of(&self.program.globals, id),
+            declaration,
+            decorations: match self.types().is_pointer(ty) {
+                true => decorations_of(&self.program.globals, id),
+                false => Decorations::default(),
+            },
         })
     }
 
@@ -261,6 +282,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 if instruction.op() == Some(Opcode::ExtInst) && self.is_non_semantic(&instruction) {
                     continue;
                 }
+                self.definitions.insert(id, at);
                 let register = self.register(ty, instruction.line);
                 let register = self.program.problems.keep(register);
                 let value = register.map(|register| Value { ty, operand: Operand::register(register) });
@@ -370,9 +392,26 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             | Opcode::Load
             | Opcode::Store
             | Opcode::CopyMemory
+            | Opcode::CopyMemorySized
             | Opcode::AccessChain
             | Opcode::InBoundsAccessChain
-            | Opcode::ArrayLength => self.memory(opcode, instruction),
+            | Opcode::PtrAccessChain
+            | Opcode::InBoundsPtrAccessChain
+            | Opcode::UntypedVariableKHR
+            | Opcode::UntypedAccessChainKHR
+            | Opcode::UntypedInBoundsAccessChainKHR
+            | Opcode::UntypedPtrAccessChainKHR
+            | Opcode::UntypedInBoundsPtrAccessChainKHR
+            | Opcode::ArrayLength
+            | Opcode::UntypedArrayLengthKHR => self.memory(opcode, instruction),
+            Opcode::ConvertUToPtr | Opcode::ConvertPtrToU | Opcode::PtrDiff => {
+                self.pointer(opcode, instruction)
+            }
+            Opcode::Bitcast | Opcode::PtrEqual | Opcode::PtrNotEqual
+                if self.on_physical(instruction) =>
+            {
+                self.pointer(opcode, instruction)
+            }
             Opcode::MemoryBarrier | Opcode::ControlBarrier => self.barrier(opcode, instruction),
             Opcode::AssumeTrueKHR => {
                 let condition = self.scalar(instruction, 0, Kind::Bool)?.0.operand;

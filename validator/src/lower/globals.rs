@@ -51,7 +51,7 @@ impl<'m> Globals<'m> {
         for at in globals.index.module_scope.clone() {
             let Some(instruction) = module.instruction(at) else { break };
             let Globals { decorations, types, constants, .. } = &mut globals;
-            if instruction.op() == Some(Opcode::Variable) {
+            if matches!(instruction.op(), Some(Opcode::Variable | Opcode::UntypedVariableKHR)) {
                 if let Some(id) = instruction.result {
                     globals.variables.insert(id, at);
                 }

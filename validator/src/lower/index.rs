@@ -12,6 +12,8 @@ use crate::module::Module;
 pub(super) struct Index {
     /// The name that OpName gives an id.
     names: HashMap<u32, String>,
+    /// The name that OpMemberName gives a member of a struct.
+    member_names: HashMap<(u32, u32), String>,
     /// The name that the user's text has for an id.
     text_names: HashMap<u32, String>,
     /// OpFunction to OpFunctionEnd of each function, by its id.
@@ -45,6 +47,15 @@ impl Index {
                         }
                     }
                 }
+                Some(Opcode::MemberName) => {
+                    if let (Some(id), Some(member), Some((name, _))) =
+                        (instruction.word(0), instruction.word(1), instruction.string(2))
+                    {
+                        if !name.is_empty() {
+                            index.member_names.insert((id, member), name);
+                        }
+                    }
+                }
                 Some(Opcode::ExtInstImport) => {
                     if let (Some(id), Some((name, _))) = (instruction.result, instruction.string(0)) {
                         index.imports.insert(id, name);
@@ -71,6 +82,11 @@ impl Index {
     /// The OpName of an id.
     pub fn name(&self, id: u32) -> Option<&str> {
         self.names.get(&id).map(String::as_str)
+    }
+
+    /// The OpMemberName of a member of a struct.
+    pub fn member_name(&self, id: u32, member: u32) -> Option<&str> {
+        self.member_names.get(&(id, member)).map(String::as_str)
     }
 
     /// The OpName of an id, or else what the user's text calls it.

@@ -2,12 +2,13 @@
 //! RowMajor or ColMajor), naturally elsewhere.
 //!
 //! The natural layout puts each scalar at the next multiple of its size, a bool in 4 bytes and a
-//! pointer in 16.
+//! pointer in 16; a physical pointer is an address of 8 bytes.
 
 use std::collections::HashMap;
 
 use super::error::Problem;
 use super::types::{MatrixLayout, MatrixSize, Member, Type, TypeTable};
+use crate::event::StorageClass;
 use crate::ir::{Leaf, LeafKind, Line, Shape, ShapeId};
 
 /// Sizes are cut here, far beyond what is accepted, so that sums and products fit in 64 bits.
@@ -100,7 +101,11 @@ impl TypeTable {
                 let size = u64::from(width / 8);
                 Extent { size, alignment: size }
             }
-            Type::Pointer { .. } => Extent { size: 16, alignment: 8 },
+            Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
+            | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
+                Extent { size: 8, alignment: 8 }
+            }
+            Type::Pointer { .. } | Type::UntypedPointer { .. } => Extent { size: 16, alignment: 8 },
             Type::Vector { component, count } => {
                 let scalar = self.natural_extent(*component, line)?;
                 let stride = placement.component_stride.map_or(scalar.size, u64::from);
@@ -163,7 +168,12 @@ impl TypeTable {
         match self.get(id, line)? {
             Type::Bool => leaf(offset, LeafKind::Bool),
             Type::Int { width } | Type::Float { width } => leaf(offset, LeafKind::Number(width / 8)),
-            Type::Pointer { .. } => {
+            Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
+            | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
+                leaf(offset, LeafKind::Number(8))?;
+                leaf(offset + 8, LeafKind::PhysicalTag)
+            }
+            Type::Pointer { .. } | Type::UntypedPointer { .. } => {
                 leaf(offset, LeafKind::PointerHalf)?;
                 leaf(offset + 8, LeafKind::PointerHalf)
             }
@@ -228,6 +238,19 @@ pub(super) struct ShapeTable {
 }
 
 impl ShapeTable {
+    /// A run of bytes without a type.
+    pub fn bytes(&mut self, size: u32, line: Line) -> Result<ShapeId, Problem> {
+        /// Larger copies are refused: each byte becomes a component.
+        const MAX_COPY: u32 = 1 << 16;
+        if size > MAX_COPY {
+            return Err(Problem::unsupported(format!("a copy of {size} bytes"), line));
+        }
+        let leaves = (0..size).map(|offset| Leaf { offset, kind: LeafKind::Number(1) }).collect();
+        let shape = ShapeId(u32::try_from(self.shapes.len()).unwrap_or(u32::MAX));
+        self.shapes.push(Shape { leaves, size });
+        Ok(shape)
+    }
+
     /// The shape of a type.
     pub fn intern(
         &mut self,

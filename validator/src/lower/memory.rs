@@ -1,13 +1,16 @@
 //! Memory instructions (SPIR-V specification 3.3.8).
 
+use std::collections::HashSet;
+
 use rspirv::spirv::{MemoryAccess, Op as Opcode};
 
 use super::barriers::decode_scope;
+use super::decorations::Decoration;
 use super::error::Problem;
 use super::function::FunctionBuilder;
 use super::layout::Placement;
 use super::program::decorations_of;
-use super::types::Type;
+use super::types::{Type, TypeTable};
 use super::values::Values;
 use super::variables::initializer;
 use crate::event::StorageClass;
@@ -31,8 +34,18 @@ impl FunctionBuilder<'_, '_> {
             Opcode::Load => self.load(instruction),
             Opcode::Store => self.store(instruction),
             Opcode::CopyMemory => self.copy_memory(instruction),
-            Opcode::AccessChain | Opcode::InBoundsAccessChain => self.access_chain(instruction),
-            Opcode::ArrayLength => self.array_length(instruction),
+            Opcode::CopyMemorySized => self.copy_memory_sized(instruction),
+            Opcode::AccessChain
+            | Opcode::InBoundsAccessChain
+            | Opcode::PtrAccessChain
+            | Opcode::InBoundsPtrAccessChain
+            | Opcode::UntypedAccessChainKHR
+            | Opcode::UntypedInBoundsAccessChainKHR
+            | Opcode::UntypedPtrAccessChainKHR
+            | Opcode::UntypedInBoundsPtrAccessChainKHR => self.access_chain(opcode, instruction),
+            Opcode::UntypedVariableKHR => self.local(instruction),
+            Opcode::ArrayLength => self.array_length(instruction, None),
+            Opcode::UntypedArrayLengthKHR => self.array_length(instruction, instruction.word(0)),
             _ => Err(Problem::unsupported(instruction.name(), instruction.line)),
         }
     }
@@ -41,7 +54,9 @@ impl FunctionBuilder<'_, '_> {
     fn local(&mut self, instruction: &Instruction) -> Result<(), Problem> {
         let line = instruction.line;
         let result = self.result(instruction)?;
-        let (class, pointee) = self.types().pointer(result.ty, line)?;
+        let declared = variable_type(self.types(), instruction)?;
+        let (class, pointee) = (declared.class, declared.pointee);
+        self.local_ids.extend(instruction.result);
         if class != StorageClass::Function {
             let message = format!("a variable in a function has the storage class {class:?}");
             return Err(Problem::invalid(line, message));
@@ -52,7 +67,7 @@ impl FunctionBuilder<'_, '_> {
             register: result.operand.index(),
             size: globals.types.size(pointee, Placement::default(), line)?,
             shape,
-            initializer: initializer(globals, instruction.word(1), pointee, line)?,
+            initializer: initializer(globals, declared.initializer, pointee, line)?,
             decorations: decorations_of(globals, instruction.result.unwrap_or(0)),
             line,
         };
@@ -62,27 +77,50 @@ impl FunctionBuilder<'_, '_> {
 
     /// The memory that an access through the pointer at this operand position touches. Decorations
     /// of members that the access covers are united onto the pointer first.
-    fn target(&mut self, instruction: &Instruction, position: usize) -> Result<Target, Problem> {
+    ///
+    /// `accessed` is the type of an access through an untyped pointer.
+    fn target(
+        &mut self,
+        instruction: &Instruction,
+        position: usize,
+        accessed: Option<u32>,
+    ) -> Result<Target, Problem> {
         let line = instruction.line;
         let id = self.word(instruction, position)?;
         let pointer = self.value_or_address(id, line)?;
-        let (class, pointee) = self.types().pointer(pointer.ty, line)?;
+        let (class, pointee) = match accessed {
+            Some(accessed) => self.types().pointer_to(pointer.ty, accessed, line)?,
+            None => self.types().pointer(pointer.ty, line)?,
+        };
         let placement = self.pointee(id).placement;
         let shape = self.program.shapes.intern(&self.program.globals.types, pointee, placement, line)?;
         let decorations = self.types().member_decorations(pointee, line)?;
         let mut operand = pointer.operand;
         if decorations != Decorations::default() {
             let dst = self.register(pointer.ty, line)?;
-            let chain = Chain { dst, base: operand, offset: 0, indices: Vec::new(), decorations };
-            self.emit(Op::Memory(MemoryOp::Chain(chain)), instruction);
+            self.decorate(dst, operand, class, decorations, instruction);
             operand = Operand::register(dst);
         }
         Ok(Target { pointer: operand, class, pointee, shape })
     }
 
+    /// A pointer with more decorations.
+    fn decorate(
+        &mut self,
+        dst: u32,
+        base: Operand,
+        class: StorageClass,
+        decorations: Decorations,
+        instruction: &Instruction,
+    ) {
+        let physical = class == StorageClass::PhysicalStorageBuffer;
+        let chain = Chain { dst, base, offset: 0, indices: Vec::new(), decorations, physical };
+        self.emit(Op::Memory(MemoryOp::Chain(chain)), instruction);
+    }
+
     fn load(&mut self, instruction: &Instruction) -> Result<(), Problem> {
         let result = self.result(instruction)?;
-        let target = self.target(instruction, 0)?;
+        let target = self.target(instruction, 0, Some(result.ty))?;
         if target.pointee != result.ty {
             let message = "the result is not of the type that the pointer leads to";
             return Err(Problem::invalid(instruction.line, message));
@@ -96,12 +134,20 @@ impl FunctionBuilder<'_, '_> {
             operands,
         };
         self.emit(Op::Memory(op), instruction);
+        if self.types().is_physical(result.ty) {
+            let decorations = self.held_decorations(self.word(instruction, 0)?);
+            if decorations != Decorations::default() {
+                let class = StorageClass::PhysicalStorageBuffer;
+                self.decorate(result.operand.index(), result.operand, class, decorations, instruction);
+            }
+        }
         Ok(())
     }
 
     fn store(&mut self, instruction: &Instruction) -> Result<(), Problem> {
         let object = self.operand(instruction, 1)?;
-        let target = self.target(instruction, 0)?;
+        let target = self.target(instruction, 0, Some(object.ty))?;
+        self.keep_placement(instruction, 1)?;
         if target.pointee != object.ty {
             let message = "the object is not of the type that the pointer leads to";
             return Err(Problem::invalid(instruction.line, message));
@@ -121,8 +167,11 @@ impl FunctionBuilder<'_, '_> {
     /// Of two sets of memory operands the first is the target's; a single one is for both, but
     /// what makes available is the target's and what makes visible the source's.
     fn copy_memory(&mut self, instruction: &Instruction) -> Result<(), Problem> {
-        let target = self.target(instruction, 0)?;
-        let source = self.target(instruction, 1)?;
+        // Of an untyped pointer the other one says the type.
+        let mut typed = |position: usize| self.typed_pointee(instruction, position);
+        let (left, right) = (typed(0)?, typed(1)?);
+        let target = self.target(instruction, 0, left.or(right))?;
+        let source = self.target(instruction, 1, right.or(left))?;
         let (first, position) = self.memory_operands(instruction, 2)?;
         let (second, _) = self.memory_operands(instruction, position)?;
         let second = if position < instruction.operands.len() { second } else { first };
@@ -188,13 +237,18 @@ impl FunctionBuilder<'_, '_> {
         Ok((operands, next))
     }
 
-    fn array_length(&mut self, instruction: &Instruction) -> Result<(), Problem> {
+    /// The length of a runtime array; `structure` is the type behind an untyped pointer.
+    fn array_length(&mut self, instruction: &Instruction, structure: Option<u32>) -> Result<(), Problem> {
         let line = instruction.line;
         let result = self.result(instruction)?;
-        let structure = self.operand(instruction, 0)?;
-        let number = self.word(instruction, 1)? as usize;
+        let position = usize::from(structure.is_some());
+        let pointer = self.operand(instruction, position)?;
+        let number = self.word(instruction, position + 1)? as usize;
         let types = self.types();
-        let (_, pointee) = types.pointer(structure.ty, line)?;
+        let (_, pointee) = match structure {
+            Some(structure) => types.pointer_to(pointer.ty, structure, line)?,
+            None => types.pointer(pointer.ty, line)?,
+        };
         let invalid = || Problem::invalid(line, "OpArrayLength does not name a runtime array");
         let Type::Struct { members, .. } = types.get(pointee, line)? else { return Err(invalid()) };
         let offsets = types.member_offsets(members, line)?;
@@ -206,11 +260,112 @@ impl FunctionBuilder<'_, '_> {
         };
         let op = MemoryOp::ArrayLength {
             dst: result.operand.index(),
-            pointer: structure.operand,
+            pointer: pointer.operand,
             offset: super::layout::to_bytes(offset, line)?,
             stride: types.array_stride(*element, *stride, member.placement(), line)?,
         };
         self.emit(Op::Memory(op), instruction);
         Ok(())
     }
+
+    /// What the typed pointer at this operand position points to; `None` for an untyped one.
+    fn typed_pointee(&mut self, instruction: &Instruction, position: usize) -> Result<Option<u32>, Problem> {
+        let pointer = self.operand(instruction, position)?;
+        match *self.types().get(pointer.ty, instruction.line)? {
+            Type::UntypedPointer { .. } => Ok(None),
+            _ => Ok(Some(self.types().pointer(pointer.ty, instruction.line)?.1)),
+        }
+    }
+
+    /// Refuses to let a pointer out of sight whose memory lies otherwise than its type says: nothing
+    /// would tell where it comes back.
+    pub fn keep_placement(&self, instruction: &Instruction, position: usize) -> Result<(), Problem> {
+        let id = self.word(instruction, position)?;
+        if self.pointee(id).placement == Placement::default() {
+            return Ok(());
+        }
+        let what = format!("{} of a pointer into a matrix", instruction.name());
+        Err(Problem::unsupported(what, instruction.line))
+    }
+
+    /// What AliasedPointer and RestrictPointer say of the physical pointers in the variable that this
+    /// pointer leads into.
+    fn held_decorations(&self, pointer: u32) -> Decorations {
+        let module = self.program.globals.module;
+        let mut id = pointer;
+        let mut seen = HashSet::new();
+        // Chains lead back to their variable; a pointer that was chosen has none.
+        while seen.insert(id) {
+            let made = self.definitions.get(&id).and_then(|at| module.instruction(*at));
+            match made {
+                Some(made) if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) => {
+                    id = made.word(0).unwrap_or(0);
+                }
+                Some(_) | None => break,
+            }
+        }
+        let held = self.program.globals.decorations.of(id);
+        Decorations {
+            aliased: held.contains(&Decoration::AliasedPointer),
+            restrict: held.contains(&Decoration::RestrictPointer),
+            ..Decorations::default()
+        }
+    }
+
+    /// OpCopyMemorySized with a constant size.
+    fn copy_memory_sized(&mut self, instruction: &Instruction) -> Result<(), Problem> {
+        let line = instruction.line;
+        let size = self.word(instruction, 2)?;
+        if !self.program.globals.constants.contains(size) {
+            return Err(Problem::unsupported("OpCopyMemorySized of a size that is no constant", line));
+        }
+        let size = super::layout::to_bytes(self.program.globals.integer(size, line)?, line)?;
+        let shape = self.program.shapes.bytes(size, line)?;
+        let mut side = |position: usize| -> Result<(Operand, StorageClass), Problem> {
+            let pointer = self.operand(instruction, position)?;
+            let class = self.types().pointer_class(pointer.ty);
+            let class = class.ok_or_else(|| Problem::invalid(line, "a pointer is expected here"))?;
+            Ok((pointer.operand, class))
+        };
+        let (target, target_class) = side(0)?;
+        let (source, source_class) = side(1)?;
+        let (first, position) = self.memory_operands(instruction, 3)?;
+        let (second, _) = self.memory_operands(instruction, position)?;
+        let second = if position < instruction.operands.len() { second } else { first };
+        let op = MemoryOp::Copy {
+            target,
+            target_class,
+            target_shape: shape,
+            target_operands: MemoryOperands { make_visible: None, ..first },
+            source,
+            source_class,
+            source_shape: shape,
+            source_operands: MemoryOperands { make_available: None, ..second },
+        };
+        self.emit(Op::Memory(op), instruction);
+        Ok(())
+    }
+}
+
+/// What an OpVariable or OpUntypedVariableKHR declares.
+pub(super) struct Declared {
+    pub class: StorageClass,
+    /// The type of the memory; for an untyped variable without a data type that of nothing.
+    pub pointee: u32,
+    pub initializer: Option<u32>,
+}
+
+/// Takes a variable's declaration apart.
+pub(super) fn variable_type(types: &TypeTable, instruction: &Instruction) -> Result<Declared, Problem> {
+    let line = instruction.line;
+    let ty = instruction.result_type.unwrap_or(0);
+    if instruction.op() == Some(Opcode::UntypedVariableKHR) {
+        let Some(data) = instruction.word(1) else {
+            return Err(Problem::unsupported("OpUntypedVariableKHR without a data type", line));
+        };
+        let (class, pointee) = types.pointer_to(ty, data, line)?;
+        return Ok(Declared { class, pointee, initializer: instruction.word(2) });
+    }
+    let (class, pointee) = types.pointer(ty, line)?;
+    Ok(Declared { class, pointee, initializer: instruction.word(1) })
 }

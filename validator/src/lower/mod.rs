@@ -27,6 +27,8 @@ mod integer_dot;
 mod layout;
 mod matrix;
 mod memory;
+mod physical;
+mod pointers;
 mod program;
 mod recursion;
 mod specialisation;
@@ -98,7 +100,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     }
     mark_communicating_loops(&mut functions);
     let variables = builder.settle(&mut functions);
-    let ProgramBuilder { globals, shapes, problems, harvested, .. } = builder;
+    let ProgramBuilder { globals, shapes, problems, harvested, pointees, .. } = builder;
     problems.finish()?;
 
     let entry = Entry {
@@ -114,6 +116,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
         memory_model,
         entry,
         variables,
+        pointees: pointees.finish(&globals),
         constants: globals.constants.pool,
         shapes: shapes.shapes,
         functions,

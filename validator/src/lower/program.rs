@@ -6,6 +6,7 @@ use super::decorations::{memory_decorations, Decoration};
 use super::error::{Problem, Problems};
 use super::globals::Globals;
 use super::layout::ShapeTable;
+use super::physical::Pointees;
 use super::types::{BlockKind, Type};
 use super::values::Value;
 use super::variables;
@@ -19,6 +20,7 @@ pub(super) struct ProgramBuilder<'m> {
     pub shapes: ShapeTable,
     pub problems: Problems,
     pub harvested: BTreeSet<u32>,
+    pub pointees: Pointees,
     /// Numbers of the variables in use, by id, in order of first use.
     numbers: HashMap<u32, u32>,
     /// The variables in use with the places of their declarations.
@@ -37,6 +39,7 @@ impl<'m> ProgramBuilder<'m> {
             shapes: ShapeTable::default(),
             problems,
             harvested: BTreeSet::new(),
+            pointees: Pointees::default(),
             numbers: HashMap::new(),
             variables: Vec::new(),
             functions: Vec::new(),
@@ -49,7 +52,7 @@ impl<'m> ProgramBuilder<'m> {
         if let Some(&number) = self.numbers.get(&id) {
             return Ok(number);
         }
-        let variable = variables::lower(&self.globals, &mut self.shapes, id, at)?;
+        let variable = variables::lower(&self.globals, &mut self.shapes, &mut self.pointees, id, at)?;
         let number = self.variables.len() as u32;
         self.variables.push((at, variable));
         self.numbers.insert(id, number);

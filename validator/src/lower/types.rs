@@ -31,6 +31,7 @@ pub(super) enum Type {
     RuntimeArray { element: u32, stride: Option<u32> },
     Struct { members: Rc<[Member]>, block: BlockKind },
     Pointer { class: StorageClass, pointee: u32 },
+    UntypedPointer { class: StorageClass },
     Function { result: u32, parameters: Rc<[u32]> },
 }
 
@@ -92,6 +93,8 @@ struct Known {
     depth: u32,
     /// United decorations of the members, at any depth.
     decorations: Decorations,
+    /// Whether values hold physical pointers, or runtime arrays of them.
+    physical: bool,
     /// In memory, without a placement; `None` where memory cannot hold the type.
     extent: Option<Extent>,
 }
@@ -110,6 +113,14 @@ impl TypeTable {
         decorations: &DecorationTable,
         constants: &ConstantTable,
     ) {
+        if let (Some(Opcode::TypeForwardPointer), Some(id), Some(class)) =
+            (instruction.op(), instruction.word(0), instruction.word(1))
+        {
+            // Structs may hold the pointer from here on; what it points to comes with its declaration.
+            let ty = storage_class(class, instruction.line).map(|class| Type::Pointer { class, pointee: 0 });
+            self.known.insert(id, ty.and_then(|ty| self.measure(ty, instruction.line)));
+            return;
+        }
         // Constants and variables have a result type; what else has a result is never looked up.
         let (Some(id), None) = (instruction.result, instruction.result_type) else { return };
         let known = match instruction.op() {
@@ -181,6 +192,9 @@ impl TypeTable {
                 },
             },
             Opcode::TypePointer => Type::Pointer { class: storage_class(word(0)?, line)?, pointee: word(1)? },
+            Opcode::TypeUntypedPointerKHR => {
+                Type::UntypedPointer { class: storage_class(word(0)?, line)? }
+            }
             Opcode::TypeFunction => {
                 Type::Function { result: word(0)?, parameters: instruction.words_from(1).into() }
             }
@@ -193,17 +207,23 @@ impl TypeTable {
         let mut depth = 0;
         let mut decorations = Decorations::default();
         let mut components: u64 = 0;
+        let mut physical = matches!(
+            ty,
+            Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
+                | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer }
+        );
         let mut part = |id: u32, times: u32| -> Result<(), Problem> {
             let known = self.known(id, line)?;
             depth = depth.max(known.depth + 1);
             decorations = decorations.union(known.decorations);
+            physical |= known.physical;
             components += u64::from(known.components) * u64::from(times);
             Ok(())
         };
         match &ty {
             Type::Void | Type::Function { .. } => {}
             Type::Bool | Type::Int { .. } | Type::Float { .. } => components = 1,
-            Type::Pointer { .. } => components = 2,
+            Type::Pointer { .. } | Type::UntypedPointer { .. } => components = 2,
             Type::Vector { component, count } => {
                 let scalar = matches!(
                     self.known(*component, line)?.ty,
@@ -247,7 +267,7 @@ impl TypeTable {
         // Large arrays exist in memory; what is refused is a value of that size.
         let components = u32::try_from(components).unwrap_or(u32::MAX);
         let extent = self.measure_extent(&ty, Placement::default(), line)?;
-        Ok(Known { ty, components, depth, decorations, extent })
+        Ok(Known { ty, components, depth, decorations, physical, extent })
     }
 
     /// Size and alignment of a type in memory, where nothing but the type says how it lies there.
@@ -290,6 +310,11 @@ impl TypeTable {
         Ok(self.known(id, line)?.decorations)
     }
 
+    /// Whether memory of this type holds physical pointers.
+    pub fn holds_physical(&self, id: u32, line: Line) -> Result<bool, Problem> {
+        Ok(self.known(id, line)?.physical)
+    }
+
     /// The scalar or vector type with this id.
     pub fn lanes(&self, id: u32, line: Line) -> Result<Lanes, Problem> {
         match *self.get(id, line)? {
@@ -303,6 +328,7 @@ impl TypeTable {
             | Type::RuntimeArray { .. }
             | Type::Struct { .. }
             | Type::Pointer { .. }
+            | Type::UntypedPointer { .. }
             | Type::Function { .. } => Err(Problem::invalid(line, "a scalar or vector is expected here")),
         }
     }
@@ -322,12 +348,36 @@ impl TypeTable {
     pub fn pointer(&self, id: u32, line: Line) -> Result<(StorageClass, u32), Problem> {
         match *self.get(id, line)? {
             Type::Pointer { class, pointee } => Ok((class, pointee)),
+            Type::UntypedPointer { .. } => Err(Problem::invalid(line, "a typed pointer is expected here")),
             _ => Err(Problem::invalid(line, "a pointer is expected here")),
         }
     }
 
+    /// The pointer type with this id, at which an access of this type goes: storage class and type.
+    pub fn pointer_to(&self, id: u32, accessed: u32, line: Line) -> Result<(StorageClass, u32), Problem> {
+        match *self.get(id, line)? {
+            Type::UntypedPointer { class } => Ok((class, accessed)),
+            _ => self.pointer(id, line),
+        }
+    }
+
+    /// The storage class of a pointer type, typed or not.
+    pub fn pointer_class(&self, id: u32) -> Option<StorageClass> {
+        match self.known.get(&id) {
+            Some(Ok(Known { ty: Type::Pointer { class, .. } | Type::UntypedPointer { class }, .. })) => {
+                Some(*class)
+            }
+            _ => None,
+        }
+    }
+
     pub fn is_pointer(&self, id: u32) -> bool {
-        matches!(self.known.get(&id), Some(Ok(Known { ty: Type::Pointer { .. }, .. })))
+        self.pointer_class(id).is_some()
+    }
+
+    /// Whether this is a pointer type whose values are addresses.
+    pub fn is_physical(&self, id: u32) -> bool {
+        self.pointer_class(id) == Some(StorageClass::PhysicalStorageBuffer)
     }
 
     /// The type of the part of a composite at this index, and the part's first component.
@@ -360,6 +410,7 @@ impl TypeTable {
             | Type::Float { .. }
             | Type::RuntimeArray { .. }
             | Type::Pointer { .. }
+            | Type::UntypedPointer { .. }
             | Type::Function { .. } => Err(Problem::invalid(line, "a composite is expected here")),
         }
     }
@@ -369,7 +420,7 @@ impl TypeTable {
         let mut widths = Vec::with_capacity(self.components(id, line)? as usize);
         self.for_each_scalar(id, line, &mut |scalar| match scalar {
             ScalarType::Number(width) => widths.push(width),
-            ScalarType::Pointer => widths.extend([64, 64]),
+            ScalarType::Pointer | ScalarType::PhysicalPointer => widths.extend([64, 64]),
         })?;
         Ok(widths)
     }
@@ -389,7 +440,11 @@ impl TypeTable {
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
             Type::Bool => visit(ScalarType::Number(1)),
             Type::Int { width } | Type::Float { width } => visit(ScalarType::Number(*width)),
-            Type::Pointer { .. } => visit(ScalarType::Pointer),
+            Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
+            | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
+                visit(ScalarType::PhysicalPointer)
+            }
+            Type::Pointer { .. } | Type::UntypedPointer { .. } => visit(ScalarType::Pointer),
             Type::Vector { component: part, count }
             | Type::Matrix { column: part, columns: count }
             | Type::Array { element: part, length: count, .. } => {
@@ -414,6 +469,8 @@ pub(super) enum ScalarType {
     Number(u8),
     /// Two components.
     Pointer,
+    /// Two components, of which memory holds the first.
+    PhysicalPointer,
 }
 
 fn member(ty: u32, decorations: &[Decoration]) -> Member {
@@ -446,6 +503,7 @@ fn storage_class(number: u32, line: Line) -> Result<StorageClass, Problem> {
         Some(Class::Function) => Ok(StorageClass::Function),
         Some(Class::PushConstant) => Ok(StorageClass::PushConstant),
         Some(Class::StorageBuffer) => Ok(StorageClass::StorageBuffer),
+        Some(Class::PhysicalStorageBuffer) => Ok(StorageClass::PhysicalStorageBuffer),
         // An image or sampler behind the pointer says more than the class.
         Some(Class::UniformConstant) => Ok(StorageClass::UniformConstant),
         Some(class) => unsupported(format!("{class:?}")),

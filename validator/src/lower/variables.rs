@@ -6,6 +6,8 @@ use super::decorations::Decoration;
 use super::error::Problem;
 use super::globals::Globals;
 use super::layout::{Placement, ShapeTable};
+use super::memory::variable_type;
+use super::physical::Pointees;
 use super::program::{decoration_literal, decorations_of, descriptor_array};
 use super::types::{BlockKind, Type};
 use crate::event::StorageClass;
@@ -15,6 +17,7 @@ use crate::ir::{BuiltIn, Line, Operand, Variable};
 pub(super) fn lower(
     globals: &Globals,
     shapes: &mut ShapeTable,
+    pointees: &mut Pointees,
     id: u32,
     at: usize,
 ) -> Result<Variable, Problem> {
@@ -23,7 +26,8 @@ pub(super) fn lower(
     };
     let line = instruction.line;
     let types = &globals.types;
-    let (class, pointee) = types.pointer(instruction.result_type.unwrap_or(0), line)?;
+    let declared = variable_type(types, &instruction)?;
+    let (class, pointee) = (declared.class, declared.pointee);
     let (ty, descriptors) = match class {
         StorageClass::Uniform | StorageClass::StorageBuffer => {
             match descriptor_array(globals, pointee, line)? {
@@ -76,8 +80,14 @@ pub(super) fn lower(
         size: types.size(ty, Placement::default(), line)?,
         runtime_stride: runtime_stride(globals, ty, line)?,
         shape,
-        initializer: initializer(globals, instruction.word(1), pointee, line)?,
+        initializer: initializer(globals, declared.initializer, pointee, line)?,
         block: class == StorageClass::Workgroup && block != BlockKind::Plain,
+        pointers: match class {
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PushConstant => {
+                pointees.members(globals, ty, line)?
+            }
+            _ => Vec::new(),
+        },
         constant: class == StorageClass::PushConstant
             || class == StorageClass::Uniform && block != BlockKind::BufferBlock,
         line,
@@ -132,7 +142,7 @@ fn supported(class: StorageClass, line: Line) -> Result<(), Problem> {
 }
 
 /// The stride of the runtime array at the end of a block.
-fn runtime_stride(globals: &Globals, ty: u32, line: Line) -> Result<Option<u32>, Problem> {
+pub(super) fn runtime_stride(globals: &Globals, ty: u32, line: Line) -> Result<Option<u32>, Problem> {
     let (last, placement) = match globals.types.get(ty, line)? {
         Type::Struct { members, .. } => match members.last() {
             Some(member) => (member.ty, member.placement()),

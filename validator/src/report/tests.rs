@@ -99,6 +99,7 @@ fn input() -> Input {
         name: "zeros".to_owned(),
         buffers: BTreeMap::from([(slot(0), words(&[0, 0])), (slot(1), words(&[0, 0]))]),
         push: Vec::new(),
+        physical: Vec::new(),
     }
 }
 

@@ -48,6 +48,7 @@ fn told(case: Case) -> Told {
             base: register(0),
             offset: 0,
             indices: vec![],
+            physical: false,
             decorations: case.member,
         })),
         Op::Memory(MemoryOp::Load { dst: 4, pointer: register(2), class, shape, operands }),

@@ -41,6 +41,7 @@ impl Builder {
             entry,
             variables: Vec::new(),
             constants: Vec::new(),
+            pointees: Vec::new(),
             shapes: Vec::new(),
             functions: vec![function(registers)],
             modes: Modes::default(),
@@ -66,6 +67,7 @@ impl Builder {
             workgroups: [7, 2, 1],
             local_size: [2, 1, 1],
             subgroup_size: 2,
+            physical: Vec::new(),
             legacy_coherent: false,
         };
         Builder { program, dispatch }
@@ -115,6 +117,7 @@ impl Builder {
             shape,
             initializer: None,
             block: false,
+            pointers: Vec::new(),
             constant: false,
             line: 0,
         });

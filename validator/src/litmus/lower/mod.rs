@@ -107,6 +107,7 @@ pub fn lower(test: &Test, all: bool) -> Result<Lowered, Unsupported> {
         },
         variables: Vec::new(),
         constants: pool.scalars,
+        pointees: Vec::new(),
         shapes: vec![Shape { leaves: vec![Leaf { offset: 0, kind: LeafKind::Number(4) }], size: 4 }],
         functions,
         modes: Modes::default(),
@@ -191,6 +192,7 @@ fn dispatch(test: &Test, objects: Vec<Object>) -> Dispatch {
         subgroup_size: 1,
         entries: (0..test.threads.len() as u32).map(FunctionId).collect(),
         system_synchronizes_with: pairs.collect(),
+        physical: Vec::new(),
         legacy_coherent: false,
     }
 }

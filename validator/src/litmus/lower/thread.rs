@@ -335,7 +335,14 @@ impl Builder<'_> {
         );
         let bound = Bound::Descriptor(self.variables as u32);
         let step = ChainIndex { index: Operand::register(index), width: WIDTH, stride: 0, bound };
-        let chain = Chain { dst, base, offset: 0, indices: vec![step], decorations: Decorations::default() };
+        let chain = Chain {
+            dst,
+            base,
+            offset: 0,
+            indices: vec![step],
+            decorations: Decorations::default(),
+            physical: false,
+        };
         self.emit(Op::Memory(MemoryOp::Chain(chain)), line);
         Operand::register(dst)
     }

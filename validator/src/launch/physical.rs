@@ -1,0 +1,295 @@
+//! Where physical pointers lead: the buffers of `--push-pointer`, and one made for each pointer that
+//! memory of the host's holds.
+//!
+//! Each buffer gets an address range of its own, far from the others, and a pointer is its address in
+//! memory: whatever a module computes from it is looked up where it is used.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::values::{Use, Words};
+use super::{Launch, LaunchError, Slot};
+use crate::event::StorageClass;
+use crate::ir::{PhysicalPointee, PointerMember, Program};
+use crate::value::Byte;
+
+/// Pointers in automatic buffers lead on so many times; the last are null, which ends linked lists.
+const MAX_DEPTH: u32 = 3;
+/// Automatic buffers, at most: further pointers are null.
+const MAX_BUFFERS: usize = 64;
+/// Elements of a runtime array whose pointers get buffers.
+const MAX_ELEMENTS: u32 = 16;
+/// Bytes of a pointer.
+const POINTER: usize = 8;
+
+/// A buffer with an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhysicalBuffer {
+    /// Address of its first byte.
+    pub address: u64,
+    pub source: PhysicalSource,
+}
+
+/// What lies there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PhysicalSource {
+    /// A buffer that only physical pointers reach, with its key in reports, `ptr:NAME`.
+    Own { key: String, bytes: Vec<Byte> },
+    /// A buffer that is, or could be, bound.
+    Slot(Slot),
+}
+
+/// How large automatic buffers are.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    /// Elements of a trailing runtime array.
+    pub elements: u32,
+    /// Neighbours of what has no runtime array: a pointer may be into an array.
+    pub copies: u32,
+    /// What a trial touched, by key: then a buffer is no larger.
+    pub ends: Option<BTreeMap<String, u32>>,
+}
+
+impl Sizes {
+    pub fn of(&self, key: &str, pointee: &PhysicalPointee) -> u32 {
+        let with = |elements: u32, copies: u32| match pointee.runtime_stride {
+            Some(stride) => pointee.size.saturating_add(stride.saturating_mul(elements)),
+            None => pointee.size.saturating_mul(copies),
+        };
+        match &self.ends {
+            Some(ends) => ends.get(key).copied().unwrap_or(0).max(with(1, 1)),
+            None => with(self.elements, self.copies),
+        }
+    }
+}
+
+/// The memory that the host fills.
+pub struct Memories<'a> {
+    /// By the slot that stands for the memory.
+    pub buffers: &'a mut BTreeMap<Slot, Vec<Byte>>,
+    pub push: &'a mut Vec<Byte>,
+}
+
+/// Puts the pointers into memory, and says where they lead.
+pub fn place(
+    program: &Program,
+    launch: &Launch,
+    memories: Memories<'_>,
+    words: &mut Words<'_>,
+    sizes: &Sizes,
+) -> Result<Vec<PhysicalBuffer>, LaunchError> {
+    let mut placer = Placer {
+        program,
+        launch,
+        memories,
+        words,
+        sizes,
+        placed: Vec::new(),
+        patched: BTreeSet::new(),
+        keys: BTreeSet::new(),
+    };
+    placer.push_pointers()?;
+    placer.automatic();
+    placer.all_named_used()?;
+    Ok(placer.placed)
+}
+
+/// Memory with pointers in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    Push,
+    Slot(Slot),
+    /// An index into what is placed.
+    Placed(usize),
+}
+
+/// A holder whose pointers are to be set.
+struct Pending<'a> {
+    holder: Holder,
+    pointers: &'a [PointerMember],
+    /// In front of the names of its pointers.
+    prefix: String,
+    depth: u32,
+    /// Nobody gave its contents.
+    free: bool,
+}
+
+struct Placer<'a, 'w, 'v> {
+    program: &'a Program,
+    launch: &'a Launch,
+    memories: Memories<'a>,
+    words: &'w mut Words<'v>,
+    sizes: &'a Sizes,
+    placed: Vec<PhysicalBuffer>,
+    patched: BTreeSet<(Holder, u32)>,
+    keys: BTreeSet<String>,
+}
+
+impl<'a> Placer<'a, '_, '_> {
+    /// A range for one more buffer. The low word of an address overflows soon, so that a carry that is
+    /// lost is noticed; every alignment up to 256 is met.
+    fn next_address(&self) -> u64 {
+        (self.placed.len() as u64 + 1) << 32 | 0xffff_ff00
+    }
+
+    fn push_pointers(&mut self) -> Result<(), LaunchError> {
+        for &(offset, slot, bytes) in &self.launch.push_pointers {
+            let source = PhysicalSource::Slot(slot);
+            let known = self.placed.iter().find(|placed| placed.source == source);
+            let address = known.map_or_else(|| self.next_address(), |placed| placed.address);
+            if known.is_none() {
+                self.placed.push(PhysicalBuffer { address, source });
+            }
+            if !self.write(Holder::Push, offset, address + u64::from(bytes)) {
+                let size = self.memories.push.len();
+                return Err(LaunchError::WrongTarget {
+                    option: "--push-pointer",
+                    what: format!("a pointer at byte {offset} leaves the {size} bytes of push constants"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn automatic(&mut self) {
+        let program: &'a Program = self.program;
+        let mut queue: VecDeque<Pending<'a>> = VecDeque::new();
+        for variable in &program.variables {
+            let holders = match variable.class {
+                StorageClass::PushConstant => vec![(Holder::Push, self.launch.push.is_none())],
+                _ => {
+                    let slots = Slot::of(variable).into_iter();
+                    let given = |slot| self.launch.given(slot).is_some();
+                    slots.map(|slot| (Holder::Slot(self.launch.memory_of(slot)), !given(slot))).collect()
+                }
+            };
+            queue.extend(holders.into_iter().map(|(holder, free)| Pending {
+                holder,
+                pointers: &variable.pointers,
+                prefix: String::new(),
+                depth: 0,
+                free,
+            }));
+        }
+        while let Some(pending) = queue.pop_front() {
+            for member in pending.pointers {
+                for (offset, element) in self.instances(pending.holder, member) {
+                    queue.extend(self.point(&pending, member, offset, element));
+                }
+            }
+        }
+    }
+
+    /// The places of a pointer member, with the number of its element in a runtime array.
+    fn instances(&self, holder: Holder, member: &PointerMember) -> Vec<(u32, Option<u32>)> {
+        let size = self.bytes(holder).map_or(0, Vec::len);
+        let fits = |offset: &u32| *offset as usize + POINTER <= size;
+        match member.stride {
+            None => Some(member.offset).filter(fits).map(|offset| (offset, None)).into_iter().collect(),
+            Some(stride) => (0..MAX_ELEMENTS)
+                .map(|element| (member.offset.saturating_add(element.saturating_mul(stride)), element))
+                .filter(|(offset, _)| fits(offset))
+                .map(|(offset, element)| (offset, Some(element)))
+                .collect(),
+        }
+    }
+
+    /// Gives a pointer a buffer, whose own pointers are then to be set.
+    fn point(
+        &mut self,
+        pending: &Pending<'_>,
+        member: &PointerMember,
+        offset: u32,
+        element: Option<u32>,
+    ) -> Option<Pending<'a>> {
+        if self.patched.contains(&(pending.holder, offset)) {
+            return None;
+        }
+        let key = self.key(pending, member, offset, element);
+        let given = self.launch.named.get(&key);
+        if !pending.free && given.is_none() {
+            return None;
+        }
+        let ends = pending.depth >= MAX_DEPTH || self.placed.len() >= MAX_BUFFERS;
+        let program: &'a Program = self.program;
+        let pointee = program.pointees.get(member.pointee as usize).filter(|_| !ends || given.is_some());
+        let Some(pointee) = pointee else {
+            self.write(pending.holder, offset, 0);
+            return None;
+        };
+        let salt = self.placed.len() as u64 | 1 << 48;
+        let bytes = match given {
+            Some(given) => given.clone(),
+            None => self.words.take(salt, self.sizes.of(&key, pointee), Use::Data),
+        };
+        let address = self.next_address();
+        self.write(pending.holder, offset, address);
+        self.keys.insert(key.clone());
+        let prefix = format!("{}.", key.trim_start_matches("ptr:"));
+        self.placed.push(PhysicalBuffer { address, source: PhysicalSource::Own { key, bytes } });
+        Some(Pending {
+            holder: Holder::Placed(self.placed.len() - 1),
+            pointers: &pointee.pointers,
+            prefix,
+            depth: pending.depth + 1,
+            free: given.is_none(),
+        })
+    }
+
+    /// The member's name, or its place where it has none or shares it.
+    fn key(
+        &self,
+        pending: &Pending<'_>,
+        member: &PointerMember,
+        offset: u32,
+        element: Option<u32>,
+    ) -> String {
+        let index = element.map_or(String::new(), |element| format!("[{element}]"));
+        let named = member.name.as_ref().map(|name| format!("ptr:{}{name}{index}", pending.prefix));
+        named.filter(|key| !self.keys.contains(key)).unwrap_or_else(|| match pending.holder {
+            Holder::Push => format!("ptr:push+{offset}"),
+            Holder::Slot(slot) => format!("ptr:{slot}+{offset}"),
+            Holder::Placed(_) => format!("ptr:{}+{offset}", pending.prefix.trim_end_matches('.')),
+        })
+    }
+
+    fn all_named_used(&self) -> Result<(), LaunchError> {
+        let unused = self.launch.named.keys().find(|key| key.starts_with("ptr:") && !self.keys.contains(*key));
+        let Some(key) = unused else { return Ok(()) };
+        let known = match self.keys.len() {
+            0 => "no physical pointers in memory".to_owned(),
+            _ => self.keys.iter().cloned().collect::<Vec<_>>().join(", "),
+        };
+        Err(LaunchError::UnknownTarget { option: "--buffer", what: key.clone(), known })
+    }
+
+    fn bytes(&self, holder: Holder) -> Option<&Vec<Byte>> {
+        match holder {
+            Holder::Push => Some(self.memories.push),
+            Holder::Slot(slot) => self.memories.buffers.get(&slot),
+            Holder::Placed(index) => match self.placed.get(index).map(|placed| &placed.source) {
+                Some(PhysicalSource::Own { bytes, .. }) => Some(bytes),
+                Some(PhysicalSource::Slot(_)) | None => None,
+            },
+        }
+    }
+
+    /// Writes an address; false where it does not fit.
+    fn write(&mut self, holder: Holder, offset: u32, address: u64) -> bool {
+        let bytes = match holder {
+            Holder::Push => Some(&mut *self.memories.push),
+            Holder::Slot(slot) => self.memories.buffers.get_mut(&slot),
+            Holder::Placed(index) => match self.placed.get_mut(index).map(|placed| &mut placed.source) {
+                Some(PhysicalSource::Own { bytes, .. }) => Some(bytes),
+                Some(PhysicalSource::Slot(_)) | None => None,
+            },
+        };
+        let start = offset as usize;
+        let place = bytes.and_then(|bytes| bytes.get_mut(start..start.checked_add(POINTER)?));
+        let Some(place) = place else { return false };
+        for (slot, byte) in place.iter_mut().zip(address.to_le_bytes()) {
+            *slot = Byte::Known(byte);
+        }
+        self.patched.insert((holder, offset));
+        true
+    }
+}
