@@ -236,8 +236,9 @@ impl Machine<'_> {
             return Ok(());
         };
         if !pointer.is_null() {
-            let way = self.way(chain, self.object_size(pointer), line)?;
-            pointer.out_of_bounds |= !way.in_bounds;
+            let start = Way::from(!pointer.out_of_bounds);
+            let way = self.way(start, chain, self.object_size(pointer), line)?;
+            pointer.out_of_bounds = !way.in_bounds;
             pointer.object += way.objects;
             match u32::try_from(i64::from(pointer.offset).saturating_add(way.bytes)) {
                 Ok(offset) => pointer.offset = offset,
@@ -251,8 +252,14 @@ impl Machine<'_> {
 
     /// Where the indices of a chain lead, in an object of this size. An undefined index whose values
     /// are all in bounds is chosen.
-    pub(super) fn way(&mut self, chain: &Chain, object_size: u32, line: Line) -> Result<Way, Box<Stop>> {
-        let mut way = Way { bytes: i64::from(chain.offset), objects: 0, in_bounds: true };
+    pub(super) fn way(
+        &mut self,
+        mut way: Way,
+        chain: &Chain,
+        object_size: u32,
+        line: Line,
+    ) -> Result<Way, Box<Stop>> {
+        way.bytes = way.bytes.saturating_add(i64::from(chain.offset));
         for step in &chain.indices {
             let index = self.value(step.index);
             let bound = match step.bound {
@@ -262,7 +269,7 @@ impl Machine<'_> {
                     u64::from(bytes.checked_div(step.stride).unwrap_or(0))
                 }
                 Bound::Unbounded => {
-                    if index.undef.count_ones() >= MANY_BITS {
+                    if !way.in_bounds || index.undef.count_ones() >= MANY_BITS {
                         way.in_bounds = false;
                         continue;
                     }
@@ -348,6 +355,13 @@ pub(super) struct Way {
     /// Objects further, in an array of descriptors.
     pub(super) objects: u32,
     pub(super) in_bounds: bool,
+}
+
+impl Way {
+    /// From a pointer that is in bounds, or is not.
+    pub(super) const fn from(in_bounds: bool) -> Self {
+        Way { bytes: 0, objects: 0, in_bounds }
+    }
 }
 
 /// Where an access goes.

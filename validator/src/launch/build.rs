@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Input, Launch, LaunchError, Observe, Slot};
 use super::physical::PhysicalSource;
+use super::{Input, Launch, LaunchError, Observe, Slot};
 use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
 use crate::ir::{Program, Variable};
@@ -142,8 +142,7 @@ impl Builder<'_> {
                     let key = slot.to_string();
                     let initial = input.buffers.get(slot).cloned().unwrap_or_default();
                     let bound = self.objects.iter().position(|object| object.key == key);
-                    let bound =
-                        bound.unwrap_or_else(|| self.add(key, initial.clone(), true, false) as usize);
+                    let bound = bound.unwrap_or_else(|| self.add(key, initial.clone(), true, false) as usize);
                     let object = self.add(format!("ptr:{slot}"), initial, false, false);
                     let shared = self.objects.get(bound).map(|bound| (bound.memory, bound.constant));
                     if let (Some(own), Some((memory, constant))) =
@@ -381,7 +380,12 @@ pub mod tests {
     }
 
     fn input() -> Input {
-        Input { name: "zeros".into(), buffers: BTreeMap::new(), push: vec![Byte::Known(0); 4], physical: Vec::new() }
+        Input {
+            name: "zeros".into(),
+            buffers: BTreeMap::new(),
+            push: vec![Byte::Known(0); 4],
+            physical: Vec::new(),
+        }
     }
 
     fn workgroup(id: u32, name: &str) -> Variable {

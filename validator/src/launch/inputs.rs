@@ -144,10 +144,8 @@ impl<'a> Generator<'a> {
     fn sized(&self, kind: Kind, seed: u64, trial: &mut Trial<'_>) -> Result<Input, LaunchError> {
         let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
         let elements = self.runtime_arrays().map(|(slot, _)| (slot, start)).collect::<BTreeMap<_, _>>();
-        let mut sizes = Sizes {
-            elements,
-            physical: physical::Sizes { elements: start, copies: 1, ends: None },
-        };
+        let mut sizes =
+            Sizes { elements, physical: physical::Sizes { elements: start, copies: 1, ends: None } };
         let first = self.fill(kind, seed, &sizes)?;
         let own = |buffer: &PhysicalBuffer| matches!(buffer.source, PhysicalSource::Own { .. });
         if sizes.elements.is_empty() && !first.physical.iter().any(own) {
@@ -211,8 +209,7 @@ impl<'a> Generator<'a> {
             }
         }
         let keys = dispatch.physical.iter().filter_map(|range| dispatch.objects.get(range.object as usize));
-        sizes.physical.ends =
-            Some(keys.map(|object| (object.key.clone(), end_of(&object.key))).collect());
+        sizes.physical.ends = Some(keys.map(|object| (object.key.clone(), end_of(&object.key))).collect());
     }
 
     /// Contents for everything, with this many elements in the runtime arrays.
@@ -247,8 +244,7 @@ impl<'a> Generator<'a> {
             None => words.take(u64::MAX, self.push_size, Use::Parameters),
         };
         let filled = Memories { buffers: &mut memories, push: &mut push };
-        let physical =
-            physical::place(self.before, self.launch, filled, &mut words, &wanted.physical)?;
+        let physical = physical::place(self.before, self.launch, filled, &mut words, &wanted.physical)?;
         let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
             .bounds
             .keys()

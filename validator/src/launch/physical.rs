@@ -253,7 +253,8 @@ impl<'a> Placer<'a, '_, '_> {
     }
 
     fn all_named_used(&self) -> Result<(), LaunchError> {
-        let unused = self.launch.named.keys().find(|key| key.starts_with("ptr:") && !self.keys.contains(*key));
+        let unused =
+            self.launch.named.keys().find(|key| key.starts_with("ptr:") && !self.keys.contains(*key));
         let Some(key) = unused else { return Ok(()) };
         let known = match self.keys.len() {
             0 => "no physical pointers in memory".to_owned(),

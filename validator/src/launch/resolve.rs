@@ -174,11 +174,7 @@ impl Launch {
         Ok(())
     }
 
-    fn settle_push_pointers(
-        &mut self,
-        options: &LaunchOptions,
-        before: &Program,
-    ) -> Result<(), LaunchError> {
+    fn settle_push_pointers(&mut self, options: &LaunchOptions, before: &Program) -> Result<(), LaunchError> {
         let option = "--push-pointer";
         for setting in &options.push_pointers {
             let slots = setting.target.resolve(before, option)?;

@@ -14,7 +14,9 @@ use super::types::{Kind, Type, TypeTable};
 use super::values::{Computation, Value, Values};
 use crate::ir::flow::{Flow, Node};
 use crate::ir::liveness::{live_registers, Runs};
-use crate::ir::{Block, Decorations, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter};
+use crate::ir::{
+    Block, Decorations, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter,
+};
 use crate::module::Instruction;
 
 /// A frame of more register components than this is refused.
@@ -407,9 +409,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             Opcode::ConvertUToPtr | Opcode::ConvertPtrToU | Opcode::PtrDiff => {
                 self.pointer(opcode, instruction)
             }
-            Opcode::Bitcast | Opcode::PtrEqual | Opcode::PtrNotEqual
-                if self.on_physical(instruction) =>
-            {
+            Opcode::Bitcast | Opcode::PtrEqual | Opcode::PtrNotEqual if self.on_physical(instruction) => {
                 self.pointer(opcode, instruction)
             }
             Opcode::MemoryBarrier | Opcode::ControlBarrier => self.barrier(opcode, instruction),

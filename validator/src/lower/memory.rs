@@ -298,7 +298,9 @@ impl FunctionBuilder<'_, '_> {
         while seen.insert(id) {
             let made = self.definitions.get(&id).and_then(|at| module.instruction(*at));
             match made {
-                Some(made) if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) => {
+                Some(made)
+                    if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) =>
+                {
                     id = made.word(0).unwrap_or(0);
                 }
                 Some(_) | None => break,

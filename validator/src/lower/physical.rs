@@ -31,12 +31,7 @@ struct At<'n> {
 
 impl Pointees {
     /// The pointers in memory of this type.
-    pub fn members(
-        &mut self,
-        globals: &Globals,
-        ty: u32,
-        line: Line,
-    ) -> Result<Vec<PointerMember>, Problem> {
+    pub fn members(&mut self, globals: &Globals, ty: u32, line: Line) -> Result<Vec<PointerMember>, Problem> {
         let mut members = Vec::new();
         self.walk(globals, ty, At { offset: 0, stride: None, name: None }, line, &mut members)?;
         Ok(members)
@@ -100,8 +95,7 @@ impl Pointees {
                 self.walk(globals, *element, At { stride: Some(stride), ..at }, line, members)?;
             }
             Type::Struct { members: parts, .. } => {
-                for (number, (part, start)) in
-                    (0..).zip(parts.iter().zip(types.member_offsets(parts, line)?))
+                for (number, (part, start)) in (0..).zip(parts.iter().zip(types.member_offsets(parts, line)?))
                 {
                     let name = globals.index.member_name(ty, number).or(at.name);
                     let inner = At { offset: at.offset + start, name, ..at };

@@ -192,9 +192,7 @@ impl TypeTable {
                 },
             },
             Opcode::TypePointer => Type::Pointer { class: storage_class(word(0)?, line)?, pointee: word(1)? },
-            Opcode::TypeUntypedPointerKHR => {
-                Type::UntypedPointer { class: storage_class(word(0)?, line)? }
-            }
+            Opcode::TypeUntypedPointerKHR => Type::UntypedPointer { class: storage_class(word(0)?, line)? },
             Opcode::TypeFunction => {
                 Type::Function { result: word(0)?, parameters: instruction.words_from(1).into() }
             }

@@ -157,8 +157,14 @@ fn atomics_on_undefined_values() {
 fn atomics_check_bounds_and_alignment() {
     let at = |offset: u32| {
         let mut builder = program(|_| AtomicKind::Load, |op| op.pointer = register(0));
-        let chain =
-            Chain { dst: 0, base: register(0), offset, indices: vec![], decorations: Decorations::default(), physical: false };
+        let chain = Chain {
+            dst: 0,
+            base: register(0),
+            offset,
+            indices: vec![],
+            decorations: Decorations::default(),
+            physical: false,
+        };
         let inst = Inst { op: Op::Memory(MemoryOp::Chain(chain)), line: 0, opcode: 0, no_contraction: false };
         builder.program.functions[0].code.insert(1, inst);
         builder.first_stop().1

@@ -6,7 +6,14 @@ const BUFFER: StorageClass = StorageClass::StorageBuffer;
 
 fn chain(dst: u32, base: u32, offset: u32, indices: Vec<ChainIndex>) -> Op {
     let decorations = Decorations::default();
-    Op::Memory(MemoryOp::Chain(Chain { dst, base: register(base), offset, indices, decorations, physical: false }))
+    Op::Memory(MemoryOp::Chain(Chain {
+        dst,
+        base: register(base),
+        offset,
+        indices,
+        decorations,
+        physical: false,
+    }))
 }
 
 fn elements(index: Operand, count: u32, stride: u32) -> ChainIndex {
