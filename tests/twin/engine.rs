@@ -75,7 +75,13 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
     if alias {
         buffers.insert("0.2".parse()?, initial);
     }
-    let input = Input { name: "given".to_owned(), buffers, push: Vec::new(), physical: Vec::new() };
+    let input = Input {
+        name: "given".to_owned(),
+        buffers,
+        images: Default::default(),
+        push: Vec::new(),
+        physical: Vec::new(),
+    };
     let dispatch = build_dispatch(&lowered, &launch, &input).map_err(|e| e.to_string())?;
     let settings = Settings {
         variant: Variant {

@@ -1,6 +1,7 @@
 //! A launch made concrete for one lowered program and one input: which objects of memory there
 //! are, what they hold at first, and where each invocation stands.
 
+use crate::ir::image::{ImageLayout, Sampler};
 use crate::ir::FunctionId;
 use crate::value::Byte;
 
@@ -42,8 +43,22 @@ pub struct Object {
     pub reference: u32,
     /// Location space: objects with equal numbers are the same memory (aliased bindings).
     pub memory: u32,
-    /// Read-only for the module: push constants and Uniform Block buffers.
+    /// Read-only for the module: push constants, Uniform Block buffers and images without stores.
     pub constant: bool,
+    /// What its bytes are, if it is an image.
+    pub image: Option<ImageLayout>,
+    /// Of a sampler or a combined image sampler.
+    pub sampler: Option<Sampler>,
+}
+
+impl Object {
+    /// What a byte of it is called in reports: `0.1+4`, or `texel (1,0) of image:0.1`.
+    pub fn place(&self, offset: u32) -> String {
+        match self.image {
+            Some(image) => format!("{} of {}", image.texel_name(offset), self.key),
+            None => format!("{}+{offset}", self.key),
+        }
+    }
 }
 
 /// Addresses of an object.

@@ -47,6 +47,9 @@ pub struct LaunchChoice {
     pub specialisation: BTreeMap<String, u64>,
     /// Aliased bindings: slot and the slot whose memory it is.
     pub aliases: BTreeMap<String, String>,
+    /// Samplers, as `--sampler` takes them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub samplers: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -38,9 +38,8 @@ pub fn outcomes(
         report.warnings.push(format!("{}:{objection} (accepted by --lenient)", module.name));
     }
     for entry in prepare::entries(module, &options.launch) {
-        let local_size = options.launch.local_size.map(|size| size.0);
-        let spec = options.launch.spec.clone();
-        let program = match prepare::lower_module(module, Role::Module, entry, spec, local_size)? {
+        let lower = prepare::lower_options(&options.launch, entry, options.launch.spec.clone());
+        let program = match prepare::lower_module(module, Role::Module, &lower)? {
             Lowered::Program(program) => program,
             Lowered::Unsupported(list) => {
                 report.unsupported.extend(list);

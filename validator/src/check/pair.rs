@@ -135,9 +135,8 @@ impl Checker<'_> {
     /// Both modules lowered; everything unsupported in either is collected.
     fn programs(&mut self, entry: Option<String>) -> Result<Option<(Program, Program)>, CheckError> {
         let launch = &self.options.launch;
-        let local_size = launch.local_size.map(|size| size.0);
-        let before =
-            prepare::lower_module(self.before, Role::Before, entry.clone(), launch.spec.clone(), local_size)?;
+        let lower = prepare::lower_options(launch, entry.clone(), launch.spec.clone());
+        let before = prepare::lower_module(self.before, Role::Before, &lower)?;
         let (name, specialisation) = match &before {
             Lowered::Program(program) => (
                 Some(program.entry.name.clone()),
@@ -148,7 +147,8 @@ impl Checker<'_> {
                 (entry, by_id.cloned().collect())
             }
         };
-        let after = match prepare::lower_module(self.after, Role::After, name, specialisation, local_size) {
+        let lower = prepare::lower_options(launch, name, specialisation);
+        let after = match prepare::lower_module(self.after, Role::After, &lower) {
             Err(CheckError::Lower { error: LowerError::UnknownEntryPoint { name, known }, .. }) => {
                 self.found
                     .reasons

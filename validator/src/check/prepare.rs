@@ -6,14 +6,16 @@ use super::options::{CheckOptions, Legacy, ObserveOption};
 use super::result::{Role, UnsupportedConstruct};
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
-use crate::launch::inputs;
-use crate::launch::options::BufferSetting;
 use crate::launch::{
     build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Size3,
     Target,
 };
+use crate::launch::{images, inputs};
 use crate::lower::{self, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
 use crate::module::Module;
+
+/// Most descriptors that an element named in a launch gives a runtime array of them.
+const MAX_DESCRIPTORS: u32 = 1 << 10;
 
 /// The entry points to check: the one that was asked for, or all compute ones.
 pub fn entries(module: &Module, options: &LaunchOptions) -> Vec<Option<String>> {
@@ -39,16 +41,30 @@ pub enum Lowered {
     Unsupported(Vec<UnsupportedConstruct>),
 }
 
-/// Lowers a module for an entry point.
-pub fn lower_module(
-    module: &Module,
-    role: Role,
+/// How an entry point is lowered for a launch.
+pub fn lower_options(
+    launch: &LaunchOptions,
     entry: Option<String>,
     specialisations: Vec<Specialisation>,
-    local_size: Option<[u32; 3]>,
-) -> Result<Lowered, CheckError> {
-    let options = LowerOptions { entry, specialisations, local_size };
-    match lower::lower(module, &options) {
+) -> LowerOptions {
+    let targets = launch.buffers.iter().map(|setting| &setting.target);
+    let images = launch.images.iter().map(|setting| &setting.target);
+    let samplers = launch.samplers.iter().map(|setting| &setting.target);
+    let elements = targets.chain(images).chain(samplers).filter_map(|target| match target {
+        Target::Slot(slot) => slot.element,
+        Target::Id(_) | Target::Name(_) | Target::Named(_) => None,
+    });
+    LowerOptions {
+        entry,
+        specialisations,
+        local_size: launch.local_size.map(|size| size.0),
+        runtime_descriptors: elements.max().map(|last| last.saturating_add(1).min(MAX_DESCRIPTORS)),
+    }
+}
+
+/// Lowers a module for an entry point.
+pub fn lower_module(module: &Module, role: Role, options: &LowerOptions) -> Result<Lowered, CheckError> {
+    match lower::lower(module, options) {
         Ok(program) => Ok(Lowered::Program(Box::new(program))),
         Err(LowerError::Unsupported(list)) => Ok(Lowered::Unsupported(
             list.into_iter()
@@ -84,6 +100,8 @@ pub fn settle_names(options: &LaunchOptions, module: &Module) -> LaunchOptions {
     };
     options.buffers.iter_mut().for_each(|setting| settle(&mut setting.target));
     options.push_pointers.iter_mut().for_each(|setting| settle(&mut setting.target));
+    options.images.iter_mut().for_each(|setting| settle(&mut setting.target));
+    options.samplers.iter_mut().for_each(|setting| settle(&mut setting.target));
     for setting in &mut options.aliases {
         settle(&mut setting.first);
         settle(&mut setting.second);
@@ -98,24 +116,14 @@ pub fn settle_names(options: &LaunchOptions, module: &Module) -> LaunchOptions {
 /// Targets that the module does not have.
 pub fn settle(module: &Module, options: &CheckOptions) -> Result<CheckOptions, CheckError> {
     let mut launch = settle_names(&options.launch, module);
-    let local_size = launch.local_size.map(|size| size.0);
     for entry in entries(module, &launch) {
-        let lowered = lower_module(module, Role::Module, entry, launch.spec.clone(), local_size)?;
+        let lower = lower_options(&launch, entry, launch.spec.clone());
+        let lowered = lower_module(module, Role::Module, &lower)?;
         let Lowered::Program(program) = lowered else { continue };
-        launch.buffers = launch
-            .buffers
-            .into_iter()
-            .map(|setting| {
-                let slots = setting.target.resolve(&program, "--buffer")?;
-                let known = slots.into_iter().map(|slot| BufferSetting {
-                    target: Target::Slot(slot),
-                    contents: setting.contents.clone(),
-                });
-                let known: Vec<BufferSetting> = known.collect();
-                Ok(if known.is_empty() { vec![setting] } else { known })
-            })
-            .collect::<Result<Vec<Vec<BufferSetting>>, LaunchError>>()?
-            .concat();
+        launch.buffers = settle_slots(launch.buffers, &program, "--buffer", |setting| &mut setting.target)?;
+        launch.images = settle_slots(launch.images, &program, "--image", |setting| &mut setting.target)?;
+        launch.samplers =
+            settle_slots(launch.samplers, &program, "--sampler", |setting| &mut setting.target)?;
         for setting in &mut launch.aliases {
             for target in [&mut setting.first, &mut setting.second] {
                 if let [slot] = target.resolve(&program, "--alias")?[..] {
@@ -132,6 +140,29 @@ pub fn settle(module: &Module, options: &CheckOptions) -> Result<CheckOptions, C
         break;
     }
     Ok(CheckOptions { launch, ..options.clone() })
+}
+
+/// Settings with slots as targets; those of targets that the program does not have stay as they are.
+fn settle_slots<T: Clone>(
+    settings: Vec<T>,
+    program: &Program,
+    option: &'static str,
+    target: fn(&mut T) -> &mut Target,
+) -> Result<Vec<T>, LaunchError> {
+    let mut settled = Vec::with_capacity(settings.len());
+    for mut setting in settings {
+        let slots = target(&mut setting).resolve(program, option)?;
+        if slots.is_empty() {
+            settled.push(setting);
+            continue;
+        }
+        for slot in slots {
+            let mut of_slot = setting.clone();
+            *target(&mut of_slot) = Target::Slot(slot);
+            settled.push(of_slot);
+        }
+    }
+    Ok(settled)
 }
 
 /// What is observed, by result ids of the module.
@@ -193,6 +224,12 @@ pub fn prepare(
         subgroup_size: launch.subgroup_size,
         specialisation: specialisation.into_iter().map(|(id, value)| (id.to_string(), value)).collect(),
         aliases: launch.aliases.iter().map(|(slot, memory)| (slot.to_string(), memory.to_string())).collect(),
+        samplers: images::samplers(before)
+            .into_keys()
+            .map(|slot| {
+                (slot.to_string(), launch.samplers.get(&slot).copied().unwrap_or_default().to_string())
+            })
+            .collect(),
     };
     Ok(Prepared { launch, inputs, choice, warnings })
 }
@@ -208,11 +245,9 @@ fn local_size_rewritten(module: &Module, program: &Program, options: &CheckOptio
     if options.launch.local_size.is_none() {
         return false;
     }
-    let own = LowerOptions {
-        entry: Some(program.entry.name.clone()),
-        specialisations: options.launch.spec.clone(),
-        local_size: None,
-    };
+    let spec = options.launch.spec.clone();
+    let entry = Some(program.entry.name.clone());
+    let own = LowerOptions { local_size: None, ..lower_options(&options.launch, entry, spec) };
     // What lowered at one size lowers at another.
     let Ok(compiled) = lower::lower(module, &own) else { return false };
     let sizes = compiled.entry.local_size.iter().zip(&program.entry.local_size);

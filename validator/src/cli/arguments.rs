@@ -10,7 +10,7 @@ use super::CliError;
 use crate::check::{Bounds, CheckOptions, Floats, Legacy};
 use crate::explore::Races;
 use crate::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
-use crate::launch::{file, Contents, LaunchOptions, Size3};
+use crate::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
 use crate::lower::Specialisation;
 use crate::model::vulkan::{Revision, Variant};
 use crate::module::ReadOptions;
@@ -41,12 +41,13 @@ pub struct LaunchArguments {
     /// Push constants
     #[arg(long, value_name = "SPEC")]
     pub push: Option<Contents>,
-    /// Contents of an image (not supported yet)
+    /// An image or texel buffer: sizes may be followed by ,layers=N ,levels=N ,samples=N; SPEC is zeros, undef,
+    /// words:1,2,0xff or @FILE
     #[arg(long, value_name = "TARGET=FORMAT:WxH[xD]:SPEC")]
-    pub image: Vec<String>,
-    /// A sampler (not supported yet)
+    pub image: Vec<ImageSetting>,
+    /// A sampler [default: nearest,clamp]
     #[arg(long, value_name = "TARGET=nearest|linear,clamp|repeat")]
-    pub sampler: Vec<String>,
+    pub sampler: Vec<SamplerSetting>,
     /// Two bindings that are the same memory
     #[arg(long, value_name = "S.B=S.B")]
     pub alias: Vec<AliasSetting>,

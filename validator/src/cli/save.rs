@@ -122,6 +122,25 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         let slot = slot.to_string();
         line(format!("{} = {}", quoted(&slot), quoted(&contents(&slot, bytes, &mut files))));
     }
+    if !run.input.images.is_empty() {
+        line("\n[image]".to_owned());
+    }
+    for (slot, image) in &run.input.images {
+        let undefined = image.bytes.iter().all(|byte| *byte == Byte::Undef);
+        let contents = if undefined {
+            "undef".to_owned()
+        } else {
+            contents(&format!("image-{slot}"), &image.bytes, &mut files)
+        };
+        line(format!("{} = {}", quoted(&slot.to_string()), quoted(&format!("{}:{contents}", image.layout))));
+    }
+    let samplers = report.choices.launch.iter().find(|launch| launch.entry == run.entry);
+    if let Some(launch) = samplers.filter(|launch| !launch.samplers.is_empty()) {
+        line("\n[sampler]".to_owned());
+        for (slot, sampler) in &launch.samplers {
+            line(format!("{} = {}", quoted(slot), quoted(sampler)));
+        }
+    }
     (text, files)
 }
 

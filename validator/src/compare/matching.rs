@@ -209,6 +209,8 @@ pub mod tests {
                     reference: number as u32,
                     memory: number as u32,
                     constant: !*observed,
+                    image: None,
+                    sampler: None,
                 })
                 .collect(),
             object_of: Vec::new(),

@@ -44,7 +44,7 @@ impl Names for DispatchNames<'_> {
     fn place(&self, event: &Event) -> Option<String> {
         let (object, offset) = event.place?;
         let object = self.dispatch.objects.get(object as usize)?;
-        Some(format!("{}+{offset}", object.key))
+        Some(object.place(offset))
     }
 
     fn declares_coherence(&self) -> bool {

@@ -12,7 +12,7 @@ use super::memory::{outside, Target};
 use super::own_memory::{from_bytes, to_bytes};
 use super::{Pointer, Stop};
 use crate::event::{Access, Ranges, Scope, StorageClass, UndefinedKind};
-use crate::ir::{Leaf, Line, MemoryModel, Shape};
+use crate::ir::{Leaf, Line, MemoryModel, MemoryOperands, Shape};
 use crate::value::{Byte, Scalar};
 
 /// Bytes of an access on their way.
@@ -33,10 +33,10 @@ impl AccessPlan {
 
 /// How an access behaves in the memory model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Coherence {
-    non_private: bool,
-    available: Option<Scope>,
-    visible: Option<Scope>,
+pub(super) struct Coherence {
+    pub(super) non_private: bool,
+    pub(super) available: Option<Scope>,
+    pub(super) visible: Option<Scope>,
 }
 
 /// The leaves of a shape in the order of their bytes, each with its component's number.
@@ -122,7 +122,7 @@ impl Machine<'_> {
         if has_explicit_layout(target.class) {
             check_alignment(pointer.offset, target.operands.aligned, shape, line)?;
         }
-        let coherence = self.coherence(pointer, target, write);
+        let coherence = self.coherence(pointer, target.class, &target.operands, write);
         let access = Access {
             object: pointer.object,
             declaration: pointer.declaration,
@@ -140,7 +140,14 @@ impl Machine<'_> {
         Ok(AccessPlan { access, total })
     }
 
-    fn coherence(&self, pointer: Pointer, target: Target, write: bool) -> Coherence {
+    /// How an access through this pointer behaves in the memory model.
+    pub(super) fn coherence(
+        &self,
+        pointer: Pointer,
+        class: StorageClass,
+        operands: &MemoryOperands,
+        write: bool,
+    ) -> Coherence {
         let everywhere = |scope: Scope| Coherence {
             non_private: true,
             available: write.then_some(scope),
@@ -148,17 +155,17 @@ impl Machine<'_> {
         };
         match self.program.memory_model {
             MemoryModel::Vulkan => Coherence {
-                non_private: target.operands.non_private,
-                available: target.operands.make_available.filter(|_| write),
-                visible: target.operands.make_visible.filter(|_| !write),
+                non_private: operands.non_private,
+                available: operands.make_available.filter(|_| write),
+                visible: operands.make_visible.filter(|_| !write),
             },
             MemoryModel::Simple | MemoryModel::Glsl450 => {
                 let decorations = pointer.decorations;
-                if target.class == StorageClass::Workgroup {
+                if class == StorageClass::Workgroup {
                     everywhere(Scope::Workgroup)
                 } else if decorations.coherent
                     || decorations.volatile
-                    || target.operands.volatile
+                    || operands.volatile
                     || self.dispatch.legacy_coherent
                 {
                     everywhere(Scope::QueueFamily)

@@ -9,7 +9,7 @@ use super::machine::{fault, Machine, Step};
 use super::memory::outside;
 use super::own_memory::{from_bytes, to_bytes};
 use super::{arithmetic, bits, compare, float, Invocation, Pointer, Stop};
-use crate::event::{Access, Atomicity, UndefinedKind};
+use crate::event::{Access, Atomicity, StorageClass, UndefinedKind};
 use crate::ir::{AtomicKind, AtomicOp, LeafKind, Line, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
 
@@ -128,7 +128,14 @@ fn encode(op: &AtomicOp, value: Scalar) -> Bytes {
 impl Machine<'_> {
     pub(super) fn atomic(&mut self, op: &AtomicOp, line: Line) -> Step {
         if let AtomicKind::FAdd { .. } | AtomicKind::FMin { .. } | AtomicKind::FMax { .. } = op.kind {
-            self.note_atomic();
+            self.note_here();
+        }
+        if self.misses_texel(op) {
+            if op.kind.reads() {
+                self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
+            }
+            self.state.advance();
+            return Ok(());
         }
         let pointer = self.resolve_in(op.class, op.pointer, line)?;
         if op.kind.may_write() {
@@ -141,6 +148,14 @@ impl Machine<'_> {
             Some(object) => self.atomic_own(op, object, pointer.offset, line),
             None => self.atomic_shared(op, pointer, line),
         }
+    }
+
+    /// Whether the pointer is to a texel that the image does not have: the atomic reads an undefined value and
+    /// writes nothing.
+    fn misses_texel(&self, op: &AtomicOp) -> bool {
+        op.class == StorageClass::Image
+            && Pointer::decode([self.value(op.pointer), self.value(op.pointer.offset(1))])
+                .is_some_and(|pointer| pointer.out_of_bounds)
     }
 
     /// On the invocation's own memory an atomic is just an update.

@@ -30,8 +30,9 @@ impl Machine<'_> {
         self.state.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode });
     }
 
-    /// Records the atomic instruction on floats that runs: rounding, NaNs and zeros are open.
-    pub(super) fn note_atomic(&mut self) {
+    /// Records the instruction that runs: an atomic on floats, whose rounding, NaNs and zeros are open, or a
+    /// conversion or filtering of texels.
+    pub(super) fn note_here(&mut self) {
         let program = self.program;
         if let Some(inst) = self.state.function(program).code.get(self.state.frame.pc as usize) {
             self.record(inst);

@@ -45,7 +45,8 @@ pub struct Invocation {
     pub(super) inexact: BTreeSet<Inexact>,
 }
 
-/// The components that an OpCopyMemory has read and must still write.
+/// The components that an OpCopyMemory has read and must still write, or the bytes that an image instruction
+/// has read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copied(pub(super) Vec<Scalar>);
 

@@ -35,6 +35,7 @@ impl<'a> Machine<'a> {
             Op::Control(op) => return self.control(op, inst.line),
             Op::Memory(op) => return self.memory_op(op, inst.line),
             Op::Atomic(op) => return self.atomic(op, inst.line),
+            Op::Image(op) => return self.image_op(op, inst.line),
             Op::Barrier(op) => return self.barrier(op, inst.line),
             _ => self.compute(inst)?,
         }
@@ -137,7 +138,7 @@ impl<'a> Machine<'a> {
                     return Err(Box::new(Stop::Discarded));
                 }
             }
-            Op::Nop | Op::Control(_) | Op::Memory(_) | Op::Atomic(_) | Op::Barrier(_) => {}
+            Op::Nop | Op::Control(_) | Op::Memory(_) | Op::Atomic(_) | Op::Image(_) | Op::Barrier(_) => {}
         }
         Ok(())
     }

@@ -345,6 +345,8 @@ impl Invocation {
         } else if let Op::Memory(MemoryOp::Copy { source_shape, .. }) = op {
             let components = components_of(&program.shapes[source_shape.0 as usize], bytes);
             self.copied = Some(Box::new(Copied(components.into_vec())));
+        } else if let Op::Image(_) = op {
+            self.supply_texels(bytes);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! fault. It is `Clone`: the explorer keeps copies at its branch points.
 
 use crate::event::{Access, Atomicity, DeviceOperation, Fault, Fence, InstanceName, Scope, Wait};
+use crate::ir::image::Position;
 use crate::ir::{InstId, Line, LoopId};
 use crate::value::Byte;
 
@@ -21,6 +22,7 @@ mod control;
 mod convert;
 pub mod evaluate;
 mod float;
+mod image;
 mod inexact;
 mod integer_dot;
 mod invocation;
@@ -34,6 +36,7 @@ mod pointer;
 #[cfg(test)]
 mod tests;
 
+pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
 
@@ -51,6 +54,10 @@ pub trait SharedMemory {
 
     /// Writes without an event. An atomic that `read` settled is settled here too.
     fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written;
+
+    /// Hears which texel of an image an instruction names by integer coordinates, whether the image has it
+    /// or not.
+    fn touch_texel(&mut self, _object: u32, _position: Position) {}
 }
 
 /// What became of a write.

@@ -47,6 +47,7 @@ fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Op)> {
 fn communicates(op: &Op, functions: &[bool]) -> bool {
     match op {
         Op::Atomic(_) => true,
+        Op::Image(op) => op.action.reads() && op.ty.storage,
         Op::Memory(MemoryOp::Load { class, .. }) => is_shared(*class),
         Op::Memory(MemoryOp::Copy { source_class, .. }) => is_shared(*source_class),
         Op::Control(ControlOp::Call { function: FunctionId(callee), .. }) => {

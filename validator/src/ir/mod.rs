@@ -8,6 +8,7 @@
 mod communication;
 mod dot;
 pub(crate) mod flow;
+pub mod image;
 pub(crate) mod liveness;
 mod op;
 mod operands;
@@ -141,6 +142,8 @@ pub struct Variable {
     /// Number of descriptors, for an array of descriptors (each element is an object of its own).
     pub descriptors: Option<u32>,
     pub built_in: Option<BuiltIn>,
+    /// What is bound, where that is no buffer.
+    pub resource: Option<image::Resource>,
     pub decorations: Decorations,
     /// Size in bytes without a trailing runtime array.
     pub size: u32,

@@ -1,5 +1,6 @@
 //! The operations of the lowered form, one enum a family.
 
+use super::image::ImageOp;
 use super::{Decorations, FunctionId, IntegerDot, MemoryOperands, Operand, ShapeId};
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
@@ -78,6 +79,7 @@ pub enum Op {
     Control(ControlOp),
     Memory(MemoryOp),
     Atomic(AtomicOp),
+    Image(Box<ImageOp>),
     Barrier(BarrierOp),
     /// OpAssumeTrueKHR: undefined behaviour where the condition is false.
     Assume {

@@ -37,6 +37,7 @@ impl Op {
             Op::Control(op) => op.visit_operands(visit),
             Op::Memory(op) => op.visit_operands(visit),
             Op::Atomic(op) => op.visit_operands(visit),
+            Op::Image(op) => op.visit_operands(visit),
         }
     }
 
@@ -80,6 +81,7 @@ impl Op {
             | Op::Require { .. }
             | Op::Nop => None,
             Op::Atomic(op) => Some(op.dst),
+            Op::Image(op) => op.destination(),
         }
     }
 

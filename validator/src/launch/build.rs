@@ -1,9 +1,9 @@
 //! Laying out a dispatch: objects of memory and places of invocations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::physical::PhysicalSource;
-use super::{Input, Launch, LaunchError, Observe, Slot};
+use super::{images, Input, Launch, LaunchError, Observe, Slot};
 use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
 use crate::ir::{Program, Variable};
@@ -27,10 +27,10 @@ impl Bound {
     }
 }
 
-/// The slots of a program. Variables with one set and binding are one buffer.
+/// The buffers of a program. Variables with one set and binding are one buffer.
 pub fn bounds(program: &Program) -> BTreeMap<Slot, Bound> {
     let mut bounds: BTreeMap<Slot, Bound> = BTreeMap::new();
-    for variable in &program.variables {
+    for variable in program.variables.iter().filter(|variable| variable.resource.is_none()) {
         for slot in Slot::of(variable) {
             let bound = bounds.entry(slot).or_insert(Bound { constant: true, ..Bound::default() });
             bound.constant &= variable.constant;
@@ -41,8 +41,8 @@ pub fn bounds(program: &Program) -> BTreeMap<Slot, Bound> {
     bounds
 }
 
-/// Lays out a program's dispatch. Bound buffers come first, sorted by slot, then push constants, then
-/// the Workgroup variables of each workgroup.
+/// Lays out a program's dispatch. Bound buffers come first, sorted by slot, then images and samplers, then push
+/// constants, then the Workgroup variables of each workgroup.
 pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Result<Dispatch, LaunchError> {
     let mut builder = Builder {
         program,
@@ -52,6 +52,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         object_of: vec![vec![None; count(launch.workgroups)]; program.variables.len()],
     };
     builder.buffers(input);
+    builder.images(input)?;
     builder.push_constants(input);
     builder.physical(input);
     builder.workgroup_variables();
@@ -86,7 +87,16 @@ impl Builder<'_> {
     /// Adds an object with a reference and, unless it shares one, a memory of its own.
     fn add(&mut self, key: String, initial: Vec<Byte>, observed: bool, constant: bool) -> u32 {
         let number = self.objects.len() as u32;
-        self.objects.push(Object { key, initial, observed, reference: number, memory: number, constant });
+        self.objects.push(Object {
+            key,
+            initial,
+            observed,
+            reference: number,
+            memory: number,
+            constant,
+            image: None,
+            sampler: None,
+        });
         number
     }
 
@@ -109,13 +119,48 @@ impl Builder<'_> {
             }
             by_slot.insert(slot, object);
         }
-        for (variable, objects) in self.program.variables.iter().zip(&mut self.object_of) {
+        let buffers = |variable: &Variable| variable.resource.is_none();
+        let variables = self.program.variables.iter().zip(&mut self.object_of);
+        for (variable, objects) in variables.filter(|(variable, _)| buffers(variable)) {
             // Elements of an array of descriptors follow one another: the first stands for them.
             let first = Slot::of(variable).first().and_then(|slot| by_slot.get(slot)).copied();
             if first.is_some() {
                 objects.iter_mut().for_each(|object| *object = first);
             }
         }
+    }
+
+    /// Images and samplers: one object a slot, which is both for a combined image sampler.
+    fn images(&mut self, input: &Input) -> Result<(), LaunchError> {
+        let mut by_slot: BTreeMap<Slot, u32> = BTreeMap::new();
+        let images = images::images(self.program);
+        let samplers = images::samplers(self.program);
+        let slots: BTreeSet<Slot> = images.keys().chain(samplers.keys()).copied().collect();
+        for slot in slots {
+            let (key, contents, observed) = match images.get(&slot) {
+                Some(bound) => {
+                    let contents = bound.contents(slot, input.images.get(&slot))?;
+                    (format!("image:{slot}"), Some(contents), bound.is_storage())
+                }
+                None => (format!("sampler:{slot}"), None, false),
+            };
+            let (image, bytes) = contents.map(|contents| (contents.layout, contents.bytes)).unzip();
+            let number = self.add(key, bytes.unwrap_or_default(), observed, !observed);
+            if let Some(object) = self.objects.get_mut(number as usize) {
+                object.image = image;
+                let has_sampler = samplers.contains_key(&slot);
+                object.sampler =
+                    has_sampler.then(|| self.launch.samplers.get(&slot).copied().unwrap_or_default());
+            }
+            by_slot.insert(slot, number);
+        }
+        for (variable, objects) in self.program.variables.iter().zip(&mut self.object_of) {
+            if variable.resource.is_some() {
+                let first = Slot::of(variable).first().and_then(|slot| by_slot.get(slot)).copied();
+                objects.iter_mut().for_each(|object| *object = first);
+            }
+        }
+        Ok(())
     }
 
     /// All push constant variables are one block of memory.
@@ -209,9 +254,9 @@ impl Builder<'_> {
                 StorageClass::Uniform
                 | StorageClass::StorageBuffer
                 | StorageClass::PushConstant
-                | StorageClass::Workgroup => !unbound,
-                StorageClass::UniformConstant
-                | StorageClass::Output
+                | StorageClass::Workgroup
+                | StorageClass::UniformConstant => !unbound,
+                StorageClass::Output
                 | StorageClass::CrossWorkgroup
                 | StorageClass::AtomicCounter
                 | StorageClass::Image
@@ -329,6 +374,7 @@ pub mod tests {
             binding: Some((set, binding)),
             descriptors: None,
             built_in: None,
+            resource: None,
             decorations: Default::default(),
             size: 8,
             runtime_stride: None,
@@ -366,6 +412,8 @@ pub mod tests {
             push: None,
             named: BTreeMap::new(),
             push_pointers: Vec::new(),
+            images: BTreeMap::new(),
+            samplers: BTreeMap::new(),
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
@@ -383,6 +431,7 @@ pub mod tests {
         Input {
             name: "zeros".into(),
             buffers: BTreeMap::new(),
+            images: BTreeMap::new(),
             push: vec![Byte::Known(0); 4],
             physical: Vec::new(),
         }

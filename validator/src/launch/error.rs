@@ -29,9 +29,6 @@ pub enum LaunchError {
     /// Two options that contradict each other.
     #[error("{0}")]
     Contradiction(String),
-    /// An option that this version does not build yet.
-    #[error("{0}")]
-    NotBuilt(String),
     /// A variable that this version cannot give memory to.
     #[error("line {line}: {what} is not supported")]
     Unsupported { line: Line, what: String },

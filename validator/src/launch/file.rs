@@ -7,6 +7,8 @@
 //! spec = { "0" = 8, "%12" = 1.5, SIZE = 3 }
 //! buffer = { "0.0" = "zeros:4", flags = "words:1,2,0xff" }
 //! push = "words:1"
+//! image = { "0.2" = "rgba8:4x4:zeros" }
+//! sampler = { "0.3" = "linear,repeat" }
 //! alias = ["0.0=0.1"]           # lists of KEY=VALUE and tables are both taken
 //! inputs = 5
 //! seed = 7
@@ -19,7 +21,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::options::{AliasSetting, BufferSetting, PushPointerSetting};
-use super::{LaunchError, LaunchOptions, Size3};
+use super::{ImageSetting, LaunchError, LaunchOptions, SamplerSetting, Size3};
 use crate::lower::Specialisation;
 
 #[derive(Deserialize)]
@@ -116,6 +118,9 @@ pub fn read(path: &Path) -> Result<LaunchOptions, LaunchError> {
     for setting in &mut options.buffers {
         setting.contents = setting.contents.clone().under(base);
     }
+    for setting in &mut options.images {
+        setting.contents = setting.contents.clone().under(base);
+    }
     options.push = options.push.map(|push| push.under(base));
     Ok(options)
 }
@@ -147,8 +152,8 @@ fn parse(text: &str, path: &Path) -> Result<LaunchOptions, LaunchError> {
             spec: each::<Specialisation>("spec", file.spec)?,
             buffers: each::<BufferSetting>("buffer", file.buffer)?,
             push: file.push.map(|text| text.parse().map_err(|error| format!("push: {error}"))).transpose()?,
-            images: file.image.settings(),
-            samplers: file.sampler.settings(),
+            images: each::<ImageSetting>("image", file.image)?,
+            samplers: each::<SamplerSetting>("sampler", file.sampler)?,
             aliases: each::<AliasSetting>("alias", file.alias)?,
             push_pointers: each::<PushPointerSetting>("push-pointer", file.push_pointer)?,
             inputs: file.inputs,

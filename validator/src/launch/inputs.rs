@@ -7,11 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{bounds, build_dispatch, Bound};
+use super::images::ImageBound;
 use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
 use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
-use super::{scopes, Launch, LaunchError, Slot};
+use super::{images, scopes, ImageContents, Launch, LaunchError, Slot};
 use crate::dispatch::Dispatch;
 use crate::event::StorageClass;
+use crate::ir::image::ImageLayout;
 use crate::ir::Program;
 use crate::value::Byte;
 
@@ -35,6 +37,8 @@ pub struct Input {
     /// Contents of every slot of either module; aliased slots hold the same. Those of slots that
     /// only the module after has are undefined.
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
+    /// Every image of either module, likewise.
+    pub images: BTreeMap<Slot, ImageContents>,
     /// Push constants.
     pub push: Vec<Byte>,
     /// Where physical pointers lead, by address.
@@ -48,7 +52,13 @@ pub struct Touched {
     pub ends: Vec<u32>,
     /// Whether an access was out of bounds.
     pub out_of_bounds: bool,
+    /// For each object, one past the greatest x, y, z and layer of a texel that integer coordinates named,
+    /// in the image or not.
+    pub texels: Vec<[u32; 4]>,
 }
+
+/// How often images grow to what a trial run touches: what they hold may change where it goes.
+const MAX_GROWTHS: u32 = 4;
 
 /// Runs the module before once, in some order, to see how much of its runtime arrays it touches.
 pub type Trial<'t> = dyn FnMut(&Dispatch) -> Touched + 't;
@@ -81,7 +91,10 @@ pub fn inputs(
         }
         let input = generator.sized(kind, seed, trial)?;
         let same = |other: &Input| {
-            other.buffers == input.buffers && other.push == input.push && other.physical == input.physical
+            other.buffers == input.buffers
+                && other.images == input.images
+                && other.push == input.push
+                && other.physical == input.physical
         };
         if !made.iter().any(same) {
             made.push(input);
@@ -94,6 +107,7 @@ pub fn inputs(
 struct Sizes {
     /// Elements of runtime arrays, by the slot that stands for their memory.
     elements: BTreeMap<Slot, u32>,
+    images: BTreeMap<Slot, ImageLayout>,
     physical: physical::Sizes,
 }
 
@@ -107,6 +121,10 @@ struct Generator<'a> {
     /// Boundary values and harvested constants.
     values: Vec<u32>,
     array_length: bool,
+    images: BTreeMap<Slot, ImageBound>,
+    images_after_only: BTreeMap<Slot, ImageBound>,
+    /// The module asks for sizes of images.
+    image_sizes: bool,
 }
 
 impl<'a> Generator<'a> {
@@ -114,6 +132,9 @@ impl<'a> Generator<'a> {
         let bounds_before = bounds(before);
         let mut after_only = after.map(bounds).unwrap_or_default();
         after_only.retain(|slot, _| !bounds_before.contains_key(slot));
+        let images_before = images::images(before);
+        let mut images_after_only = after.map(images::images).unwrap_or_default();
+        images_after_only.retain(|slot, _| !images_before.contains_key(slot));
         let harvested: BTreeSet<u32> = std::iter::once(before)
             .chain(after)
             .flat_map(|program| program.harvested.iter().copied())
@@ -132,23 +153,33 @@ impl<'a> Generator<'a> {
             push_size: push.map(|variable| variable.size).max().unwrap_or(0),
             values,
             array_length: scopes::scope_use(before).array_length,
+            images: images_before,
+            images_after_only,
+            image_sizes: images::depends_on_sizes(before),
         }
     }
 
     fn nothing_free(&self) -> bool {
         (self.push_size == 0 || self.launch.push.is_some())
             && self.bounds.keys().all(|slot| self.launch.given(*slot).is_some())
+            && self.images.keys().all(|slot| self.launch.images.contains_key(slot))
     }
 
     /// The input of this kind, with runtime arrays as long as a trial run on it touches.
     fn sized(&self, kind: Kind, seed: u64, trial: &mut Trial<'_>) -> Result<Input, LaunchError> {
         let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
-        let elements = self.runtime_arrays().map(|(slot, _)| (slot, start)).collect::<BTreeMap<_, _>>();
-        let mut sizes =
-            Sizes { elements, physical: physical::Sizes { elements: start, copies: 1, ends: None } };
+        let mut sizes = Sizes {
+            elements: self.runtime_arrays().map(|(slot, _)| (slot, start)).collect(),
+            images: self
+                .free_images()
+                .filter_map(|(slot, bound)| Some((slot, bound.usual_layout()?)))
+                .collect(),
+            physical: physical::Sizes { elements: start, copies: 1, ends: None },
+        };
         let first = self.fill(kind, seed, &sizes)?;
         let own = |buffer: &PhysicalBuffer| matches!(buffer.source, PhysicalSource::Own { .. });
-        if sizes.elements.is_empty() && !first.physical.iter().any(own) {
+        let grows = !sizes.elements.is_empty() || first.physical.iter().any(own);
+        if !grows && sizes.images.is_empty() {
             return Ok(first);
         }
         let pointees = self.before.pointees.iter().map(|one| one.runtime_stride.unwrap_or(one.size));
@@ -156,10 +187,11 @@ impl<'a> Generator<'a> {
         let stride = strides.max().unwrap_or(1).max(1);
         let mut input = first.clone();
         let mut length = start;
+        let mut growths = 0;
         loop {
             let dispatch = build_dispatch(self.before, self.launch, &input)?;
             let touched = trial(&dispatch);
-            if touched.out_of_bounds {
+            if touched.out_of_bounds && grows {
                 length = length.saturating_mul(2);
                 if length.saturating_mul(stride) > MAX_TRIAL_BYTES {
                     // No size contains this access: it is the module's own fault, at any size.
@@ -170,13 +202,26 @@ impl<'a> Generator<'a> {
                 input = self.fill(kind, seed, &sizes)?;
                 continue;
             }
+            if growths < MAX_GROWTHS && resize_images(&mut sizes.images, &dispatch, &touched, images::grown) {
+                growths += 1;
+                input = self.fill(kind, seed, &sizes)?;
+                continue;
+            }
+            if !self.image_sizes {
+                resize_images(&mut sizes.images, &dispatch, &touched, images::fitted);
+            }
             // A module that asks for the length may touch less of a shorter array.
             if !self.array_length {
                 self.shrink(&mut sizes, &dispatch, &touched);
-                input = self.fill(kind, seed, &sizes)?;
             }
-            return Ok(input);
+            return self.fill(kind, seed, &sizes);
         }
+    }
+
+    /// Images that the user gave no contents.
+    fn free_images(&self) -> impl Iterator<Item = (Slot, &ImageBound)> + '_ {
+        let free = self.images.iter().filter(|(slot, _)| !self.launch.images.contains_key(slot));
+        free.map(|(slot, bound)| (*slot, bound))
     }
 
     /// Slots with a runtime array that the user did not size, by the slot that stands for their memory.
@@ -212,7 +257,7 @@ impl<'a> Generator<'a> {
         sizes.physical.ends = Some(keys.map(|object| (object.key.clone(), end_of(&object.key))).collect());
     }
 
-    /// Contents for everything, with this many elements in the runtime arrays.
+    /// Contents for everything, of these sizes.
     fn fill(&self, kind: Kind, seed: u64, wanted: &Sizes) -> Result<Input, LaunchError> {
         let mut words = Words::new(kind, seed, &self.values);
         let size_of = |slot: &Slot, bound: &Bound| {
@@ -262,8 +307,39 @@ impl<'a> Generator<'a> {
                 buffers.insert(*slot, given.clone());
             }
         }
-        Ok(Input { name: kind.name(), buffers, push, physical })
+        let mut images = self.launch.images.clone();
+        for (slot, layout) in &wanted.images {
+            let salt = 1 << 40 | u64::from(slot.binding) << 8 | u64::from(slot.set);
+            images.insert(*slot, images::automatic(*layout, &mut words, salt));
+        }
+        for (slot, bound) in &self.images_after_only {
+            if let (false, Some(undefined)) = (images.contains_key(slot), bound.undefined()) {
+                images.insert(*slot, undefined);
+            }
+        }
+        Ok(Input { name: kind.name(), buffers, images, push, physical })
     }
+}
+
+/// Gives images the size that a trial run asks for, within bounds. Returns whether one changed.
+fn resize_images(
+    layouts: &mut BTreeMap<Slot, ImageLayout>,
+    dispatch: &Dispatch,
+    touched: &Touched,
+    resize: fn(ImageLayout, [u32; 4]) -> ImageLayout,
+) -> bool {
+    let mut changed = false;
+    for (slot, layout) in layouts {
+        let key = format!("image:{slot}");
+        let objects = dispatch.objects.iter().zip(&touched.texels);
+        let Some((_, ends)) = objects.into_iter().find(|(object, _)| object.key == key) else { continue };
+        let resized = resize(*layout, *ends);
+        if *ends != [0; 4] && resized != *layout && resized.bytes() <= u64::from(MAX_TRIAL_BYTES) {
+            *layout = resized;
+            changed = true;
+        }
+    }
+    changed
 }
 
 #[cfg(test)]
@@ -348,11 +424,11 @@ mod tests {
         // Touches up to byte 4 + 8 * 9 + 4.
         let mut trial = |dispatch: &Dispatch| {
             let out_of_bounds = dispatch.objects[0].initial.len() < 80;
-            Touched { ends: vec![80], out_of_bounds }
+            Touched { ends: vec![80], out_of_bounds, ..Touched::default() }
         };
         let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap_or_default();
         assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 10);
-        let mut never = |_: &Dispatch| Touched { ends: vec![0], out_of_bounds: true };
+        let mut never = |_: &Dispatch| Touched { ends: vec![0], out_of_bounds: true, ..Touched::default() };
         let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut never).unwrap_or_default();
         assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 4);
     }

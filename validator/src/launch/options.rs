@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Contents, LaunchError, Target};
+use super::{Contents, ImageSetting, LaunchError, SamplerSetting, Target};
 use crate::lower::Specialisation;
 
 /// Sizes in x, y and z; none is 0. Written `X[,Y,Z]`.
@@ -94,7 +94,7 @@ impl FromStr for PushPointerSetting {
 }
 
 /// Splits at the first `=`.
-fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str), String> {
+pub(super) fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str), String> {
     let (left, right) = text.split_once('=').ok_or_else(|| format!("'{text}' is not {form}"))?;
     Ok((left.trim(), right.trim()))
 }
@@ -109,8 +109,8 @@ pub struct LaunchOptions {
     pub spec: Vec<Specialisation>,
     pub buffers: Vec<BufferSetting>,
     pub push: Option<Contents>,
-    pub images: Vec<String>,
-    pub samplers: Vec<String>,
+    pub images: Vec<ImageSetting>,
+    pub samplers: Vec<SamplerSetting>,
     pub aliases: Vec<AliasSetting>,
     pub push_pointers: Vec<PushPointerSetting>,
     /// How many automatic inputs.
@@ -145,17 +145,8 @@ impl LaunchOptions {
         }
     }
 
-    /// Refuses what is read but not built yet, and sizes that make no sense.
+    /// Refuses sizes that make no sense.
     pub fn check(&self) -> Result<(), LaunchError> {
-        let refuse = |option: &str, text: &str| {
-            Err(LaunchError::NotBuilt(format!("{option} '{text}' is not supported yet by this version")))
-        };
-        if let Some(text) = self.images.first() {
-            return refuse("--image", text);
-        }
-        if let Some(text) = self.samplers.first() {
-            return refuse("--sampler", text);
-        }
         if let Some(size) = self.subgroup_size {
             check_subgroup_size(size)?;
         }
@@ -214,10 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_is_refused_by_name() {
-        let options =
-            LaunchOptions { images: vec!["0.0=r32ui:4x4:zeros:16".into()], ..LaunchOptions::default() };
-        assert!(options.check().is_err_and(|error| error.to_string().contains("--image")));
+    fn senseless_sizes_are_refused() {
         let options = LaunchOptions { subgroup_size: Some(3), ..LaunchOptions::default() };
         assert!(options.check().is_err());
     }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::options::LaunchOptions;
 use super::scopes::{self, ScopeUse};
-use super::{defaults, LaunchError, Slot, Target};
+use super::{defaults, images, ImageContents, LaunchError, Slot, Target};
 use crate::event::Scope;
+use crate::ir::image::Sampler;
 use crate::ir::{Program, SpecConstant};
 use crate::lower::SpecTarget;
 use crate::value::Byte;
@@ -38,6 +39,10 @@ pub struct Launch {
     pub named: BTreeMap<String, Vec<Byte>>,
     /// Physical pointers in the push constants: offset, buffer and bytes into it.
     pub push_pointers: Vec<(u32, Slot, u32)>,
+    /// Images that the user gave.
+    pub images: BTreeMap<Slot, ImageContents>,
+    /// Samplers that the user gave; others are nearest,clamp.
+    pub samplers: BTreeMap<Slot, Sampler>,
     /// For an aliased slot, the least slot that is the same memory.
     pub aliases: BTreeMap<Slot, Slot>,
     pub observe: Observe,
@@ -75,6 +80,8 @@ impl Launch {
             push: options.push.as_ref().map(|push| push.bytes()).transpose()?,
             named: BTreeMap::new(),
             push_pointers: Vec::new(),
+            images: BTreeMap::new(),
+            samplers: BTreeMap::new(),
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
@@ -89,6 +96,8 @@ impl Launch {
             });
         }
         launch.settle_buffers(options, before, after)?;
+        launch.settle_images(options, before, after)?;
+        launch.settle_samplers(options, before, after)?;
         launch.settle_aliases(options, before)?;
         launch.settle_push_pointers(options, before)?;
         let scopes = uses.iter().flat_map(|found| found.scopes.iter().copied()).collect();
@@ -124,10 +133,83 @@ impl Launch {
             };
             let bytes = setting.contents.bytes()?;
             for slot in slots {
+                if images::images(before).contains_key(&slot) {
+                    return Err(LaunchError::WrongTarget {
+                        option: "--buffer",
+                        what: format!("{slot} is an image: give it with --image"),
+                    });
+                }
                 self.buffers.insert(slot, bytes.clone());
             }
         }
         Ok(())
+    }
+
+    fn settle_images(
+        &mut self,
+        options: &LaunchOptions,
+        before: &Program,
+        after: Option<&Program>,
+    ) -> Result<(), LaunchError> {
+        let bound_before = images::images(before);
+        let bound_after = after.map(images::images).unwrap_or_default();
+        for setting in &options.images {
+            let wrong = |what: String| LaunchError::WrongTarget { option: "--image", what };
+            for slot in Self::slots_of(&setting.target, before, "--image")? {
+                let Some(bound) = bound_before.get(&slot).or_else(|| bound_after.get(&slot)) else {
+                    if before.variables.iter().any(|variable| Slot::of(variable).contains(&slot)) {
+                        return Err(wrong(format!("{slot} is no image")));
+                    }
+                    self.notes.push(format!("--image: nothing uses {}", setting.target));
+                    continue;
+                };
+                let Some((ty, line)) = bound.types.first() else { continue };
+                let layout = setting
+                    .size
+                    .layout(*ty)
+                    .map_err(|why| wrong(format!("{slot}, declared on line {line}, {why}")))?;
+                if let Some((line, why)) = bound.objection(&layout) {
+                    return Err(wrong(format!("{slot}, declared on line {line}, {why}")));
+                }
+                self.images.insert(slot, setting.contents.fill(layout, &slot.to_string())?);
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_samplers(
+        &mut self,
+        options: &LaunchOptions,
+        before: &Program,
+        after: Option<&Program>,
+    ) -> Result<(), LaunchError> {
+        let bound = images::samplers(before);
+        let bound_after = after.map(images::samplers).unwrap_or_default();
+        for setting in &options.samplers {
+            for slot in Self::slots_of(&setting.target, before, "--sampler")? {
+                if bound.contains_key(&slot) || bound_after.contains_key(&slot) {
+                    self.samplers.insert(slot, setting.sampler);
+                } else if before.variables.iter().any(|variable| Slot::of(variable).contains(&slot)) {
+                    let what = format!("{slot} has no sampler");
+                    return Err(LaunchError::WrongTarget { option: "--sampler", what });
+                } else {
+                    self.notes.push(format!("--sampler: nothing uses {}", setting.target));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The slots of a target; one that before does not have may be after's.
+    fn slots_of(target: &Target, before: &Program, option: &'static str) -> Result<Vec<Slot>, LaunchError> {
+        let slots = target.resolve(before, option)?;
+        Ok(match (slots.is_empty(), target) {
+            (true, Target::Slot(slot)) => vec![*slot],
+            (true, Target::Named(key)) => {
+                return Err(LaunchError::WrongTarget { option, what: format!("{key} is no binding") });
+            }
+            (_, Target::Slot(_) | Target::Id(_) | Target::Name(_) | Target::Named(_)) => slots,
+        })
     }
 
     fn settle_aliases(&mut self, options: &LaunchOptions, before: &Program) -> Result<(), LaunchError> {

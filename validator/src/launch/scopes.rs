@@ -80,6 +80,7 @@ impl Survey<'_> {
                 self.fence(*memory, *semantics);
             }
             Op::Memory(memory) => self.memory(memory),
+            Op::Image(image) => self.access(StorageClass::Image, &image.operands.memory),
             Op::Unary { .. }
             | Op::Binary { .. }
             | Op::Extended { .. }

@@ -8,6 +8,7 @@ use super::inputs::Touched;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
+use crate::ir::image::Position;
 use crate::ir::Program;
 use crate::value::Byte;
 
@@ -25,6 +26,12 @@ pub fn touched(program: &Program, dispatch: &Dispatch) -> Touched {
     Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
+        texels: first
+            .texels
+            .iter()
+            .zip(&last.texels)
+            .map(|(a, b)| std::array::from_fn(|dimension| a[dimension].max(b[dimension])))
+            .collect(),
     }
 }
 
@@ -67,7 +74,7 @@ fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
             }
         }
     }
-    Touched { ends: memory.ends, out_of_bounds }
+    Touched { ends: memory.ends, out_of_bounds, texels: memory.texels }
 }
 
 fn turn_of(
@@ -106,6 +113,8 @@ struct TrialMemory {
     /// Location space and size of each object.
     objects: Vec<(u32, u32)>,
     ends: Vec<u32>,
+    /// See [`Touched::texels`].
+    texels: Vec<[u32; 4]>,
 }
 
 impl TrialMemory {
@@ -115,6 +124,7 @@ impl TrialMemory {
             spaces: vec![Vec::new(); spaces as usize],
             objects: Vec::new(),
             ends: vec![0; dispatch.objects.len()],
+            texels: vec![[0; 4]; dispatch.objects.len()],
         };
         for object in &dispatch.objects {
             memory.objects.push((object.memory, object.initial.len() as u32));
@@ -171,6 +181,18 @@ impl SharedMemory for TrialMemory {
         }
         Written::Changed
     }
+
+    fn touch_texel(&mut self, object: u32, position: Position) {
+        let Some(touched) = self.texels.get_mut(object as usize) else { return };
+        let [x, y, z] = position.at;
+        let numbers = [x, y, z, position.layer].map(|number| u32::try_from(number).ok());
+        // One negative or absurd coordinate says nothing of the others.
+        if let [Some(x), Some(y), Some(z), Some(layer)] = numbers {
+            for (end, number) in touched.iter_mut().zip([x, y, z, layer]) {
+                *end = (*end).max(number.saturating_add(1));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -190,6 +212,7 @@ mod tests {
         let input = Input {
             name: "zeros".into(),
             buffers: BTreeMap::from([(slot(0), bytes.clone()), (slot(1), bytes)]),
+            images: BTreeMap::new(),
             push: Vec::new(),
             physical: Vec::new(),
         };

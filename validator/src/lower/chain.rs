@@ -91,11 +91,13 @@ impl FunctionBuilder<'_, '_> {
             self.element(&mut walk, strided, first, line)?;
             indices = rest;
         }
-        if let (StorageClass::Uniform | StorageClass::StorageBuffer, Some((&first, rest))) =
-            (class, indices.split_first())
+        if let (
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant,
+            Some((&first, rest)),
+        ) = (class, indices.split_first())
         {
             if let Some((element, length)) = descriptor_array(&self.program.globals, pointee, line)? {
-                self.descriptor(&mut walk, first, element, length, line)?;
+                self.descriptor(&mut walk, first, (element, length), line)?;
                 indices = rest;
             }
         }
@@ -150,13 +152,9 @@ impl FunctionBuilder<'_, '_> {
         &mut self,
         walk: &mut Walk,
         index: u32,
-        element: u32,
-        length: Option<u32>,
+        (element, length): (u32, u32),
         line: Line,
     ) -> Result<(), Problem> {
-        let Some(length) = length else {
-            return Err(Problem::unsupported("OpTypeRuntimeArray of descriptors", line));
-        };
         let (value, width) = self.index(index, line)?;
         let bound = Bound::Descriptor(length);
         walk.indices.push(ChainIndex { index: value.operand, width, stride: 0, bound });
@@ -224,7 +222,10 @@ impl FunctionBuilder<'_, '_> {
             | Type::Float { .. }
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
-            | Type::Function { .. } => {
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => {
                 return Err(Problem::invalid(line, "an index leads into a type without parts"));
             }
         };

@@ -61,6 +61,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         | Op::Control(_)
         | Op::Memory(_)
         | Op::Atomic(_)
+        | Op::Image(_)
         | Op::Barrier(_)
         | Op::Assume { .. }
         | Op::Require { .. }

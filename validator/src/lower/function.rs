@@ -422,6 +422,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 if let Some(lowered) = self.atomic(opcode, instruction) {
                     return lowered;
                 }
+                if let Some(lowered) = self.image(opcode, instruction) {
+                    return lowered;
+                }
                 match self.compute(opcode, instruction) {
                     Some(lowered) => lowered,
                     None => Err(Problem::unsupported(instruction.name(), instruction.line)),

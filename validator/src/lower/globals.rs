@@ -9,9 +9,13 @@ use super::decorations::{Decoration, DecorationTable};
 use super::error::Problem;
 use super::index::Index;
 use super::types::TypeTable;
+use super::LowerOptions;
 use crate::ir::SpecConstant;
 use crate::module::Module;
 use crate::value::Scalar;
+
+/// Descriptors of a runtime array where the launch names none.
+const USUAL_DESCRIPTORS: u32 = 4;
 
 /// Types, constants and the places of variables.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub(super) struct Globals<'m> {
     pub decorations: DecorationTable,
     pub types: TypeTable,
     pub constants: ConstantTable,
+    /// Number of descriptors of a runtime array of them.
+    pub runtime_descriptors: u32,
     /// The OpVariable of each module-scope variable, by its id.
     variables: HashMap<u32, usize>,
 }
@@ -37,7 +43,7 @@ impl<'m> Globals<'m> {
         index: Index,
         decorations: DecorationTable,
         specialised: &[SpecConstant],
-        local_size: Option<[u32; 3]>,
+        options: &LowerOptions,
     ) -> Self {
         let workgroup_size = workgroup_size(&decorations);
         let mut globals = Globals {
@@ -46,6 +52,7 @@ impl<'m> Globals<'m> {
             decorations,
             types: TypeTable::default(),
             constants: ConstantTable::default(),
+            runtime_descriptors: options.runtime_descriptors.unwrap_or(USUAL_DESCRIPTORS),
             variables: HashMap::new(),
         };
         for at in globals.index.module_scope.clone() {
@@ -58,7 +65,7 @@ impl<'m> Globals<'m> {
             } else if !constants.declare(&instruction, types, specialised) {
                 types.declare(&instruction, decorations, constants);
             } else if instruction.result == workgroup_size {
-                if let (Some(id), Some(size)) = (instruction.result, local_size) {
+                if let (Some(id), Some(size)) = (instruction.result, options.local_size) {
                     let components = size.iter().map(|&extent| Scalar::new(u64::from(extent))).collect();
                     constants.replace(id, components, instruction.line);
                 }

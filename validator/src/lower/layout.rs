@@ -105,7 +105,10 @@ impl TypeTable {
             | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
                 Extent { size: 8, alignment: 8 }
             }
-            Type::Pointer { .. } | Type::UntypedPointer { .. } => Extent { size: 16, alignment: 8 },
+            Type::Pointer { .. } | Type::UntypedPointer { .. } | Type::Image(_) | Type::Sampler => {
+                Extent { size: 16, alignment: 8 }
+            }
+            Type::SampledImage(_) => Extent { size: 32, alignment: 8 },
             Type::Vector { component, count } => {
                 let scalar = self.natural_extent(*component, line)?;
                 let stride = placement.component_stride.map_or(scalar.size, u64::from);
@@ -173,9 +176,12 @@ impl TypeTable {
                 leaf(offset, LeafKind::Number(8))?;
                 leaf(offset + 8, LeafKind::PhysicalTag)
             }
-            Type::Pointer { .. } | Type::UntypedPointer { .. } => {
+            Type::Pointer { .. } | Type::UntypedPointer { .. } | Type::Image(_) | Type::Sampler => {
                 leaf(offset, LeafKind::PointerHalf)?;
                 leaf(offset + 8, LeafKind::PointerHalf)
+            }
+            Type::SampledImage(_) => {
+                (0..4).try_for_each(|half| leaf(offset + 8 * half, LeafKind::PointerHalf))
             }
             Type::Vector { component, count } => {
                 let scalar = self.extent(*component, Placement::default(), line)?.size;

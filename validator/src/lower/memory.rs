@@ -125,6 +125,9 @@ impl FunctionBuilder<'_, '_> {
             let message = "the result is not of the type that the pointer leads to";
             return Err(Problem::invalid(instruction.line, message));
         }
+        if target.class == StorageClass::UniformConstant {
+            return self.load_handle(result, target.pointer, instruction);
+        }
         let (operands, _) = self.memory_operands(instruction, 1)?;
         let op = MemoryOp::Load {
             dst: result.operand.index(),

@@ -22,6 +22,7 @@ mod error;
 mod fold;
 mod function;
 mod globals;
+mod images;
 mod index;
 mod integer_dot;
 mod layout;
@@ -60,6 +61,8 @@ pub struct LowerOptions {
     /// Another local size than the module's. Specialisation constants that give the local size,
     /// and the constant decorated WorkgroupSize, take these values, too.
     pub local_size: Option<[u32; 3]>,
+    /// Number of descriptors of runtime arrays of them; `None` for the usual one.
+    pub runtime_descriptors: Option<u32>,
 }
 
 /// Lowers an entry point of a module.
@@ -77,7 +80,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     if let Some(wanted) = options.local_size {
         size_source.specialise(wanted, &mut specialised);
     }
-    let globals = Globals::new(module, index, decorations, &specialised, options.local_size);
+    let globals = Globals::new(module, index, decorations, &specialised, options);
 
     let mut problems = Problems::default();
     let memory_model = entry::memory_model(module, &mut problems);

@@ -110,7 +110,10 @@ impl Pointees {
             | Type::Float { .. }
             | Type::Vector { .. }
             | Type::Matrix { .. }
-            | Type::Function { .. } => {}
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => {}
         }
         Ok(())
     }

@@ -134,19 +134,22 @@ pub(super) fn input_words(bits: u64, width: u8) -> impl Iterator<Item = u32> {
 }
 
 /// What a variable's pointee is in terms of descriptors: the type of one object, and the number of
-/// objects for an array of descriptors.
+/// objects for an array of descriptors; that of a runtime array is the launch's.
 pub(super) fn descriptor_array(
     globals: &Globals,
     pointee: u32,
     line: Line,
-) -> Result<Option<(u32, Option<u32>)>, Problem> {
+) -> Result<Option<(u32, u32)>, Problem> {
     let (element, length) = match globals.types.get(pointee, line)? {
-        Type::Array { element, length, .. } => (*element, Some(*length)),
-        Type::RuntimeArray { element, .. } => (*element, None),
+        Type::Array { element, length, .. } => (*element, *length),
+        Type::RuntimeArray { element, .. } => (*element, globals.runtime_descriptors),
         _ => return Ok(None),
     };
     Ok(match globals.types.get(element, line)? {
-        Type::Struct { block: BlockKind::Block | BlockKind::BufferBlock, .. } => Some((element, length)),
+        Type::Struct { block: BlockKind::Block | BlockKind::BufferBlock, .. }
+        | Type::Image(_)
+        | Type::Sampler
+        | Type::SampledImage(_) => Some((element, length)),
         _ => None,
     })
 }

@@ -1,6 +1,6 @@
 //! Types, resolved: what a value of each is made of (SPIR-V specification 2.2.2 and 3.3.6).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{Op as Opcode, StorageClass as Class};
@@ -10,6 +10,7 @@ use super::decorations::{memory_decorations, Decoration, DecorationTable};
 use super::error::Problem;
 use super::layout::{Extent, Placement};
 use crate::event::StorageClass;
+use crate::ir::image::ImageType;
 use crate::ir::{Decorations, Line};
 use crate::module::Instruction;
 
@@ -33,6 +34,9 @@ pub(super) enum Type {
     Pointer { class: StorageClass, pointee: u32 },
     UntypedPointer { class: StorageClass },
     Function { result: u32, parameters: Rc<[u32]> },
+    Image(ImageType),
+    Sampler,
+    SampledImage(ImageType),
 }
 
 /// Whether a struct is the interface of a buffer.
@@ -103,6 +107,8 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct TypeTable {
     known: HashMap<u32, Result<Known, Problem>>,
+    /// Integer types with a sign: it matters to images alone.
+    signed: HashSet<u32>,
 }
 
 impl TypeTable {
@@ -127,7 +133,15 @@ impl TypeTable {
             Some(opcode) => self.resolve(id, opcode, instruction, decorations, constants),
             None => Err(Problem::unsupported(instruction.name(), instruction.line)),
         };
+        if instruction.op() == Some(Opcode::TypeInt) && instruction.word(1) == Some(1) {
+            self.signed.insert(id);
+        }
         self.known.insert(id, known);
+    }
+
+    /// Whether this is an integer type with a sign.
+    pub fn is_signed(&self, id: u32) -> bool {
+        self.signed.contains(&id)
     }
 
     fn resolve(
@@ -196,6 +210,12 @@ impl TypeTable {
             Opcode::TypeFunction => {
                 Type::Function { result: word(0)?, parameters: instruction.words_from(1).into() }
             }
+            Opcode::TypeImage => Type::Image(super::images::image_type(instruction, self)?),
+            Opcode::TypeSampler => Type::Sampler,
+            Opcode::TypeSampledImage => match self.get(word(0)?, line)? {
+                Type::Image(image) => Type::SampledImage(*image),
+                _ => return Err(Problem::invalid(line, "OpTypeSampledImage does not name an image type")),
+            },
             _ => return Err(Problem::unsupported(instruction.name(), line)),
         };
         self.measure(ty, line)
@@ -221,7 +241,10 @@ impl TypeTable {
         match &ty {
             Type::Void | Type::Function { .. } => {}
             Type::Bool | Type::Int { .. } | Type::Float { .. } => components = 1,
-            Type::Pointer { .. } | Type::UntypedPointer { .. } => components = 2,
+            Type::Pointer { .. } | Type::UntypedPointer { .. } | Type::Image(_) | Type::Sampler => {
+                components = 2
+            }
+            Type::SampledImage(_) => components = 4,
             Type::Vector { component, count } => {
                 let scalar = matches!(
                     self.known(*component, line)?.ty,
@@ -327,7 +350,10 @@ impl TypeTable {
             | Type::Struct { .. }
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
-            | Type::Function { .. } => Err(Problem::invalid(line, "a scalar or vector is expected here")),
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => Err(Problem::invalid(line, "a scalar or vector is expected here")),
         }
     }
 
@@ -409,7 +435,10 @@ impl TypeTable {
             | Type::RuntimeArray { .. }
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
-            | Type::Function { .. } => Err(Problem::invalid(line, "a composite is expected here")),
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => Err(Problem::invalid(line, "a composite is expected here")),
         }
     }
 
@@ -442,7 +471,10 @@ impl TypeTable {
             | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
                 visit(ScalarType::PhysicalPointer)
             }
-            Type::Pointer { .. } | Type::UntypedPointer { .. } => visit(ScalarType::Pointer),
+            Type::Pointer { .. } | Type::UntypedPointer { .. } | Type::Image(_) | Type::Sampler => {
+                visit(ScalarType::Pointer)
+            }
+            Type::SampledImage(_) => [ScalarType::Pointer; 2].into_iter().for_each(visit),
             Type::Vector { component: part, count }
             | Type::Matrix { column: part, columns: count }
             | Type::Array { element: part, length: count, .. } => {
@@ -504,6 +536,7 @@ fn storage_class(number: u32, line: Line) -> Result<StorageClass, Problem> {
         Some(Class::PhysicalStorageBuffer) => Ok(StorageClass::PhysicalStorageBuffer),
         // An image or sampler behind the pointer says more than the class.
         Some(Class::UniformConstant) => Ok(StorageClass::UniformConstant),
+        Some(Class::Image) => Ok(StorageClass::Image),
         Some(class) => unsupported(format!("{class:?}")),
         None => unsupported(number.to_string()),
     }

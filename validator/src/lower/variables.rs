@@ -11,6 +11,7 @@ use super::physical::Pointees;
 use super::program::{decoration_literal, decorations_of, descriptor_array};
 use super::types::{BlockKind, Type};
 use crate::event::StorageClass;
+use crate::ir::image::Resource;
 use crate::ir::{BuiltIn, Line, Operand, Variable};
 
 /// Lowers the variable that the instruction at `at` declares.
@@ -29,12 +30,9 @@ pub(super) fn lower(
     let declared = variable_type(types, &instruction)?;
     let (class, pointee) = (declared.class, declared.pointee);
     let (ty, descriptors) = match class {
-        StorageClass::Uniform | StorageClass::StorageBuffer => {
+        StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant => {
             match descriptor_array(globals, pointee, line)? {
-                Some((element, Some(length))) => (element, Some(length)),
-                Some((_, None)) => {
-                    return Err(Problem::unsupported("OpTypeRuntimeArray of descriptors", line));
-                }
+                Some((element, length)) => (element, Some(length)),
                 None => (pointee, None),
             }
         }
@@ -42,6 +40,7 @@ pub(super) fn lower(
     };
     let shape = shapes.intern(types, ty, Placement::default(), line)?;
     let block = block_kind(globals, ty, line)?;
+    let resource = resource(globals, class, ty, line)?;
     supported(class, line)?;
     let literal = |pick: fn(Decoration) -> Option<u32>| decoration_literal(globals, id, pick);
     let set = literal(|decoration| match decoration {
@@ -56,9 +55,10 @@ pub(super) fn lower(
         Decoration::BuiltIn(number) => Some(number),
         _ => None,
     });
-    let buffer = matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer);
-    if buffer && (set, binding) == (None, None) {
-        return Err(Problem::unsupported("a buffer without DescriptorSet and Binding", line));
+    let bound = matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer) || resource.is_some();
+    if bound && (set, binding) == (None, None) {
+        let what = if resource.is_some() { "an image or sampler" } else { "a buffer" };
+        return Err(Problem::unsupported(format!("{what} without DescriptorSet and Binding"), line));
     }
     let built_in = built_in.map(|number| built_in_of(number, line)).transpose()?;
     match (class, built_in) {
@@ -73,9 +73,10 @@ pub(super) fn lower(
         name: globals.index.any_name(id).map(str::to_owned),
         type_name: globals.index.name(ty).map(str::to_owned),
         class,
-        binding: buffer.then(|| (set.unwrap_or(0), binding.unwrap_or(0))),
+        binding: bound.then(|| (set.unwrap_or(0), binding.unwrap_or(0))),
         descriptors,
         built_in,
+        resource,
         decorations: decorations_of(globals, id),
         size: types.size(ty, Placement::default(), line)?,
         runtime_stride: runtime_stride(globals, ty, line)?,
@@ -119,6 +120,27 @@ fn block_kind(globals: &Globals, ty: u32, line: Line) -> Result<BlockKind, Probl
     })
 }
 
+/// The image or sampler that a variable is; in UniformConstant there is nothing else.
+fn resource(
+    globals: &Globals,
+    class: StorageClass,
+    ty: u32,
+    line: Line,
+) -> Result<Option<Resource>, Problem> {
+    if class != StorageClass::UniformConstant {
+        return Ok(None);
+    }
+    match globals.types.get(ty, line)? {
+        Type::Image(image) => Ok(Some(Resource::Image(*image))),
+        Type::Sampler => Ok(Some(Resource::Sampler)),
+        Type::SampledImage(image) => Ok(Some(Resource::SampledImage(*image))),
+        Type::Array { .. } | Type::RuntimeArray { .. } => {
+            Err(Problem::unsupported("an array of arrays of images or samplers", line))
+        }
+        _ => Err(Problem::unsupported("OpVariable in storage class UniformConstant", line)),
+    }
+}
+
 fn supported(class: StorageClass, line: Line) -> Result<(), Problem> {
     match class {
         StorageClass::Input
@@ -127,12 +149,12 @@ fn supported(class: StorageClass, line: Line) -> Result<(), Problem> {
         | StorageClass::Workgroup
         | StorageClass::Private
         | StorageClass::PushConstant
-        | StorageClass::StorageBuffer => Ok(()),
+        | StorageClass::StorageBuffer
+        | StorageClass::UniformConstant => Ok(()),
         StorageClass::Function => {
             Err(Problem::invalid(line, "a variable outside of functions has the storage class Function"))
         }
-        StorageClass::UniformConstant
-        | StorageClass::CrossWorkgroup
+        StorageClass::CrossWorkgroup
         | StorageClass::AtomicCounter
         | StorageClass::Image
         | StorageClass::PhysicalStorageBuffer => {

@@ -1,5 +1,7 @@
 //! Reports as JSON; `docs/json.md` describes every field. One object on one line.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -158,7 +160,16 @@ struct LegacyJson {
 struct InputJson<'a> {
     name: &'a str,
     buffers: Memory,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    images: BTreeMap<String, ImageJson>,
     push: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ImageJson {
+    /// As `--image` takes it.
+    layout: String,
+    words: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -314,6 +325,14 @@ fn input_json(input: &Input) -> InputJson<'_> {
     InputJson {
         name: &input.name,
         buffers: Memory(input.buffers.iter().map(|(slot, bytes)| (slot.to_string(), words(bytes))).collect()),
+        images: input
+            .images
+            .iter()
+            .map(|(slot, image)| {
+                let json = ImageJson { layout: image.layout.to_string(), words: words(&image.bytes) };
+                (slot.to_string(), json)
+            })
+            .collect(),
         push: words(&input.push),
     }
 }
@@ -410,6 +429,21 @@ pub(super) fn end_name(end: End) -> &'static str {
     match end {
         End::Terminated => "terminated",
         End::Hang => "hang",
+    }
+}
+
+/// What a byte of an object is called.
+pub(super) fn place(dispatch: &Dispatch, object: u32, offset: u32) -> String {
+    let known = dispatch.objects.get(object as usize);
+    known.map_or_else(|| format!("object {object}+{offset}"), |known| known.place(offset))
+}
+
+/// What a byte of the object with this key is called beside the key.
+pub(super) fn byte_name(dispatch: &Dispatch, key: &str, offset: usize) -> String {
+    let image = dispatch.objects.iter().find(|object| object.key == key).and_then(|object| object.image);
+    match (image, u32::try_from(offset)) {
+        (Some(image), Ok(byte)) => format!("byte {offset}, {}", image.texel_name(byte)),
+        (Some(_), Err(_)) | (None, _) => format!("byte {offset}"),
     }
 }
 

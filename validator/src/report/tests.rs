@@ -29,6 +29,8 @@ fn dispatch() -> Dispatch {
         reference: number,
         memory: number,
         constant: false,
+        image: None,
+        sampler: None,
     };
     let place = |workgroup| Place {
         workgroup,
@@ -98,6 +100,7 @@ fn input() -> Input {
     Input {
         name: "zeros".to_owned(),
         buffers: BTreeMap::from([(slot(0), words(&[0, 0])), (slot(1), words(&[0, 0]))]),
+        images: BTreeMap::new(),
         push: Vec::new(),
         physical: Vec::new(),
     }
@@ -125,6 +128,7 @@ fn choices() -> Choices {
             subgroup_size: 1,
             specialisation: BTreeMap::from([("3".to_owned(), 8)]),
             aliases: BTreeMap::new(),
+            samplers: BTreeMap::new(),
         }],
         inputs: InputChoice { count: 3, seed: 0 },
         bounds: BoundsChoice {

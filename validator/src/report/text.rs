@@ -161,8 +161,9 @@ fn violation_text(
                 text.push_str(&outcome_text(outcome, dispatch, "  "));
                 if let Some(difference) = &violation.difference {
                     text.push_str(&format!(
-                        "  {} differs at byte {}; before allows\n",
-                        difference.key, difference.offset
+                        "  {} differs at {}; before allows\n",
+                        difference.key,
+                        json::byte_name(dispatch, &difference.key, difference.offset)
                     ));
                     text.push_str(&outcome_list(&run.before, "    "));
                 }
@@ -451,8 +452,8 @@ fn trace_text(trace: &[VolatileAccess], dispatch: &Dispatch) -> String {
                     (false, true) => "atomic read",
                     (false, false) => "read",
                 };
-                let place = json::key(dispatch, *object);
-                format!("{kind} {place}+{offset} {}", words(bytes).join(" "))
+                let place = json::place(dispatch, *object, *offset);
+                format!("{kind} {place} {}", words(bytes).join(" "))
             }
             VolatileAccess::Repeated(iterations) => {
                 let ways: Vec<String> = iterations.iter().map(|way| trace_text(way, dispatch)).collect();

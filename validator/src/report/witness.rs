@@ -1,6 +1,6 @@
 //! A witness execution told for people: per invocation its events, in order, with the module's lines.
 
-use super::json::key;
+use super::json::place;
 use super::style::Painter;
 use super::words::words;
 use crate::behaviour::{Witness, WitnessEvent};
@@ -54,7 +54,7 @@ fn name(dispatch: &Dispatch, invocation: u32) -> String {
 fn describe(event: &WitnessEvent, dispatch: &Dispatch) -> String {
     let mut text = event.what.clone();
     if let Some((object, offset)) = event.location {
-        text.push_str(&format!(" of {}+{offset}", key(dispatch, object)));
+        text.push_str(&format!(" of {}", place(dispatch, object, offset)));
     }
     let value = |bytes: &[Byte]| words(bytes).join(" ");
     match (&event.read, &event.written) {

@@ -111,6 +111,7 @@ impl Builder {
             binding: None,
             descriptors: None,
             built_in: None,
+            resource: None,
             decorations: Decorations::default(),
             size,
             runtime_stride: None,
@@ -147,6 +148,8 @@ impl Builder {
             reference: object,
             memory: object,
             constant: false,
+            image: None,
+            sampler: None,
         });
     }
 

@@ -72,6 +72,8 @@ pub fn lower(test: &Test, all: bool) -> Result<Lowered, Unsupported> {
             reference: index as u32,
             memory: variable.location as u32,
             constant: false,
+            image: None,
+            sampler: None,
         })
         .collect();
     let locations = test.variables.iter().map(|variable| variable.location + 1).max().unwrap_or(0) as u32;
@@ -88,6 +90,8 @@ pub fn lower(test: &Test, all: bool) -> Result<Lowered, Unsupported> {
                     reference: number,
                     memory: locations + private as u32,
                     constant: false,
+                    image: None,
+                    sampler: None,
                 });
             }
         }

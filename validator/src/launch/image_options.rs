@@ -1,0 +1,199 @@
+//! `--image` and `--sampler`, parsed but not yet settled against a module.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use super::contents::MAX_BYTES;
+use super::options::halves;
+use super::{Contents, LaunchError, Target};
+use crate::ir::image::{ImageFormat, ImageLayout, ImageType, Sampler};
+use crate::value::Byte;
+
+/// `TARGET=FORMAT:WxH[xD][,layers=N][,levels=N][,samples=N]:SPEC` of `--image`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageSetting {
+    pub target: Target,
+    pub size: ImageSize,
+    pub contents: ImageFill,
+}
+
+/// Format and sizes as given, whatever the dimension of the image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageSize {
+    format: ImageFormat,
+    extent: Vec<u32>,
+    layers: Option<u32>,
+    levels: u32,
+    samples: u32,
+}
+
+/// Initial contents: an image's size says how many bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageFill {
+    Zeros,
+    Undef,
+    Given(Contents),
+}
+
+/// An image with its initial contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageContents {
+    pub layout: ImageLayout,
+    pub bytes: Vec<Byte>,
+}
+
+impl FromStr for ImageSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const FORM: &str = "TARGET=FORMAT:WxH[xD][,layers=N][,levels=N][,samples=N]:SPEC";
+        let (target, image) = halves(text, FORM)?;
+        let wrong = || format!("'{image}' is not {}", FORM.trim_start_matches("TARGET="));
+        let (format, rest) = image.split_once(':').ok_or_else(wrong)?;
+        let (size, contents) = rest.split_once(':').ok_or_else(wrong)?;
+        Ok(ImageSetting {
+            target: target.parse()?,
+            size: ImageSize::parse(format.trim().parse()?, size)?,
+            contents: contents.trim().parse()?,
+        })
+    }
+}
+
+impl ImageSize {
+    fn parse(format: ImageFormat, text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let number = text.trim().parse::<u32>().ok().filter(|number| *number > 0);
+            number.ok_or_else(|| format!("'{text}' is not a number of 1 or more"))
+        };
+        let mut words = text.split(',');
+        let extent: Vec<u32> =
+            words.next().unwrap_or("").split('x').map(number).collect::<Result<_, String>>()?;
+        if extent.len() > 3 {
+            return Err(format!("'{text}' has more than three dimensions"));
+        }
+        let mut size = ImageSize { format, extent, layers: None, levels: 1, samples: 1 };
+        for word in words {
+            match word.trim().split_once('=') {
+                Some(("layers", count)) => size.layers = Some(number(count)?),
+                Some(("levels", count)) => size.levels = number(count)?,
+                Some(("samples", count)) => size.samples = number(count)?,
+                Some(_) | None => {
+                    return Err(format!("'{word}' is none of layers=N, levels=N, samples=N"));
+                }
+            }
+        }
+        Ok(size)
+    }
+
+    /// The layout of an image of this size, or why an image of this type cannot have it.
+    pub fn layout(&self, ty: ImageType) -> Result<ImageLayout, String> {
+        let dimensions = ty.dim.dimensions();
+        if self.extent.len() != dimensions {
+            return Err(format!(
+                "has Dim {}, which takes {dimensions} {}, not {}",
+                ty.dim.name(),
+                if dimensions == 1 { "size" } else { "sizes" },
+                self.extent.len()
+            ));
+        }
+        let mut extent = [1; 3];
+        extent.iter_mut().zip(&self.extent).for_each(|(size, given)| *size = *given);
+        let faces = ty.dim.faces();
+        let layers = self.layers.unwrap_or(faces);
+        let greatest = extent.iter().copied().max().unwrap_or(1);
+        if extent[0] != extent[1] && faces > 1 {
+            return Err("is a cube, whose faces are square".to_owned());
+        }
+        if layers % faces != 0 || !ty.arrayed && layers != faces {
+            return Err(match (ty.arrayed, faces) {
+                (true, _) => format!("is made of cubes: layers come in sixes, not {layers}"),
+                (false, _) => format!("is not arrayed: it has {faces} layers"),
+            });
+        }
+        if self.levels > greatest.ilog2() + 1
+            || self.levels > 1 && (ty.multisampled || ty.dim.dimensions() == 1 && ty.dim.name() == "Buffer")
+        {
+            return Err(format!("cannot have {} levels", self.levels));
+        }
+        if self.samples > 1 && !ty.multisampled || self.samples > 64 || !self.samples.is_power_of_two() {
+            return Err(format!("cannot have {} samples", self.samples));
+        }
+        Ok(ImageLayout {
+            format: self.format,
+            dim: ty.dim,
+            extent,
+            layers,
+            levels: self.levels,
+            samples: self.samples,
+        })
+    }
+}
+
+impl FromStr for ImageFill {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "zeros" => Ok(ImageFill::Zeros),
+            "undef" => Ok(ImageFill::Undef),
+            _ => match text.parse() {
+                Ok(contents) => Ok(ImageFill::Given(contents)),
+                Err(_) if !text.contains(':') && !text.starts_with('@') => {
+                    Err(format!("'{text}' is none of zeros, undef, words:1,2,0xff, @FILE"))
+                }
+                Err(reason) => Err(reason),
+            },
+        }
+    }
+}
+
+impl ImageFill {
+    /// These contents where a relative file name starts from the folder `base`.
+    #[must_use]
+    pub fn under(self, base: &Path) -> ImageFill {
+        match self {
+            ImageFill::Given(contents) => ImageFill::Given(contents.under(base)),
+            ImageFill::Zeros | ImageFill::Undef => self,
+        }
+    }
+
+    /// The contents of an image of this layout.
+    pub fn fill(&self, layout: ImageLayout, slot: &str) -> Result<ImageContents, LaunchError> {
+        let size = layout.bytes();
+        if size > MAX_BYTES {
+            return Err(LaunchError::TooLarge {
+                what: format!("--image: {slot} of {size} bytes"),
+                limit: MAX_BYTES,
+                remedy: "give a smaller image",
+            });
+        }
+        let bytes = match self {
+            ImageFill::Zeros => vec![Byte::Known(0); size as usize],
+            ImageFill::Undef => vec![Byte::Undef; size as usize],
+            ImageFill::Given(contents) => contents.bytes()?,
+        };
+        if bytes.len() as u64 != size {
+            return Err(LaunchError::WrongTarget {
+                option: "--image",
+                what: format!("{slot} is {layout}, which takes {size} bytes, not {}", bytes.len()),
+            });
+        }
+        Ok(ImageContents { layout, bytes })
+    }
+}
+
+/// `TARGET=nearest|linear,…` of `--sampler`; see [`Sampler`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplerSetting {
+    pub target: Target,
+    pub sampler: Sampler,
+}
+
+impl FromStr for SamplerSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (target, sampler) = halves(text, "TARGET=nearest|linear,clamp|repeat")?;
+        Ok(SamplerSetting { target: target.parse()?, sampler: sampler.parse()? })
+    }
+}

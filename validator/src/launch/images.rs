@@ -1,0 +1,209 @@
+//! Images and samplers of a program: what is bound, and automatic images.
+
+use std::collections::BTreeMap;
+
+use super::image_options::ImageContents;
+use super::values::{Use, Words};
+use super::{LaunchError, Slot};
+use crate::interp::encode_texel;
+use crate::ir::image::{Dim, Encoding, ImageAction, ImageLayout, ImageType};
+use crate::ir::{Line, Op, Program};
+use crate::value::Byte;
+
+/// Width, height, and the size of a third dimension of an image that nothing gives a size.
+const USUAL_EXTENT: [u32; 3] = [8, 8, 4];
+/// Texels of a one-dimensional one, or of a texel buffer.
+const USUAL_LENGTH: u32 = 64;
+/// Elements of an array, and samples.
+const USUAL_COUNT: u32 = 2;
+
+/// The images of a slot, as its variables see them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageBound {
+    /// Type and line of each variable.
+    pub types: Vec<(ImageType, Line)>,
+}
+
+/// The slots of a program that are images, combined image samplers among them.
+pub fn images(program: &Program) -> BTreeMap<Slot, ImageBound> {
+    let mut images: BTreeMap<Slot, ImageBound> = BTreeMap::new();
+    for variable in &program.variables {
+        let Some(ty) = variable.resource.and_then(|resource| resource.image()) else { continue };
+        for slot in Slot::of(variable) {
+            let bound = images.entry(slot).or_insert(ImageBound { types: Vec::new() });
+            bound.types.push((ty, variable.line));
+        }
+    }
+    images
+}
+
+/// The slots of a program that have a sampler, with the line of a variable.
+pub fn samplers(program: &Program) -> BTreeMap<Slot, Line> {
+    let with_sampler =
+        program.variables.iter().filter(|variable| variable.resource.is_some_and(|one| one.has_sampler()));
+    with_sampler
+        .flat_map(|variable| Slot::of(variable).into_iter().map(|slot| (slot, variable.line)))
+        .collect()
+}
+
+/// Whether the program asks for sizes of images, or uses coordinates relative to them.
+pub fn depends_on_sizes(program: &Program) -> bool {
+    program.functions.iter().flat_map(|function| &function.code).any(|inst| match &inst.op {
+        Op::Image(op) => match op.action {
+            ImageAction::QuerySize { .. } | ImageAction::Sample { .. } | ImageAction::Gather { .. } => true,
+            ImageAction::Read { .. }
+            | ImageAction::Write { .. }
+            | ImageAction::TexelPointer { .. }
+            | ImageAction::QueryLevels
+            | ImageAction::QuerySamples => false,
+        },
+        _ => false,
+    })
+}
+
+impl ImageBound {
+    /// Whether the module may store to it: then its contents are part of an outcome.
+    pub fn is_storage(&self) -> bool {
+        self.types.iter().any(|(ty, _)| ty.storage)
+    }
+
+    /// The type that says most: the first with a format, or else the first.
+    pub fn ty(&self) -> Option<ImageType> {
+        let with_format = self.types.iter().find(|(ty, _)| ty.format.is_some());
+        with_format.or(self.types.first()).map(|(ty, _)| *ty)
+    }
+
+    /// Why an image of this layout cannot be bound here, with the line of the variable.
+    pub fn objection(&self, layout: &ImageLayout) -> Option<(Line, String)> {
+        self.types.iter().find_map(|(ty, line)| {
+            if let Some(declared) = ty.format.filter(|declared| *declared != layout.format) {
+                return Some((*line, format!("has the format {declared}, not {}", layout.format)));
+            }
+            if !ty.accepts(layout.format) {
+                let what = format!("holds {}-bit {}, not {}", ty.width, ty.texel.name(), layout.format);
+                return Some((*line, what));
+            }
+            let several = layout.layers != ty.dim.faces() && !ty.arrayed;
+            if ty.dim != layout.dim || several || layout.samples > 1 && !ty.multisampled {
+                return Some((
+                    *line,
+                    format!("has Dim {}, which is not the shape of {layout}", ty.dim.name()),
+                ));
+            }
+            None
+        })
+    }
+
+    /// The layout of an automatic image of usual size.
+    pub fn usual_layout(&self) -> Option<ImageLayout> {
+        let ty = self.ty()?;
+        let mut extent = [1; 3];
+        match ty.dim {
+            Dim::One | Dim::Buffer => extent[0] = USUAL_LENGTH,
+            Dim::Two | Dim::Three | Dim::Cube | Dim::Rect => {
+                extent
+                    .iter_mut()
+                    .zip(USUAL_EXTENT)
+                    .take(ty.dim.dimensions())
+                    .for_each(|(size, usual)| *size = usual);
+            }
+        }
+        Some(ImageLayout {
+            format: ty.default_format(),
+            dim: ty.dim,
+            extent,
+            layers: ty.dim.faces() * if ty.arrayed { USUAL_COUNT } else { 1 },
+            levels: 1,
+            samples: if ty.multisampled { USUAL_COUNT } else { 1 },
+        })
+    }
+
+    /// An image of usual size with undefined contents.
+    pub fn undefined(&self) -> Option<ImageContents> {
+        let layout = self.usual_layout()?;
+        Some(ImageContents { layout, bytes: vec![Byte::Undef; layout.bytes() as usize] })
+    }
+
+    /// What a launch says is bound here, or an image of usual size.
+    ///
+    /// # Errors
+    /// [`LaunchError::Unsupported`]: the image does not fit a variable of this program.
+    pub fn contents(&self, slot: Slot, given: Option<&ImageContents>) -> Result<ImageContents, LaunchError> {
+        let line = self.types.first().map_or(0, |(_, line)| *line);
+        let contents = match given {
+            Some(given) => Some(given.clone()),
+            None => self.undefined(),
+        };
+        let contents = contents
+            .ok_or_else(|| LaunchError::Unsupported { line, what: format!("image {slot} without data") })?;
+        match self.objection(&contents.layout) {
+            None => Ok(contents),
+            Some((line, why)) => {
+                Err(LaunchError::Unsupported { line, what: format!("image {slot}, which {why},") })
+            }
+        }
+    }
+}
+
+/// A layout that has these texels, too: one past the greatest x, y, z and layer.
+pub fn grown(layout: ImageLayout, touched: [u32; 4]) -> ImageLayout {
+    resized(layout, touched, u32::max)
+}
+
+/// The layout that has just these texels.
+pub fn fitted(layout: ImageLayout, touched: [u32; 4]) -> ImageLayout {
+    resized(layout, touched, |_, touched| touched.max(1))
+}
+
+fn resized(layout: ImageLayout, touched: [u32; 4], size: fn(u32, u32) -> u32) -> ImageLayout {
+    let mut result = layout;
+    for (extent, touched) in result.extent.iter_mut().zip(touched).take(layout.dim.dimensions()) {
+        *extent = size(*extent, touched);
+    }
+    if layout.dim == Dim::Cube {
+        let side = result.extent[0].max(result.extent[1]);
+        result.extent = [side, side, 1];
+    }
+    let faces = layout.dim.faces();
+    if layout.layers > faces {
+        result.layers = size(layout.layers, touched[3]).div_ceil(faces) * faces;
+    }
+    result
+}
+
+/// Contents of an automatic image: small values of floats, any bits of other formats.
+pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageContents {
+    let size = layout.bytes() as u32;
+    let bytes = match layout.format.encoding() {
+        Encoding::Float(_) | Encoding::PackedFloat => {
+            let texel_size = layout.format.bytes().max(1);
+            let components = layout.format.components();
+            let values = words.take(salt, size / texel_size * components * 4, Use::Data);
+            let values: Vec<u32> = values.chunks(4).map(small_float).collect();
+            let texels = values.chunks(components as usize).map(|texel| {
+                let mut components = [0; 4];
+                components.iter_mut().zip(texel).for_each(|(place, value)| *place = *value);
+                encode_texel(layout.format, components)
+            });
+            texels.flatten().collect()
+        }
+        Encoding::Unorm(_)
+        | Encoding::Snorm(_)
+        | Encoding::Sint(_)
+        | Encoding::Uint(_)
+        | Encoding::PackedUnorm
+        | Encoding::PackedUint => words.take(salt, size, Use::Data),
+    };
+    ImageContents { layout, bytes }
+}
+
+/// A float of small magnitude for a word, in quarters: 0 for 0, and different ones for small words.
+fn small_float(word: &[Byte]) -> u32 {
+    let word = word.iter().rev().fold(0_u32, |word, byte| match byte {
+        Byte::Known(byte) => word << 8 | u32::from(*byte),
+        Byte::Undef => word << 8,
+    });
+    let magnitude = ((word ^ word >> 23) & 0x3f) as f32 * 0.25;
+    let value = if word >> 31 == 1 && magnitude != 0.0 { -magnitude } else { magnitude };
+    value.to_bits()
+}
