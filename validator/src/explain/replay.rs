@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::Side;
 use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Order};
+use crate::event::{Access, Atomicity, InstanceName, Order};
 use crate::explore::events::{access_event, device_event, fence_event};
-use crate::interp::{Invocation, SharedMemory, Stop, Written};
+use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
 
@@ -33,9 +33,7 @@ pub(super) fn run(before: Side, after: &Dispatch, witness: &Witness) -> Replay {
         of_after: Vec::new(),
         used: BTreeSet::new(),
     };
-    for agent in 0..before.dispatch.places.len().min(replay.graph.agents.len()) {
-        replay.invocation(agent as u32);
-    }
+    replay.everybody();
     replay.connect();
     Replay { graph: replay.graph, of_after: replay.of_after }
 }
@@ -55,6 +53,19 @@ struct Quiet<'a> {
     /// Keys and first bytes of the witness's units.
     shared: &'a BTreeSet<(u32, u32)>,
     written: std::collections::BTreeMap<(u32, u32), Byte>,
+}
+
+/// An invocation of before, as far as it came.
+struct Run<'a> {
+    agent: u32,
+    invocation: Invocation,
+    memory: Quiet<'a>,
+    fuel: u64,
+    stops: usize,
+    unmatched_reads: u32,
+    barriers: u32,
+    /// The subgroup operation that it stands at.
+    waits_at: Option<InstanceName>,
 }
 
 impl Quiet<'_> {
@@ -115,46 +126,86 @@ impl Replayer<'_> {
         units.map(|(memory, offset)| Some((self.memory_of_before(*memory)?, *offset))).collect()
     }
 
-    fn invocation(&mut self, agent: u32) {
+    /// Runs each invocation to its end, or to the next subgroup operation; there those of a subgroup that
+    /// stand at one name go on together.
+    fn everybody(&mut self) {
         let units = self.units();
         let shared: BTreeSet<(u32, u32)> =
             units.iter().flatten().map(|(memory, offset)| (*memory, offset / 4 * 4)).collect();
-        let mut memory = Quiet { before: self.before.dispatch, shared: &shared, written: Default::default() };
         let Side { program, dispatch } = self.before;
-        let mut invocation = Invocation::new(program, dispatch, agent);
-        let mut fuel = FUEL;
-        let mut unmatched_reads = 0;
-        let mut barriers = 0;
-        for _ in 0..MAX_STOPS {
-            match invocation.run(program, dispatch, &mut memory, &mut fuel) {
+        let count = dispatch.places.len().min(self.graph.agents.len());
+        let mut runs: Vec<Run> = (0..count as u32)
+            .map(|agent| Run {
+                agent,
+                invocation: Invocation::new(program, dispatch, agent),
+                memory: Quiet { before: dispatch, shared: &shared, written: Default::default() },
+                fuel: FUEL,
+                stops: 0,
+                unmatched_reads: 0,
+                barriers: 0,
+                waits_at: None,
+            })
+            .collect();
+        runs.iter_mut().for_each(|run| self.advance(run, &units));
+        while let Some(first) = runs.iter().position(|run| run.waits_at.is_some()) {
+            let waits_at = runs[first].waits_at.clone();
+            let subgroup = dispatch.places[first].subgroup;
+            let mut tangle: Vec<&mut Run> = runs
+                .iter_mut()
+                .filter(|run| run.waits_at == waits_at)
+                .filter(|run| dispatch.places[run.agent as usize].subgroup == subgroup)
+                .collect();
+            let mut together: Vec<&mut Invocation> =
+                tangle.iter_mut().map(|run| &mut run.invocation).collect();
+            let goes_on = subgroup::go_on_together(program, dispatch, &mut together);
+            for run in tangle {
+                run.waits_at = None;
+                if goes_on {
+                    self.advance(run, &units);
+                }
+            }
+        }
+    }
+
+    fn advance(&mut self, run: &mut Run, units: &[Option<(u32, u32)>]) {
+        let Side { program, dispatch } = self.before;
+        let Run { agent, invocation, memory, fuel, stops, unmatched_reads, barriers, waits_at } = run;
+        let agent = *agent;
+        while *stops < MAX_STOPS {
+            *stops += 1;
+            match invocation.run(program, dispatch, memory, fuel) {
                 Stop::Read(access) => {
-                    let event = self.access(agent, Kind::Read, &access, None, &units);
-                    let (id, bytes) = self.read(event, &access, &units, &memory);
-                    unmatched_reads += u32::from(self.of_after[id].is_none());
+                    let event = self.access(agent, Kind::Read, &access, None, units);
+                    let (id, bytes) = self.read(event, &access, units, memory);
+                    *unmatched_reads += u32::from(self.of_after[id].is_none());
                     invocation.supply(program, &bytes);
                 }
                 Stop::AtomicRead { access, atomicity, .. } => {
-                    let event = self.access(agent, Kind::Read, &access, Some(&atomicity), &units);
-                    let (id, bytes) = self.read(event, &access, &units, &memory);
-                    unmatched_reads += u32::from(self.of_after[id].is_none());
+                    let event = self.access(agent, Kind::Read, &access, Some(&atomicity), units);
+                    let (id, bytes) = self.read(event, &access, units, memory);
+                    *unmatched_reads += u32::from(self.of_after[id].is_none());
                     if invocation.atomic_ways(program, &bytes) > 1 {
                         invocation.choose(0);
                     }
                     if let Some(written) = invocation.supply_atomic(program, &bytes) {
                         let event = &mut self.graph.events[id];
                         event.kind = Kind::Update;
-                        event.written = unit_bytes(&event.units, &access, &self.before, &units, &written);
+                        event.written = unit_bytes(&event.units, &access, &self.before, units, &written);
                     }
                 }
-                Stop::Write(access, bytes) => self.write(agent, &access, None, &units, &bytes),
+                Stop::Write(access, bytes) => self.write(agent, &access, None, units, &bytes),
                 Stop::AtomicWrite { access, atomicity, bytes } => {
-                    self.write(agent, &access, Some(&atomicity), &units, &bytes);
+                    self.write(agent, &access, Some(&atomicity), units, &bytes);
                 }
                 Stop::Fence(fence) => self.push(fence_event(agent, Kind::Fence, &fence)),
                 Stop::Device(operation, fence) => self.push(device_event(agent, operation, &fence)),
                 Stop::Barrier { execution, fence, .. } => {
-                    self.push(fence_event(agent, Kind::Barrier { instance: barriers, execution }, &fence));
-                    barriers += 1;
+                    self.push(fence_event(agent, Kind::Barrier { instance: *barriers, execution }, &fence));
+                    *barriers += 1;
+                }
+                Stop::Subgroup { name, .. } => {
+                    *waits_at = Some(name);
+                    return;
                 }
                 Stop::Choose { .. } => invocation.choose(0),
                 Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
@@ -166,7 +217,7 @@ impl Replayer<'_> {
                 | Stop::Forever { .. } => return,
             }
             // A loop that waits for something else than after read.
-            if unmatched_reads > 8 {
+            if *unmatched_reads > 8 {
                 return;
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::events;
 use super::search::{Found, Search};
 use super::state::{Arrived, State, Status, Thread};
+use super::tangles::{self, Readiness, Released};
 use crate::behaviour::Undefined;
 use crate::dispatch::Dispatch;
 use crate::event::{Fault, Fence, InstanceName, Scope, UndefinedKind, Wait};
@@ -56,9 +57,24 @@ pub(super) fn count_arrival(thread: &mut Thread, name: &mut InstanceName) {
 
 impl Search<'_> {
     /// Lets the invocations of one control barrier instance go on, if it is complete. Finds
-    /// divergence too. False: nothing to do.
-    pub(super) fn release_barrier(&self, state: &mut State) -> bool {
+    /// divergence too. Tangles of subgroups go on like this, too.
+    pub(super) fn release_barrier(&self, state: &mut State, found: &mut Found) -> Released {
+        let mut seen = vec![false; state.threads.len()];
+        let mut last_resort = None;
         for index in 0..state.threads.len() {
+            if seen[index] {
+                continue;
+            }
+            if tangles::name_at(&state.threads[index].status).is_some() {
+                let here = self.tangle(state, index);
+                here.iter().for_each(|other| seen[*other] = true);
+                match self.readiness(state, &here) {
+                    Readiness::Ready => return self.pass_tangle(state, &here, found),
+                    Readiness::Standing => last_resort = last_resort.or(Some(here)),
+                    Readiness::Waiting => {}
+                }
+                continue;
+            }
             let Status::Barrier(arrived) = &state.threads[index].status else { continue };
             let arrived = arrived.clone();
             let members = self.barrier_members(state, index, &arrived);
@@ -70,36 +86,34 @@ impl Search<'_> {
                     && !state.parted.contains(&here)
                 {
                     self.pass_barrier(state, &here);
-                    return true;
+                    return Released::Some;
                 }
                 continue;
             }
-            let settled = members
-                .iter()
-                .all(|other| matches!(state.threads[*other].status, Status::Barrier(_) | Status::Finished));
+            let settled = members.iter().all(|other| is_settled(&state.threads[*other].status));
             if here.len() == members.len() {
                 self.pass_barrier(state, &here);
-                return true;
+                return Released::Some;
             }
             if arrived.waits != Wait::Everybody {
                 continue;
             }
-            if settled && arrived.execution == Scope::Subgroup {
-                state.diverged.get_or_insert(arrived.line);
-                self.pass_barrier(state, &here);
-                return true;
-            }
+            here.iter().for_each(|other| seen[*other] = true);
             // An invocation at a narrower barrier may still come here.
             let may_move = members.iter().any(|other| match &state.threads[*other].status {
                 Status::Barrier(b) => b.execution < arrived.execution,
+                Status::Subgroup(_) => true,
                 _ => false,
             });
             if settled && !may_move {
                 state.threads[index].status = Status::Faulted(Arc::new(divergent_barrier(&arrived.fence)));
-                return true;
+                return Released::Some;
             }
         }
-        false
+        match last_resort {
+            Some(here) => self.pass_tangle(state, &here, found),
+            None => Released::Nobody,
+        }
     }
 
     /// The invocations that a barrier waits for, or may join.
@@ -113,7 +127,7 @@ impl Search<'_> {
         (0..state.threads.len()).filter(in_scope).filter(uses).collect()
     }
 
-    fn pass_barrier(&self, state: &mut State, members: &[usize]) {
+    pub(super) fn pass_barrier(&self, state: &mut State, members: &[usize]) {
         let instance = state.instances;
         state.instances += 1;
         self.begin_phase(state, members);
@@ -190,11 +204,20 @@ impl Search<'_> {
         match waiting.filter(|_| state.pending.is_empty()) {
             Some(arrived) => {
                 let undefined = Undefined::from(divergent_barrier(&arrived.fence));
-                self.record_undefined(&state.graph, undefined, found);
+                self.record_undefined(state, undefined, found);
             }
             None => found.blocked += 1,
         }
     }
+}
+
+/// Whether an invocation waits for others to come to where it stands.
+pub(super) fn is_at_barrier(status: &Status) -> bool {
+    matches!(status, Status::Barrier(_) | Status::Subgroup(_))
+}
+
+fn is_settled(status: &Status) -> bool {
+    is_at_barrier(status) || matches!(status, Status::Finished)
 }
 
 /// Those of `members` that stand at the same barrier instance.

@@ -30,15 +30,12 @@ impl Search<'_> {
             return;
         }
         if let Some(race) = self.race(state, &executions) {
-            return self.record_race(&state.graph, race, found);
+            return self.record_race(state, race, found);
         }
         self.note_values(state, found);
-        if let Some(line) = state.diverged {
-            if !self.context.settings.structural_reconvergence
-                && !self.context.program.modes.maximally_reconverges
-            {
-                found.undecided.insert(format!("reconvergence (line {line})"));
-            }
+        if self.rests_on_reconvergence(state, found) {
+            found.explored += 1;
+            return;
         }
         found.explored += 1;
         let dispatch = self.context.dispatch;
@@ -194,14 +191,17 @@ impl Search<'_> {
         let executions = self.executions(state, found);
         let Some(relations) = executions.first() else { return };
         if let Some(race) = self.race(state, &executions) {
-            return self.record_race(&state.graph, race, found);
+            return self.record_race(state, race, found);
         }
         let forever = state.threads.iter().find_map(|thread| match thread.status {
             Status::Forever { line, has_effects: false } => Some(line),
             _ => None,
         });
-        found.removable_hang = found.removable_hang.or(forever);
         found.explored += 1;
+        if self.rests_on_reconvergence(state, found) {
+            return;
+        }
+        found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
         self.record(state, Outcome::hang(traces(state)), &relations.synchronizes_with, found);
     }

@@ -29,6 +29,7 @@ mod search;
 mod spin;
 mod state;
 mod stuck;
+mod tangles;
 mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -51,7 +51,7 @@ impl Search<'_> {
             }
             match self.judge(&mut child, found) {
                 Judgement::Inconsistent => {}
-                Judgement::Racy(race) => self.record_race(&child.graph, race, found),
+                Judgement::Racy(race) => self.record_race(&child, race, found),
                 Judgement::Fine => children.push(child),
             }
         }

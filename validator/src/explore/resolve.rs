@@ -374,7 +374,7 @@ impl Search<'_> {
         match self.judge(&mut child, found) {
             Judgement::Inconsistent => return Vec::new(),
             Judgement::Racy(race) => {
-                self.record_race(&child.graph, race, found);
+                self.record_race(&child, race, found);
                 return Vec::new();
             }
             Judgement::Fine => {}

@@ -13,6 +13,7 @@ use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
 use super::reach::Reach;
 use super::state::{self, Arrived, By, State, Status};
+use super::tangles::{self, Gathered, InstanceOrder, Released};
 use super::{witness, Races, Settings};
 use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
@@ -35,6 +36,9 @@ pub(super) struct Context<'a> {
     pub(super) settings: &'a Settings,
     pub(super) reach: Reach,
     pub(super) numbers: BarrierNumbers,
+    /// The invocations of each subgroup.
+    pub(super) subgroups: Vec<Vec<usize>>,
+    pub(super) order: InstanceOrder<'a>,
     pub(super) budget: Budget<'a>,
 }
 
@@ -46,6 +50,8 @@ impl<'a> Context<'a> {
             settings,
             reach: Reach::new(program),
             numbers: BarrierNumbers::new(program, dispatch),
+            subgroups: tangles::subgroups(dispatch),
+            order: InstanceOrder::new(program),
             budget: Budget::new(settings),
         }
     }
@@ -177,12 +183,13 @@ impl<'a> Search<'a> {
                         found.blocked += 1;
                         return;
                     }
-                    if self.release_barrier(&mut state) {
-                        if self.is_hopeless(&state) {
+                    match self.release_barrier(&mut state, found) {
+                        Released::Nobody => {}
+                        Released::Some if !self.is_hopeless(&state) => continue,
+                        Released::Some | Released::Dead => {
                             found.blocked += 1;
                             return;
                         }
-                        continue;
                     }
                     match self.next_reader(&state) {
                         Some(reader) => self.resolve(&state, reader, found),
@@ -301,6 +308,9 @@ impl<'a> Search<'a> {
                 state.threads[index].status =
                     Status::Barrier(Arc::new(Arrived { execution, fence, name, waits, line }));
             }
+            Stop::Subgroup { name, line } => {
+                state.threads[index].status = Status::Subgroup(Arc::new(Gathered { name, line }));
+            }
             Stop::Discarded => return Advanced::Dead,
             Stop::Choose { ways, line: _ } => {
                 let children = (0..ways).map(|way| {
@@ -395,12 +405,16 @@ impl<'a> Search<'a> {
         if self.knowledge.orders_matter && self.executions(state, found).is_empty() {
             return false;
         }
-        self.record_undefined(&state.graph, Undefined::from(Fault::clone(fault)), found);
+        self.record_undefined(state, Undefined::from(Fault::clone(fault)), found);
         true
     }
 
-    pub(super) fn record_undefined(&self, graph: &Graph, undefined: Undefined, found: &mut Found) {
+    pub(super) fn record_undefined(&self, state: &State, undefined: Undefined, found: &mut Found) {
         found.explored += 1;
+        if self.rests_on_reconvergence(state, found) {
+            return;
+        }
+        let graph = &state.graph;
         found.undefined.entry(undefined).or_insert_with(|| {
             let relations = vulkan::relations(graph, self.context.settings.variant);
             witness::of(graph, self.knowledge.units(), &relations.synchronizes_with)
@@ -409,12 +423,13 @@ impl<'a> Search<'a> {
         self.context.budget.execution(0);
     }
 
-    pub(super) fn record_race(&self, graph: &Graph, race: DataRace, found: &mut Found) {
+    pub(super) fn record_race(&self, state: &State, race: DataRace, found: &mut Found) {
+        let graph = &state.graph;
         let line = |event: u32| graph.events[event as usize].line;
         let mut lines = vec![line(race.first), line(race.second)];
         lines.sort_unstable();
         let detail = witness::race_detail(graph, race);
-        self.record_undefined(graph, Undefined { kind: UndefinedKind::DataRace, lines, detail }, found);
+        self.record_undefined(state, Undefined { kind: UndefinedKind::DataRace, lines, detail }, found);
     }
 
     /// The relations of a graph that may still grow.

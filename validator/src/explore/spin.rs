@@ -170,6 +170,7 @@ impl Search<'_> {
                 Stop::Write(..)
                 | Stop::AtomicWrite { .. }
                 | Stop::Barrier { .. }
+                | Stop::Subgroup { .. }
                 | Stop::Choose { .. }
                 | Stop::Finished
                 | Stop::Fault(_)

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::knowledge::{Discoveries, Knowledge, Word};
 use super::memory::{Accessor, Contents};
 use super::phases::Phase;
+use super::tangles::Gathered;
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope, Wait};
@@ -37,7 +38,7 @@ pub(super) struct State {
     /// Number of control barrier instances so far.
     pub(super) instances: u32,
     pub(super) fuel: u64,
-    /// Barriers joined invocations although flow was not uniform.
+    /// Where invocations went on together that need not have reconverged.
     pub(super) diverged: Option<Line>,
     /// The relations of the graph as it was judged last, with its number of events.
     pub(super) judged: Option<(usize, Arc<Relations>)>,
@@ -92,6 +93,7 @@ pub(super) enum Status {
         may_write: bool,
     },
     Barrier(Arc<Arrived>),
+    Subgroup(Arc<Gathered>),
     Finished,
     Faulted(Arc<Fault>),
     /// In a loop without events that never ends.
@@ -224,7 +226,7 @@ impl Status {
     pub(super) fn is_over(&self) -> bool {
         match self {
             Status::Finished | Status::Faulted(_) | Status::Forever { .. } => true,
-            Status::Running | Status::Reading { .. } | Status::Barrier(_) => false,
+            Status::Running | Status::Reading { .. } | Status::Barrier(_) | Status::Subgroup(_) => false,
         }
     }
 }

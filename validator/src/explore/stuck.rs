@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::barriers::is_at_barrier;
 use super::resolve::{for_each_assignment, Reader};
 use super::search::{Found, Search};
 use super::spin::arrivals_without_accesses;
@@ -24,8 +25,8 @@ impl Search<'_> {
             return Vec::new();
         }
         let groups = self.quorums(state);
-        let is_at_barrier = |status: &Status| matches!(status, Status::Barrier(_) | Status::Finished);
-        if groups.is_empty() && state.threads.iter().all(|thread| is_at_barrier(&thread.status)) {
+        let is_settled = |status: &Status| is_at_barrier(status) || matches!(status, Status::Finished);
+        if groups.is_empty() && state.threads.iter().all(|thread| is_settled(&thread.status)) {
             self.diverge(state, found);
             return Vec::new();
         }
@@ -55,8 +56,8 @@ impl Search<'_> {
     /// all of them are of one unit that has one reference, and nobody stands at a barrier, every
     /// program-order step of the cycle is location order of that unit, and the cycle is forbidden.
     fn may_buffer_loads(&self, state: &State, waiting: &[usize]) -> bool {
-        let is_at_barrier = |thread: &Thread| matches!(thread.status, Status::Barrier(_));
-        if !self.context.settings.axioms || state.threads.iter().any(is_at_barrier) {
+        let at_barrier = |thread: &Thread| is_at_barrier(&thread.status);
+        if !self.context.settings.axioms || state.threads.iter().any(at_barrier) {
             return true;
         }
         let unit = |index: &usize| {

@@ -55,7 +55,7 @@ impl Machine<'_> {
 impl Invocation {
     /// The name of the instance of the instruction that runs: call sites and the instruction, each
     /// with the iteration numbers of the loops around it.
-    fn instance_name(&self, program: &Program) -> InstanceName {
+    pub fn instance_name(&self, program: &Program) -> InstanceName {
         let sites = self.callers.iter().chain([&self.frame]);
         let path = sites.map(|frame| {
             let inst = frame.instruction();
@@ -70,7 +70,7 @@ impl Invocation {
 }
 
 /// The loops around an instruction, outermost first.
-fn loops_around(program: &Program, inst: InstId) -> &[crate::ir::LoopId] {
+pub(crate) fn loops_around(program: &Program, inst: InstId) -> &[crate::ir::LoopId] {
     let blocks = &program.functions[inst.function.0 as usize].blocks;
     // Blocks lie in the order of their instructions; the last one that starts at or before is it.
     let block = blocks.partition_point(|block| block.start <= inst.index).checked_sub(1);

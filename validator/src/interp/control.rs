@@ -20,6 +20,9 @@ impl Machine<'_> {
             }
             ControlOp::Switch { selector, width: _, default, cases } => {
                 let selector = self.value(*selector);
+                if let Some(convergence) = &mut self.state.convergence {
+                    convergence.select(selector.bits);
+                }
                 let edge = if selector.is_defined() {
                     cases.iter().find(|(case, _)| *case == selector.bits).map_or(default, |(_, edge)| edge)
                 } else {
@@ -74,6 +77,11 @@ impl Machine<'_> {
         let program = self.program;
         let start = self.state.function(program).blocks[edge.target as usize].start;
         self.state.frame.pc = start;
+        if let Some(convergence) = &mut self.state.convergence {
+            let function = &program.functions[self.state.frame.function.0 as usize];
+            let construct = function.blocks[edge.target as usize].construct;
+            convergence.arrive(self.state.callers.len() as u32, edge.target, construct);
+        }
         // An edge enters one loop at most, by its header, or repeats one.
         if let Some(entered) = edge.enters.first() {
             return self.state.enter_loop(program, *entered);
@@ -116,6 +124,9 @@ impl Machine<'_> {
                 decorate_physical(&mut values[first..], parameter.decorations);
             }
         }
+        if let Some(convergence) = &mut self.state.convergence {
+            convergence.call(self.state.callers.len() as u32 + 1, self.state.frame.pc);
+        }
         self.state.callers.push(self.state.frame);
         self.state.enter(self.program, function);
         let mut rest = values.as_slice();
@@ -129,6 +140,9 @@ impl Machine<'_> {
     /// Returns to the caller; from the entry point, the invocation is finished.
     fn give_back(&mut self, values: &[Scalar]) -> Step {
         let Some(caller) = self.state.callers.pop() else { return Err(Box::new(Stop::Finished)) };
+        if let Some(convergence) = &mut self.state.convergence {
+            convergence.give_back(self.state.callers.len() as u32 + 1);
+        }
         self.state.leave_loops();
         self.state.own.release(self.state.frame.objects);
         self.state.registers.truncate(self.state.frame.registers as usize);

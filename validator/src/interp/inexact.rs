@@ -243,11 +243,21 @@ fn is_free(modes: FloatModes, width: u8, a: Scalar, role: Role) -> bool {
     matters && (modes.fast_math || !modes.preserves_special_values(width))
 }
 
+/// Whether an implementation may take another value for this operand.
+pub(super) fn is_free_operand(modes: FloatModes, width: u8, a: Scalar) -> bool {
+    is_free(modes, width, a, Role::Operand)
+}
+
+/// Whether an implementation may give another value than this result.
+pub(super) fn is_free_result(modes: FloatModes, width: u8, a: Scalar) -> bool {
+    is_free(modes, width, a, Role::Result)
+}
+
 /// Whether the value is so small and round that sums and products of a few such values are exact in
 /// any order, contracted or not: then no rearrangement of an expression changes its result. For 32
 /// bits the sum of 2^14 of them is exact, and so is the sum of 16 products of two.
 #[inline]
-fn is_tame(width: u8, a: Scalar) -> bool {
+pub(super) fn is_tame(width: u8, a: Scalar) -> bool {
     if !a.is_defined() {
         // The result is undefined whatever is done.
         return true;

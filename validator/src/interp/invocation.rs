@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::loops::{LoopState, Snapshot};
 use super::machine::Machine;
 use super::own_memory::OwnMemory;
-use super::{built_in, Pointer, SharedMemory, Stop};
+use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
 use crate::ir::{Function, FunctionId, Inexact, InstId, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
@@ -43,6 +43,8 @@ pub struct Invocation {
     pub(super) finished: bool,
     /// Float operations that might have given other results, since they were last taken.
     pub(super) inexact: BTreeSet<Inexact>,
+    /// The way through the module's constructs; only where something acts on tangles.
+    pub(super) convergence: Option<Box<Convergence>>,
 }
 
 /// The components that an OpCopyMemory has read and must still write, or the bytes that an image instruction
@@ -96,6 +98,7 @@ impl Invocation {
             effects: 0,
             finished: false,
             inexact: BTreeSet::new(),
+            convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
         };
         for (number, variable) in program.variables.iter().enumerate() {
             let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
@@ -178,7 +181,8 @@ impl Invocation {
             | Stop::AtomicWrite { .. }
             | Stop::Fence(_)
             | Stop::Device(..)
-            | Stop::Barrier { .. } => self.activity.events += 1,
+            | Stop::Barrier { .. }
+            | Stop::Subgroup { .. } => self.activity.events += 1,
             Stop::Choose { .. } => self.activity.choices += 1,
             Stop::Finished => self.finished = true,
             Stop::LoopEntry { .. }
@@ -258,6 +262,11 @@ impl Invocation {
     /// Takes the float operations that ran since the last call and might have given other results.
     pub fn take_inexact(&mut self) -> BTreeSet<Inexact> {
         std::mem::take(&mut self.inexact)
+    }
+
+    /// The way that the invocation took; none where nothing in the module depends on it.
+    pub fn convergence(&self) -> Option<&Convergence> {
+        self.convergence.as_deref()
     }
 
     /// Instructions executed so far.

@@ -37,6 +37,7 @@ impl<'a> Machine<'a> {
             Op::Atomic(op) => return self.atomic(op, inst.line),
             Op::Image(op) => return self.image_op(op, inst.line),
             Op::Barrier(op) => return self.barrier(op, inst.line),
+            Op::Subgroup(op) => return self.subgroup(op, inst.line),
             _ => self.compute(inst)?,
         }
         self.state.advance();
@@ -138,7 +139,13 @@ impl<'a> Machine<'a> {
                     return Err(Box::new(Stop::Discarded));
                 }
             }
-            Op::Nop | Op::Control(_) | Op::Memory(_) | Op::Atomic(_) | Op::Image(_) | Op::Barrier(_) => {}
+            Op::Nop
+            | Op::Control(_)
+            | Op::Memory(_)
+            | Op::Atomic(_)
+            | Op::Image(_)
+            | Op::Barrier(_)
+            | Op::Subgroup(_) => {}
         }
         Ok(())
     }

@@ -13,12 +13,13 @@ use crate::value::Byte;
 mod access;
 mod arithmetic;
 mod atomic;
-mod barrier;
+pub(crate) mod barrier;
 mod bits;
 mod built_in;
 mod compare;
 mod composite;
 mod control;
+pub mod convergence;
 mod convert;
 pub mod evaluate;
 mod float;
@@ -33,9 +34,11 @@ mod memory;
 mod own_memory;
 mod physical;
 mod pointer;
+pub mod subgroup;
 #[cfg(test)]
 mod tests;
 
+pub use convergence::Convergence;
 pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
@@ -100,6 +103,12 @@ pub enum Stop {
         name: InstanceName,
         waits: Wait,
         inst: InstId,
+        line: Line,
+    },
+    /// An operation on the invocations of the subgroup: answer with [`Invocation::supply_subgroup`] when
+    /// those are there that execute the same dynamic instance.
+    Subgroup {
+        name: InstanceName,
         line: Line,
     },
     /// An operation on the device domain: just run on.

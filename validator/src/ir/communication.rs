@@ -83,6 +83,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::Any { .. }
         | Op::All { .. }
         | Op::Barrier(_)
+        | Op::Subgroup(_)
         | Op::Assume { .. }
         | Op::Require { .. }
         | Op::Nop => false,

@@ -12,10 +12,12 @@ pub mod image;
 pub(crate) mod liveness;
 mod op;
 mod operands;
+mod subgroup;
 
 pub use communication::mark_communicating_loops;
 pub use dot::{DotSigns, IntegerDot};
 pub use op::*;
+pub use subgroup::*;
 
 use crate::event::{Scope, StorageClass};
 use crate::value::Scalar;
@@ -71,6 +73,8 @@ pub struct Entry {
 pub struct Modes {
     pub maximally_reconverges: bool,
     pub subgroup_size: Option<u32>,
+    /// Some instruction acts on the invocations of the subgroup that execute the same dynamic instance.
+    pub tangles: bool,
     pub floats: FloatModes,
 }
 
@@ -198,6 +202,11 @@ pub enum BuiltIn {
     NumSubgroups,
     SubgroupId,
     SubgroupLocalInvocationId,
+    SubgroupEqMask,
+    SubgroupGeMask,
+    SubgroupGtMask,
+    SubgroupLeMask,
+    SubgroupLtMask,
 }
 
 /// Memory decorations, united along a pointer's dynamic way (DESIGN section 2).
@@ -336,7 +345,18 @@ pub struct Block {
     pub label: u32,
     pub start: u32,
     pub loops: Vec<LoopId>,
+    /// What the block is the header of.
+    pub construct: Option<Construct>,
     pub line: Line,
+}
+
+/// A structured selection or loop (SPIR-V specification 2.11), told by its header. Blocks are given by their
+/// indices; none where they are never reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Construct {
+    pub merge: Option<u32>,
+    pub continue_target: Option<u32>,
+    pub is_loop: bool,
 }
 
 /// An index into [`Function::loops`].

@@ -1,7 +1,7 @@
 //! The operations of the lowered form, one enum a family.
 
 use super::image::ImageOp;
-use super::{Decorations, FunctionId, IntegerDot, MemoryOperands, Operand, ShapeId};
+use super::{Decorations, FunctionId, IntegerDot, MemoryOperands, Operand, ShapeId, SubgroupOp};
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
 /// An operation. `dst` is the first component of the result's registers.
@@ -81,6 +81,7 @@ pub enum Op {
     Atomic(AtomicOp),
     Image(Box<ImageOp>),
     Barrier(BarrierOp),
+    Subgroup(SubgroupOp),
     /// OpAssumeTrueKHR: undefined behaviour where the condition is false.
     Assume {
         condition: Operand,

@@ -38,6 +38,7 @@ impl Op {
             Op::Memory(op) => op.visit_operands(visit),
             Op::Atomic(op) => op.visit_operands(visit),
             Op::Image(op) => op.visit_operands(visit),
+            Op::Subgroup(op) => op.visit_operands(visit),
         }
     }
 
@@ -82,6 +83,7 @@ impl Op {
             | Op::Nop => None,
             Op::Atomic(op) => Some(op.dst),
             Op::Image(op) => op.destination(),
+            Op::Subgroup(op) => Some(op.dst),
         }
     }
 

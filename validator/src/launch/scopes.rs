@@ -79,6 +79,7 @@ impl Survey<'_> {
                 self.mention(*execution, true, Kind::Execution);
                 self.fence(*memory, *semantics);
             }
+            Op::Subgroup(_) => self.mention(Scope::Subgroup, true, Kind::Execution),
             Op::Memory(memory) => self.memory(memory),
             Op::Image(image) => self.access(StorageClass::Image, &image.operands.memory),
             Op::Unary { .. }

@@ -4,10 +4,12 @@
 //! A trial is one interleaving and judges nothing. It is run twice, first and last invocation
 //! first, so that a slot that only the first comer takes is seen from both sides.
 
+use std::collections::BTreeSet;
+
 use super::inputs::Touched;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, UndefinedKind};
-use crate::interp::{Invocation, SharedMemory, Stop, Written};
+use crate::event::{Access, Atomicity, InstanceName, UndefinedKind};
+use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::ir::image::Position;
 use crate::ir::Program;
 use crate::value::Byte;
@@ -35,9 +37,12 @@ pub fn touched(program: &Program, dispatch: &Dispatch) -> Touched {
     }
 }
 
+#[derive(PartialEq)]
 enum State {
     Running,
     Waiting,
+    /// At a subgroup operation.
+    Gathered(InstanceName),
     Done,
 }
 
@@ -60,7 +65,7 @@ fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
             // A turn that used nothing still counts, so that the loop ends.
             budget = budget.saturating_sub((turn - fuel).max(1));
         }
-        if !moved {
+        if !moved && !release_subgroups(program, dispatch, &order, &mut invocations) {
             // Everybody is at a barrier or done. Which instances match is not a trial's business.
             let mut released = false;
             for (_, state) in &mut invocations {
@@ -77,6 +82,45 @@ fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
     Touched { ends: memory.ends, out_of_bounds, texels: memory.texels }
 }
 
+/// Lets the invocations at subgroup operations go on, those of a subgroup at one name together. False where
+/// there are none.
+fn release_subgroups(
+    program: &Program,
+    dispatch: &Dispatch,
+    order: &[u32],
+    invocations: &mut [(Invocation, State)],
+) -> bool {
+    let subgroup_of = |index: u32| dispatch.places.get(index as usize).map(|place| place.subgroup);
+    let mut released = false;
+    for subgroup in order.iter().filter_map(|&index| subgroup_of(index)).collect::<BTreeSet<u32>>() {
+        let mut members: Vec<(u32, &mut Invocation, &mut State)> = order
+            .iter()
+            .zip(invocations.iter_mut())
+            .filter(|(index, _)| subgroup_of(**index) == Some(subgroup))
+            .map(|(index, (invocation, state))| (*index, invocation, state))
+            .collect();
+        members.sort_by_key(|(index, ..)| *index);
+        while let Some(first) = members.iter().position(|(_, _, state)| matches!(state, State::Gathered(_))) {
+            let waiting = std::mem::replace(members[first].2, State::Running);
+            let here = |state: &State| *state == waiting;
+            let mut tangle: Vec<(&mut &mut Invocation, &mut &mut State)> = members
+                .iter_mut()
+                .enumerate()
+                .filter(|(at, (_, _, state))| *at == first || here(state))
+                .map(|(_, (_, invocation, state))| (invocation, state))
+                .collect();
+            let mut together: Vec<&mut Invocation> =
+                tangle.iter_mut().map(|(invocation, _)| &mut ***invocation).collect();
+            let goes_on = subgroup::go_on_together(program, dispatch, &mut together);
+            for (_, state) in tangle {
+                **state = if goes_on { State::Running } else { State::Done };
+            }
+            released = true;
+        }
+    }
+    released
+}
+
 fn turn_of(
     invocation: &mut Invocation,
     program: &Program,
@@ -88,6 +132,7 @@ fn turn_of(
     loop {
         match invocation.run(program, dispatch, memory, fuel) {
             Stop::Barrier { .. } => return State::Waiting,
+            Stop::Subgroup { name, .. } => return State::Gathered(name),
             Stop::Choose { .. } => invocation.choose(0),
             Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
             Stop::OutOfFuel => return State::Running,

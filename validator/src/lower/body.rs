@@ -34,6 +34,8 @@ pub(super) struct BasicBlock {
     pub successors: Vec<usize>,
     /// The merge block of an OpLoopMerge.
     pub loop_merge: Option<usize>,
+    /// What an OpSelectionMerge or OpLoopMerge says: merge block and continue target.
+    pub construct: Option<(usize, Option<usize>)>,
 }
 
 impl<'m> Body<'m> {
@@ -54,9 +56,14 @@ impl<'m> Body<'m> {
                         return Err(Problem::invalid(line, format!("a second block has the label %{label}")));
                     }
                     let start = instruction.index + 1;
-                    let (successors, loop_merge) = (Vec::new(), None);
-                    open =
-                        Some(BasicBlock { label, line, instructions: start..start, successors, loop_merge });
+                    open = Some(BasicBlock {
+                        label,
+                        line,
+                        instructions: start..start,
+                        successors: Vec::new(),
+                        loop_merge: None,
+                        construct: None,
+                    });
                 }
                 (Some(Opcode::Label), Some(_)) => {
                     return Err(Problem::invalid(line, "the block before this label has no terminator"));
@@ -89,6 +96,7 @@ impl<'m> Body<'m> {
             let Some(range) = self.blocks.get(at).map(|block| block.instructions.clone()) else { break };
             let mut successors = Vec::new();
             let mut loop_merge = None;
+            let mut construct = None;
             for instruction in range.filter_map(|at| module.instruction(at)) {
                 for label in targets(&instruction, index) {
                     let target = self.block(label, instruction.line)?;
@@ -101,12 +109,20 @@ impl<'m> Body<'m> {
                 }
                 if instruction.op() == Some(Opcode::LoopMerge) {
                     let label = instruction.word(0).unwrap_or(0);
-                    loop_merge = Some(self.block(label, instruction.line)?);
+                    let merge = self.block(label, instruction.line)?;
+                    loop_merge = Some(merge);
+                    let label = instruction.word(1).unwrap_or(0);
+                    construct = Some((merge, Some(self.block(label, instruction.line)?)));
+                }
+                if instruction.op() == Some(Opcode::SelectionMerge) {
+                    let label = instruction.word(0).unwrap_or(0);
+                    construct = Some((self.block(label, instruction.line)?, None));
                 }
             }
             if let Some(block) = self.blocks.get_mut(at) {
                 block.successors = successors;
                 block.loop_merge = loop_merge;
+                block.construct = construct;
             }
         }
         Ok(())

@@ -63,6 +63,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         | Op::Atomic(_)
         | Op::Image(_)
         | Op::Barrier(_)
+        | Op::Subgroup(_)
         | Op::Assume { .. }
         | Op::Require { .. }
         | Op::Nop => return None,

@@ -15,7 +15,8 @@ use super::values::{Computation, Value, Values};
 use crate::ir::flow::{Flow, Node};
 use crate::ir::liveness::{live_registers, Runs};
 use crate::ir::{
-    Block, Decorations, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand, Parameter,
+    Block, Construct, Decorations, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand,
+    Parameter,
 };
 use crate::module::Instruction;
 
@@ -314,8 +315,14 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         let mut blocks = Vec::new();
         for at in self.reachable_blocks() {
             let loops = self.flow.loops_around(at).map(|index| LoopId(index as u32)).collect();
-            let Some(&BasicBlock { label, line, .. }) = self.body.blocks.get(at) else { continue };
-            blocks.push(Block { label, start: self.code.len() as u32, loops, line });
+            let Some(&BasicBlock { label, line, construct, .. }) = self.body.blocks.get(at) else { continue };
+            let number = |block: usize| self.block_numbers.get(block).copied().flatten();
+            let construct = construct.map(|(merge, continue_target)| Construct {
+                merge: number(merge),
+                continue_target: continue_target.and_then(number),
+                is_loop: continue_target.is_some(),
+            });
+            blocks.push(Block { label, start: self.code.len() as u32, loops, construct, line });
             for instruction in self.instructions_of(at) {
                 let Some(instruction) = self.program.globals.module.instruction(instruction) else {
                     continue;
@@ -423,6 +430,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                     return lowered;
                 }
                 if let Some(lowered) = self.image(opcode, instruction) {
+                    return lowered;
+                }
+                if let Some(lowered) = self.subgroup(opcode, instruction) {
                     return lowered;
                 }
                 match self.compute(opcode, instruction) {

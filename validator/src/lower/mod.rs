@@ -33,6 +33,7 @@ mod pointers;
 mod program;
 mod recursion;
 mod specialisation;
+mod subgroup;
 mod types;
 mod values;
 mod variables;
@@ -48,7 +49,7 @@ use globals::Globals;
 use index::Index;
 use program::ProgramBuilder;
 
-use crate::ir::{mark_communicating_loops, Entry, Program};
+use crate::ir::{mark_communicating_loops, Entry, Modes, Program};
 use crate::module::Module;
 
 /// What to lower, and how it is specialised.
@@ -102,6 +103,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
         recursion::refuse(&functions, &mut builder.problems);
     }
     mark_communicating_loops(&mut functions);
+    let modes = Modes { tangles: subgroup::tangles(&functions), ..modes };
     let variables = builder.settle(&mut functions);
     let ProgramBuilder { globals, shapes, problems, harvested, pointees, .. } = builder;
     problems.finish()?;

@@ -192,14 +192,24 @@ fn built_in_of(number: u32, line: Line) -> Result<BuiltIn, Problem> {
         Some(Number::NumSubgroups) => Ok(BuiltIn::NumSubgroups),
         Some(Number::SubgroupId) => Ok(BuiltIn::SubgroupId),
         Some(Number::SubgroupLocalInvocationId) => Ok(BuiltIn::SubgroupLocalInvocationId),
+        Some(Number::SubgroupEqMask) => Ok(BuiltIn::SubgroupEqMask),
+        Some(Number::SubgroupGeMask) => Ok(BuiltIn::SubgroupGeMask),
+        Some(Number::SubgroupGtMask) => Ok(BuiltIn::SubgroupGtMask),
+        Some(Number::SubgroupLeMask) => Ok(BuiltIn::SubgroupLeMask),
+        Some(Number::SubgroupLtMask) => Ok(BuiltIn::SubgroupLtMask),
         Some(other) => Err(Problem::unsupported(format!("BuiltIn {other:?}"), line)),
         None => Err(Problem::unsupported(format!("BuiltIn {number}"), line)),
     }
 }
 
-/// Built-ins are 32-bit integers: three of them or one.
+/// Built-ins are 32-bit integers: four of them, three or one.
 fn check_built_in(globals: &Globals, built_in: BuiltIn, ty: u32, line: Line) -> Result<(), Problem> {
     let wanted = match built_in {
+        BuiltIn::SubgroupEqMask
+        | BuiltIn::SubgroupGeMask
+        | BuiltIn::SubgroupGtMask
+        | BuiltIn::SubgroupLeMask
+        | BuiltIn::SubgroupLtMask => 4,
         BuiltIn::NumWorkgroups
         | BuiltIn::WorkgroupSize
         | BuiltIn::WorkgroupId

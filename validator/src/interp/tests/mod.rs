@@ -160,6 +160,7 @@ impl Builder {
             label: 0,
             start: function.code.len() as u32,
             loops: loops.iter().map(|id| LoopId(*id)).collect(),
+            construct: None,
             line: 0,
         });
         for op in ops {

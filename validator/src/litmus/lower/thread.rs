@@ -158,7 +158,13 @@ impl Builder<'_> {
 
     fn begin_block(&mut self, block: usize, line: Line) {
         let loops = self.flow.loops_around(block).map(|index| LoopId(index as u32)).collect();
-        self.blocks.push(Block { label: block as u32, start: self.code.len() as u32, loops, line });
+        self.blocks.push(Block {
+            label: block as u32,
+            start: self.code.len() as u32,
+            loops,
+            construct: None,
+            line,
+        });
     }
 
     fn blocks(&mut self, results: &[(usize, u32)]) {

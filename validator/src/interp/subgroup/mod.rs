@@ -1,0 +1,264 @@
+//! Operations on the invocations of a subgroup that execute the same dynamic instance, a *tangle*
+//! (SPIR-V 3.3.24). An invocation stops at one ([`Stop::Subgroup`](super::Stop::Subgroup)); when the whole
+//! tangle is there, the results are computed from what all bring ([`evaluate`]) and handed to each
+//! ([`Invocation::supply_subgroup`]).
+
+mod arithmetic;
+mod ballot;
+mod shuffle;
+
+use super::machine::{fault, Components, Machine, Step};
+use super::{compare, evaluate as scalar, Invocation, Stop};
+use crate::dispatch::Dispatch;
+use crate::event::UndefinedKind;
+use crate::ir::{Contribution, Inexact, Inst, Line, Op, Operand, Program, SubgroupKind, SubgroupOp};
+use crate::value::Scalar;
+
+/// What a tangle's operation gives.
+pub struct SubgroupResult {
+    /// The components of each invocation's result, in the order of the tangle.
+    pub values: Vec<Components>,
+    /// The environment leaves the results open, to some degree.
+    pub inexact: bool,
+}
+
+/// A tangle at its operation: invocations of one subgroup, by ascending number.
+struct Tangle<'t> {
+    members: &'t [&'t Invocation],
+    program: &'t Program,
+    dispatch: &'t Dispatch,
+    line: Line,
+}
+
+impl Machine<'_> {
+    /// Stops for the tangle, unless the result depends on the invocation alone.
+    pub(super) fn subgroup(&mut self, op: &SubgroupOp, line: Line) -> Step {
+        let local = match op.kind {
+            SubgroupKind::BallotBitExtract { value, index } => {
+                ballot::bit_extract(self.words(value), self.value(index), self.dispatch.subgroup_size)
+            }
+            SubgroupKind::BallotBitCount { operation, width, value } => {
+                let (lane, size) = (self.lane(), self.dispatch.subgroup_size);
+                ballot::bit_count(self.words(value), operation, width, lane, size)
+            }
+            SubgroupKind::BallotFind { most, width, value } => {
+                ballot::find(self.words(value), most, width, self.dispatch.subgroup_size)
+            }
+            SubgroupKind::Elect
+            | SubgroupKind::Vote { .. }
+            | SubgroupKind::AllEqual { .. }
+            | SubgroupKind::Broadcast { .. }
+            | SubgroupKind::BroadcastFirst { .. }
+            | SubgroupKind::Ballot { .. }
+            | SubgroupKind::InverseBallot { .. }
+            | SubgroupKind::Shuffle { .. }
+            | SubgroupKind::Arithmetic { .. }
+            | SubgroupKind::Partition { .. }
+            | SubgroupKind::QuadBroadcast { .. }
+            | SubgroupKind::QuadSwap { .. }
+            | SubgroupKind::QuadVote { .. } => {
+                let name = self.state.instance_name(self.program);
+                return Err(Box::new(Stop::Subgroup { name, line }));
+            }
+        };
+        self.state.set(op.dst, local);
+        self.state.advance();
+        Ok(())
+    }
+
+    fn words(&self, ballot: Operand) -> [Scalar; 4] {
+        [0, 1, 2, 3].map(|word| self.value(ballot.offset(word)))
+    }
+
+    fn lane(&self) -> u32 {
+        self.dispatch.places[self.state.index as usize].subgroup_lane
+    }
+}
+
+impl Invocation {
+    /// Answers [`Stop::Subgroup`].
+    pub fn supply_subgroup(&mut self, program: &Program, values: &[Scalar], inexact: bool) {
+        let Some(inst) = self.waiting_inst(program) else { return };
+        let Op::Subgroup(op) = &inst.op else { return };
+        if inexact {
+            self.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode });
+        }
+        for (register, value) in (op.dst..).zip(values) {
+            self.set(register, *value);
+        }
+        self.advance();
+    }
+
+    fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
+        self.function(program).code.get(self.frame.pc as usize)
+    }
+}
+
+/// Lets invocations go on that stand at one operation, where nothing depends on who is certainly together
+/// with whom: invocations of one subgroup at one name are. False where they cannot go on.
+pub fn go_on_together(program: &Program, dispatch: &Dispatch, members: &mut [&mut Invocation]) -> bool {
+    let result = {
+        let members: Vec<&Invocation> = members.iter().map(|member| &**member).collect();
+        evaluate(program, dispatch, &members)
+    };
+    let Ok(result) = result else { return false };
+    for (member, values) in members.iter_mut().zip(&result.values) {
+        member.supply_subgroup(program, values, result.inexact);
+    }
+    true
+}
+
+/// The results of the operation that all of a tangle's invocations stand at.
+///
+/// # Errors
+/// The stop of each of them where the behaviour, not just a value, is undefined.
+pub fn evaluate(
+    program: &Program,
+    dispatch: &Dispatch,
+    members: &[&Invocation],
+) -> Result<SubgroupResult, Box<Stop>> {
+    let inst = members.first().and_then(|first| first.waiting_inst(program));
+    let Some(Inst { op: Op::Subgroup(op), line, .. }) = inst else {
+        return Ok(SubgroupResult { values: Vec::new(), inexact: false });
+    };
+    let tangle = Tangle { members, program, dispatch, line: *line };
+    let exact = |values| Ok(SubgroupResult { values, inexact: false });
+    match &op.kind {
+        SubgroupKind::Elect => {
+            exact((0..members.len()).map(|index| one(Scalar::new(u64::from(index == 0)))).collect())
+        }
+        SubgroupKind::Vote { all, value } => exact(tangle.alike(one(tangle.vote(*all, *value, |_| true)))),
+        SubgroupKind::QuadVote { all, value } => {
+            exact(tangle.each(|lane| one(tangle.vote(*all, *value, |other| other / 4 == lane / 4))))
+        }
+        SubgroupKind::AllEqual { value, float } => Ok(tangle.all_equal(*value, *float)?)
+            .map(|equal| SubgroupResult { values: tangle.alike(one(equal)), inexact: false }),
+        SubgroupKind::Broadcast { value, id, strict } => exact(tangle.broadcast(*value, *id, *strict)?),
+        SubgroupKind::BroadcastFirst { value } => exact(tangle.alike(tangle.of(0, *value))),
+        SubgroupKind::Ballot { value } => exact(tangle.alike(tangle.ballot(*value))),
+        SubgroupKind::InverseBallot { value } => exact(tangle.inverse_ballot(*value)?),
+        SubgroupKind::Shuffle { way, value, operand } => exact(tangle.shuffle(*way, *value, *operand)?),
+        SubgroupKind::QuadBroadcast { value, index } => exact(tangle.quad_broadcast(*value, *index)?),
+        SubgroupKind::QuadSwap { value, flip } => exact(tangle.each(|lane| tangle.at(lane ^ flip, *value))),
+        SubgroupKind::Arithmetic { op, operation, value } => tangle.arithmetic(*op, *operation, *value),
+        SubgroupKind::Partition { value, float } => exact(tangle.partition(*value, *float)?),
+        // These stop for nobody.
+        SubgroupKind::BallotBitExtract { .. }
+        | SubgroupKind::BallotBitCount { .. }
+        | SubgroupKind::BallotFind { .. } => exact(Vec::new()),
+    }
+}
+
+fn one(value: Scalar) -> Components {
+    Components::from_slice(&[value])
+}
+
+impl Tangle<'_> {
+    /// The subgroup's size, present or not.
+    fn size(&self) -> u32 {
+        self.dispatch.subgroup_size
+    }
+
+    /// The number of a member within the subgroup.
+    fn lane(&self, member: usize) -> u32 {
+        self.dispatch.places[self.members[member].index as usize].subgroup_lane
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.members.len()).map(|member| self.lane(member))
+    }
+
+    /// A component that a member brings.
+    fn scalar(&self, member: usize, operand: Operand) -> Scalar {
+        if operand.is_constant() {
+            self.program.constants[operand.index() as usize]
+        } else {
+            self.members[member].register(operand.index())
+        }
+    }
+
+    /// What a member brings.
+    fn of(&self, member: usize, value: Contribution) -> Components {
+        (0..value.count).map(|i| self.scalar(member, value.value.offset(i))).collect()
+    }
+
+    /// What the invocation of this number brings; undefined if it is not in the tangle.
+    fn at(&self, lane: u32, value: Contribution) -> Components {
+        match self.lanes().position(|other| other == lane) {
+            Some(member) => self.of(member, value),
+            None => undefined(value),
+        }
+    }
+
+    /// The same result for all.
+    fn alike(&self, result: Components) -> Vec<Components> {
+        vec![result; self.members.len()]
+    }
+
+    /// A result for each, by its number.
+    fn each(&self, result: impl Fn(u32) -> Components) -> Vec<Components> {
+        self.lanes().map(result).collect()
+    }
+
+    /// The operand that all must bring alike; `None` where they don't.
+    fn uniform(&self, operand: Operand) -> Option<Scalar> {
+        let first = self.scalar(0, operand);
+        let same = (0..self.members.len()).all(|member| self.scalar(member, operand) == first);
+        (same && first.is_defined()).then_some(first)
+    }
+
+    fn not_uniform(&self, what: &str) -> Box<Stop> {
+        let detail = format!("{what} is not dynamically uniform");
+        fault(UndefinedKind::UndefinedOperand, self.line, detail)
+    }
+
+    /// Of the members that `counts` picks by their numbers.
+    fn vote(&self, all: bool, value: Operand, counts: impl Fn(u32) -> bool) -> Scalar {
+        let votes = (0..self.members.len())
+            .filter(|member| counts(self.lane(*member)))
+            .map(|member| self.scalar(member, value));
+        match all {
+            true => votes.fold(Scalar::new(1), super::bits::and),
+            false => votes.fold(Scalar::new(0), super::bits::or),
+        }
+    }
+
+    fn equal(&self, a: &[Scalar], b: &[Scalar], width: u8, float: bool) -> Result<Scalar, Box<Stop>> {
+        let mut equal = Scalar::new(1);
+        for (a, b) in a.iter().zip(b) {
+            let same = match float {
+                true => self.evaluated(scalar::binary(crate::ir::BinaryOp::FOrdEqual, width, *a, *b))?,
+                false => compare::equal(*a, *b),
+            };
+            equal = super::bits::and(equal, same);
+        }
+        Ok(equal)
+    }
+
+    fn all_equal(&self, value: Contribution, float: bool) -> Result<Scalar, Box<Stop>> {
+        let first = self.of(0, value);
+        let mut equal = self.equal(&first, &first, value.width, float)?;
+        if self.members.len() == 1 {
+            // Whether a NaN alone equals itself is not said.
+            return Ok(if equal == Scalar::new(1) { equal } else { Scalar::undefined(1) });
+        }
+        for member in 1..self.members.len() {
+            let same = self.equal(&first, &self.of(member, value), value.width, float)?;
+            equal = super::bits::and(equal, same);
+        }
+        Ok(equal)
+    }
+
+    fn evaluated(&self, value: scalar::Evaluated) -> Result<Scalar, Box<Stop>> {
+        value.map_err(|error| match error {
+            scalar::EvaluationError::Undefined { kind, detail } => fault(kind, self.line, detail),
+            scalar::EvaluationError::Unsupported(what) => {
+                Box::new(Stop::Unsupported { line: self.line, what })
+            }
+        })
+    }
+}
+
+fn undefined(value: Contribution) -> Components {
+    Components::from_elem(Scalar::undefined(u32::from(value.width)), value.count as usize)
+}

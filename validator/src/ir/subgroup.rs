@@ -1,0 +1,191 @@
+//! Operations on the invocations of a subgroup (SPIR-V specification 3.3.24, "Non-Uniform Instructions",
+//! and their older relatives).
+
+use super::{BinaryOp, Operand};
+
+/// An operation on the invocations of a subgroup that execute the same dynamic instance.
+#[derive(Clone, Debug)]
+pub struct SubgroupOp {
+    pub kind: SubgroupKind,
+    /// First register of the result.
+    pub dst: u32,
+}
+
+/// A value that every invocation brings: a scalar or vector.
+#[derive(Clone, Copy, Debug)]
+pub struct Contribution {
+    pub value: Operand,
+    pub count: u32,
+    /// Bits of a component.
+    pub width: u8,
+}
+
+#[derive(Clone, Debug)]
+pub enum SubgroupKind {
+    Elect,
+    /// OpGroupNonUniformAll, OpGroupNonUniformAny.
+    Vote {
+        all: bool,
+        value: Operand,
+    },
+    /// Floats are compared as floats.
+    AllEqual {
+        value: Contribution,
+        float: bool,
+    },
+    Broadcast {
+        value: Contribution,
+        id: Operand,
+        /// An `id` that differs between the invocations is undefined behaviour; else the result is undefined.
+        strict: bool,
+    },
+    BroadcastFirst {
+        value: Contribution,
+    },
+    Ballot {
+        value: Operand,
+    },
+    InverseBallot {
+        value: Operand,
+    },
+    BallotBitExtract {
+        value: Operand,
+        index: Operand,
+    },
+    BallotBitCount {
+        operation: BallotCount,
+        /// Bits of the result.
+        width: u8,
+        value: Operand,
+    },
+    BallotFind {
+        most: bool,
+        width: u8,
+        value: Operand,
+    },
+    Shuffle {
+        way: ShuffleWay,
+        value: Contribution,
+        /// The id, mask or delta.
+        operand: Operand,
+    },
+    Arithmetic {
+        op: SubgroupArithmetic,
+        operation: GroupOperation,
+        value: Contribution,
+    },
+    /// OpGroupNonUniformPartitionNV.
+    Partition {
+        value: Contribution,
+        float: bool,
+    },
+    QuadBroadcast {
+        value: Contribution,
+        index: Operand,
+    },
+    /// `flip` is what the quad index of the source differs in.
+    QuadSwap {
+        value: Contribution,
+        flip: u32,
+    },
+    QuadVote {
+        all: bool,
+        value: Operand,
+    },
+}
+
+/// What OpGroupNonUniformBallotBitCount counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BallotCount {
+    Reduce,
+    InclusiveScan,
+    ExclusiveScan,
+}
+
+/// Where the value of a shuffle comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShuffleWay {
+    Index,
+    Xor,
+    Up,
+    Down,
+    /// OpGroupNonUniformRotateKHR.
+    Rotate {
+        cluster: Option<Operand>,
+    },
+}
+
+/// Which invocations a group operation takes together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupOperation {
+    Reduce,
+    InclusiveScan,
+    ExclusiveScan,
+    ClusteredReduce {
+        size: Operand,
+    },
+    /// The NV partitioned operations: each invocation's ballot names its subset.
+    Partitioned {
+        scan: Scan,
+        ballot: Operand,
+    },
+}
+
+/// How far a partitioned operation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    Whole,
+    Inclusive,
+    Exclusive,
+}
+
+/// What a group operation does with two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubgroupArithmetic {
+    /// IAdd, FAdd, IMul, FMul, BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LogicalOr, LogicalNotEqual.
+    Binary(BinaryOp),
+    SMin,
+    UMin,
+    FMin,
+    SMax,
+    UMax,
+    FMax,
+}
+
+impl SubgroupOp {
+    pub(super) fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
+        match &self.kind {
+            SubgroupKind::Elect => {}
+            SubgroupKind::Vote { value, .. }
+            | SubgroupKind::Ballot { value }
+            | SubgroupKind::InverseBallot { value }
+            | SubgroupKind::BallotBitCount { value, .. }
+            | SubgroupKind::BallotFind { value, .. }
+            | SubgroupKind::QuadVote { value, .. } => visit(*value),
+            SubgroupKind::AllEqual { value, .. }
+            | SubgroupKind::BroadcastFirst { value }
+            | SubgroupKind::Partition { value, .. }
+            | SubgroupKind::QuadSwap { value, .. } => visit(value.value),
+            SubgroupKind::Broadcast { value, id, .. } => [value.value, *id].into_iter().for_each(visit),
+            SubgroupKind::BallotBitExtract { value, index } => [*value, *index].into_iter().for_each(visit),
+            SubgroupKind::QuadBroadcast { value, index } => [value.value, *index].into_iter().for_each(visit),
+            SubgroupKind::Shuffle { way, value, operand } => {
+                visit(value.value);
+                visit(*operand);
+                if let ShuffleWay::Rotate { cluster: Some(cluster) } = way {
+                    visit(*cluster);
+                }
+            }
+            SubgroupKind::Arithmetic { operation, value, .. } => {
+                visit(value.value);
+                match operation {
+                    GroupOperation::Reduce
+                    | GroupOperation::InclusiveScan
+                    | GroupOperation::ExclusiveScan => {}
+                    GroupOperation::ClusteredReduce { size: operand }
+                    | GroupOperation::Partitioned { ballot: operand, .. } => visit(*operand),
+                }
+            }
+        }
+    }
+}
