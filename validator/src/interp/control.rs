@@ -125,7 +125,8 @@ impl Machine<'_> {
             }
         }
         if let Some(convergence) = &mut self.state.convergence {
-            convergence.call(self.state.callers.len() as u32 + 1, self.state.frame.pc);
+            let construct = callee.blocks.first().and_then(|block| block.construct);
+            convergence.call(self.state.callers.len() as u32 + 1, self.state.frame.pc, construct);
         }
         self.state.callers.push(self.state.frame);
         self.state.enter(self.program, function);

@@ -149,8 +149,8 @@ impl Convergence {
         self.now.selectors = mix(self.now.selectors, selector);
     }
 
-    /// Calls a function, which is at this depth, from an instruction.
-    pub(super) fn call(&mut self, depth: u32, from: u32) {
+    /// Calls a function, which is at this depth and whose first block may be a header, from an instruction.
+    pub(super) fn call(&mut self, depth: u32, from: u32, construct: Option<Construct>) {
         self.levels.push(Level {
             depth,
             header: u32::MAX,
@@ -164,6 +164,7 @@ impl Convergence {
         });
         self.go(CALL | u64::from(from));
         self.now.way = mix(self.now.way, CALL | u64::from(from));
+        self.enter_if(depth, 0, construct);
     }
 
     /// Returns from the function at this depth.

@@ -1,0 +1,70 @@
+//! Subgroup operations: their values by the specification, who takes part in them, and what they make
+//! invocations wait for.
+
+#[path = "subgroups/programs.rs"]
+mod programs;
+#[path = "subgroups/reconvergence.rs"]
+mod reconvergence;
+mod support;
+#[path = "subgroups/values.rs"]
+mod values;
+
+use spirv_tv::behaviour::Behaviours;
+use spirv_tv::check::{outcomes, Watch};
+use spirv_tv::module::Module;
+use spirv_tv::value::Byte;
+
+use programs::Program;
+use support::Checker;
+
+/// What a program does, with more options.
+fn behaviours_with(program: &Program, args: &[&str]) -> Behaviours {
+    let Program { local, size, .. } = program;
+    let launch = [
+        "--subgroup-size".to_owned(),
+        size.to_string(),
+        "--buffer".to_owned(),
+        format!("0.0=undef:{local}"),
+        "--buffer".to_owned(),
+        "0.1=zeros:2".to_owned(),
+    ];
+    let args: Vec<String> = launch.into_iter().chain(args.iter().map(|arg| (*arg).to_owned())).collect();
+    let checker = Checker::new(&args);
+    let text = program.text();
+    let module = Module::from_text(&text, "test", &checker.read);
+    let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let report = outcomes(&module, &checker.options, &Watch::default());
+    let mut report = report.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.unsupported, [], "{text}");
+    report.runs.remove(0).explored.behaviours
+}
+
+fn behaviours(program: &Program) -> Behaviours {
+    behaviours_with(program, &[])
+}
+
+/// The words of the first buffer in each outcome; `None` for one with an undefined byte.
+fn words(behaviours: &Behaviours) -> Vec<Vec<Option<u32>>> {
+    assert!(behaviours.complete, "{:?} {:?}", behaviours.undecided, behaviours.bounded);
+    assert_eq!(behaviours.undefined, []);
+    let word = |bytes: &[Byte]| {
+        let known = |byte: &Byte| match byte {
+            Byte::Known(byte) => Some(*byte),
+            Byte::Undef => None,
+        };
+        let bytes: Option<Vec<u8>> = bytes.iter().map(known).collect();
+        bytes.and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes)
+    };
+    behaviours.outcomes.iter().map(|(outcome, _)| outcome.memory[0].chunks(4).map(word).collect()).collect()
+}
+
+/// The words of the only outcome.
+fn result(program: &Program) -> Vec<Option<u32>> {
+    let mut found = words(&behaviours(program));
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+fn known(words: &[u32]) -> Vec<Option<u32>> {
+    words.iter().copied().map(Some).collect()
+}
