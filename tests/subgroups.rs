@@ -5,17 +5,23 @@
 mod programs;
 #[path = "subgroups/reconvergence.rs"]
 mod reconvergence;
-mod support;
 #[path = "subgroups/values.rs"]
 mod values;
 
+use clap::Parser;
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, Watch};
+use spirv_tv::cli::CheckArguments;
 use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
 
 use programs::Program;
-use support::Checker;
+
+#[derive(Parser)]
+struct CommandLine {
+    #[command(flatten)]
+    check: CheckArguments,
+}
 
 /// What a program does, with more options.
 fn behaviours_with(program: &Program, args: &[&str]) -> Behaviours {
@@ -28,12 +34,15 @@ fn behaviours_with(program: &Program, args: &[&str]) -> Behaviours {
         "--buffer".to_owned(),
         "0.1=zeros:2".to_owned(),
     ];
-    let args: Vec<String> = launch.into_iter().chain(args.iter().map(|arg| (*arg).to_owned())).collect();
-    let checker = Checker::new(&args);
+    let line = ["check", "BEFORE", "AFTER"].into_iter().chain(launch.iter().map(String::as_str));
+    let line = line.chain(args.iter().copied());
+    let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
+    let mut options = arguments.options().unwrap_or_else(|error| panic!("{error}"));
+    options.bounds.jobs = 1;
     let text = program.text();
-    let module = Module::from_text(&text, "test", &checker.read);
+    let module = Module::from_text(&text, "test", &arguments.read.options());
     let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let report = outcomes(&module, &checker.options, &Watch::default());
+    let report = outcomes(&module, &options, &Watch::default());
     let mut report = report.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unsupported, [], "{text}");
     report.runs.remove(0).explored.behaviours

@@ -183,8 +183,7 @@ fn an_early_continue_parts_the_next_iteration() {
 #[test]
 fn a_broken_loop_brings_all_together_behind_it() {
     // Each invocation leaves the loop when its number is broadcast first.
-    let waterfall = format!(
-        "OpBranch %head
+    let waterfall = "OpBranch %head
 %head = OpLabel
 %k = OpPhi %uint %u0 %entry %next %continue
 OpLoopMerge %behind %continue None
@@ -206,11 +205,10 @@ OpBranch %head
 %all = OpGroupNonUniformIAdd %uint %sg Reduce %u1
 %high = OpIMul %uint %all %u8
 %low = OpIAdd %uint %high %k
-%result = OpIAdd %uint %low %n"
-    );
+%result = OpIAdd %uint %low %n";
     let expected = [33, 34, 35, 36, 33, 34, 35, 36];
-    assert_eq!(result(&Program::new(&waterfall)), known(&expected));
-    assert_eq!(result(&Program::new(&waterfall).maximal()), known(&expected));
+    assert_eq!(result(&Program::new(waterfall)), known(&expected));
+    assert_eq!(result(&Program::new(waterfall).maximal()), known(&expected));
 }
 
 /// A switch whose case 0 falls through to case 1.
