@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use rspirv::spirv::Op as Opcode;
+use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
 use super::matching::{Difference, ObjectMatch};
 use super::trace::Automaton;
@@ -10,7 +10,7 @@ use super::{Verdict, ViolationKind};
 use crate::behaviour::{Behaviours, End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
-use crate::ir::Line;
+use crate::ir::{Inexact, Line};
 
 /// A module's behaviours on one launch and input, with the dispatch that they are told in.
 #[derive(Clone, Copy)]
@@ -152,7 +152,7 @@ fn open_operations(side: Side<'_>) -> Option<String> {
     let named: Vec<String> = inexact
         .iter()
         .take(NAMED_OPERATIONS)
-        .map(|operation| format!("{} (line {})", operation_name(operation.opcode), operation.line))
+        .map(|operation| format!("{} (line {})", operation_name(operation), operation.line))
         .collect();
     let more = match inexact.len().saturating_sub(NAMED_OPERATIONS) {
         0 => String::new(),
@@ -161,8 +161,12 @@ fn open_operations(side: Side<'_>) -> Option<String> {
     (!named.is_empty()).then(|| format!("{}'s {}{more}", side.name, named.join(", ")))
 }
 
-fn operation_name(opcode: u16) -> String {
-    match Opcode::from_u32(u32::from(opcode)) {
+fn operation_name(operation: &Inexact) -> String {
+    match Opcode::from_u32(u32::from(operation.opcode)) {
+        Some(opcode @ Opcode::ExtInst) => match GlslStd450Op::from_u32(u32::from(operation.extended)) {
+            Some(function) => format!("Op{opcode:?} {function:?}"),
+            None => format!("Op{opcode:?}"),
+        },
         Some(Opcode::Decorate | Opcode::MemberDecorate) => "RelaxedPrecision".to_owned(),
         Some(opcode) => format!("Op{opcode:?}"),
         None => "an operation".to_owned(),
@@ -297,7 +301,6 @@ mod tests {
     use super::super::matching::tests::{dispatch, outcome};
     use super::*;
     use crate::behaviour::{VolatileAccess, Witness};
-    use crate::ir::Inexact;
     use crate::value::Byte;
 
     fn bytes(values: &[u8]) -> Vec<Byte> {
@@ -335,7 +338,7 @@ mod tests {
     #[test]
     fn what_an_open_float_may_explain_is_no_violation() {
         let open = CompareOptions { open_floats: true, ..CompareOptions::default() };
-        let multiplication = Inexact { line: 7, opcode: Opcode::FMul as u16 };
+        let multiplication = Inexact { line: 7, opcode: Opcode::FMul as u16, extended: 0 };
         let inexact = |behaviours| Behaviours { inexact: [multiplication].into(), ..behaviours };
         let pairs =
             [(inexact(values(&[1])), values(&[2])), (values(&[1]), inexact(fault(UndefinedKind::DataRace)))];

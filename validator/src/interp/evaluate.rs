@@ -11,6 +11,7 @@ use crate::value::Scalar;
 
 pub use super::bits::{bit_field_extract, bit_field_insert};
 pub use super::convert::bitcast;
+pub use super::encoded::{convert as encoded_convert, encode};
 
 /// Why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,17 +5,16 @@
 //! the implementation's unless RoundingModeRTE asks for it, division has an error, denormals may be
 //! flushed, NaNs, infinities and the sign of zero need not be kept, and what is not decorated
 //! NoContraction may be contracted and reassociated. An operation is recorded where that freedom
-//! reaches the operands at hand. What GLSL.std.450 and other extended instructions permit is to be
-//! asked here, too, as soon as they are lowered.
+//! reaches the operands at hand. For GLSL.std.450, see `glsl/inexact.rs`.
 
 use super::float::{to_double, Format};
 use super::machine::Machine;
-use crate::ir::{BinaryOp, ConvertOp, FloatModes, Inexact, Inst, MatrixOp, Operand, UnaryOp};
+use crate::ir::{BinaryOp, ConvertOp, FloatModes, Inexact, Inst, MatrixOp, Op, Operand, UnaryOp};
 use crate::value::Scalar;
 
 /// What role a value has in an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     Operand,
     /// Of a comparison, which does not see the sign of zero.
     Compared,
@@ -26,8 +25,12 @@ enum Role {
 impl Machine<'_> {
     /// Records the instruction.
     #[cold]
-    fn record(&mut self, inst: &Inst) {
-        self.state.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode });
+    pub(super) fn record(&mut self, inst: &Inst) {
+        let extended = match &inst.op {
+            Op::Glsl(op) => op.number,
+            _ => 0,
+        };
+        self.state.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode, extended });
     }
 
     /// Records the instruction that runs: an atomic on floats, whose rounding, NaNs and zeros are open, or a
@@ -222,7 +225,7 @@ impl Machine<'_> {
 
 /// Whether an implementation may treat this very value as another one, whatever is done with it.
 #[inline]
-fn is_free(modes: FloatModes, width: u8, a: Scalar, role: Role) -> bool {
+pub(super) fn is_free(modes: FloatModes, width: u8, a: Scalar, role: Role) -> bool {
     let Ok(format) = Format::of_width(width) else { return true };
     if !a.is_defined() {
         return false;
@@ -258,16 +261,21 @@ pub(super) fn is_free_result(modes: FloatModes, width: u8, a: Scalar) -> bool {
 /// bits the sum of 2^14 of them is exact, and so is the sum of 16 products of two.
 #[inline]
 pub(super) fn is_tame(width: u8, a: Scalar) -> bool {
+    let (unit, most) = if width == 16 { (2.0, 4.0) } else { (8.0, 128.0) };
+    is_multiple(width, a, unit, most)
+}
+
+/// Whether the value is a multiple of 1 / `unit` of at most this magnitude, or undefined.
+pub(super) fn is_multiple(width: u8, a: Scalar, unit: f64, most: f64) -> bool {
     if !a.is_defined() {
         // The result is undefined whatever is done.
         return true;
     }
-    let (unit, most) = if width == 16 { (2.0, 4.0) } else { (8.0, 128.0) };
     to_double(width, a.bits).is_ok_and(|value| value.abs() <= most && (value * unit).fract() == 0.0)
 }
 
 /// Whether the result of a sum, difference or product is not the exact one.
-fn is_rounded(op: BinaryOp, width: u8, [a, b, result]: [Scalar; 3]) -> bool {
+pub(super) fn is_rounded(op: BinaryOp, width: u8, [a, b, result]: [Scalar; 3]) -> bool {
     if !(a.is_defined() && b.is_defined()) {
         return false;
     }

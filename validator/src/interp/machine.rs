@@ -106,6 +106,8 @@ impl<'a> Machine<'a> {
                 let sum = integer_dot::evaluate(op, |operand| self.value(operand));
                 self.state.set(op.dst, sum);
             }
+            Op::Glsl(op) => self.glsl(op, inst)?,
+            Op::Encoded(op) => self.encoded(op, inst)?,
             Op::Assume { condition } => {
                 if self.value(*condition) != Scalar::new(1) {
                     let detail = "what the module assumes is, or may be, false";
@@ -193,14 +195,7 @@ impl<'a> Machine<'a> {
     /// The value, or the stop that the error means at this line.
     #[inline]
     pub(super) fn evaluated(&self, value: evaluate::Evaluated, line: Line) -> Result<Scalar, Box<Stop>> {
-        value.map_err(|error| {
-            Box::new(match error {
-                EvaluationError::Undefined { kind, detail } => {
-                    Stop::Fault(Fault { kind, line, detail: detail.to_owned() })
-                }
-                EvaluationError::Unsupported(what) => Stop::Unsupported { line, what },
-            })
-        })
+        value.map_err(|error| stop(error, line))
     }
 
     /// One of `ways` for the instruction that runs. It is started again after each choice, and
@@ -242,6 +237,17 @@ impl<'a> Machine<'a> {
         }
         Ok(Scalar::new(bits))
     }
+}
+
+/// The stop that an error means at this line.
+#[cold]
+pub(super) fn stop(error: EvaluationError, line: Line) -> Box<Stop> {
+    Box::new(match error {
+        EvaluationError::Undefined { kind, detail } => {
+            Stop::Fault(Fault { kind, line, detail: detail.to_owned() })
+        }
+        EvaluationError::Unsupported(what) => Stop::Unsupported { line, what },
+    })
 }
 
 /// The stop for an undefined behaviour.

@@ -75,6 +75,8 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::Convert { .. }
         | Op::BitField(_)
         | Op::IntegerDot(_)
+        | Op::Glsl(_)
+        | Op::Encoded(_)
         | Op::Matrix(_)
         | Op::Composite(_)
         | Op::Select { .. }

@@ -7,7 +7,9 @@
 
 mod communication;
 mod dot;
+mod encoded;
 pub(crate) mod flow;
+mod glsl;
 pub mod image;
 pub(crate) mod liveness;
 mod op;
@@ -16,6 +18,8 @@ mod subgroup;
 
 pub use communication::mark_communicating_loops;
 pub use dot::{DotSigns, IntegerDot};
+pub use encoded::{EncodedOp, FloatEncoding, NumberFormat};
+pub use glsl::*;
 pub use op::*;
 pub use subgroup::*;
 
@@ -118,6 +122,8 @@ pub struct Inexact {
     pub line: Line,
     /// The SPIR-V opcode; OpDecorate for RelaxedPrecision.
     pub opcode: u16,
+    /// The number in GLSL.std.450 for an OpExtInst, else 0.
+    pub extended: u8,
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,9 @@
 //! The operations of the lowered form, one enum a family.
 
 use super::image::ImageOp;
-use super::{Decorations, FunctionId, IntegerDot, MemoryOperands, Operand, ShapeId, SubgroupOp};
+use super::{
+    Decorations, EncodedOp, FunctionId, GlslOp, IntegerDot, MemoryOperands, Operand, ShapeId, SubgroupOp,
+};
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
 /// An operation. `dst` is the first component of the result's registers.
@@ -43,6 +45,8 @@ pub enum Op {
     },
     BitField(BitFieldOp),
     IntegerDot(IntegerDot),
+    Glsl(GlslOp),
+    Encoded(EncodedOp),
     Matrix(MatrixOp),
     Composite(CompositeOp),
     /// `condition` has `count` components, or one where `scalar_condition`; the objects have

@@ -20,6 +20,8 @@ impl Op {
             Op::IntegerDot(op) => {
                 [Some(op.a), Some(op.b), op.accumulator].into_iter().flatten().for_each(visit);
             }
+            Op::Glsl(op) => op.function.operands().for_each(visit),
+            Op::Encoded(op) => op.operands().for_each(visit),
             Op::Assume { condition } => visit(*condition),
             Op::Matrix(op) => op.operands().into_iter().flatten().for_each(visit),
             Op::Composite(op) => op.visit_operands(visit),
@@ -64,6 +66,8 @@ impl Op {
             ) => Some(*dst),
             Op::Memory(MemoryOp::Chain(chain)) => Some(chain.dst),
             Op::IntegerDot(op) => Some(op.dst),
+            Op::Glsl(op) => Some(op.dst),
+            Op::Encoded(op) => Some(op.destination()),
             Op::Matrix(op) => Some(op.destination()),
             Op::Composite(op) => Some(op.destination()),
             Op::Atomic(AtomicOp { kind: AtomicKind::Store { .. }, .. })

@@ -88,6 +88,8 @@ impl Survey<'_> {
             | Op::Convert { .. }
             | Op::BitField(_)
             | Op::IntegerDot(_)
+            | Op::Glsl(_)
+            | Op::Encoded(_)
             | Op::Matrix(_)
             | Op::Composite(_)
             | Op::Select { .. }

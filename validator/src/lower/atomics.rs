@@ -62,7 +62,7 @@ impl FunctionBuilder<'_, '_> {
         let on_floats =
             matches!(opcode, Opcode::AtomicFAddEXT | Opcode::AtomicFMinEXT | Opcode::AtomicFMaxEXT);
         let wanted = match lanes.kind {
-            Kind::Bool => false,
+            Kind::Bool | Kind::Encoded(_) => false,
             Kind::Int => !on_floats,
             Kind::Float => on_floats || moves_only,
         };

@@ -3,30 +3,65 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::error::Problem;
-use super::types::Kind;
+use super::types::{Kind, Lanes};
 use super::values::Computation;
-use crate::ir::{ConvertOp, Op, UnaryOp};
+use crate::ir::{ConvertOp, EncodedOp, NumberFormat, Op, UnaryOp};
 
 /// Lowers a conversion; `None` if the instruction is none.
 pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
     Some(match computation.opcode {
-        Opcode::ConvertFToU => convert(computation, ConvertOp::ConvertFToU, Kind::Float, Kind::Int),
-        Opcode::ConvertFToS => convert(computation, ConvertOp::ConvertFToS, Kind::Float, Kind::Int),
-        Opcode::ConvertSToF => convert(computation, ConvertOp::ConvertSToF, Kind::Int, Kind::Float),
-        Opcode::ConvertUToF => convert(computation, ConvertOp::ConvertUToF, Kind::Int, Kind::Float),
-        Opcode::UConvert => convert(computation, ConvertOp::UConvert, Kind::Int, Kind::Int),
-        Opcode::SConvert => convert(computation, ConvertOp::SConvert, Kind::Int, Kind::Int),
-        Opcode::FConvert => convert(computation, ConvertOp::FConvert, Kind::Float, Kind::Float),
+        Opcode::ConvertFToU => {
+            convert_float(computation, ConvertOp::ConvertFToU, NumberFormat::Float, NumberFormat::Unsigned)
+        }
+        Opcode::ConvertFToS => {
+            convert_float(computation, ConvertOp::ConvertFToS, NumberFormat::Float, NumberFormat::Signed)
+        }
+        Opcode::ConvertSToF => {
+            convert_float(computation, ConvertOp::ConvertSToF, NumberFormat::Signed, NumberFormat::Float)
+        }
+        Opcode::ConvertUToF => {
+            convert_float(computation, ConvertOp::ConvertUToF, NumberFormat::Unsigned, NumberFormat::Float)
+        }
+        Opcode::UConvert => convert(computation, ConvertOp::UConvert),
+        Opcode::SConvert => convert(computation, ConvertOp::SConvert),
+        Opcode::FConvert => {
+            convert_float(computation, ConvertOp::FConvert, NumberFormat::Float, NumberFormat::Float)
+        }
         Opcode::QuantizeToF16 => quantize(computation),
         Opcode::Bitcast => bitcast(computation),
         _ => return None,
     })
 }
 
-fn convert(computation: &Computation, op: ConvertOp, source: Kind, target: Kind) -> Result<Op, Problem> {
-    let result = computation.result_of_kind(target)?;
-    let (a, from) = computation.expect_kind(0, source, result.count)?;
+/// Between integers.
+fn convert(computation: &Computation, op: ConvertOp) -> Result<Op, Problem> {
+    let result = computation.result_of_kind(Kind::Int)?;
+    let (a, from) = computation.expect_kind(0, Kind::Int, result.count)?;
     Ok(Op::Convert { op, from, to: result.width, count: result.count, dst: computation.dst, a })
+}
+
+/// A conversion between these kinds of numbers, where a float may be an encoded one.
+fn convert_float(
+    computation: &Computation,
+    op: ConvertOp,
+    source: fn(u8) -> NumberFormat,
+    target: fn(u8) -> NumberFormat,
+) -> Result<Op, Problem> {
+    let result = computation.result_lanes()?;
+    let (a, lanes) = computation.lanes(0)?;
+    let format = |lanes: Lanes, plain: fn(u8) -> NumberFormat| match (plain(lanes.width), lanes.kind) {
+        (NumberFormat::Float(_), Kind::Encoded(encoding)) => Some(NumberFormat::Encoded(encoding)),
+        (plain @ NumberFormat::Float(_), Kind::Float) => Some(plain),
+        (plain @ (NumberFormat::Signed(_) | NumberFormat::Unsigned(_)), Kind::Int) => Some(plain),
+        _ => None,
+    };
+    let formats = format(lanes, source).zip(format(result, target)).filter(|_| lanes.count == result.count);
+    let Some((from, to)) = formats else { return Err(computation.invalid("an operand has the wrong type")) };
+    let (count, dst) = (result.count, computation.dst);
+    if [from, to].iter().any(|format| matches!(format, NumberFormat::Encoded(_))) {
+        return Ok(Op::Encoded(EncodedOp::Convert { from, to, saturates: false, count, dst, a }));
+    }
+    Ok(Op::Convert { op, from: lanes.width, to: result.width, count, dst, a })
 }
 
 fn quantize(computation: &Computation) -> Result<Op, Problem> {

@@ -30,6 +30,8 @@ pub(super) enum Decoration {
     NonWritable,
     NonReadable,
     NoContraction,
+    /// SaturatedToLargestFloat8NormalConversionEXT.
+    SaturatedConversion,
 }
 
 impl Decoration {
@@ -56,6 +58,7 @@ impl Decoration {
             Kind::NonWritable => Decoration::NonWritable,
             Kind::NonReadable => Decoration::NonReadable,
             Kind::NoContraction => Decoration::NoContraction,
+            Kind::SaturatedToLargestFloat8NormalConversionEXT => Decoration::SaturatedConversion,
             _ => return None,
         })
     }

@@ -254,7 +254,7 @@ fn float_modes(module: &Module) -> FloatModes {
 }
 
 fn inexact(instruction: &Instruction) -> Inexact {
-    Inexact { line: instruction.line, opcode: instruction.opcode }
+    Inexact { line: instruction.line, opcode: instruction.opcode, extended: 0 }
 }
 
 /// Whether an operation on specialisation constants may leave a float's value open.

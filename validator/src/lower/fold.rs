@@ -1,7 +1,7 @@
 //! Evaluates lowered operations on constants: OpSpecConstantOp.
 
 use crate::interp::evaluate::{self, EvaluationError};
-use crate::ir::{BinaryOp, BitFieldOp, CompositeOp, ConvertOp, Op, Operand};
+use crate::ir::{BinaryOp, BitFieldOp, CompositeOp, ConvertOp, EncodedOp, Op, Operand};
 use crate::value::Scalar;
 
 /// The components of the result of an operation on constants.
@@ -23,6 +23,9 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         Op::Convert { op, from, to, count, a, .. } => {
             per_component(*count, |i| evaluate::convert(*op, *from, *to, operands.component(*a, i)?))
         }
+        Op::Encoded(EncodedOp::Convert { from, to, saturates, count, a, .. }) => per_component(*count, |i| {
+            evaluate::encoded_convert(*from, *to, *saturates, operands.component(*a, i)?)
+        }),
         Op::BitField(BitFieldOp::Insert { width, count, base, insert, offset, bits, .. }) => {
             per_component(*count, |i| {
                 let (base, insert) = (operands.component(*base, i)?, operands.component(*insert, i)?);
@@ -54,6 +57,8 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         Op::Composite(op) => composite(op, operands)?,
         Op::Extended { .. }
         | Op::IntegerDot(_)
+        | Op::Glsl(_)
+        | Op::Encoded(EncodedOp::Dot { .. })
         | Op::Matrix(_)
         | Op::Undef { .. }
         | Op::Any { .. }

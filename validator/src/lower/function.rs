@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use rspirv::spirv::Op as Opcode;
+use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
 use super::body::{BasicBlock, Body};
 use super::decorations::Decoration;
@@ -15,13 +15,16 @@ use super::values::{Computation, Value, Values};
 use crate::ir::flow::{Flow, Node};
 use crate::ir::liveness::{live_registers, Runs};
 use crate::ir::{
-    Block, Construct, Decorations, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op, Operand,
-    Parameter,
+    Block, Construct, Decorations, EncodedOp, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op,
+    Operand, Parameter,
 };
 use crate::module::Instruction;
 
 /// A frame of more register components than this is refused.
 const MAX_REGISTERS: u32 = 1 << 24;
+
+/// The name that the extended instructions for GLSL are imported by.
+const GLSL_STD_450: &str = "GLSL.std.450";
 
 /// A function under construction.
 pub(super) struct FunctionBuilder<'b, 'm> {
@@ -163,6 +166,11 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
     /// A new run of registers for a value of this type.
     pub fn register(&mut self, ty: u32, line: Line) -> Result<u32, Problem> {
         let count = self.types().components(ty, line)?;
+        self.registers(count, line)
+    }
+
+    /// A new run of registers.
+    pub fn registers(&mut self, count: u32, line: Line) -> Result<u32, Problem> {
         let start = self.registers;
         self.registers = start.saturating_add(count);
         if self.registers > MAX_REGISTERS {
@@ -174,10 +182,13 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
     }
 
     /// Appends an instruction to the current block.
-    pub fn emit(&mut self, op: Op, instruction: &Instruction) {
+    pub fn emit(&mut self, mut op: Op, instruction: &Instruction) {
         let decorations = &self.program.globals.decorations;
-        let no_contraction =
-            instruction.result.is_some_and(|id| decorations.has(id, Decoration::NoContraction));
+        let is = |decoration| instruction.result.is_some_and(|id| decorations.has(id, decoration));
+        let no_contraction = is(Decoration::NoContraction);
+        if let Op::Encoded(EncodedOp::Convert { saturates, .. }) = &mut op {
+            *saturates = is(Decoration::SaturatedConversion);
+        }
         self.code.push(Inst { op, line: instruction.line, opcode: instruction.opcode, no_contraction });
     }
 
@@ -505,6 +516,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         }
         let set = instruction.word(0).and_then(|id| self.program.globals.index.import(id)).unwrap_or("?");
         let number = instruction.word(1).unwrap_or(0);
+        if let (GLSL_STD_450, Some(glsl)) = (set, GlslStd450Op::from_u32(number)) {
+            return self.glsl(glsl, instruction);
+        }
         let known = rspirv::grammar::ext_inst_table(set)
             .and_then(|table| table.iter().find(|grammar| u32::from(grammar.opcode) == number));
         let name = known.map_or_else(|| number.to_string(), |grammar| grammar.opname.to_owned());

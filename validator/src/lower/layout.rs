@@ -97,7 +97,7 @@ impl TypeTable {
         let extent = match ty {
             Type::Void | Type::Function { .. } => return Ok(None),
             Type::Bool => Extent { size: 4, alignment: 4 },
-            Type::Int { width } | Type::Float { width } => {
+            Type::Int { width } | Type::Float { width, .. } => {
                 let size = u64::from(width / 8);
                 Extent { size, alignment: size }
             }
@@ -170,7 +170,7 @@ impl TypeTable {
         }
         match self.get(id, line)? {
             Type::Bool => leaf(offset, LeafKind::Bool),
-            Type::Int { width } | Type::Float { width } => leaf(offset, LeafKind::Number(width / 8)),
+            Type::Int { width } | Type::Float { width, .. } => leaf(offset, LeafKind::Number(width / 8)),
             Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
             | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
                 leaf(offset, LeafKind::Number(8))?;

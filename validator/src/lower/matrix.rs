@@ -5,7 +5,7 @@ use rspirv::spirv::Op as Opcode;
 use super::error::Problem;
 use super::types::{Kind, Lanes, MatrixSize};
 use super::values::Computation;
-use crate::ir::{MatrixOp, Op};
+use crate::ir::{EncodedOp, MatrixOp, Op};
 
 /// Lowers a linear algebra instruction; `None` if it is none.
 pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
@@ -31,13 +31,17 @@ fn result_matrix(computation: &Computation) -> Result<MatrixSize, Problem> {
 }
 
 fn dot(computation: &Computation) -> Result<Op, Problem> {
-    let result = computation.result_of_kind(Kind::Float)?;
+    let result = computation.result_lanes()?;
     let (a, lanes) = computation.lanes(0)?;
-    let like = result.count == 1 && lanes.kind == Kind::Float && lanes.width == result.width;
+    let like = result.count == 1 && lanes.kind == result.kind && lanes.width == result.width;
     computation.require(like, "the result is not a component of the vectors")?;
     let b = computation.expect(1, lanes)?;
-    let (width, count) = (lanes.width, lanes.count);
-    Ok(Op::Matrix(MatrixOp::Dot { dst: computation.dst, width, count, a, b }))
+    let (width, count, dst) = (lanes.width, lanes.count, computation.dst);
+    match lanes.kind {
+        Kind::Float => Ok(Op::Matrix(MatrixOp::Dot { dst, width, count, a, b })),
+        Kind::Encoded(encoding) => Ok(Op::Encoded(EncodedOp::Dot { encoding, count, dst, a, b })),
+        Kind::Bool | Kind::Int => Err(computation.invalid("the operands are no vectors of floats")),
+    }
 }
 
 fn vector_times_scalar(computation: &Computation) -> Result<Op, Problem> {

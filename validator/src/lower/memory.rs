@@ -167,6 +167,26 @@ impl FunctionBuilder<'_, '_> {
         Ok(())
     }
 
+    /// Stores a part of an instruction's result through the pointer at this operand position, as
+    /// OpStore without memory operands does. Gives the type that the pointer leads to.
+    pub fn store_part(
+        &mut self,
+        instruction: &Instruction,
+        position: usize,
+        object: Operand,
+    ) -> Result<u32, Problem> {
+        let target = self.target(instruction, position)?;
+        let op = MemoryOp::Store {
+            pointer: target.pointer,
+            object,
+            class: target.class,
+            shape: target.shape,
+            operands: MemoryOperands::default(),
+        };
+        self.emit(Op::Memory(op), instruction);
+        Ok(target.pointee)
+    }
+
     /// Of two sets of memory operands the first is the target's; a single one is for both, but
     /// what makes available is the target's and what makes visible the source's.
     fn copy_memory(&mut self, instruction: &Instruction) -> Result<(), Problem> {

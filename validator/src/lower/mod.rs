@@ -22,6 +22,7 @@ mod error;
 mod fold;
 mod function;
 mod globals;
+mod glsl;
 mod images;
 mod index;
 mod integer_dot;

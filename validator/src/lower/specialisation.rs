@@ -9,7 +9,9 @@ use rustc_apfloat::Float;
 use super::decorations::{Decoration, DecorationTable};
 use super::error::LowerError;
 use super::index::Index;
-use crate::ir::SpecConstant;
+use super::types::float_encoding;
+use crate::interp::evaluate::encode;
+use crate::ir::{FloatEncoding, SpecConstant};
 use crate::module::{Instruction, Module};
 use crate::value::mask;
 
@@ -82,6 +84,7 @@ enum NumberKind {
     Signed,
     Unsigned,
     Float,
+    Encoded(FloatEncoding),
 }
 
 fn scan(module: &Module, index: &Index, decorations: &DecorationTable) -> Vec<(SpecConstant, NumberKind)> {
@@ -94,7 +97,10 @@ fn scan(module: &Module, index: &Index, decorations: &DecorationTable) -> Vec<(S
                 Some(0) => (NumberKind::Unsigned, instruction.word(0).unwrap_or(0)),
                 _ => (NumberKind::Signed, instruction.word(0).unwrap_or(0)),
             },
-            Some(Opcode::TypeFloat) => (NumberKind::Float, instruction.word(0).unwrap_or(0)),
+            Some(Opcode::TypeFloat) => {
+                let encoding = instruction.word(1).and_then(float_encoding);
+                (encoding.map_or(NumberKind::Float, NumberKind::Encoded), instruction.word(0).unwrap_or(0))
+            }
             Some(Opcode::SpecConstant | Opcode::SpecConstantTrue | Opcode::SpecConstantFalse) => {
                 constants.extend(constant(&instruction, &numbers, index, decorations));
                 continue;
@@ -202,9 +208,7 @@ fn parse(text: &str, kind: NumberKind, width: u32) -> Result<u64, String> {
             "false" | "0" => Some(0),
             _ => None,
         },
-        (NumberKind::Signed | NumberKind::Unsigned | NumberKind::Float, Some(digits)) => {
-            u64::from_str_radix(digits, 16).ok().filter(|&bits| bits <= mask(width))
-        }
+        (_, Some(digits)) => u64::from_str_radix(digits, 16).ok().filter(|&bits| bits <= mask(width)),
         (NumberKind::Unsigned, None) => text.parse().ok().filter(|&bits: &u64| bits <= mask(width)),
         (NumberKind::Signed, None) => text.parse().ok().and_then(|value: i128| {
             let least = -(1_i128 << (width - 1));
@@ -218,12 +222,15 @@ fn parse(text: &str, kind: NumberKind, width: u32) -> Result<u64, String> {
             64 => text.parse::<f64>().ok().map(f64::to_bits),
             _ => None,
         },
+        (NumberKind::Encoded(encoding), None) => {
+            text.parse().ok().map(|value| encode(encoding, value, false))
+        }
     };
     let what = match kind {
         NumberKind::Bool => "a bool".to_owned(),
         NumberKind::Signed => format!("a signed {width}-bit integer"),
         NumberKind::Unsigned => format!("an unsigned {width}-bit integer"),
-        NumberKind::Float => format!("a {width}-bit float"),
+        NumberKind::Float | NumberKind::Encoded(_) => format!("a {width}-bit float"),
     };
     bits.ok_or_else(|| format!("`{text}` is not {what}"))
 }
@@ -242,6 +249,10 @@ mod tests {
         // Half way between two 16-bit floats: to even.
         assert_eq!(parse("2049", NumberKind::Float, 16), Ok(0x6800));
         assert_eq!(parse("2051", NumberKind::Float, 16), Ok(0x6802));
+        let brain = NumberKind::Encoded(FloatEncoding::BFloat16);
+        assert_eq!(parse("-1.5", brain, 16), Ok(0xbfc0));
+        assert_eq!(parse("0xbfc0", brain, 16), Ok(0xbfc0));
+        assert!(parse("x", brain, 16).is_err());
         assert!(parse("", NumberKind::Float, 16).is_err());
         assert!(parse("1.5x", NumberKind::Float, 16).is_err());
         assert_eq!(parse("-128", NumberKind::Signed, 8), Ok(0x80));

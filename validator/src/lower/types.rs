@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use rspirv::spirv::{Op as Opcode, StorageClass as Class};
+use rspirv::spirv::{FPEncoding, Op as Opcode, StorageClass as Class};
 
 use super::constants::ConstantTable;
 use super::decorations::{memory_decorations, Decoration, DecorationTable};
@@ -11,7 +11,7 @@ use super::error::Problem;
 use super::layout::{Extent, Placement};
 use crate::event::StorageClass;
 use crate::ir::image::ImageType;
-use crate::ir::{Decorations, Line};
+use crate::ir::{Decorations, FloatEncoding, Line};
 use crate::module::Instruction;
 
 /// Types nested deeper than this are refused, so that walks over types need little stack.
@@ -19,13 +19,14 @@ const MAX_DEPTH: u32 = 64;
 /// Values of more components than this are refused.
 pub(super) const MAX_COMPONENTS: u32 = 1 << 20;
 
-/// A type; other types are given by their ids.
+/// A type; other types are given by their ids. A float has an encoding where its format is none of
+/// IEEE 754.
 #[derive(Clone, Debug)]
 pub(super) enum Type {
     Void,
     Bool,
     Int { width: u8 },
-    Float { width: u8 },
+    Float { width: u8, encoding: Option<FloatEncoding> },
     Vector { component: u32, count: u32 },
     Matrix { column: u32, columns: u32 },
     Array { element: u32, length: u32, stride: Option<u32> },
@@ -70,6 +71,8 @@ pub(super) enum Kind {
     Bool,
     Int,
     Float,
+    /// A float that is only stored and converted.
+    Encoded(FloatEncoding),
 }
 
 /// A scalar or vector type.
@@ -171,13 +174,18 @@ impl TypeTable {
                 width => return Err(Problem::unsupported(format!("OpTypeInt {width}"), line)),
             },
             Opcode::TypeFloat => match (word(0)?, instruction.word(1)) {
-                (width @ (16 | 32 | 64), None) => Type::Float { width: width as u8 },
+                (width @ (16 | 32 | 64), None) => Type::Float { width: width as u8, encoding: None },
                 (width, None) => return Err(Problem::unsupported(format!("OpTypeFloat {width}"), line)),
                 (width, Some(encoding)) => {
+                    let known = float_encoding(encoding);
+                    if let Some(known) = known.filter(|known| u32::from(known.width()) == width) {
+                        return self
+                            .measure(Type::Float { width: known.width(), encoding: Some(known) }, line);
+                    }
                     return Err(Problem::unsupported(
                         format!("OpTypeFloat {width} of encoding {encoding}"),
                         line,
-                    ))
+                    ));
                 }
             },
             Opcode::TypeVector => Type::Vector { component: word(0)?, count: word(1)? },
@@ -341,7 +349,9 @@ impl TypeTable {
         match *self.get(id, line)? {
             Type::Bool => Ok(Lanes { kind: Kind::Bool, width: 1, count: 1 }),
             Type::Int { width } => Ok(Lanes { kind: Kind::Int, width, count: 1 }),
-            Type::Float { width } => Ok(Lanes { kind: Kind::Float, width, count: 1 }),
+            Type::Float { width, encoding } => {
+                Ok(Lanes { kind: encoding.map_or(Kind::Float, Kind::Encoded), width, count: 1 })
+            }
             Type::Vector { component, count } => Ok(Lanes { count, ..self.lanes(component, line)? }),
             Type::Void
             | Type::Matrix { .. }
@@ -466,7 +476,7 @@ impl TypeTable {
         match self.get(id, line)? {
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
             Type::Bool => visit(ScalarType::Number(1)),
-            Type::Int { width } | Type::Float { width } => visit(ScalarType::Number(*width)),
+            Type::Int { width } | Type::Float { width, .. } => visit(ScalarType::Number(*width)),
             Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
             | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
                 visit(ScalarType::PhysicalPointer)
@@ -519,6 +529,15 @@ fn member(ty: u32, decorations: &[Decoration]) -> Member {
         offset,
         matrix: stride.map(|stride| MatrixLayout { stride, row_major }),
         decorations: memory_decorations(decorations),
+    }
+}
+
+/// The format that an encoding of OpTypeFloat names.
+pub(super) fn float_encoding(encoding: u32) -> Option<FloatEncoding> {
+    match FPEncoding::from_u32(encoding)? {
+        FPEncoding::BFloat16KHR => Some(FloatEncoding::BFloat16),
+        FPEncoding::Float8E4M3EXT => Some(FloatEncoding::Float8E4M3),
+        FPEncoding::Float8E5M2EXT => Some(FloatEncoding::Float8E5M2),
     }
 }
 

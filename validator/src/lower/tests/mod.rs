@@ -1,6 +1,8 @@
 //! Small modules and what they are lowered to.
 
 mod control_flow;
+mod floats;
+mod glsl;
 mod memory;
 mod reporting;
 mod specialisation;

@@ -10,19 +10,19 @@ fn unsupported(source: &str) -> Vec<(String, u32)> {
 #[test]
 fn everything_unsupported_is_named_at_once() {
     let source = text(
-        "%half = OpTypeFloat 16 BFloat16KHR\n%ext = OpConstant %half 1",
-        "%a = OpFAdd %half %ext %ext
-         %b = OpExtInst %float %glsl FAbs %f1
+        "%query = OpTypeRayQueryKHR\n%ext = OpConstantNull %query",
+        "%a = OpCopyObject %query %ext
+         %b = OpExtInst %float %amd TimeAMD
          %c = OpReadClockKHR %uint2 %u1
-         %d = OpFAdd %half %a %ext
+         %d = OpCopyObject %query %a
          OpReturn",
     )
-    .replace("OpExtension", "OpCapability BFloat16TypeKHR\nOpCapability ShaderClockKHR\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpExtension");
+    .replace("OpExtension", "OpCapability RayQueryKHR\nOpCapability ShaderClockKHR\n%amd = OpExtInstImport \"SPV_AMD_gcn_shader\"\nOpExtension");
     assert_eq!(
         unsupported(&source),
         [
-            ("OpTypeFloat 16 of encoding 0".to_owned(), line_of(&source, "OpTypeFloat 16")),
-            ("OpExtInst GLSL.std.450 FAbs".to_owned(), line_of(&source, "FAbs")),
+            ("OpTypeRayQueryKHR".to_owned(), line_of(&source, "OpTypeRayQueryKHR")),
+            ("OpExtInst SPV_AMD_gcn_shader TimeAMD".to_owned(), line_of(&source, "TimeAMD")),
             ("OpReadClockKHR".to_owned(), line_of(&source, "OpReadClockKHR")),
         ]
     );
@@ -30,10 +30,8 @@ fn everything_unsupported_is_named_at_once() {
 
 #[test]
 fn what_is_not_reached_is_not_reported() {
-    let source = text("%half = OpTypeFloat 16 BFloat16KHR\n%ext = OpConstant %half 1", "OpReturn").replace(
-        "OpExtension",
-        "OpCapability BFloat16TypeKHR\nOpExtension \"SPV_KHR_bfloat16\"\nOpExtension",
-    );
+    let source = text("%query = OpTypeRayQueryKHR", "OpReturn")
+        .replace("OpExtension", "OpCapability RayQueryKHR\nOpExtension \"SPV_KHR_ray_query\"\nOpExtension");
     assert!(lower(&read(&source), &LowerOptions::default()).is_ok());
 }
 
@@ -123,19 +121,19 @@ fn modules_that_contradict_their_types_are_invalid() {
 
 #[test]
 fn a_function_with_an_unsupported_parameter_is_still_searched() {
-    let declarations = "%half = OpTypeFloat 16 BFloat16KHR
-        %callee_type = OpTypeFunction %void %half
+    let declarations = "%query = OpTypeRayQueryKHR
+        %callee_type = OpTypeFunction %void %query
         %callee = OpFunction %void None %callee_type
-        %p = OpFunctionParameter %half
+        %p = OpFunctionParameter %query
         %c = OpLabel
         %q = OpReadClockKHR %uint2 %u1
         OpReturn
         OpFunctionEnd";
-    let source = text(declarations, "%h = OpUndef %half\n%r = OpFunctionCall %void %callee %h\nOpReturn");
+    let source = text(declarations, "%h = OpUndef %query\n%r = OpFunctionCall %void %callee %h\nOpReturn");
     assert_eq!(
         unsupported(&source),
         [
-            ("OpTypeFloat 16 of encoding 0".to_owned(), line_of(&source, "OpTypeFloat 16")),
+            ("OpTypeRayQueryKHR".to_owned(), line_of(&source, "OpTypeRayQueryKHR")),
             ("OpReadClockKHR".to_owned(), line_of(&source, "OpReadClockKHR")),
         ]
     );
