@@ -218,7 +218,7 @@ impl Extended<'_, '_, '_, '_> {
     }
 
     /// To a scalar of the operands' components.
-    fn to_scalar<const N: usize>(&mut self) -> Result<([Operand; N], Lanes), Problem> {
+    fn scalar_of<const N: usize>(&mut self) -> Result<([Operand; N], Lanes), Problem> {
         let (_, lanes) = self.floats(0)?;
         let scalar = Lanes { count: 1, ..lanes };
         self.require(self.result()? == scalar, "the result is not a component of the operand")?;
@@ -345,11 +345,11 @@ impl Extended<'_, '_, '_, '_> {
             Glsl::PackDouble2x32 => self.double(true),
             Glsl::UnpackDouble2x32 => self.double(false),
             Glsl::Length => {
-                let ([a], lanes) = self.to_scalar()?;
+                let ([a], lanes) = self.scalar_of()?;
                 Ok((GlslFunction::Vector(VectorFunction::Length(a)), lanes))
             }
             Glsl::Distance => {
-                let (operands, lanes) = self.to_scalar()?;
+                let (operands, lanes) = self.scalar_of()?;
                 Ok((GlslFunction::Vector(VectorFunction::Distance(operands)), lanes))
             }
             Glsl::Cross => {

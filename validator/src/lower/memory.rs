@@ -175,7 +175,7 @@ impl FunctionBuilder<'_, '_> {
         position: usize,
         object: Operand,
     ) -> Result<u32, Problem> {
-        let target = self.target(instruction, position)?;
+        let target = self.target(instruction, position, None)?;
         let op = MemoryOp::Store {
             pointer: target.pointer,
             object,

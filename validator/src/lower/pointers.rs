@@ -108,7 +108,9 @@ impl FunctionBuilder<'_, '_> {
         let lanes = self.types().lanes(ty, line)?;
         match lanes.kind {
             Kind::Int => Ok(lanes),
-            Kind::Bool | Kind::Float => Err(Problem::invalid(line, "an integer is expected here")),
+            Kind::Bool | Kind::Float | Kind::Encoded(_) => {
+                Err(Problem::invalid(line, "an integer is expected here"))
+            }
         }
     }
 

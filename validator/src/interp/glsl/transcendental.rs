@@ -6,9 +6,12 @@ use super::exactly;
 use crate::ir::Transcendental;
 use crate::value::Scalar;
 
+/// A function, and whether a number is in its domain.
+type Defined = (fn(f64) -> f64, fn(f64) -> bool);
+
 /// The functions of one operand.
 pub(super) fn one(function: Transcendental, width: u8, a: Scalar) -> Evaluated {
-    let (function, defined): (fn(f64) -> f64, fn(f64) -> bool) = match function {
+    let (function, defined): Defined = match function {
         Transcendental::Sin => (libm::sin, anywhere),
         Transcendental::Cos => (libm::cos, anywhere),
         Transcendental::Tan => (libm::tan, anywhere),

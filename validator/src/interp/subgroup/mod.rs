@@ -81,7 +81,7 @@ impl Invocation {
         let Some(inst) = self.waiting_inst(program) else { return };
         let Op::Subgroup(op) = &inst.op else { return };
         if inexact {
-            self.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode });
+            self.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode, extended: 0 });
         }
         for (register, value) in (op.dst..).zip(values) {
             self.set(register, *value);
