@@ -79,6 +79,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         name: "given".to_owned(),
         buffers,
         images: Default::default(),
+        acceleration_structures: Default::default(),
         push: Vec::new(),
         physical: Vec::new(),
     };

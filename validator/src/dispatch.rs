@@ -1,6 +1,7 @@
 //! A launch made concrete for one lowered program and one input: which objects of memory there
 //! are, what they hold at first, and where each invocation stands.
 
+use crate::acceleration::AccelerationStructure;
 use crate::ir::image::{ImageLayout, Sampler};
 use crate::ir::FunctionId;
 use crate::value::Byte;
@@ -27,6 +28,8 @@ pub struct Dispatch {
     pub physical: Vec<PhysicalRange>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
     pub legacy_coherent: bool,
+    /// By handle: what a descriptor holds, or the address of one that the module knows by its address.
+    pub acceleration_structures: Vec<(u64, AccelerationStructure)>,
 }
 
 /// A piece of memory that several invocations may reach.

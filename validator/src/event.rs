@@ -225,6 +225,8 @@ pub enum UndefinedKind {
     InvalidEncoding,
     /// OpAssumeTrueKHR of what is false.
     FalseAssumption,
+    /// A ray query used in a state, or with operands, in which it must not be.
+    InvalidRayQuery,
 }
 
 impl UndefinedKind {
@@ -247,6 +249,7 @@ impl UndefinedKind {
             UndefinedKind::InvalidConversion => "invalid-conversion",
             UndefinedKind::InvalidEncoding => "invalid-encoding",
             UndefinedKind::FalseAssumption => "false-assumption",
+            UndefinedKind::InvalidRayQuery => "invalid-ray-query",
         }
     }
 }

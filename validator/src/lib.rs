@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acceleration;
 pub mod behaviour;
 pub mod check;
 pub mod cli;

@@ -6,6 +6,7 @@ use super::options::{CheckOptions, Legacy, ObserveOption};
 use super::result::{Role, UnsupportedConstruct};
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
+use crate::launch::acceleration::{AccelerationSetting, AccelerationTarget};
 use crate::launch::{
     build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Size3,
     Target,
@@ -102,11 +103,33 @@ pub fn settle_names(options: &LaunchOptions, module: &Module) -> LaunchOptions {
     options.push_pointers.iter_mut().for_each(|setting| settle(&mut setting.target));
     options.images.iter_mut().for_each(|setting| settle(&mut setting.target));
     options.samplers.iter_mut().for_each(|setting| settle(&mut setting.target));
+    for setting in &mut options.acceleration_structures {
+        if let AccelerationTarget::Descriptor(target) = &mut setting.target {
+            settle(target);
+        }
+    }
     for setting in &mut options.aliases {
         settle(&mut setting.first);
         settle(&mut setting.second);
     }
     options
+}
+
+/// The setting for each slot of its target.
+fn settle_acceleration_structure(
+    setting: AccelerationSetting,
+    program: &Program,
+) -> Result<Vec<AccelerationSetting>, LaunchError> {
+    let AccelerationTarget::Descriptor(target) = &setting.target else { return Ok(vec![setting]) };
+    let slots = target.resolve(program, "--acceleration-structure")?;
+    if slots.is_empty() {
+        return Ok(vec![setting]);
+    }
+    let of = |slot| AccelerationSetting {
+        target: AccelerationTarget::Descriptor(Target::Slot(slot)),
+        structure: setting.structure.clone(),
+    };
+    Ok(slots.into_iter().map(of).collect())
 }
 
 /// Options whose targets and specialisation constants are settled on this module, so that they hold for
@@ -124,6 +147,12 @@ pub fn settle(module: &Module, options: &CheckOptions) -> Result<CheckOptions, C
         launch.images = settle_slots(launch.images, &program, "--image", |setting| &mut setting.target)?;
         launch.samplers =
             settle_slots(launch.samplers, &program, "--sampler", |setting| &mut setting.target)?;
+        launch.acceleration_structures = launch
+            .acceleration_structures
+            .into_iter()
+            .map(|setting| settle_acceleration_structure(setting, &program))
+            .collect::<Result<Vec<_>, LaunchError>>()?
+            .concat();
         for setting in &mut launch.aliases {
             for target in [&mut setting.first, &mut setting.second] {
                 if let [slot] = target.resolve(&program, "--alias")?[..] {

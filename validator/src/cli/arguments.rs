@@ -9,6 +9,7 @@ use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 use super::CliError;
 use crate::check::{Bounds, CheckOptions, Floats, Legacy};
 use crate::explore::Races;
+use crate::launch::acceleration::AccelerationSetting;
 use crate::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use crate::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
 use crate::lower::Specialisation;
@@ -48,6 +49,10 @@ pub struct LaunchArguments {
     /// A sampler [default: nearest,clamp]
     #[arg(long, value_name = "TARGET=nearest|linear,clamp|repeat")]
     pub sampler: Vec<SamplerSetting>,
+    /// What rays are traced through: TARGET as for --buffer, or address:N; SPEC is empty or instances
+    /// like "mask:0xff opaque triangles:X,Y,Z,…; boxes:X,Y,Z,X,Y,Z" (docs/rays.md)
+    #[arg(long, value_name = "TARGET=SPEC")]
+    pub acceleration_structure: Vec<AccelerationSetting>,
     /// Two bindings that are the same memory
     #[arg(long, value_name = "S.B=S.B")]
     pub alias: Vec<AliasSetting>,
@@ -79,6 +84,7 @@ impl LaunchArguments {
             push: self.push.clone(),
             images: self.image.clone(),
             samplers: self.sampler.clone(),
+            acceleration_structures: self.acceleration_structure.clone(),
             aliases: self.alias.clone(),
             push_pointers: self.push_pointer.clone(),
             inputs: self.inputs,

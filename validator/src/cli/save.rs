@@ -141,6 +141,12 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
             line(format!("{} = {}", quoted(slot), quoted(sampler)));
         }
     }
+    if !run.input.acceleration_structures.is_empty() {
+        line("\n[acceleration-structure]".to_owned());
+        for (slot, structure) in &run.input.acceleration_structures {
+            line(format!("{} = {}", quoted(&slot.to_string()), quoted(&structure.text)));
+        }
+    }
     (text, files)
 }
 

@@ -220,6 +220,7 @@ pub mod tests {
             subgroup_size: 1,
             physical: Vec::new(),
             legacy_coherent: false,
+            acceleration_structures: Vec::new(),
         }
     }
 

@@ -114,6 +114,7 @@ impl<'a> Machine<'a> {
                     return Err(fault(UndefinedKind::FalseAssumption, line, detail));
                 }
             }
+            Op::Ray(op) => self.ray(op, inst)?,
             Op::Composite(op) => self.composite(op, line)?,
             Op::Select { dst, condition, scalar_condition, count, a, b } => {
                 self.select(*dst, *condition, *scalar_condition, *count, [*a, *b], line)?;

@@ -36,6 +36,7 @@ mod memory;
 mod own_memory;
 mod physical;
 mod pointer;
+mod ray;
 pub mod subgroup;
 #[cfg(test)]
 mod tests;

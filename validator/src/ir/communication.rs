@@ -86,6 +86,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::All { .. }
         | Op::Barrier(_)
         | Op::Subgroup(_)
+        | Op::Ray(_)
         | Op::Assume { .. }
         | Op::Require { .. }
         | Op::Nop => false,

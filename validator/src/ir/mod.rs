@@ -14,6 +14,7 @@ pub mod image;
 pub(crate) mod liveness;
 mod op;
 mod operands;
+mod ray;
 mod subgroup;
 
 pub use communication::mark_communicating_loops;
@@ -21,6 +22,7 @@ pub use dot::{DotSigns, IntegerDot};
 pub use encoded::{EncodedOp, FloatEncoding, NumberFormat};
 pub use glsl::*;
 pub use op::*;
+pub use ray::{IntersectionValue, RayKind, RayOp, RayParameters, RayValue, RAY_QUERY_SIZE};
 pub use subgroup::*;
 
 use crate::event::{Scope, StorageClass};

@@ -2,7 +2,8 @@
 
 use super::image::ImageOp;
 use super::{
-    Decorations, EncodedOp, FunctionId, GlslOp, IntegerDot, MemoryOperands, Operand, ShapeId, SubgroupOp,
+    Decorations, EncodedOp, FunctionId, GlslOp, IntegerDot, MemoryOperands, Operand, RayOp, ShapeId,
+    SubgroupOp,
 };
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
@@ -86,6 +87,7 @@ pub enum Op {
     Image(Box<ImageOp>),
     Barrier(BarrierOp),
     Subgroup(SubgroupOp),
+    Ray(RayOp),
     /// OpAssumeTrueKHR: undefined behaviour where the condition is false.
     Assume {
         condition: Operand,

@@ -22,6 +22,7 @@ impl Op {
             }
             Op::Glsl(op) => op.function.operands().for_each(visit),
             Op::Encoded(op) => op.operands().for_each(visit),
+            Op::Ray(op) => op.visit_operands(visit),
             Op::Assume { condition } => visit(*condition),
             Op::Matrix(op) => op.operands().into_iter().flatten().for_each(visit),
             Op::Composite(op) => op.visit_operands(visit),
@@ -70,6 +71,7 @@ impl Op {
             Op::Encoded(op) => Some(op.destination()),
             Op::Matrix(op) => Some(op.destination()),
             Op::Composite(op) => Some(op.destination()),
+            Op::Ray(op) => op.destination(),
             Op::Atomic(AtomicOp { kind: AtomicKind::Store { .. }, .. })
             | Op::Control(
                 ControlOp::Branch(_)

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::acceleration::{AccelerationPlace, DESCRIPTOR_HANDLES};
 use super::physical::PhysicalSource;
-use super::{images, Input, Launch, LaunchError, Observe, Slot};
+use super::{images, slot, Input, Launch, LaunchError, Observe, Slot};
+use crate::acceleration::AccelerationStructure;
 use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
 use crate::ir::{Program, Variable};
@@ -53,6 +55,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
     };
     builder.buffers(input);
     builder.images(input)?;
+    let acceleration_structures = builder.acceleration_structures(input);
     builder.push_constants(input);
     builder.physical(input);
     builder.workgroup_variables();
@@ -68,6 +71,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         local_size: launch.local_size,
         subgroup_size: launch.subgroup_size,
         legacy_coherent: launch.legacy_coherent,
+        acceleration_structures,
     })
 }
 
@@ -163,6 +167,33 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Each descriptor of an acceleration structure is an object that holds its handle.
+    fn acceleration_structures(&mut self, input: &Input) -> Vec<(u64, AccelerationStructure)> {
+        let given = &input.acceleration_structures;
+        let at_address = |(place, structure): (&AccelerationPlace, &AccelerationStructure)| match place {
+            AccelerationPlace::Address(address) => Some((*address, structure.clone())),
+            AccelerationPlace::Slot(_) => None,
+        };
+        let mut structures: Vec<(u64, AccelerationStructure)> = given.iter().filter_map(at_address).collect();
+        let program = self.program;
+        let slots: BTreeSet<Slot> =
+            program.variables.iter().flat_map(slot::acceleration_structures).collect();
+        let mut by_slot: BTreeMap<Slot, u32> = BTreeMap::new();
+        for (number, slot) in (0..).zip(slots) {
+            let handle: u64 = DESCRIPTOR_HANDLES + number;
+            let initial = handle.to_le_bytes().map(Byte::Known).to_vec();
+            by_slot.insert(slot, self.add(slot.to_string(), initial, false, true));
+            structures.extend(given.get(&AccelerationPlace::Slot(slot)).map(|it| (handle, it.clone())));
+        }
+        for (variable, objects) in program.variables.iter().zip(&mut self.object_of) {
+            let slots = slot::acceleration_structures(variable);
+            if let Some(first) = slots.first().and_then(|slot| by_slot.get(slot)) {
+                objects.iter_mut().for_each(|object| *object = Some(*first));
+            }
+        }
+        structures
+    }
+
     /// All push constant variables are one block of memory.
     fn push_constants(&mut self, input: &Input) {
         let is_push = |variable: &Variable| variable.class == StorageClass::PushConstant;
@@ -253,9 +284,9 @@ impl Builder<'_> {
                 StorageClass::Input | StorageClass::Private | StorageClass::Function => true,
                 StorageClass::Uniform
                 | StorageClass::StorageBuffer
+                | StorageClass::UniformConstant
                 | StorageClass::PushConstant
-                | StorageClass::Workgroup
-                | StorageClass::UniformConstant => !unbound,
+                | StorageClass::Workgroup => !unbound,
                 StorageClass::Output
                 | StorageClass::CrossWorkgroup
                 | StorageClass::AtomicCounter
@@ -409,6 +440,7 @@ pub mod tests {
             local_size: [local, 1, 1],
             subgroup_size,
             buffers: BTreeMap::new(),
+            acceleration_structures: BTreeMap::new(),
             push: None,
             named: BTreeMap::new(),
             push_pointers: Vec::new(),
@@ -432,6 +464,7 @@ pub mod tests {
             name: "zeros".into(),
             buffers: BTreeMap::new(),
             images: BTreeMap::new(),
+            acceleration_structures: BTreeMap::new(),
             push: vec![Byte::Known(0); 4],
             physical: Vec::new(),
         }

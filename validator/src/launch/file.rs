@@ -20,6 +20,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use super::acceleration::AccelerationSetting;
 use super::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use super::{ImageSetting, LaunchError, LaunchOptions, SamplerSetting, Size3};
 use crate::lower::Specialisation;
@@ -40,6 +41,8 @@ struct LaunchFile {
     image: Pairs,
     #[serde(default)]
     sampler: Pairs,
+    #[serde(default)]
+    acceleration_structure: Pairs,
     #[serde(default)]
     alias: Pairs,
     #[serde(default)]
@@ -154,6 +157,10 @@ fn parse(text: &str, path: &Path) -> Result<LaunchOptions, LaunchError> {
             push: file.push.map(|text| text.parse().map_err(|error| format!("push: {error}"))).transpose()?,
             images: each::<ImageSetting>("image", file.image)?,
             samplers: each::<SamplerSetting>("sampler", file.sampler)?,
+            acceleration_structures: each::<AccelerationSetting>(
+                "acceleration-structure",
+                file.acceleration_structure,
+            )?,
             aliases: each::<AliasSetting>("alias", file.alias)?,
             push_pointers: each::<PushPointerSetting>("push-pointer", file.push_pointer)?,
             inputs: file.inputs,
@@ -200,7 +207,8 @@ mod tests {
             parsed("seed = 1\nworkgroup = 2\n").err().map(|error| error.replace('`', "'")).as_deref(),
             Some(
                 "launch.toml: line 2: unknown field 'workgroup', expected one of 'entry', 'workgroups', \
-                 'subgroup-size', 'local-size', 'spec', 'buffer', 'push', 'image', 'sampler', 'alias', \
+                 'subgroup-size', 'local-size', 'spec', 'buffer', 'push', 'image', 'sampler', \
+                 'acceleration-structure', 'alias', \
                  'push-pointer', 'inputs', 'seed'"
             )
         );

@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::acceleration::AccelerationPlace;
 use super::build::{bounds, build_dispatch, Bound};
 use super::images::ImageBound;
 use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
 use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
-use super::{images, scopes, ImageContents, Launch, LaunchError, Slot};
+use super::{acceleration, images, scopes, slot, ImageContents, Launch, LaunchError, Slot};
+use crate::acceleration::AccelerationStructure;
 use crate::dispatch::Dispatch;
 use crate::event::StorageClass;
 use crate::ir::image::ImageLayout;
@@ -39,10 +41,23 @@ pub struct Input {
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
     /// Every image of either module, likewise.
     pub images: BTreeMap<Slot, ImageContents>,
+    /// What rays are traced through, of either module.
+    pub acceleration_structures: BTreeMap<AccelerationPlace, AccelerationStructure>,
     /// Push constants.
     pub push: Vec<Byte>,
     /// Where physical pointers lead, by address.
     pub physical: Vec<PhysicalBuffer>,
+}
+
+impl Input {
+    /// Whether both hold the same.
+    fn same_contents(&self, other: &Input) -> bool {
+        self.buffers == other.buffers
+            && self.images == other.images
+            && self.push == other.push
+            && self.physical == other.physical
+            && self.acceleration_structures == other.acceleration_structures
+    }
 }
 
 /// What a trial run touched.
@@ -90,13 +105,7 @@ pub fn inputs(
             boundaries += 1;
         }
         let input = generator.sized(kind, seed, trial)?;
-        let same = |other: &Input| {
-            other.buffers == input.buffers
-                && other.images == input.images
-                && other.push == input.push
-                && other.physical == input.physical
-        };
-        if !made.iter().any(same) {
+        if !made.iter().any(|other| other.same_contents(&input)) {
             made.push(input);
         }
     }
@@ -117,6 +126,8 @@ struct Generator<'a> {
     bounds: BTreeMap<Slot, Bound>,
     /// Slots that only the module after has.
     after_only: BTreeMap<Slot, Bound>,
+    /// Slots of acceleration structures in either module.
+    acceleration_structures: BTreeSet<Slot>,
     push_size: u32,
     /// Boundary values and harvested constants.
     values: Vec<u32>,
@@ -150,6 +161,10 @@ impl<'a> Generator<'a> {
             launch,
             bounds: bounds_before,
             after_only,
+            acceleration_structures: std::iter::once(before)
+                .chain(after)
+                .flat_map(|program| program.variables.iter().flat_map(slot::acceleration_structures))
+                .collect(),
             push_size: push.map(|variable| variable.size).max().unwrap_or(0),
             values,
             array_length: scopes::scope_use(before).array_length,
@@ -160,7 +175,12 @@ impl<'a> Generator<'a> {
     }
 
     fn nothing_free(&self) -> bool {
+        let given = &self.launch.acceleration_structures;
         (self.push_size == 0 || self.launch.push.is_some())
+            && self
+                .acceleration_structures
+                .iter()
+                .all(|slot| given.contains_key(&AccelerationPlace::Slot(*slot)))
             && self.bounds.keys().all(|slot| self.launch.given(*slot).is_some())
             && self.images.keys().all(|slot| self.launch.images.contains_key(slot))
     }
@@ -317,7 +337,14 @@ impl<'a> Generator<'a> {
                 images.insert(*slot, undefined);
             }
         }
-        Ok(Input { name: kind.name(), buffers, images, push, physical })
+        let mut acceleration_structures = self.launch.acceleration_structures.clone();
+        for slot in &self.acceleration_structures {
+            acceleration_structures.entry(AccelerationPlace::Slot(*slot)).or_insert_with(|| {
+                let salt = u64::from(slot.binding) << 8 | u64::from(slot.set);
+                acceleration::automatic(kind, seed, salt, self.launch.invocations())
+            });
+        }
+        Ok(Input { name: kind.name(), buffers, images, acceleration_structures, push, physical })
     }
 }
 

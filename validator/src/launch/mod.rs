@@ -5,6 +5,7 @@
 //! what is missing gets the defaults of [`defaults`]. [`inputs::inputs`] makes the initial
 //! contents, and [`build_dispatch`] lays both out for one lowered program.
 
+pub mod acceleration;
 mod build;
 pub mod contents;
 pub mod defaults;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::acceleration::AccelerationSetting;
 use super::{Contents, ImageSetting, LaunchError, SamplerSetting, Target};
 use crate::lower::Specialisation;
 
@@ -111,6 +112,7 @@ pub struct LaunchOptions {
     pub push: Option<Contents>,
     pub images: Vec<ImageSetting>,
     pub samplers: Vec<SamplerSetting>,
+    pub acceleration_structures: Vec<AccelerationSetting>,
     pub aliases: Vec<AliasSetting>,
     pub push_pointers: Vec<PushPointerSetting>,
     /// How many automatic inputs.
@@ -138,6 +140,7 @@ impl LaunchOptions {
             push: self.push.or(file.push),
             images: join(file.images, self.images),
             samplers: join(file.samplers, self.samplers),
+            acceleration_structures: join(file.acceleration_structures, self.acceleration_structures),
             aliases: join(file.aliases, self.aliases),
             push_pointers: join(file.push_pointers, self.push_pointers),
             inputs: self.inputs.or(file.inputs),

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::acceleration::{AccelerationPlace, AccelerationTarget};
 use super::options::LaunchOptions;
 use super::scopes::{self, ScopeUse};
 use super::{defaults, images, ImageContents, LaunchError, Slot, Target};
+use crate::acceleration::AccelerationStructure;
 use crate::event::Scope;
 use crate::ir::image::Sampler;
 use crate::ir::{Program, SpecConstant};
@@ -34,6 +36,8 @@ pub struct Launch {
     pub subgroup_size: u32,
     /// Contents that the user gave.
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
+    /// Acceleration structures that the user gave.
+    pub acceleration_structures: BTreeMap<AccelerationPlace, AccelerationStructure>,
     pub push: Option<Vec<Byte>>,
     /// Contents that the user gave for memory without a binding, by key: `ptr:NAME`.
     pub named: BTreeMap<String, Vec<Byte>>,
@@ -77,6 +81,7 @@ impl Launch {
             local_size,
             subgroup_size,
             buffers: BTreeMap::new(),
+            acceleration_structures: BTreeMap::new(),
             push: options.push.as_ref().map(|push| push.bytes()).transpose()?,
             named: BTreeMap::new(),
             push_pointers: Vec::new(),
@@ -98,6 +103,7 @@ impl Launch {
         launch.settle_buffers(options, before, after)?;
         launch.settle_images(options, before, after)?;
         launch.settle_samplers(options, before, after)?;
+        launch.settle_acceleration_structures(options, before, after)?;
         launch.settle_aliases(options, before)?;
         launch.settle_push_pointers(options, before)?;
         let scopes = uses.iter().flat_map(|found| found.scopes.iter().copied()).collect();
@@ -116,21 +122,8 @@ impl Launch {
                 self.named.insert(key.clone(), setting.contents.bytes()?);
                 continue;
             }
-            let slots = setting.target.resolve(before, "--buffer")?;
-            let slots = match (slots.is_empty(), &setting.target) {
-                // After may use a binding that before has, but does not use.
-                (true, Target::Slot(slot)) => {
-                    let in_after = after.is_some_and(|after| {
-                        after.variables.iter().any(|variable| Slot::of(variable).contains(slot))
-                    });
-                    let pointed = options.push_pointers.iter().any(|one| one.target == setting.target);
-                    if !in_after && !pointed {
-                        self.notes.push(format!("--buffer: nothing uses {}", setting.target));
-                    }
-                    vec![*slot]
-                }
-                (_, Target::Slot(_) | Target::Id(_) | Target::Name(_) | Target::Named(_)) => slots,
-            };
+            let pointed = options.push_pointers.iter().any(|one| one.target == setting.target);
+            let slots = self.slots(&setting.target, "--buffer", before, after, pointed)?;
             let bytes = setting.contents.bytes()?;
             for slot in slots {
                 if images::images(before).contains_key(&slot) {
@@ -210,6 +203,54 @@ impl Launch {
             }
             (_, Target::Slot(_) | Target::Id(_) | Target::Name(_) | Target::Named(_)) => slots,
         })
+    }
+
+    /// The slots of a target; noted where nothing uses it, unless it is `used` in another way.
+    fn slots(
+        &mut self,
+        target: &Target,
+        option: &'static str,
+        before: &Program,
+        after: Option<&Program>,
+        used: bool,
+    ) -> Result<Vec<Slot>, LaunchError> {
+        let slots = target.resolve(before, option)?;
+        Ok(match (slots.is_empty(), target) {
+            // After may use a binding that before has, but does not use.
+            (true, Target::Slot(slot)) => {
+                let in_after = after.is_some_and(|after| {
+                    after.variables.iter().any(|variable| Slot::of(variable).contains(slot))
+                });
+                if !in_after && !used {
+                    self.notes.push(format!("{option}: nothing uses {target}"));
+                }
+                vec![*slot]
+            }
+            (_, Target::Slot(_) | Target::Id(_) | Target::Name(_) | Target::Named(_)) => slots,
+        })
+    }
+
+    fn settle_acceleration_structures(
+        &mut self,
+        options: &LaunchOptions,
+        before: &Program,
+        after: Option<&Program>,
+    ) -> Result<(), LaunchError> {
+        for setting in &options.acceleration_structures {
+            match &setting.target {
+                AccelerationTarget::Address(address) => {
+                    let place = AccelerationPlace::Address(*address);
+                    self.acceleration_structures.insert(place, setting.structure.clone());
+                }
+                AccelerationTarget::Descriptor(target) => {
+                    for slot in self.slots(target, "--acceleration-structure", before, after, false)? {
+                        let place = AccelerationPlace::Slot(slot);
+                        self.acceleration_structures.insert(place, setting.structure.clone());
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn settle_aliases(&mut self, options: &LaunchOptions, before: &Program) -> Result<(), LaunchError> {

@@ -99,6 +99,7 @@ impl Survey<'_> {
             | Op::All { .. }
             | Op::Control(_)
             | Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_))
+            | Op::Ray(_)
             | Op::Assume { .. }
             | Op::Require { .. }
             | Op::Nop => {}

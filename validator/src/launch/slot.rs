@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ir::image::Resource;
 use crate::ir::Variable;
 
 /// A descriptor: set, binding, and for an array of descriptors its element.
@@ -22,6 +23,14 @@ impl Slot {
             None => vec![Slot { set, binding, element: None }],
             Some(count) => (0..count).map(|element| Slot { set, binding, element: Some(element) }).collect(),
         }
+    }
+}
+
+/// The slots of the variable where these are acceleration structures.
+pub fn acceleration_structures(variable: &Variable) -> Vec<Slot> {
+    match variable.resource {
+        Some(Resource::AccelerationStructure) => Slot::of(variable),
+        Some(Resource::Image(_) | Resource::Sampler | Resource::SampledImage(_)) | None => Vec::new(),
     }
 }
 

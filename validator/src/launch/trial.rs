@@ -255,6 +255,7 @@ mod tests {
         launch.aliases = BTreeMap::from([(slot(0), slot(0)), (slot(1), slot(0))]);
         let bytes = vec![Byte::Known(0); 8];
         let input = Input {
+            acceleration_structures: Default::default(),
             name: "zeros".into(),
             buffers: BTreeMap::from([(slot(0), bytes.clone()), (slot(1), bytes)]),
             images: BTreeMap::new(),

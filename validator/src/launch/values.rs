@@ -131,9 +131,13 @@ impl<'a> Words<'a> {
 }
 
 /// The splitmix64 generator: the same everywhere and for ever, which `--seed` promises.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
+    pub(super) const fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -142,7 +146,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, limit: u32) -> u32 {
+    pub(super) fn below(&mut self, limit: u32) -> u32 {
         (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
     }
 

@@ -223,6 +223,8 @@ impl FunctionBuilder<'_, '_> {
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
             | Type::Function { .. }
+            | Type::AccelerationStructure
+            | Type::RayQuery
             | Type::Image(_)
             | Type::Sampler
             | Type::SampledImage(_) => {

@@ -440,6 +440,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 if let Some(lowered) = self.atomic(opcode, instruction) {
                     return lowered;
                 }
+                if let Some(lowered) = self.ray(opcode, instruction) {
+                    return lowered;
+                }
                 if let Some(lowered) = self.image(opcode, instruction) {
                     return lowered;
                 }

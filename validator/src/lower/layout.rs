@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::error::Problem;
 use super::types::{MatrixLayout, MatrixSize, Member, Type, TypeTable};
 use crate::event::StorageClass;
-use crate::ir::{Leaf, LeafKind, Line, Shape, ShapeId};
+use crate::ir::{Leaf, LeafKind, Line, Shape, ShapeId, RAY_QUERY_SIZE};
 
 /// Sizes are cut here, far beyond what is accepted, so that sums and products fit in 64 bits.
 const HUGE: u64 = 1 << 40;
@@ -96,6 +96,8 @@ impl TypeTable {
     ) -> Result<Option<Extent>, Problem> {
         let extent = match ty {
             Type::Void | Type::Function { .. } => return Ok(None),
+            Type::AccelerationStructure => Extent { size: 8, alignment: 8 },
+            Type::RayQuery => Extent { size: u64::from(RAY_QUERY_SIZE), alignment: 8 },
             Type::Bool => Extent { size: 4, alignment: 4 },
             Type::Int { width } | Type::Float { width, .. } => {
                 let size = u64::from(width / 8);
@@ -170,6 +172,7 @@ impl TypeTable {
         }
         match self.get(id, line)? {
             Type::Bool => leaf(offset, LeafKind::Bool),
+            Type::AccelerationStructure => leaf(offset, LeafKind::Number(8)),
             Type::Int { width } | Type::Float { width, .. } => leaf(offset, LeafKind::Number(width / 8)),
             Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
             | Type::UntypedPointer { class: StorageClass::PhysicalStorageBuffer } => {
@@ -206,7 +209,7 @@ impl TypeTable {
                 }
                 Ok(())
             }
-            Type::RuntimeArray { .. } => Ok(()),
+            Type::RuntimeArray { .. } | Type::RayQuery => Ok(()),
             Type::Struct { members, .. } => {
                 for (member, start) in members.iter().zip(self.member_offsets(members, line)?) {
                     self.leaves(member.ty, member.placement(), offset + start, line, leaves)?;

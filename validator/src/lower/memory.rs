@@ -125,7 +125,10 @@ impl FunctionBuilder<'_, '_> {
             let message = "the result is not of the type that the pointer leads to";
             return Err(Problem::invalid(instruction.line, message));
         }
-        if target.class == StorageClass::UniformConstant {
+        // An acceleration structure's handle lies in memory; the others' are pointers.
+        let is_structure =
+            matches!(self.types().get(result.ty, instruction.line)?, Type::AccelerationStructure);
+        if target.class == StorageClass::UniformConstant && !is_structure {
             return self.load_handle(result, target.pointer, instruction);
         }
         let (operands, _) = self.memory_operands(instruction, 1)?;

@@ -32,6 +32,7 @@ mod memory;
 mod physical;
 mod pointers;
 mod program;
+mod rays;
 mod recursion;
 mod specialisation;
 mod subgroup;

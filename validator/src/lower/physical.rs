@@ -104,6 +104,8 @@ impl Pointees {
             }
             // What an untyped pointer points to is not known here; the others hold none.
             Type::UntypedPointer { .. }
+            | Type::AccelerationStructure
+            | Type::RayQuery
             | Type::Void
             | Type::Bool
             | Type::Int { .. }

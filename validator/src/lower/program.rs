@@ -147,6 +147,7 @@ pub(super) fn descriptor_array(
     };
     Ok(match globals.types.get(element, line)? {
         Type::Struct { block: BlockKind::Block | BlockKind::BufferBlock, .. }
+        | Type::AccelerationStructure
         | Type::Image(_)
         | Type::Sampler
         | Type::SampledImage(_) => Some((element, length)),

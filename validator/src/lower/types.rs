@@ -20,7 +20,7 @@ const MAX_DEPTH: u32 = 64;
 pub(super) const MAX_COMPONENTS: u32 = 1 << 20;
 
 /// A type; other types are given by their ids. A float has an encoding where its format is none of
-/// IEEE 754.
+/// IEEE 754. An acceleration structure's value is a handle of 64 bits; a ray query lives in memory only.
 #[derive(Clone, Debug)]
 pub(super) enum Type {
     Void,
@@ -38,6 +38,8 @@ pub(super) enum Type {
     Image(ImageType),
     Sampler,
     SampledImage(ImageType),
+    AccelerationStructure,
+    RayQuery,
 }
 
 /// Whether a struct is the interface of a buffer.
@@ -224,6 +226,8 @@ impl TypeTable {
                 Type::Image(image) => Type::SampledImage(*image),
                 _ => return Err(Problem::invalid(line, "OpTypeSampledImage does not name an image type")),
             },
+            Opcode::TypeAccelerationStructureKHR => Type::AccelerationStructure,
+            Opcode::TypeRayQueryKHR => Type::RayQuery,
             _ => return Err(Problem::unsupported(instruction.name(), line)),
         };
         self.measure(ty, line)
@@ -247,7 +251,8 @@ impl TypeTable {
             Ok(())
         };
         match &ty {
-            Type::Void | Type::Function { .. } => {}
+            Type::Void | Type::Function { .. } | Type::RayQuery => {}
+            Type::AccelerationStructure => components = 1,
             Type::Bool | Type::Int { .. } | Type::Float { .. } => components = 1,
             Type::Pointer { .. } | Type::UntypedPointer { .. } | Type::Image(_) | Type::Sampler => {
                 components = 2
@@ -361,6 +366,8 @@ impl TypeTable {
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
             | Type::Function { .. }
+            | Type::AccelerationStructure
+            | Type::RayQuery
             | Type::Image(_)
             | Type::Sampler
             | Type::SampledImage(_) => Err(Problem::invalid(line, "a scalar or vector is expected here")),
@@ -446,6 +453,8 @@ impl TypeTable {
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
             | Type::Function { .. }
+            | Type::AccelerationStructure
+            | Type::RayQuery
             | Type::Image(_)
             | Type::Sampler
             | Type::SampledImage(_) => Err(Problem::invalid(line, "a composite is expected here")),
@@ -474,7 +483,8 @@ impl TypeTable {
             return Ok(());
         }
         match self.get(id, line)? {
-            Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
+            Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } | Type::RayQuery => {}
+            Type::AccelerationStructure => visit(ScalarType::Number(64)),
             Type::Bool => visit(ScalarType::Number(1)),
             Type::Int { width } | Type::Float { width, .. } => visit(ScalarType::Number(*width)),
             Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }

@@ -57,7 +57,11 @@ pub(super) fn lower(
     });
     let bound = matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer) || resource.is_some();
     if bound && (set, binding) == (None, None) {
-        let what = if resource.is_some() { "an image or sampler" } else { "a buffer" };
+        let what = match resource {
+            Some(Resource::AccelerationStructure) => "an acceleration structure",
+            Some(Resource::Image(_) | Resource::Sampler | Resource::SampledImage(_)) => "an image or sampler",
+            None => "a buffer",
+        };
         return Err(Problem::unsupported(format!("{what} without DescriptorSet and Binding"), line));
     }
     let built_in = built_in.map(|number| built_in_of(number, line)).transpose()?;
@@ -89,7 +93,8 @@ pub(super) fn lower(
             }
             _ => Vec::new(),
         },
-        constant: class == StorageClass::PushConstant
+        constant: resource == Some(Resource::AccelerationStructure)
+            || class == StorageClass::PushConstant
             || class == StorageClass::Uniform && block != BlockKind::BufferBlock,
         line,
     })
@@ -133,6 +138,7 @@ fn resource(
     match globals.types.get(ty, line)? {
         Type::Image(image) => Ok(Some(Resource::Image(*image))),
         Type::Sampler => Ok(Some(Resource::Sampler)),
+        Type::AccelerationStructure => Ok(Some(Resource::AccelerationStructure)),
         Type::SampledImage(image) => Ok(Some(Resource::SampledImage(*image))),
         Type::Array { .. } | Type::RuntimeArray { .. } => {
             Err(Problem::unsupported("an array of arrays of images or samplers", line))

@@ -162,6 +162,8 @@ struct InputJson<'a> {
     buffers: Memory,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     images: BTreeMap<String, ImageJson>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    acceleration_structures: BTreeMap<String, String>,
     push: Vec<String>,
 }
 
@@ -332,6 +334,11 @@ fn input_json(input: &Input) -> InputJson<'_> {
                 let json = ImageJson { layout: image.layout.to_string(), words: words(&image.bytes) };
                 (slot.to_string(), json)
             })
+            .collect(),
+        acceleration_structures: input
+            .acceleration_structures
+            .iter()
+            .map(|(slot, structure)| (slot.to_string(), structure.text.to_string()))
             .collect(),
         push: words(&input.push),
     }

@@ -98,6 +98,7 @@ fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {
 fn input() -> Input {
     let slot = |binding| Slot { set: 0, binding, element: None };
     Input {
+        acceleration_structures: Default::default(),
         name: "zeros".to_owned(),
         buffers: BTreeMap::from([(slot(0), words(&[0, 0])), (slot(1), words(&[0, 0]))]),
         images: BTreeMap::new(),

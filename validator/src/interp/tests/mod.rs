@@ -72,6 +72,7 @@ impl Builder {
             subgroup_size: 2,
             physical: Vec::new(),
             legacy_coherent: false,
+            acceleration_structures: Vec::new(),
         };
         Builder { program, dispatch }
     }

@@ -80,6 +80,8 @@ pub enum Resource {
     Sampler,
     /// A combined image sampler.
     SampledImage(ImageType),
+    /// What rays are traced through. Its memory is 8 bytes, the handle.
+    AccelerationStructure,
 }
 
 impl Resource {
@@ -87,7 +89,7 @@ impl Resource {
     pub const fn image(self) -> Option<ImageType> {
         match self {
             Resource::Image(ty) | Resource::SampledImage(ty) => Some(ty),
-            Resource::Sampler => None,
+            Resource::Sampler | Resource::AccelerationStructure => None,
         }
     }
 
@@ -95,7 +97,7 @@ impl Resource {
     pub const fn has_sampler(self) -> bool {
         match self {
             Resource::Sampler | Resource::SampledImage(_) => true,
-            Resource::Image(_) => false,
+            Resource::Image(_) | Resource::AccelerationStructure => false,
         }
     }
 }

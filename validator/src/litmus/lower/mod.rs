@@ -198,6 +198,7 @@ fn dispatch(test: &Test, objects: Vec<Object>) -> Dispatch {
         system_synchronizes_with: pairs.collect(),
         physical: Vec::new(),
         legacy_coherent: false,
+        acceleration_structures: Vec::new(),
     }
 }
 
