@@ -12,7 +12,7 @@ use super::machine::{fault, Machine, Step};
 use super::Stop;
 use crate::acceleration::{AccelerationStructure, Instance, Primitive};
 use crate::event::UndefinedKind;
-use crate::ir::{Inexact, Inst, IntersectionValue, Line, Operand, RayKind, RayOp, RayParameters, RayValue};
+use crate::ir::{Inst, IntersectionValue, Line, Operand, RayKind, RayOp, RayParameters, RayValue};
 use crate::value::Scalar;
 use hits::{Hit, Kind};
 use query::{Committed, CommittedKind, Proceeded, Query};
@@ -199,7 +199,7 @@ impl Machine<'_> {
             Box::new(Stop::Unsupported { line, what: "a ray with more than 64 orders of its candidates" })
         })?;
         if met.doubtful {
-            self.state.inexact.insert(Inexact { line, opcode: inst.opcode });
+            self.record(inst);
         }
         let way = self.choose(ways.len() as u32, line)?;
         let Some(Way { commit, candidate }) = ways.get(way as usize) else {
@@ -329,7 +329,7 @@ impl Machine<'_> {
             | IntersectionValue::VertexPositions => false,
         };
         if is_inexact {
-            self.state.inexact.insert(Inexact { line, opcode: inst.opcode });
+            self.record(inst);
         }
         self.set_all(dst, &values);
         Ok(())
