@@ -82,6 +82,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         acceleration_structures: Default::default(),
         push: Vec::new(),
         physical: Vec::new(),
+        interface: Default::default(),
     };
     let dispatch = build_dispatch(&lowered, &launch, &input).map_err(|e| e.to_string())?;
     let settings = Settings {

@@ -1,6 +1,8 @@
 //! A launch made concrete for one lowered program and one input: which objects of memory there
 //! are, what they hold at first, and where each invocation stands.
 
+use std::collections::BTreeMap;
+
 use crate::acceleration::AccelerationStructure;
 use crate::ir::image::{ImageLayout, Sampler};
 use crate::ir::FunctionId;
@@ -24,6 +26,8 @@ pub struct Dispatch {
     /// Pairs of invocations: everything that the first does system-synchronizes-with everything that the
     /// second does (litmus tests).
     pub system_synchronizes_with: Vec<(u32, u32)>,
+    /// Values of Input variables, by the variable's number.
+    pub inputs: BTreeMap<u32, Vec<Byte>>,
     /// Where buffers lie for physical pointers, by address.
     pub physical: Vec<PhysicalRange>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
@@ -46,6 +50,9 @@ pub struct Object {
     pub reference: u32,
     /// Location space: objects with equal numbers are the same memory (aliased bindings).
     pub memory: u32,
+    /// A part of another object's memory, from this byte on, under a key of its own: no access goes
+    /// through it.
+    pub view: Option<u32>,
     /// Read-only for the module: push constants, Uniform Block buffers and images without stores.
     pub constant: bool,
     /// What its bytes are, if it is an image.

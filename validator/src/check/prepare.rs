@@ -12,27 +12,29 @@ use crate::launch::{
     Target,
 };
 use crate::launch::{images, inputs};
-use crate::lower::{self, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
+use crate::lower::{self, EntryPoint, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
 use crate::module::Module;
 
 /// Most descriptors that an element named in a launch gives a runtime array of them.
 const MAX_DESCRIPTORS: u32 = 1 << 10;
 
-/// The entry points to check: the one that was asked for, or all compute ones.
+/// The entry points to check: the one that was asked for, or all compute ones, or without those all
+/// vertex and fragment ones.
 pub fn entries(module: &Module, options: &LaunchOptions) -> Vec<Option<String>> {
     if options.entry.is_some() {
         return vec![options.entry.clone()];
     }
-    let compute: Vec<Option<String>> = lower::entry_points(module)
-        .into_iter()
-        .filter(|entry| entry.is_compute())
-        .map(|entry| Some(entry.name))
-        .collect();
+    let all = lower::entry_points(module);
+    let named = |wanted: fn(&EntryPoint) -> bool| -> Vec<Option<String>> {
+        all.iter().filter(|entry| wanted(entry)).map(|entry| Some(entry.name.clone())).collect()
+    };
+    let compute = named(EntryPoint::is_compute);
+    let found = if compute.is_empty() { named(EntryPoint::is_graphics) } else { compute };
     // Without any, lowering says what is wrong.
-    if compute.is_empty() {
+    if found.is_empty() {
         vec![None]
     } else {
-        compute
+        found
     }
 }
 

@@ -167,7 +167,7 @@ fn pairs<'d>(before: &'d Dispatch, after: &'d Dispatch) -> Vec<Pair<'d>> {
                     (None, Some(index)) => before
                         .objects
                         .iter()
-                        .filter(|other| other.memory == before.objects[index].memory)
+                        .filter(|other| other.memory == before.objects[index].memory && other.view.is_none())
                         .find_map(|other| after_keys.get(other.key.as_str()))
                         .map_or(Place::Fixed(&before.objects[index].initial), |&alias| {
                             own(after, &after_observed, alias)
@@ -208,6 +208,7 @@ pub mod tests {
                     observed: *observed,
                     reference: number as u32,
                     memory: number as u32,
+                    view: None,
                     constant: !*observed,
                     image: None,
                     sampler: None,
@@ -218,6 +219,7 @@ pub mod tests {
             workgroups: [1; 3],
             local_size: [1; 3],
             subgroup_size: 1,
+            inputs: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
             acceleration_structures: Vec::new(),

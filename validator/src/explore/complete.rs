@@ -152,7 +152,6 @@ impl Search<'_> {
         let mut memory: Vec<Vec<Byte>> = Vec::new();
         for object in dispatch.objects.iter().filter(|object| object.observed) {
             let mut bytes = state.contents.bytes(object.memory).to_vec();
-            bytes.truncate(object.initial.len());
             if !self.context.settings.axioms {
                 self.forget_shared(object.memory, &mut bytes);
             }
@@ -172,7 +171,8 @@ impl Search<'_> {
                     }
                 }
             }
-            memory.push(bytes);
+            let start = object.view.unwrap_or(0) as usize;
+            memory.push(bytes.into_iter().skip(start).take(object.initial.len()).collect());
         }
         memory
     }

@@ -186,6 +186,13 @@ impl Machine<'_> {
 
     fn atomic_shared(&mut self, op: &AtomicOp, pointer: Pointer, line: Line) -> Step {
         let access = self.atomic_access(op, pointer, line)?;
+        if self.state.helper {
+            if op.kind.reads() {
+                self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
+            }
+            self.state.advance();
+            return Ok(());
+        }
         let scope = self.memory_scope(op.scope);
         let atomicity = Atomicity { scope, semantics: op.semantics, unequal: op.unequal };
         if let AtomicKind::Store { value } = op.kind {

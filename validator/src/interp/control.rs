@@ -43,6 +43,16 @@ impl Machine<'_> {
                 Err(fault(UndefinedKind::Unreachable, line, "OpUnreachable is reached"))
             }
             ControlOp::Kill => Err(Box::new(Stop::Finished)),
+            ControlOp::Demote => {
+                self.state.helper = true;
+                self.state.advance();
+                Ok(())
+            }
+            ControlOp::IsHelper { dst } => {
+                self.state.set(*dst, Scalar::new(u64::from(self.state.helper)));
+                self.state.advance();
+                Ok(())
+            }
         }
     }
 

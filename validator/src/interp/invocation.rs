@@ -41,6 +41,8 @@ pub struct Invocation {
     /// Settled accesses for which a loop must not be removed: writes, atomics and volatile ones.
     pub(super) effects: u64,
     pub(super) finished: bool,
+    /// Demoted to a helper invocation: its writes are lost.
+    pub(super) helper: bool,
     /// Float operations that might have given other results, since they were last taken.
     pub(super) inexact: BTreeSet<Inexact>,
     /// The way through the module's constructs; only where something acts on tangles.
@@ -97,6 +99,7 @@ impl Invocation {
             activity: Activity::default(),
             effects: 0,
             finished: false,
+            helper: false,
             inexact: BTreeSet::new(),
             convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
         };
@@ -112,6 +115,8 @@ impl Invocation {
                 invocation.own.initialize(object, shape, |component| {
                     program.constants[initializer.offset(component).index() as usize]
                 });
+            } else if let Some(bytes) = dispatch.inputs.get(&(number as u32)) {
+                invocation.own.fill(object, bytes);
             } else if let Some(built_in) = variable.built_in {
                 let value = built_in::value(built_in, dispatch, place);
                 invocation.own.initialize(object, shape, |component| {
@@ -233,6 +238,7 @@ impl Invocation {
         };
         self.index == other.index
             && self.finished == other.finished
+            && self.helper == other.helper
             && same_frame(&self.frame, &other.frame)
             && self.callers.len() == other.callers.len()
             && self.callers.iter().zip(&other.callers).all(|(a, b)| same_frame(a, b))

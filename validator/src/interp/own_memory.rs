@@ -89,6 +89,19 @@ impl OwnMemory {
         }
     }
 
+    /// Fills an object with bytes; those that it lacks stay undefined.
+    pub(super) fn fill(&mut self, object: u32, bytes: &[Byte]) {
+        let Some((start, size)) = self.objects.get(object as usize) else { return };
+        let range = *start as usize..(*start + *size) as usize;
+        let places = self.bits[range.clone()].iter_mut().zip(&mut self.undef[range]);
+        for ((bits, undef), byte) in places.zip(bytes) {
+            (*bits, *undef) = match byte {
+                Byte::Known(value) => (*value, 0),
+                Byte::Undef => (0, u8::MAX),
+            };
+        }
+    }
+
     /// The bytes of an object; a byte with an undefined bit is undefined.
     pub(super) fn bytes(&self, object: u32) -> Vec<Byte> {
         let Some((start, size)) = self.objects.get(object as usize) else { return Vec::new() };

@@ -67,7 +67,9 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
             | ControlOp::Return
             | ControlOp::ReturnValue { .. }
             | ControlOp::Unreachable
-            | ControlOp::Kill,
+            | ControlOp::Kill
+            | ControlOp::Demote
+            | ControlOp::IsHelper { .. },
         )
         | Op::Unary { .. }
         | Op::Binary { .. }

@@ -167,11 +167,24 @@ pub struct Variable {
     pub initializer: Option<Operand>,
     /// A Workgroup variable that points to a Block-decorated type: all of these share one reference and memory.
     pub block: bool,
+    /// What the variable passes in or out of a vertex or fragment entry point.
+    pub interface: Vec<InterfacePart>,
     /// Physical pointers in what the host fills: push constants and buffers.
     pub pointers: Vec<PointerMember>,
     /// Read-only memory: a push constant or a Uniform buffer that is a Block (not a BufferBlock).
     pub constant: bool,
     pub line: Line,
+}
+
+/// A part of an Input or Output variable that stages pass on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterfacePart {
+    /// `LOCATION`, `LOCATION.COMPONENT`, `LOCATION.COMPONENT.INDEX`, or the name of a built-in.
+    pub name: String,
+    /// Bytes from the start of the variable.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
 }
 
 /// A physical pointer in memory.

@@ -370,6 +370,12 @@ pub enum ControlOp {
     Unreachable,
     /// OpKill, OpTerminateInvocation.
     Kill,
+    /// OpDemoteToHelperInvocation: what the invocation writes from here on is lost.
+    Demote,
+    /// OpIsHelperInvocationEXT.
+    IsHelper {
+        dst: u32,
+    },
 }
 
 #[derive(Clone, Debug)]

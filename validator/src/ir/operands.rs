@@ -58,7 +58,7 @@ impl Op {
             | Op::Any { dst, .. }
             | Op::All { dst, .. }
             | Op::BitField(BitFieldOp::Insert { dst, .. } | BitFieldOp::Extract { dst, .. })
-            | Op::Control(ControlOp::Call { dst, .. })
+            | Op::Control(ControlOp::Call { dst, .. } | ControlOp::IsHelper { dst })
             | Op::Memory(
                 MemoryOp::Variable { dst, .. }
                 | MemoryOp::Load { dst, .. }
@@ -80,7 +80,8 @@ impl Op {
                 | ControlOp::Return
                 | ControlOp::ReturnValue { .. }
                 | ControlOp::Unreachable
-                | ControlOp::Kill,
+                | ControlOp::Kill
+                | ControlOp::Demote,
             )
             | Op::Memory(MemoryOp::Store { .. } | MemoryOp::Copy { .. })
             | Op::Barrier(_)
@@ -180,7 +181,12 @@ impl ControlOp {
             ControlOp::Switch { selector, .. } => visit(*selector),
             ControlOp::Call { arguments, .. } => arguments.iter().copied().for_each(visit),
             ControlOp::ReturnValue { value, .. } => visit(*value),
-            ControlOp::Branch(_) | ControlOp::Return | ControlOp::Unreachable | ControlOp::Kill => {}
+            ControlOp::Branch(_)
+            | ControlOp::Return
+            | ControlOp::Unreachable
+            | ControlOp::Kill
+            | ControlOp::Demote
+            | ControlOp::IsHelper { .. } => {}
         }
     }
 }

@@ -58,11 +58,13 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
     let acceleration_structures = builder.acceleration_structures(input);
     builder.push_constants(input);
     builder.physical(input);
+    builder.outputs();
     builder.workgroup_variables();
     builder.others()?;
     Ok(Dispatch {
         entries: Vec::new(),
         system_synchronizes_with: Vec::new(),
+        inputs: inputs(program, input),
         objects: builder.objects,
         physical: builder.physical,
         object_of: builder.object_of,
@@ -100,6 +102,7 @@ impl Builder<'_> {
             constant,
             image: None,
             sampler: None,
+            view: None,
         });
         number
     }
@@ -236,6 +239,40 @@ impl Builder<'_> {
         self.physical.sort_by_key(|range| range.address);
     }
 
+    /// Output variables of a vertex or fragment entry point. One of several parts is observed part by
+    /// part, so that it does not matter how a module groups them.
+    fn outputs(&mut self) {
+        let program = self.program;
+        for (index, variable) in program.variables.iter().enumerate() {
+            if variable.class != StorageClass::Output || variable.interface.is_empty() {
+                continue;
+            }
+            let initial = initial_bytes(program, variable, variable.size);
+            let object = match &variable.interface[..] {
+                [part] if part.size == variable.size => {
+                    self.add(format!("out:{}", part.name), initial, true, false)
+                }
+                parts => {
+                    let whole = self.add(format!("out:{}", name(variable)), initial.clone(), false, false);
+                    for part in parts {
+                        let range = part.offset as usize..(part.offset + part.size) as usize;
+                        let bytes = initial.get(range).map_or(Vec::new(), <[Byte]>::to_vec);
+                        let view = self.add(format!("out:{}", part.name), bytes, true, false);
+                        if let Some(view) = self.objects.get_mut(view as usize) {
+                            view.memory = whole;
+                            view.reference = whole;
+                            view.view = Some(part.offset);
+                        }
+                    }
+                    whole
+                }
+            };
+            if let Some(objects) = self.object_of.get_mut(index) {
+                objects.iter_mut().for_each(|slot| *slot = Some(object));
+            }
+        }
+    }
+
     fn workgroup_variables(&mut self) {
         let program = self.program;
         let workgroups = count(self.launch.workgroups);
@@ -286,9 +323,9 @@ impl Builder<'_> {
                 | StorageClass::StorageBuffer
                 | StorageClass::UniformConstant
                 | StorageClass::PushConstant
-                | StorageClass::Workgroup => !unbound,
-                StorageClass::Output
-                | StorageClass::CrossWorkgroup
+                | StorageClass::Workgroup
+                | StorageClass::Output => !unbound,
+                StorageClass::CrossWorkgroup
                 | StorageClass::AtomicCounter
                 | StorageClass::Image
                 | StorageClass::PhysicalStorageBuffer => false,
@@ -305,6 +342,25 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// The values of Input variables that are put together from parts.
+fn inputs(program: &Program, input: &Input) -> BTreeMap<u32, Vec<Byte>> {
+    let variables = (0..).zip(&program.variables);
+    let passed = variables.filter(|(_, one)| one.class == StorageClass::Input && !one.interface.is_empty());
+    passed
+        .map(|(number, variable)| {
+            let mut bytes = vec![Byte::Undef; variable.size as usize];
+            for part in &variable.interface {
+                let given = input.interface.get(&format!("in:{}", part.name));
+                let places = bytes.iter_mut().skip(part.offset as usize).take(part.size as usize);
+                for (place, byte) in places.zip(given.into_iter().flatten()) {
+                    *place = *byte;
+                }
+            }
+            (number, bytes)
+        })
+        .collect()
 }
 
 /// `%name`, or `%id` where it has none.
@@ -412,6 +468,7 @@ pub mod tests {
             shape: ShapeId(0),
             initializer: None,
             block: false,
+            interface: Vec::new(),
             pointers: Vec::new(),
             constant: false,
             line: 1,

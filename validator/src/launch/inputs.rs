@@ -11,7 +11,7 @@ use super::build::{bounds, build_dispatch, Bound};
 use super::images::ImageBound;
 use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
 use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
-use super::{acceleration, images, scopes, slot, ImageContents, Launch, LaunchError, Slot};
+use super::{acceleration, images, interface, scopes, slot, ImageContents, Launch, LaunchError, Slot};
 use crate::acceleration::AccelerationStructure;
 use crate::dispatch::Dispatch;
 use crate::event::StorageClass;
@@ -47,6 +47,8 @@ pub struct Input {
     pub push: Vec<Byte>,
     /// Where physical pointers lead, by address.
     pub physical: Vec<PhysicalBuffer>,
+    /// Inputs of a vertex or fragment entry point, by key: `in:LOCATION`, `in:NAME`.
+    pub interface: BTreeMap<String, Vec<Byte>>,
 }
 
 impl Input {
@@ -56,6 +58,7 @@ impl Input {
             && self.images == other.images
             && self.push == other.push
             && self.physical == other.physical
+            && self.interface == other.interface
             && self.acceleration_structures == other.acceleration_structures
     }
 }
@@ -183,6 +186,13 @@ impl<'a> Generator<'a> {
                 .all(|slot| given.contains_key(&AccelerationPlace::Slot(*slot)))
             && self.bounds.keys().all(|slot| self.launch.given(*slot).is_some())
             && self.images.keys().all(|slot| self.launch.images.contains_key(slot))
+            && self
+                .before
+                .variables
+                .iter()
+                .filter(|variable| variable.class == StorageClass::Input)
+                .flat_map(|variable| &variable.interface)
+                .all(|part| self.launch.named.contains_key(&format!("in:{}", part.name)))
     }
 
     /// The input of this kind, with runtime arrays as long as a trial run on it touches.
@@ -344,7 +354,8 @@ impl<'a> Generator<'a> {
                 acceleration::automatic(kind, seed, salt, self.launch.invocations())
             });
         }
-        Ok(Input { name: kind.name(), buffers, images, acceleration_structures, push, physical })
+        let interface = interface::inputs(self.before, self.launch, &mut words)?;
+        Ok(Input { name: kind.name(), buffers, images, acceleration_structures, push, physical, interface })
     }
 }
 

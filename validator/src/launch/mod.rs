@@ -14,6 +14,7 @@ pub mod file;
 pub mod image_options;
 pub mod images;
 pub mod inputs;
+mod interface;
 pub mod options;
 pub mod physical;
 mod resolve;

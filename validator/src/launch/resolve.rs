@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rspirv::spirv::ExecutionModel;
+
 use super::acceleration::{AccelerationPlace, AccelerationTarget};
 use super::options::LaunchOptions;
 use super::scopes::{self, ScopeUse};
@@ -70,7 +72,17 @@ impl Launch {
         let after_use = after.map(scopes::scope_use);
         let uses: Vec<&ScopeUse> = std::iter::once(&before_use).chain(&after_use).collect();
         let local_size = before.entry.local_size;
-        let workgroups = options.workgroups.map_or_else(|| defaults::workgroups(&before_use), |size| size.0);
+        let is_compute = before.entry.execution_model == ExecutionModel::GLCompute as u32;
+        if let (false, Some(size)) = (is_compute, options.workgroups.filter(|size| size.0 != [1; 3])) {
+            return Err(LaunchError::Contradiction(format!(
+                "--workgroups {size}: a vertex or fragment entry point runs as one invocation"
+            )));
+        }
+        let default = || match is_compute {
+            true => defaults::workgroups(&before_use),
+            false => [1; 3],
+        };
+        let workgroups = options.workgroups.map_or_else(default, |size| size.0);
         let local_invocations = product(local_size);
         let subgroup_size = options
             .subgroup_size

@@ -14,7 +14,7 @@ pub enum Target {
     Id(u32),
     /// OpName of a variable, or of the block type behind it.
     Name(String),
-    /// `ptr:NAME`: the buffer that a physical pointer leads to.
+    /// `ptr:NAME`: the buffer that a physical pointer leads to; `in:NAME`: an input of a stage.
     Named(String),
 }
 
@@ -55,7 +55,7 @@ impl FromStr for Target {
 }
 
 /// What the keys of memory without a binding begin with.
-const NAMED: [&str; 1] = ["ptr:"];
+const NAMED: [&str; 2] = ["ptr:", "in:"];
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '%' || c == '=')

@@ -261,6 +261,7 @@ mod tests {
             images: BTreeMap::new(),
             push: Vec::new(),
             physical: Vec::new(),
+            interface: BTreeMap::new(),
         };
         let dispatch =
             build_dispatch(&program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]), &launch, &input).unwrap();

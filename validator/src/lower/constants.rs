@@ -188,7 +188,12 @@ impl ConstantTable {
 
     /// A scalar that no instruction declares.
     pub fn scalar(&mut self, value: Scalar, line: Line) -> Result<Operand, Problem> {
-        self.intern(vec![value], line)
+        self.run(vec![value], line)
+    }
+
+    /// Components that no instruction declares.
+    pub fn run(&mut self, components: Vec<Scalar>, line: Line) -> Result<Operand, Problem> {
+        self.intern(components, line)
     }
 
     fn intern(&mut self, components: Vec<Scalar>, line: Line) -> Result<Operand, Problem> {

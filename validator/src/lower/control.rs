@@ -32,7 +32,17 @@ impl FunctionBuilder<'_, '_> {
             Opcode::Return => ControlOp::Return,
             Opcode::ReturnValue => self.return_value(instruction)?,
             Opcode::Unreachable => ControlOp::Unreachable,
-            Opcode::Kill | Opcode::TerminateInvocation => ControlOp::Kill,
+            Opcode::Kill | Opcode::TerminateInvocation => {
+                self.discard(instruction)?;
+                ControlOp::Kill
+            }
+            Opcode::DemoteToHelperInvocation => {
+                self.discard(instruction)?;
+                ControlOp::Demote
+            }
+            Opcode::IsHelperInvocationEXT => {
+                ControlOp::IsHelper { dst: self.result(instruction)?.operand.index() }
+            }
             _ => return Err(Problem::unsupported(instruction.name(), instruction.line)),
         };
         self.emit(Op::Control(op), instruction);

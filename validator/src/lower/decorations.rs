@@ -17,6 +17,9 @@ pub(super) enum Decoration {
     MatrixStride(u32),
     Offset(u32),
     BuiltIn(u32),
+    Location(u32),
+    Component(u32),
+    Index(u32),
     Binding(u32),
     DescriptorSet(u32),
     SpecId(u32),
@@ -35,7 +38,7 @@ pub(super) enum Decoration {
 }
 
 impl Decoration {
-    /// `None` for decorations that do not change what a compute shader does.
+    /// `None` for decorations that do not change what a shader does.
     fn decode(words: &[u32]) -> Option<Self> {
         let literal = words.get(1).copied().unwrap_or(0);
         Some(match Kind::from_u32(*words.first()?)? {
@@ -46,6 +49,9 @@ impl Decoration {
             Kind::MatrixStride => Decoration::MatrixStride(literal),
             Kind::Offset => Decoration::Offset(literal),
             Kind::BuiltIn => Decoration::BuiltIn(literal),
+            Kind::Location => Decoration::Location(literal),
+            Kind::Component => Decoration::Component(literal),
+            Kind::Index => Decoration::Index(literal),
             Kind::Binding => Decoration::Binding(literal),
             Kind::DescriptorSet => Decoration::DescriptorSet(literal),
             Kind::SpecId => Decoration::SpecId(literal),

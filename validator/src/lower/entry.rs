@@ -19,12 +19,21 @@ pub struct EntryPoint {
     pub line: Line,
     /// Id of its function.
     pub(super) function: u32,
+    /// Ids of the variables in its interface.
+    pub(super) interface: Vec<u32>,
 }
 
 impl EntryPoint {
     /// Whether it runs under the GLCompute execution model.
     pub fn is_compute(&self) -> bool {
         self.execution_model == ExecutionModel::GLCompute as u32
+    }
+
+    /// Whether it runs under the Vertex or Fragment execution model: as a single invocation.
+    pub fn is_graphics(&self) -> bool {
+        [ExecutionModel::Vertex, ExecutionModel::Fragment]
+            .iter()
+            .any(|model| self.execution_model == *model as u32)
     }
 }
 
@@ -34,11 +43,13 @@ pub fn entry_points(module: &Module) -> Vec<EntryPoint> {
     declarations
         .filter(|instruction| instruction.op() == Some(Opcode::EntryPoint))
         .filter_map(|instruction| {
+            let (name, behind) = instruction.string(2)?;
             Some(EntryPoint {
-                name: instruction.string(2)?.0,
+                name,
                 execution_model: instruction.word(0)?,
                 line: instruction.line,
                 function: instruction.word(1)?,
+                interface: instruction.words_from(behind).to_vec(),
             })
         })
         .collect()
@@ -297,7 +308,19 @@ fn mode(instruction: &Instruction, modes: &mut Modes) -> Result<(), Problem> {
             | ExecutionMode::ContractionOff
             | ExecutionMode::SubgroupUniformControlFlowKHR
             | ExecutionMode::DerivativeGroupQuadsKHR
-            | ExecutionMode::DerivativeGroupLinearKHR,
+            | ExecutionMode::DerivativeGroupLinearKHR
+            // A fragment's coordinates are given; when its depth and stencil are tested is not its business.
+            | ExecutionMode::OriginUpperLeft
+            | ExecutionMode::PixelCenterInteger
+            | ExecutionMode::EarlyFragmentTests
+            | ExecutionMode::PostDepthCoverage
+            | ExecutionMode::DepthReplacing
+            | ExecutionMode::DepthGreater
+            | ExecutionMode::DepthLess
+            | ExecutionMode::DepthUnchanged
+            | ExecutionMode::StencilRefReplacingEXT
+            | ExecutionMode::RequireFullQuadsKHR
+            | ExecutionMode::QuadDerivativesKHR,
         ) => {}
         Some(other) => {
             let width = instruction.word(2).map_or(String::new(), |width| format!(" {width}"));
@@ -310,9 +333,9 @@ fn mode(instruction: &Instruction, modes: &mut Modes) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Notes if the entry point is of an execution model other than GLCompute.
+/// Notes if the entry point is of an execution model that is not run.
 pub(super) fn check_execution_model(entry: &EntryPoint, problems: &mut Problems) {
-    if !entry.is_compute() {
+    if !entry.is_compute() && !entry.is_graphics() {
         let name = match ExecutionModel::from_u32(entry.execution_model) {
             Some(model) => format!("{model:?}"),
             None => entry.execution_model.to_string(),

@@ -407,7 +407,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             | Opcode::ReturnValue
             | Opcode::Unreachable
             | Opcode::Kill
-            | Opcode::TerminateInvocation => self.control(opcode, instruction, block),
+            | Opcode::TerminateInvocation
+            | Opcode::DemoteToHelperInvocation
+            | Opcode::IsHelperInvocationEXT => self.control(opcode, instruction, block),
             Opcode::Variable
             | Opcode::Load
             | Opcode::Store
@@ -431,6 +433,13 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 self.pointer(opcode, instruction)
             }
             Opcode::MemoryBarrier | Opcode::ControlBarrier => self.barrier(opcode, instruction),
+            // What a clock says is anybody's guess, at every use.
+            Opcode::ReadClockKHR => {
+                let result = self.result(instruction)?;
+                let widths = self.types().widths(result.ty, instruction.line)?;
+                self.emit(Op::Undef { dst: result.operand.index(), widths }, instruction);
+                Ok(())
+            }
             Opcode::AssumeTrueKHR => {
                 let condition = self.scalar(instruction, 0, Kind::Bool)?.0.operand;
                 self.emit(Op::Assume { condition }, instruction);

@@ -27,6 +27,8 @@ pub(super) struct Globals<'m> {
     pub constants: ConstantTable,
     /// Number of descriptors of a runtime array of them.
     pub runtime_descriptors: u32,
+    /// The entry point is of a stage of the graphics pipeline.
+    pub graphics: bool,
     /// The OpVariable of each module-scope variable, by its id.
     variables: HashMap<u32, usize>,
 }
@@ -53,6 +55,7 @@ impl<'m> Globals<'m> {
             types: TypeTable::default(),
             constants: ConstantTable::default(),
             runtime_descriptors: options.runtime_descriptors.unwrap_or(USUAL_DESCRIPTORS),
+            graphics: false,
             variables: HashMap::new(),
         };
         for at in globals.index.module_scope.clone() {

@@ -247,6 +247,17 @@ pub(super) struct ShapeTable {
 }
 
 impl ShapeTable {
+    /// A word of 32 bits.
+    pub fn word(&mut self) -> ShapeId {
+        self.add(Shape { leaves: vec![Leaf { offset: 0, kind: LeafKind::Number(4) }], size: 4 })
+    }
+
+    fn add(&mut self, shape: Shape) -> ShapeId {
+        let id = ShapeId(u32::try_from(self.shapes.len()).unwrap_or(u32::MAX));
+        self.shapes.push(shape);
+        id
+    }
+
     /// A run of bytes without a type.
     pub fn bytes(&mut self, size: u32, line: Line) -> Result<ShapeId, Problem> {
         /// Larger copies are refused: each byte becomes a component.
@@ -255,9 +266,7 @@ impl ShapeTable {
             return Err(Problem::unsupported(format!("a copy of {size} bytes"), line));
         }
         let leaves = (0..size).map(|offset| Leaf { offset, kind: LeafKind::Number(1) }).collect();
-        let shape = ShapeId(u32::try_from(self.shapes.len()).unwrap_or(u32::MAX));
-        self.shapes.push(Shape { leaves, size });
-        Ok(shape)
+        Ok(self.add(Shape { leaves, size }))
     }
 
     /// The shape of a type.
@@ -275,8 +284,7 @@ impl ShapeTable {
         types.leaves(id, placement, 0, line, &mut leaves)?;
         let end = |leaf: &Leaf| u64::from(leaf.offset) + u64::from(leaf.kind.bytes());
         let size = to_bytes(leaves.iter().map(end).max().unwrap_or(0), line)?;
-        let shape = ShapeId(u32::try_from(self.shapes.len()).unwrap_or(u32::MAX));
-        self.shapes.push(Shape { leaves, size });
+        let shape = self.add(Shape { leaves, size });
         self.known.insert((id, placement), shape);
         Ok(shape)
     }

@@ -17,6 +17,7 @@ mod constants;
 mod control;
 mod conversion;
 mod decorations;
+mod discard;
 mod entry;
 mod error;
 mod fold;
@@ -26,6 +27,7 @@ mod glsl;
 mod images;
 mod index;
 mod integer_dot;
+mod interface;
 mod layout;
 mod matrix;
 mod memory;
@@ -83,7 +85,8 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     if let Some(wanted) = options.local_size {
         size_source.specialise(wanted, &mut specialised);
     }
-    let globals = Globals::new(module, index, decorations, &specialised, options);
+    let mut globals = Globals::new(module, index, decorations, &specialised, options);
+    globals.graphics = entry.is_graphics();
 
     let mut problems = Problems::default();
     let memory_model = entry::memory_model(module, &mut problems);
@@ -92,8 +95,10 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     let modes = entry::modes(&builder.globals, &entry, &mut builder.problems);
     let local_size = match options.local_size {
         Some(wanted) => wanted,
+        None if entry.is_graphics() => [1; 3],
         None => builder.problems.keep(size_source.value(&builder.globals)).unwrap_or([1; 3]),
     };
+    builder.find_outputs(&entry.interface);
     let main = builder.function(entry.function);
     let mut functions = Vec::new();
     let mut next = 0;

@@ -10,7 +10,9 @@ use super::physical::Pointees;
 use super::types::{BlockKind, Type};
 use super::values::Value;
 use super::variables;
-use crate::ir::{Function, FunctionId, Line, MemoryModel, MemoryOp, Op, Variable};
+use crate::event::StorageClass;
+use crate::ir::{Function, FunctionId, Line, MemoryModel, MemoryOp, Op, ShapeId, Variable};
+use crate::value::Scalar;
 
 /// What lowering has gathered so far.
 #[derive(Debug)]
@@ -21,6 +23,10 @@ pub(super) struct ProgramBuilder<'m> {
     pub problems: Problems,
     pub harvested: BTreeSet<u32>,
     pub pointees: Pointees,
+    /// Output variables of a vertex or fragment entry point, by id.
+    pub outputs: Vec<u32>,
+    /// Number and shape of the mark that a fragment was discarded.
+    discard_mark: Option<(u32, ShapeId)>,
     /// Numbers of the variables in use, by id, in order of first use.
     numbers: HashMap<u32, u32>,
     /// The variables in use with the places of their declarations.
@@ -40,6 +46,8 @@ impl<'m> ProgramBuilder<'m> {
             problems,
             harvested: BTreeSet::new(),
             pointees: Pointees::default(),
+            outputs: Vec::new(),
+            discard_mark: None,
             numbers: HashMap::new(),
             variables: Vec::new(),
             functions: Vec::new(),
@@ -57,6 +65,37 @@ impl<'m> ProgramBuilder<'m> {
         self.variables.push((at, variable));
         self.numbers.insert(id, number);
         Ok(number)
+    }
+
+    /// Takes up the Output variables of a vertex or fragment entry point, used or not: what it leaves
+    /// unwritten is part of the outcome, too.
+    pub fn find_outputs(&mut self, interface: &[u32]) {
+        if !self.globals.graphics {
+            return;
+        }
+        for &id in interface {
+            let Some(at) = self.globals.variable(id) else { continue };
+            let declared = self.globals.module.instruction(at);
+            let ty = declared.and_then(|declared| declared.result_type).unwrap_or(0);
+            if self.globals.types.pointer_class(ty) == Some(StorageClass::Output) {
+                let known = self.variable(id, at);
+                self.problems.keep(known);
+                self.outputs.push(id);
+            }
+        }
+    }
+
+    /// The variable that says whether a fragment was discarded.
+    pub fn discard_mark(&mut self, line: Line) -> Result<(u32, ShapeId), Problem> {
+        if let Some(known) = self.discard_mark {
+            return Ok(known);
+        }
+        let shape = self.shapes.word();
+        let initializer = self.globals.constants.scalar(Scalar::new(0), line)?;
+        let number = self.variables.len() as u32;
+        self.variables.push((usize::MAX, variables::discard_mark(shape, initializer, line)));
+        self.discard_mark = Some((number, shape));
+        Ok((number, shape))
     }
 
     /// The number of a function, which will be lowered if it was not yet in use.

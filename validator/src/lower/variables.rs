@@ -5,6 +5,7 @@ use rspirv::spirv::BuiltIn as Number;
 use super::decorations::Decoration;
 use super::error::Problem;
 use super::globals::Globals;
+use super::interface;
 use super::layout::{Placement, ShapeTable};
 use super::memory::variable_type;
 use super::physical::Pointees;
@@ -12,7 +13,7 @@ use super::program::{decoration_literal, decorations_of, descriptor_array};
 use super::types::{BlockKind, Type};
 use crate::event::StorageClass;
 use crate::ir::image::Resource;
-use crate::ir::{BuiltIn, Line, Operand, Variable};
+use crate::ir::{BuiltIn, Decorations, InterfacePart, Line, Operand, ShapeId, Variable};
 
 /// Lowers the variable that the instruction at `at` declares.
 pub(super) fn lower(
@@ -64,9 +65,15 @@ pub(super) fn lower(
         };
         return Err(Problem::unsupported(format!("{what} without DescriptorSet and Binding"), line));
     }
-    let built_in = built_in.map(|number| built_in_of(number, line)).transpose()?;
+    let between_stages = matches!(class, StorageClass::Input | StorageClass::Output)
+        && (globals.graphics || built_in == Some(Number::DeviceIndex as u32))
+        && !built_in.is_some_and(interface::is_of_every_stage);
+    let (built_in, interface) = match between_stages {
+        true => (None, interface::parts(globals, id, ty, class, line)?),
+        false => (built_in.map(|number| built_in_of(number, line)).transpose()?, Vec::new()),
+    };
     match (class, built_in) {
-        (StorageClass::Input, None) => {
+        (StorageClass::Input, None) if !between_stages => {
             return Err(Problem::unsupported("an Input variable that is no built-in", line));
         }
         (StorageClass::Input, Some(built_in)) => check_built_in(globals, built_in, ty, line)?,
@@ -87,6 +94,7 @@ pub(super) fn lower(
         shape,
         initializer: initializer(globals, declared.initializer, pointee, line)?,
         block: class == StorageClass::Workgroup && block != BlockKind::Plain,
+        interface,
         pointers: match class {
             StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PushConstant => {
                 pointees.members(globals, ty, line)?
@@ -98,6 +106,29 @@ pub(super) fn lower(
             || class == StorageClass::Uniform && block != BlockKind::BufferBlock,
         line,
     })
+}
+
+/// The variable, without a declaration of its own, that says whether a fragment was discarded: 0 or 1.
+pub(super) fn discard_mark(shape: ShapeId, initializer: Operand, line: Line) -> Variable {
+    Variable {
+        id: 0,
+        name: Some("discard".to_owned()),
+        type_name: None,
+        class: StorageClass::Output,
+        binding: None,
+        descriptors: None,
+        built_in: None,
+        decorations: Decorations::default(),
+        size: 4,
+        runtime_stride: None,
+        shape,
+        initializer: Some(initializer),
+        block: false,
+        interface: vec![InterfacePart { name: "discard".to_owned(), offset: 0, size: 4 }],
+        pointers: Vec::new(),
+        constant: false,
+        line,
+    }
 }
 
 /// The constant that a variable starts with.

@@ -28,6 +28,7 @@ fn dispatch() -> Dispatch {
         observed: true,
         reference: number,
         memory: number,
+        view: None,
         constant: false,
         image: None,
         sampler: None,
@@ -104,6 +105,7 @@ fn input() -> Input {
         images: BTreeMap::new(),
         push: Vec::new(),
         physical: Vec::new(),
+        interface: BTreeMap::new(),
     }
 }
 
