@@ -50,6 +50,8 @@ pub struct LaunchChoice {
     /// Samplers, as `--sampler` takes them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub samplers: BTreeMap<String, String>,
+    /// Physical pointers in the push constants: byte offset, then buffer and bytes into it.
+    pub push_pointers: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -261,6 +261,11 @@ pub fn prepare(
                 (slot.to_string(), launch.samplers.get(&slot).copied().unwrap_or_default().to_string())
             })
             .collect(),
+        push_pointers: launch
+            .push_pointers
+            .iter()
+            .map(|(offset, slot, bytes)| (offset.to_string(), format!("{slot}+{bytes}")))
+            .collect(),
     };
     Ok(Prepared { launch, inputs, choice, warnings })
 }

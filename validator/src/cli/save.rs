@@ -110,6 +110,12 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         let aliases: Vec<String> =
             aliases.map(|(slot, memory)| quoted(&format!("{slot}={memory}"))).collect();
         line(format!("alias = [{}]", aliases.join(", ")));
+        let pointers = launch.push_pointers.iter();
+        let pointers: Vec<String> =
+            pointers.map(|(offset, target)| quoted(&format!("{offset}={target}"))).collect();
+        if !pointers.is_empty() {
+            line(format!("push-pointer = [{}]", pointers.join(", ")));
+        }
         // Bits, whatever the type.
         let spec = launch.specialisation.iter().map(|(id, bits)| quoted(&format!("{id}={bits:#x}")));
         line(format!("spec = [{}]", spec.collect::<Vec<_>>().join(", ")));
@@ -121,6 +127,10 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
     for (slot, bytes) in &run.input.buffers {
         let slot = slot.to_string();
         line(format!("{} = {}", quoted(&slot), quoted(&contents(&slot, bytes, &mut files))));
+    }
+    for (key, bytes) in run.input.named() {
+        let file = key.replace(['/', ':'], "-");
+        line(format!("{} = {}", quoted(key), quoted(&contents(&file, bytes, &mut files))));
     }
     if !run.input.images.is_empty() {
         line("\n[image]".to_owned());

@@ -524,6 +524,7 @@ pub mod tests {
             acceleration_structures: BTreeMap::new(),
             push: vec![Byte::Known(0); 4],
             physical: Vec::new(),
+            interface: BTreeMap::new(),
         }
     }
 

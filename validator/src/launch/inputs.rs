@@ -61,6 +61,15 @@ impl Input {
             && self.interface == other.interface
             && self.acceleration_structures == other.acceleration_structures
     }
+
+    /// The contents of memory without a binding, by key: `ptr:NAME`, `in:NAME`.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Vec<Byte>)> {
+        let own = self.physical.iter().filter_map(|buffer| match &buffer.source {
+            PhysicalSource::Own { key, bytes } => Some((key.as_str(), bytes)),
+            PhysicalSource::Slot(_) => None,
+        });
+        own.chain(self.interface.iter().map(|(key, bytes)| (key.as_str(), bytes)))
+    }
 }
 
 /// What a trial run touched.

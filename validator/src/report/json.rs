@@ -326,7 +326,14 @@ fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
 fn input_json(input: &Input) -> InputJson<'_> {
     InputJson {
         name: &input.name,
-        buffers: Memory(input.buffers.iter().map(|(slot, bytes)| (slot.to_string(), words(bytes))).collect()),
+        buffers: Memory(
+            input
+                .buffers
+                .iter()
+                .map(|(slot, bytes)| (slot.to_string(), words(bytes)))
+                .chain(input.named().map(|(key, bytes)| (key.to_owned(), words(bytes))))
+                .collect(),
+        ),
         images: input
             .images
             .iter()

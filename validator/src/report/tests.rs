@@ -132,6 +132,7 @@ fn choices() -> Choices {
             specialisation: BTreeMap::from([("3".to_owned(), 8)]),
             aliases: BTreeMap::new(),
             samplers: BTreeMap::new(),
+            push_pointers: BTreeMap::new(),
         }],
         inputs: InputChoice { count: 3, seed: 0 },
         bounds: BoundsChoice {

@@ -304,6 +304,9 @@ fn choices_text(choices: &Choices) -> String {
         for (slot, memory) in launch.aliases.iter().filter(|(slot, memory)| slot != memory) {
             text.push_str(&format!(", {slot} is {memory}"));
         }
+        for (offset, target) in &launch.push_pointers {
+            text.push_str(&format!(", push constants at byte {offset} point to {target}"));
+        }
     }
     let bounds = &choices.bounds;
     text.push_str(&format!("\ninputs {}, seed {}", choices.inputs.count, choices.inputs.seed));

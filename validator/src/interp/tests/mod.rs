@@ -14,6 +14,7 @@ mod integer_dots;
 mod integers;
 mod loops;
 mod memory;
+mod physical;
 
 use super::*;
 use crate::dispatch::{Dispatch, Object, Place};
