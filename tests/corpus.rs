@@ -25,6 +25,30 @@ struct Pair {
     origin: Option<String>,
 }
 
+/// A word of an expected outcome.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Word {
+    Known(u32),
+    Undefined(Undefined),
+}
+
+/// A word with an undefined byte.
+#[derive(Deserialize)]
+enum Undefined {
+    #[serde(rename = "undef")]
+    Undef,
+}
+
+impl Word {
+    fn value(&self) -> Option<u32> {
+        match self {
+            Word::Known(value) => Some(*value),
+            Word::Undefined(Undefined::Undef) => None,
+        }
+    }
+}
+
 /// `NAME.toml` of a classic program.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +56,7 @@ struct Classic {
     why: String,
     args: Vec<String>,
     executions: Option<u64>,
-    outcomes: Option<Vec<BTreeMap<String, Vec<u32>>>>,
+    outcomes: Option<Vec<BTreeMap<String, Vec<Word>>>>,
     undefined: Option<Vec<String>>,
 }
 
@@ -165,7 +189,7 @@ fn check_classic(path: &Path, classic: &Classic) -> Result<(), String> {
         let _ = write!(failure, "complete {}, bounded {}; ", report["complete"], report["bounded"]);
     }
     if let Some(outcomes) = &classic.outcomes {
-        let wanted = |words: &Vec<u32>| words.iter().copied().map(Some).collect::<Vec<_>>();
+        let wanted = |words: &Vec<Word>| words.iter().map(Word::value).collect::<Vec<_>>();
         let mut expected: Vec<_> = outcomes
             .iter()
             .map(|outcome| {
