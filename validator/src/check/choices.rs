@@ -51,6 +51,7 @@ pub struct LaunchChoice {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub samplers: BTreeMap<String, String>,
     /// Physical pointers in the push constants: byte offset, then buffer and bytes into it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub push_pointers: BTreeMap<String, String>,
 }
 

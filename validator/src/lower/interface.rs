@@ -122,6 +122,9 @@ impl Walk<'_, '_> {
             | Type::RuntimeArray { .. }
             | Type::Pointer { .. }
             | Type::UntypedPointer { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_)
             | Type::Function { .. } => {
                 Err(Problem::invalid(line, "the type cannot be passed between stages"))
             }

@@ -117,6 +117,7 @@ pub(super) fn discard_mark(shape: ShapeId, initializer: Operand, line: Line) -> 
         class: StorageClass::Output,
         binding: None,
         descriptors: None,
+        resource: None,
         built_in: None,
         decorations: Decorations::default(),
         size: 4,
