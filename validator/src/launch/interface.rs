@@ -61,3 +61,74 @@ fn automatic(part: &InterfacePart, number: u64, words: &mut Words<'_>) -> Vec<By
         _ => words.take(salt, part.size, Use::Data),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Variable;
+    use crate::launch::build::tests::{buffer, launch, program};
+    use crate::launch::build_dispatch;
+    use crate::launch::inputs::{inputs as all_inputs, Touched};
+
+    fn passed(class: StorageClass, size: u32, interface: Vec<InterfacePart>) -> Variable {
+        Variable { class, binding: None, size, interface, ..buffer(1, 0, 0) }
+    }
+
+    fn part(name: &str, offset: u32, size: u32) -> InterfacePart {
+        InterfacePart { name: name.to_owned(), offset, size }
+    }
+
+    #[test]
+    fn variables_are_put_together_from_their_parts() {
+        let parts = vec![part("0", 0, 4), part("1", 8, 4)];
+        let program = program(vec![passed(StorageClass::Input, 12, parts)]);
+        let mut launch = launch(1, 1, 1);
+        launch.named.insert("in:1".into(), vec![Byte::Known(7); 4]);
+        let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+        let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
+        let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
+        let (zero, undefined, seven) = ([Byte::Known(0); 4], [Byte::Undef; 4], [Byte::Known(7); 4]);
+        assert_eq!(dispatch.inputs[&0], [zero, undefined, seven].concat());
+        launch.named.insert("in:2".into(), Vec::new());
+        let error = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap_err().to_string();
+        assert_eq!(error, "--buffer: the module has no in:2; it has in:0, in:1");
+    }
+
+    #[test]
+    fn parts_of_outputs_are_observed_by_themselves() {
+        let whole = passed(StorageClass::Output, 4, vec![part("3", 0, 4)]);
+        let block = passed(StorageClass::Output, 20, vec![part("Position", 0, 16), part("PointSize", 16, 4)]);
+        let program = program(vec![whole, block]);
+        let launch = launch(1, 1, 1);
+        let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+        let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
+        let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
+        let told: Vec<_> = dispatch
+            .objects
+            .iter()
+            .map(|one| (one.key.as_str(), one.initial.len(), one.observed, one.memory, one.view))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("out:3", 4, true, 0, None),
+                ("out:%1", 20, false, 1, None),
+                ("out:Position", 16, true, 1, Some(0)),
+                ("out:PointSize", 4, true, 1, Some(16)),
+            ]
+        );
+        assert_eq!(dispatch.object_of, [[Some(0)], [Some(1)]]);
+    }
+
+    #[test]
+    fn built_ins_get_values_that_a_pipeline_gives() {
+        let mut words = Words::new(crate::launch::values::Kind::Zeros, 0, &[]);
+        let mut value = |name, size| automatic(&part(name, 0, size), 0, &mut words);
+        let floats = |values: [f32; 4]| values.map(|v| v.to_le_bytes().map(Byte::Known)).concat();
+        assert_eq!(value("FragCoord", 16), floats([0.5, 0.5, 0.5, 1.0]));
+        assert_eq!(value("PointCoord", 8), floats([0.5; 4])[..8]);
+        assert_eq!(value("HelperInvocation", 4), [Byte::Known(0); 4]);
+        assert_eq!(value("SampleMask", 4), 1_u32.to_le_bytes().map(Byte::Known));
+        assert_eq!(value("5", 6).len(), 6);
+    }
+}

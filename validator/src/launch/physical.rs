@@ -294,3 +294,116 @@ impl<'a> Placer<'a, '_, '_> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Variable;
+    use crate::launch::build::tests::{buffer, launch, program, slot};
+    use crate::launch::inputs::{inputs, Input, Touched};
+    use crate::launch::Launch;
+
+    fn member(offset: u32, name: Option<&str>, pointee: u32) -> PointerMember {
+        PointerMember { offset, stride: None, name: name.map(str::to_owned), pointee }
+    }
+
+    /// Push constants of `size` bytes with these pointers, to nodes of 16 bytes that point on at byte 8.
+    fn linked(size: u32, pointers: Vec<PointerMember>) -> Program {
+        let push = Variable {
+            class: StorageClass::PushConstant,
+            binding: None,
+            size,
+            pointers,
+            constant: true,
+            ..buffer(1, 0, 0)
+        };
+        let node =
+            PhysicalPointee { size: 16, runtime_stride: None, pointers: vec![member(8, Some("next"), 0)] };
+        Program { pointees: vec![node], ..program(vec![push]) }
+    }
+
+    fn made(program: &Program, launch: &Launch) -> Result<Input, String> {
+        let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+        let made = inputs(program, None, launch, 1, 0, &mut untried).map_err(|error| error.to_string())?;
+        made.into_iter().next().ok_or_else(|| "no input".to_owned())
+    }
+
+    /// The pointer at a byte.
+    fn pointer(bytes: &[Byte], at: usize) -> u64 {
+        bytes[at..at + 8].iter().rev().fold(0, |value, byte| match byte {
+            Byte::Known(byte) => value << 8 | u64::from(*byte),
+            Byte::Undef => panic!("an undefined byte"),
+        })
+    }
+
+    fn keys(input: &Input) -> Vec<&str> {
+        input.named().map(|(key, _)| key).collect()
+    }
+
+    #[test]
+    fn every_pointer_gets_a_buffer_and_lists_end() {
+        let input = made(&linked(16, vec![member(8, Some("head"), 0)]), &launch(1, 1, 1)).unwrap();
+        assert_eq!(keys(&input), ["ptr:head", "ptr:head.next", "ptr:head.next.next"]);
+        assert_eq!(pointer(&input.push, 8), input.physical[0].address);
+        let nexts: Vec<u64> = input.named().map(|(_, bytes)| pointer(bytes, 8)).collect();
+        assert_eq!(nexts, [input.physical[1].address, input.physical[2].address, 0]);
+        // Far apart, and a few bytes from an overflow of the low word.
+        assert!(input.physical.windows(2).all(|pair| pair[1].address - pair[0].address == 1 << 32));
+        assert_eq!(input.physical[0].address as u32, 0xffff_ff00);
+    }
+
+    #[test]
+    fn a_pointer_without_a_name_of_its_own_is_called_by_its_place() {
+        let pointers = vec![member(0, Some("p"), 0), member(8, Some("p"), 0), member(16, None, 0)];
+        let input = made(&linked(24, pointers), &launch(1, 1, 1)).unwrap();
+        assert_eq!(keys(&input)[..3], ["ptr:p", "ptr:push+8", "ptr:push+16"]);
+    }
+
+    #[test]
+    fn given_memory_keeps_its_pointers_and_named_buffers_their_contents() {
+        let program = linked(8, vec![member(0, Some("head"), 0)]);
+        let mut given = launch(1, 1, 1);
+        given.push = Some(vec![Byte::Known(0); 8]);
+        assert_eq!(keys(&made(&program, &given).unwrap()), Vec::<&str>::new());
+        let mut named = launch(1, 1, 1);
+        named.named.insert("ptr:head".into(), vec![Byte::Known(9); 16]);
+        let input = made(&program, &named).unwrap();
+        // What is given leads where it says, and no further.
+        assert_eq!(input.named().collect::<Vec<_>>(), [("ptr:head", &vec![Byte::Known(9); 16])]);
+        named.named.insert("ptr:tail".into(), Vec::new());
+        let error = made(&program, &named).unwrap_err();
+        assert_eq!(error, "--buffer: the module has no ptr:tail; it has ptr:head");
+    }
+
+    #[test]
+    fn a_push_pointer_leads_into_its_buffer_under_another_reference() {
+        let mut program = linked(8, vec![member(0, Some("head"), 0)]);
+        program.variables.push(buffer(2, 0, 1));
+        let mut launch = launch(1, 1, 1);
+        launch.push_pointers = vec![(0, slot(1), 4)];
+        let input = made(&program, &launch).unwrap();
+        assert_eq!(keys(&input), Vec::<&str>::new());
+        assert_eq!(pointer(&input.push, 0), input.physical[0].address + 4);
+        let dispatch = crate::launch::build_dispatch(&program, &launch, &input).unwrap();
+        let (object, offset) = dispatch.object_at(pointer(&input.push, 0)).unwrap();
+        let (bound, pointed) = (&dispatch.objects[0], &dispatch.objects[object as usize]);
+        assert_eq!((bound.key.as_str(), pointed.key.as_str(), offset), ("0.1", "ptr:0.1", 4));
+        assert_eq!(bound.memory, pointed.memory);
+        assert_ne!(bound.reference, pointed.reference);
+        assert_eq!((bound.observed, pointed.observed), (true, false));
+        launch.push_pointers = vec![(4, slot(1), 0)];
+        assert!(made(&program, &launch).unwrap_err().contains("leaves the 8 bytes of push constants"));
+    }
+
+    #[test]
+    fn sizes_follow_what_a_trial_touched() {
+        let pointee = PhysicalPointee { size: 8, runtime_stride: Some(4), pointers: Vec::new() };
+        let mut sizes = Sizes { elements: 5, copies: 2, ends: None };
+        assert_eq!(sizes.of("ptr:x", &pointee), 28);
+        assert_eq!(sizes.of("ptr:x", &PhysicalPointee { runtime_stride: None, ..pointee.clone() }), 16);
+        sizes.ends = Some(BTreeMap::from([("ptr:x".to_owned(), 20)]));
+        assert_eq!(sizes.of("ptr:x", &pointee), 20);
+        // No smaller than one element.
+        assert_eq!(sizes.of("ptr:y", &pointee), 12);
+    }
+}

@@ -317,16 +317,12 @@ impl FunctionBuilder<'_, '_> {
     /// What AliasedPointer and RestrictPointer say of the physical pointers in the variable that this
     /// pointer leads into.
     fn held_decorations(&self, pointer: u32) -> Decorations {
-        let module = self.program.globals.module;
         let mut id = pointer;
         let mut seen = HashSet::new();
         // Chains lead back to their variable; a pointer that was chosen has none.
         while seen.insert(id) {
-            let made = self.definitions.get(&id).and_then(|at| module.instruction(*at));
-            match made {
-                Some(made)
-                    if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) =>
-                {
+            match self.definition(id) {
+                Some(made) if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) => {
                     id = made.word(0).unwrap_or(0);
                 }
                 Some(_) | None => break,

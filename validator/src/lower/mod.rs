@@ -5,6 +5,7 @@
 //! Instruction families have a file each; what computes values from values alone is shared by
 //! function bodies and specialisation constants ([`values`]).
 
+mod addresses;
 mod arithmetic;
 mod atomics;
 mod barriers;

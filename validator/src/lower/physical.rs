@@ -55,7 +55,8 @@ impl Pointees {
         })
     }
 
-    fn number(&mut self, ty: u32) -> u32 {
+    /// The number of a pointee's type.
+    pub fn number(&mut self, ty: u32) -> u32 {
         let next = self.types.len() as u32;
         let number = *self.numbers.entry(ty).or_insert(next);
         if number == next {

@@ -31,6 +31,9 @@ impl FunctionBuilder<'_, '_> {
         let dst = result.operand.index();
         let from = self.operand(instruction, 0)?;
         let physical = [from.ty, result.ty].map(|ty| self.types().is_physical(ty));
+        if let (Opcode::ConvertUToPtr | Opcode::Bitcast, [false, true]) = (opcode, physical) {
+            self.note_address(self.word(instruction, 0)?, result.ty, line);
+        }
         let op = match (opcode, physical[0], physical[1]) {
             (Opcode::ConvertUToPtr, false, true) => {
                 let lanes = self.integers(from.ty, line)?;

@@ -11,7 +11,7 @@ use super::types::{BlockKind, Type};
 use super::values::Value;
 use super::variables;
 use crate::event::StorageClass;
-use crate::ir::{Function, FunctionId, Line, MemoryModel, MemoryOp, Op, ShapeId, Variable};
+use crate::ir::{Function, FunctionId, Line, MemoryModel, MemoryOp, Op, PointerMember, ShapeId, Variable};
 use crate::value::Scalar;
 
 /// What lowering has gathered so far.
@@ -23,6 +23,8 @@ pub(super) struct ProgramBuilder<'m> {
     pub problems: Problems,
     pub harvested: BTreeSet<u32>,
     pub pointees: Pointees,
+    /// Integers that become physical pointers, by the variable that holds them.
+    pub addresses: HashMap<u32, Vec<PointerMember>>,
     /// Output variables of a vertex or fragment entry point, by id.
     pub outputs: Vec<u32>,
     /// Number and shape of the mark that a fragment was discarded.
@@ -46,6 +48,7 @@ impl<'m> ProgramBuilder<'m> {
             problems,
             harvested: BTreeSet::new(),
             pointees: Pointees::default(),
+            addresses: HashMap::new(),
             outputs: Vec::new(),
             discard_mark: None,
             numbers: HashMap::new(),
@@ -155,7 +158,17 @@ impl<'m> ProgramBuilder<'m> {
             }
         }
         self.variables.sort_by_key(|(at, _)| *at);
-        std::mem::take(&mut self.variables).into_iter().map(|(_, variable)| variable).collect()
+        let mut variables: Vec<Variable> =
+            std::mem::take(&mut self.variables).into_iter().map(|(_, variable)| variable).collect();
+        for variable in &mut variables {
+            for member in self.addresses.remove(&variable.id).unwrap_or_default() {
+                let known = variable.pointers.iter().any(|known| known.offset == member.offset);
+                if !known {
+                    variable.pointers.push(member);
+                }
+            }
+        }
+        variables
     }
 }
 
