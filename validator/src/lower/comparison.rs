@@ -87,8 +87,8 @@ fn reduce(computation: &Computation, op: impl Fn(u32, crate::ir::Operand, u32) -
 fn pointers(computation: &Computation, op: BinaryOp) -> Result<Op, Problem> {
     computation.require(computation.result_of_kind(Kind::Bool)?.count == 1, "the result is a vector")?;
     let (a, b) = (computation.value(0)?, computation.value(1)?);
-    computation.types().pointer(a.ty, computation.line)?;
-    computation.types().pointer(b.ty, computation.line)?;
+    let pointers = computation.types().is_pointer(a.ty) && computation.types().is_pointer(b.ty);
+    computation.require(pointers, "an operand is no pointer")?;
     Ok(Op::Binary { op, width: 64, count: 1, dst: computation.dst, a: a.operand, b: b.operand })
 }
 

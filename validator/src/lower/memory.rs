@@ -322,7 +322,9 @@ impl FunctionBuilder<'_, '_> {
         // Chains lead back to their variable; a pointer that was chosen has none.
         while seen.insert(id) {
             match self.definition(id) {
-                Some(made) if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) => {
+                Some(made)
+                    if matches!(made.op(), Some(Opcode::AccessChain | Opcode::InBoundsAccessChain)) =>
+                {
                     id = made.word(0).unwrap_or(0);
                 }
                 Some(_) | None => break,

@@ -263,6 +263,9 @@ impl Machine<'_> {
         let ranges = Ranges::from_elem((offset, layout.format.bytes()), 1);
         let access = self.image_access(pointer, &op.operands.memory, ranges, true, line)?;
         self.state.advance();
+        if self.state.helper {
+            return Ok(());
+        }
         let written = self.memory.write(&access, None, &bytes);
         if self.settle(written) {
             return Ok(());

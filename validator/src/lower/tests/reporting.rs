@@ -13,17 +13,20 @@ fn everything_unsupported_is_named_at_once() {
         "%query = OpTypeRayQueryKHR\n%ext = OpConstantNull %query",
         "%a = OpCopyObject %query %ext
          %b = OpExtInst %float %amd TimeAMD
-         %c = OpReadClockKHR %uint2 %u1
+         %c = OpDPdx %float %f1
          %d = OpCopyObject %query %a
          OpReturn",
     )
-    .replace("OpExtension", "OpCapability RayQueryKHR\nOpCapability ShaderClockKHR\n%amd = OpExtInstImport \"SPV_AMD_gcn_shader\"\nOpExtension");
+    .replace(
+        "OpExtension",
+        "OpCapability RayQueryKHR\n%amd = OpExtInstImport \"SPV_AMD_gcn_shader\"\nOpExtension",
+    );
     assert_eq!(
         unsupported(&source),
         [
             ("OpTypeRayQueryKHR".to_owned(), line_of(&source, "OpTypeRayQueryKHR")),
             ("OpExtInst SPV_AMD_gcn_shader TimeAMD".to_owned(), line_of(&source, "TimeAMD")),
-            ("OpReadClockKHR".to_owned(), line_of(&source, "OpReadClockKHR")),
+            ("OpDPdx".to_owned(), line_of(&source, "OpDPdx")),
         ]
     );
 }
@@ -126,7 +129,7 @@ fn a_function_with_an_unsupported_parameter_is_still_searched() {
         %callee = OpFunction %void None %callee_type
         %p = OpFunctionParameter %query
         %c = OpLabel
-        %q = OpReadClockKHR %uint2 %u1
+        %q = OpDPdx %float %f1
         OpReturn
         OpFunctionEnd";
     let source = text(declarations, "%h = OpUndef %query\n%r = OpFunctionCall %void %callee %h\nOpReturn");
@@ -134,7 +137,7 @@ fn a_function_with_an_unsupported_parameter_is_still_searched() {
         unsupported(&source),
         [
             ("OpTypeRayQueryKHR".to_owned(), line_of(&source, "OpTypeRayQueryKHR")),
-            ("OpReadClockKHR".to_owned(), line_of(&source, "OpReadClockKHR")),
+            ("OpDPdx".to_owned(), line_of(&source, "OpDPdx")),
         ]
     );
 }
