@@ -125,6 +125,8 @@ impl Walk<'_, '_> {
             | Type::Image(_)
             | Type::Sampler
             | Type::SampledImage(_)
+            | Type::AccelerationStructure
+            | Type::RayQuery
             | Type::Function { .. } => {
                 Err(Problem::invalid(line, "the type cannot be passed between stages"))
             }
