@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::contents::MAX_BYTES;
 use super::options::halves;
 use super::{Contents, LaunchError, Target};
-use crate::ir::image::{ImageFormat, ImageLayout, ImageType, Sampler};
+use crate::ir::image::{Dim, ImageFormat, ImageLayout, ImageType, Sampler};
 use crate::value::Byte;
 
 /// `TARGET=FORMAT:WxH[xD][,layers=N][,levels=N][,samples=N]:SPEC` of `--image`.
@@ -107,11 +107,12 @@ impl ImageSize {
         if layers % faces != 0 || !ty.arrayed && layers != faces {
             return Err(match (ty.arrayed, faces) {
                 (true, _) => format!("is made of cubes: layers come in sixes, not {layers}"),
-                (false, _) => format!("is not arrayed: it has {faces} layers"),
+                (false, 1) => "is not arrayed: it has no layers".to_owned(),
+                (false, _) => format!("is not arrayed: it has {faces} layers, its faces"),
             });
         }
         if self.levels > greatest.ilog2() + 1
-            || self.levels > 1 && (ty.multisampled || ty.dim.dimensions() == 1 && ty.dim.name() == "Buffer")
+            || self.levels > 1 && (ty.multisampled || ty.storage || ty.dim == Dim::Buffer)
         {
             return Err(format!("cannot have {} levels", self.levels));
         }
@@ -195,5 +196,87 @@ impl FromStr for SamplerSetting {
     fn from_str(text: &str) -> Result<Self, String> {
         let (target, sampler) = halves(text, "TARGET=nearest|linear,clamp|repeat")?;
         Ok(SamplerSetting { target: target.parse()?, sampler: sampler.parse()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::image::{Filter, TexelKind};
+
+    fn ty(dim: Dim, arrayed: bool, multisampled: bool, storage: bool) -> ImageType {
+        ImageType { dim, arrayed, multisampled, storage, format: None, texel: TexelKind::Float, width: 32 }
+    }
+
+    fn layout(text: &str, ty: ImageType) -> Result<String, String> {
+        let setting: ImageSetting = text.parse()?;
+        setting.size.layout(ty).map(|layout| layout.to_string())
+    }
+
+    #[test]
+    fn sizes_fit_the_type_of_the_image() {
+        let plane = ty(Dim::Two, false, false, false);
+        for (text, ty) in [
+            ("0.0=rgba8:4x2:zeros", plane),
+            ("0.0=rgba8:4x4,levels=3:undef", plane),
+            ("0.0=rgba8:4x2,layers=3:zeros", ty(Dim::Two, true, false, true)),
+            ("0.0=r32f:4x4,layers=12:zeros", ty(Dim::Cube, true, false, false)),
+            ("0.0=r32f:4x4:zeros", ty(Dim::Cube, false, false, false)),
+            ("0.0=r32f:7:words:1", ty(Dim::Buffer, false, false, true)),
+            ("0.0=r32f:7x1x2:words:1", ty(Dim::Three, false, false, true)),
+            ("0.0=r32f:2x2,samples=4:@texels.bin", ty(Dim::Two, false, true, false)),
+        ] {
+            let expected = text.split('=').skip(1).collect::<Vec<_>>().join("=");
+            let found = layout(text, ty).unwrap();
+            assert!(expected.starts_with(&format!("{found}:")), "{text}: {found}");
+        }
+        for (text, ty) in [
+            ("0.0=r32f:4:zeros", plane),
+            ("0.0=r32f:4x4x4:zeros", plane),
+            ("0.0=r32f:4x4,layers=2:zeros", plane),
+            ("0.0=r32f:4x4,levels=4:zeros", plane),
+            ("0.0=r32f:4x4,samples=2:zeros", plane),
+            ("0.0=r32f:4x4,samples=3:zeros", ty(Dim::Two, false, true, false)),
+            ("0.0=r32f:4x4,levels=2:zeros", ty(Dim::Two, false, false, true)),
+            ("0.0=r32f:4,levels=2:zeros", ty(Dim::Buffer, false, false, false)),
+            ("0.0=r32f:4x3:zeros", ty(Dim::Cube, false, false, false)),
+            ("0.0=r32f:4x4,layers=8:zeros", ty(Dim::Cube, true, false, false)),
+        ] {
+            assert!(layout(text, ty).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_are_parsed_strictly() {
+        for wrong in [
+            "",
+            "0.0",
+            "0.0=r32f",
+            "0.0=r32f:4x4",
+            "0.0=r32f:4x4:",
+            "0.0=r32f:0x4:zeros",
+            "0.0=r32f:4xx4:zeros",
+            "0.0=r32f:1x1x1x1:zeros",
+            "0.0=r32f:4x4,layers:zeros",
+            "0.0=r32f:4x4,faces=2:zeros",
+            "0.0=r33f:4x4:zeros",
+            "0.0=r32f:4x4:zeros:4x",
+        ] {
+            assert!(wrong.parse::<ImageSetting>().is_err(), "{wrong}");
+        }
+        let given: Result<ImageSetting, String> = "0.0=r32f:1x1:zeros:1".parse();
+        assert_eq!(given.map(|given| given.contents), Ok(ImageFill::Given(Contents::Zeros(1))));
+        let sampler: Result<SamplerSetting, String> = "%s=linear,repeat".parse();
+        assert_eq!(sampler.map(|setting| setting.sampler.filter), Ok(Filter::Linear));
+    }
+
+    #[test]
+    fn contents_have_the_size_of_the_image() {
+        let layout = "0.0=r8ui:5x1:undef".parse::<ImageSetting>().unwrap().size;
+        let layout = layout.layout(ty(Dim::Two, false, false, true)).unwrap();
+        let bytes = |fill: ImageFill| fill.fill(layout, "0.0").map(|contents| contents.bytes).ok();
+        assert_eq!(bytes(ImageFill::Zeros), Some(vec![Byte::Known(0); 5]));
+        assert_eq!(bytes(ImageFill::Undef), Some(vec![Byte::Undef; 5]));
+        assert_eq!(bytes(ImageFill::Given(Contents::Words(vec![1]))), None);
     }
 }

@@ -166,7 +166,7 @@ fn resized(layout: ImageLayout, touched: [u32; 4], size: fn(u32, u32) -> u32) ->
     }
     let faces = layout.dim.faces();
     if layout.layers > faces {
-        result.layers = size(layout.layers, touched[3]).div_ceil(faces) * faces;
+        result.layers = size(layout.layers, touched[3]).div_ceil(faces).saturating_mul(faces);
     }
     result
 }
@@ -197,13 +197,96 @@ pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageCont
     ImageContents { layout, bytes }
 }
 
-/// A float of small magnitude for a word, in quarters: 0 for 0, and different ones for small words.
+/// A float of small magnitude for a word, in eighths: 0 for 0, and different ones for small words.
 fn small_float(word: &[Byte]) -> u32 {
     let word = word.iter().rev().fold(0_u32, |word, byte| match byte {
         Byte::Known(byte) => word << 8 | u32::from(*byte),
         Byte::Undef => word << 8,
     });
-    let magnitude = ((word ^ word >> 23) & 0x3f) as f32 * 0.25;
+    let magnitude = ((word ^ word >> 23) & 0x3f) as f32 * 0.125;
     let value = if word >> 31 == 1 && magnitude != 0.0 { -magnitude } else { magnitude };
     value.to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::image::{ImageFormat, Resource, TexelKind};
+    use crate::ir::Variable;
+    use crate::launch::build::tests::{buffer, launch, program};
+    use crate::launch::inputs::Touched;
+    use crate::launch::{build_dispatch, inputs};
+
+    fn ty(dim: Dim, format: Option<&str>) -> ImageType {
+        let format: Option<ImageFormat> = format.map(|name| name.parse().unwrap());
+        let texel = format.map_or(TexelKind::Float, ImageFormat::kind);
+        ImageType { dim, arrayed: false, multisampled: false, storage: true, format, texel, width: 32 }
+    }
+
+    fn image(id: u32, binding: u32, ty: ImageType) -> Variable {
+        let class = crate::event::StorageClass::UniformConstant;
+        Variable { class, resource: Some(Resource::Image(ty)), line: id, ..buffer(id, 0, binding) }
+    }
+
+    fn slot(binding: u32) -> Slot {
+        Slot { set: 0, binding, element: None }
+    }
+
+    #[test]
+    fn an_automatic_image_is_as_large_as_a_trial_run_goes() {
+        let program =
+            program(vec![image(1, 0, ty(Dim::Two, Some("r32ui"))), image(2, 1, ty(Dim::Three, None))]);
+        let made = |texels: Vec<[u32; 4]>| {
+            let mut trial = |_: &crate::dispatch::Dispatch| Touched {
+                ends: vec![0; 2],
+                out_of_bounds: false,
+                texels: texels.clone(),
+            };
+            let made = inputs::inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap();
+            [0, 1].map(|binding| made[0].images[&slot(binding)].layout.to_string())
+        };
+        assert_eq!(made(vec![[12, 1, 1, 1], [2, 3, 1, 1]]), ["r32ui:12x1", "rgba32f:2x3x1"]);
+        // Nothing was named, or too much.
+        assert_eq!(made(vec![[0; 4], [u32::MAX; 4]]), ["r32ui:8x8", "rgba32f:8x8x4"]);
+    }
+
+    #[test]
+    fn contents_of_floats_are_small() {
+        for word in [0_u32, 1, 5, 63, 64, 0x7fff_ffff, u32::MAX, 0x8000_0000, 0x7fc0_0000] {
+            let value = f32::from_bits(small_float(&word.to_le_bytes().map(Byte::Known)));
+            assert!(value.abs() < 8.0 && (value != 0.0 || value.is_sign_positive()), "{word}: {value}");
+        }
+        let distinct: Vec<u32> =
+            (0..64_u32).map(|word| small_float(&word.to_le_bytes().map(Byte::Known))).collect();
+        assert!(distinct.iter().enumerate().all(|(place, value)| !distinct[..place].contains(value)));
+    }
+
+    #[test]
+    fn variables_of_one_slot_see_one_image() {
+        let program = program(vec![image(1, 0, ty(Dim::Two, None)), image(2, 0, ty(Dim::Two, Some("r32f")))]);
+        let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+        let launch = launch(1, 2, 2);
+        let made = inputs::inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
+        let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
+        assert_eq!(dispatch.object_of[0], dispatch.object_of[1]);
+        let [object] = &dispatch.objects[..] else { panic!() };
+        assert_eq!((object.key.as_str(), object.observed, object.constant), ("image:0.0", true, false));
+        assert_eq!(object.image.map(|layout| layout.to_string()).as_deref(), Some("r32f:8x8"));
+    }
+
+    #[test]
+    fn an_image_of_another_format_or_shape_is_not_bound() {
+        let bound = |ty| ImageBound { types: vec![(ty, 7)] };
+        let layout = bound(ty(Dim::Two, Some("r32f"))).usual_layout().unwrap();
+        assert_eq!(bound(ty(Dim::Two, Some("r32f"))).objection(&layout), None);
+        assert_eq!(bound(ty(Dim::Two, None)).objection(&layout), None);
+        for other in [ty(Dim::Two, Some("rgba8")), ty(Dim::Three, Some("r32f")), ty(Dim::Two, Some("r32ui"))]
+        {
+            let line = bound(other).objection(&layout).map(|(line, _)| line);
+            assert_eq!(line, Some(7), "{other:?}");
+        }
+        let given = ImageContents { layout, bytes: Vec::new() };
+        let error = bound(ty(Dim::Two, Some("rgba8"))).contents(slot(0), Some(&given));
+        assert!(matches!(error, Err(LaunchError::Unsupported { line: 7, .. })));
+    }
 }

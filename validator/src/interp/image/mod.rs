@@ -148,7 +148,7 @@ impl Machine<'_> {
         position.layer = numbers.get(dimensions).copied().unwrap_or(0);
         if let Some(offset) = op.operands.offset {
             let Some(offset) = self.texel_offset(offset, 0) else { return Ok(None) };
-            position.at.iter_mut().zip(offset).for_each(|(at, by)| *at += by);
+            position.at.iter_mut().zip(offset).for_each(|(at, by)| *at = at.saturating_add(by));
         }
         for (operand, place) in [
             (op.operands.lod, &mut position.level),

@@ -191,7 +191,7 @@ impl Machine<'_> {
         let Some(mut lookup) = self.lookup(&sampler, reference, width) else { return Ok(None) };
         let directions = if layout.dim == Dim::Cube { 3 } else { 2 };
         let place = place(&numbers, directions, (layout, op.ty.arrayed), &sampler, 0, &mut lookup);
-        let mut base = [0; 2];
+        let mut base = [0_i64; 2];
         for (base, at) in base.iter_mut().zip(place.at) {
             *base = (at - 0.5).floor() as i64;
             lookup.exact &= !is_near_boundary(at - 0.5);
@@ -199,13 +199,13 @@ impl Machine<'_> {
         for (number, corner) in [[0, 1], [1, 1], [1, 0], [0, 0]].into_iter().enumerate() {
             let by = match (op.operands.offsets, op.operands.offset) {
                 (Some(offsets), _) => self.texel_offset(offsets, 2 * number as u32),
-                (None, Some(offset)) => {
-                    self.texel_offset(offset, 0).map(|by| [by[0] + corner[0], by[1] + corner[1], 0])
-                }
+                (None, Some(offset)) => self
+                    .texel_offset(offset, 0)
+                    .map(|by| [by[0].saturating_add(corner[0]), by[1].saturating_add(corner[1]), 0]),
                 (None, None) => Some([corner[0], corner[1], 0]),
             };
             let Some(by) = by else { return Ok(None) };
-            let at = [base[0] + by[0], base[1] + by[1], 0];
+            let at = [base[0].saturating_add(by[0]), base[1].saturating_add(by[1]), 0];
             tap(at, place, layout, &sampler, 1.0, &mut lookup);
         }
         Ok(Some(lookup))
@@ -387,7 +387,7 @@ fn nearest(
     let mut at = [0; 3];
     let dimensions = layout.dim.dimensions();
     for ((at, number), by) in at.iter_mut().zip(place.at).zip(offset).take(dimensions) {
-        *at = number.floor() as i64 + by;
+        *at = (number.floor() as i64).saturating_add(by);
         lookup.exact &= !is_near_boundary(number);
     }
     let extent = layout.level_extent(place.level);
@@ -414,7 +414,8 @@ fn linear(
         for dimension in 0..dimensions {
             let fraction = place.at[dimension] - 0.5 - lowest[dimension];
             let upper = corner >> dimension & 1;
-            at[dimension] = lowest[dimension] as i64 + upper as i64 + offset[dimension];
+            at[dimension] =
+                (lowest[dimension] as i64).saturating_add(offset[dimension].saturating_add(upper as i64));
             share *= if upper == 1 { fraction } else { 1.0 - fraction };
         }
         if share > 0.0 {

@@ -36,9 +36,9 @@ impl ImageLayout {
     }
 
     fn level_bytes(&self, level: u32) -> u64 {
-        let texels = self.level_extent(level).iter().map(|&size| u64::from(size)).product::<u64>();
-        let of_each = u64::from(self.samples) * u64::from(self.format.bytes());
-        texels.saturating_mul(u64::from(self.layers)).saturating_mul(of_each)
+        let [width, height, depth] = self.level_extent(level);
+        let factors = [width, height, depth, self.layers, self.samples, self.format.bytes()];
+        factors.into_iter().fold(1, |bytes: u64, factor| bytes.saturating_mul(u64::from(factor)))
     }
 
     /// Bytes of the whole image.

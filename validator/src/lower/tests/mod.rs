@@ -3,6 +3,7 @@
 mod control_flow;
 mod floats;
 mod glsl;
+mod images;
 mod interfaces;
 mod memory;
 mod reporting;
