@@ -37,8 +37,8 @@ fn lowered(capabilities: &str, declarations: &str, body: &str) -> Program {
 }
 
 fn image_ops(program: &Program) -> Vec<&ImageOp> {
-    let image = |op| if let &Op::Image(ref op) = op { Some(&**op) } else { None };
-    main_of(program).code.iter().filter_map(|inst| image(&inst.op)).collect()
+    let code = main_of(program).code.iter();
+    code.filter_map(|inst| if let Op::Image(op) = &inst.op { Some(&**op) } else { None }).collect()
 }
 
 #[test]
