@@ -77,6 +77,9 @@ pub struct Entry {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Modes {
+    /// Something is decorated Restrict or RestrictPointer: then physical pointers may not lead to one
+    /// buffer without being told to.
+    pub restrict: bool,
     pub maximally_reconverges: bool,
     pub subgroup_size: Option<u32>,
     /// Some instruction acts on the invocations of the subgroup that execute the same dynamic instance.

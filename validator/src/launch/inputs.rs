@@ -327,8 +327,11 @@ impl<'a> Generator<'a> {
             Some(given) => given.clone(),
             None => words.take(u64::MAX, self.push_size, Use::Parameters),
         };
+        // What aliases may be taken for what does not.
+        let shared = !self.before.modes.restrict && matches!(kind, Kind::Boundary(turn) if turn % 2 == 1);
         let filled = Memories { buffers: &mut memories, push: &mut push };
-        let physical = physical::place(self.before, self.launch, filled, &mut words, &wanted.physical)?;
+        let physical =
+            physical::place(self.before, self.launch, filled, &mut words, &wanted.physical, shared)?;
         let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
             .bounds
             .keys()

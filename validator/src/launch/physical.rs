@@ -69,13 +69,15 @@ pub struct Memories<'a> {
     pub push: &'a mut Vec<Byte>,
 }
 
-/// Puts the pointers into memory, and says where they lead.
+/// Puts the pointers into memory, and says where they lead. With `shared` the pointers of one type in push
+/// constants and bound buffers lead to one buffer.
 pub fn place(
     program: &Program,
     launch: &Launch,
     memories: Memories<'_>,
     words: &mut Words<'_>,
     sizes: &Sizes,
+    shared: bool,
 ) -> Result<Vec<PhysicalBuffer>, LaunchError> {
     let mut placer = Placer {
         program,
@@ -83,6 +85,8 @@ pub fn place(
         memories,
         words,
         sizes,
+        shared,
+        first: BTreeMap::new(),
         placed: Vec::new(),
         patched: BTreeSet::new(),
         keys: BTreeSet::new(),
@@ -119,6 +123,9 @@ struct Placer<'a, 'w, 'v> {
     memories: Memories<'a>,
     words: &'w mut Words<'v>,
     sizes: &'a Sizes,
+    shared: bool,
+    /// With `shared`: the address that pointers to a type lead to.
+    first: BTreeMap<u32, u64>,
     placed: Vec<PhysicalBuffer>,
     patched: BTreeSet<(Holder, u32)>,
     keys: BTreeSet<String>,
@@ -216,6 +223,11 @@ impl<'a> Placer<'a, '_, '_> {
             self.write(pending.holder, offset, 0);
             return None;
         };
+        let shared = self.shared && pending.depth == 0;
+        if let (true, None, Some(first)) = (shared, given, self.first.get(&member.pointee)) {
+            self.write(pending.holder, offset, *first);
+            return None;
+        }
         let salt = self.placed.len() as u64 | 1 << 48;
         let bytes = match given {
             Some(given) => given.clone(),
@@ -223,6 +235,9 @@ impl<'a> Placer<'a, '_, '_> {
         };
         let address = self.next_address();
         self.write(pending.holder, offset, address);
+        if pending.depth == 0 {
+            self.first.entry(member.pointee).or_insert(address);
+        }
         self.keys.insert(key.clone());
         let prefix = format!("{}.", key.trim_start_matches("ptr:"));
         self.placed.push(PhysicalBuffer { address, source: PhysicalSource::Own { key, bytes } });
@@ -350,6 +365,20 @@ mod tests {
         // Far apart, and a few bytes from an overflow of the low word.
         assert!(input.physical.windows(2).all(|pair| pair[1].address - pair[0].address == 1 << 32));
         assert_eq!(input.physical[0].address as u32, 0xffff_ff00);
+    }
+
+    #[test]
+    fn pointers_of_one_type_share_a_buffer_in_some_inputs() {
+        let mut program = linked(16, vec![member(0, Some("a"), 0), member(8, Some("b"), 0)]);
+        let shares = |program: &Program| {
+            let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+            let made = inputs(program, None, &launch(1, 1, 1), 4, 0, &mut untried).unwrap();
+            made.iter().map(|input| pointer(&input.push, 0) == pointer(&input.push, 8)).collect::<Vec<_>>()
+        };
+        // zeros, distinct, boundary 1, boundary 2
+        assert_eq!(shares(&program), [false, false, false, true]);
+        program.modes.restrict = true;
+        assert_eq!(shares(&program), [false; 4]);
     }
 
     #[test]

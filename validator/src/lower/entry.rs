@@ -4,6 +4,7 @@ use rspirv::spirv::{
     AddressingModel, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model, Op as Opcode,
 };
 
+use super::decorations::Decoration as Decorated;
 use super::error::{LowerError, Problem, Problems};
 use super::globals::Globals;
 use super::index::Index;
@@ -80,7 +81,7 @@ pub(super) fn select(module: &Module, name: Option<&str>) -> Result<EntryPoint, 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LocalSize {
     /// Execution mode LocalSize.
-    Literal([u32; 3]),
+    Literal([u32; 3], Line),
     /// Execution mode LocalSizeId, or the parts of the constant that is decorated WorkgroupSize.
     Constants([u32; 3], Line),
     /// The constant that is decorated WorkgroupSize, where it is not put together from parts.
@@ -114,7 +115,7 @@ impl LocalSize {
             let mode = instruction.word(1).and_then(ExecutionMode::from_u32);
             match (instruction.op(), mode, three(instruction.words_from(2))) {
                 (Some(Opcode::ExecutionMode), Some(ExecutionMode::LocalSize), Some(size)) => {
-                    found = LocalSize::Literal(size);
+                    found = LocalSize::Literal(size, instruction.line);
                 }
                 (Some(Opcode::ExecutionModeId), Some(ExecutionMode::LocalSizeId), Some(ids)) => {
                     found = LocalSize::Constants(ids, instruction.line);
@@ -140,7 +141,7 @@ impl LocalSize {
     /// The extents.
     pub fn value(&self, globals: &Globals) -> Result<[u32; 3], Problem> {
         let (size, line) = match *self {
-            LocalSize::Literal(size) => (size, 0),
+            LocalSize::Literal(size, line) => (size, line),
             LocalSize::Constants(ids, line) => {
                 let mut size = [0; 3];
                 for (extent, &id) in size.iter_mut().zip(&ids) {
@@ -174,7 +175,7 @@ impl LocalSize {
                 let own = constants.iter().find(|constant| constant.result_id == id);
                 own.and_then(|constant| constant.spec_id)
             }),
-            LocalSize::Literal(_) | LocalSize::Whole(..) | LocalSize::Missing(_) => [None; 3],
+            LocalSize::Literal(..) | LocalSize::Whole(..) | LocalSize::Missing(_) => [None; 3],
         }
     }
 
@@ -183,7 +184,7 @@ impl LocalSize {
         match self {
             LocalSize::Constants(ids, _) => ids.iter().any(|&id| globals.constants.is_specialised(id)),
             LocalSize::Whole(id, _) => globals.constants.is_specialised(*id),
-            LocalSize::Literal(_) | LocalSize::Missing(_) => false,
+            LocalSize::Literal(..) | LocalSize::Missing(_) => false,
         }
     }
 }
@@ -219,7 +220,12 @@ pub(super) fn memory_model(module: &Module, problems: &mut Problems) -> MemoryMo
 
 /// The execution modes of an entry point that change execution.
 pub(super) fn modes(globals: &Globals, entry: &EntryPoint, problems: &mut Problems) -> Modes {
-    let mut modes = Modes { floats: float_modes(globals.module), ..Modes::default() };
+    let restricts = |decoration| globals.decorations.carriers(decoration).next().is_some();
+    let mut modes = Modes {
+        floats: float_modes(globals.module),
+        restrict: restricts(Decorated::Restrict) || restricts(Decorated::RestrictPointer),
+        ..Modes::default()
+    };
     let declarations = globals.index.module_scope.clone().filter_map(|at| globals.module.instruction(at));
     for instruction in declarations {
         let is_mode = matches!(instruction.op(), Some(Opcode::ExecutionMode | Opcode::ExecutionModeId));

@@ -30,9 +30,8 @@ fn everything_unsupported_is_named_at_once() {
 
 #[test]
 fn what_is_not_reached_is_not_reported() {
-    let source = text("%event = OpTypeEvent", "OpReturn")
-        .replace("OpExtension", "OpExtension \"SPV_KHR_ray_query\"\nOpExtension");
-    assert!(lower(&read(&source), &LowerOptions::default()).is_ok());
+    let source = text("%event = OpTypeEvent", "OpReturn");
+    assert!(lower(&read_leniently(&source), &LowerOptions::default()).is_ok());
 }
 
 #[test]
