@@ -97,7 +97,7 @@ impl Choices {
             environment: "quiet".to_owned(),
             reconvergence: if options.structural_reconvergence { "structural" } else { "inconclusive" }
                 .to_owned(),
-            floats: options.floats.name().to_owned(),
+            floats: options.floats.name(),
             ignore: options.ignore.iter().map(ToString::to_string).collect(),
             target_env: options.target_env.clone(),
             launch,

@@ -2,6 +2,7 @@
 
 mod choices;
 mod error;
+mod intervals;
 mod options;
 mod outcomes;
 mod pair;

@@ -21,19 +21,23 @@ pub enum Legacy {
 /// How results of float operations are compared (DESIGN section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Floats {
-    /// Bit by bit; where that fails and the environment leaves results open, nothing follows.
+    /// Bit by bit; where that fails and the environment leaves results open, by the intervals of what it
+    /// permits.
     #[default]
     Spec,
     /// Bit by bit.
     Exact,
+    /// As `Spec`, but open results are alike within so many units in the last place.
+    Ulp(u32),
 }
 
 impl Floats {
     /// Its name in reports and for `--float`.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Floats::Spec => "spec",
-            Floats::Exact => "exact",
+            Floats::Spec => "spec".to_owned(),
+            Floats::Exact => "exact".to_owned(),
+            Floats::Ulp(units) => format!("ulp:{units}"),
         }
     }
 }

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
+use super::intervals::{self, IntervalSide, Judgement, Tolerance};
 use super::options::{CheckOptions, Floats, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::result::{CheckReport, Explored, LegacyRun, Role, Run, UnsupportedConstruct};
 use super::self_check::self_check;
 use super::watch::Watch;
 use crate::behaviour::Produced;
-use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict};
+use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explain::{self, New};
@@ -251,9 +252,9 @@ impl Checker<'_> {
         }
         let mut after = self.explore(pair, Role::After, &before.behaviours.produced);
         self.speculate_to_fixed_point(pair, &mut before, &mut after);
-        let comparison = refines(before.side(), after.side(), &options);
+        let comparison = self.compare(pair, &before, &after, false);
         let why = self.explanation(pair, &comparison, &after);
-        let reverse = self.options.both_ways.then(|| refines(after.side(), before.side(), &options));
+        let reverse = self.options.both_ways.then(|| self.compare(pair, &before, &after, true));
         Run {
             entry: pair.before.entry.name.clone(),
             input,
@@ -264,6 +265,49 @@ impl Checker<'_> {
             reverse,
             legacy: None,
         }
+    }
+
+    /// Compares the behaviours, and where floats alone keep that from deciding, what they may be.
+    /// `swapped`: before against after.
+    fn compare(&self, pair: &Pair<'_>, before: &Explored, after: &Explored, swapped: bool) -> Comparison {
+        let (old, new) = if swapped { (after, before) } else { (before, after) };
+        let options = self.compare_options();
+        let mut comparison = refines(old.side(), new.side(), &options);
+        let tolerance = match self.options.floats {
+            Floats::Exact => return comparison,
+            Floats::Spec => Tolerance::Permitted,
+            Floats::Ulp(units) => Tolerance::Units(units),
+        };
+        let floats_alone = comparison.reasons.len() == 1 && comparison.reasons[0].starts_with(FLOAT_REASON);
+        if !floats_alone {
+            return comparison;
+        }
+        self.watch.enter(format!("{}: intervals of floats", pair.name));
+        match intervals::judge(pair.explored(old), pair.explored(new), &comparison, tolerance) {
+            Judgement::Unknown => {}
+            Judgement::Permitted => {
+                comparison.verdict = Verdict::Refines;
+                comparison.violation = None;
+                comparison.reasons.clear();
+                let told = match tolerance {
+                    Tolerance::Permitted => {
+                        "floats differ in bits that the environment leaves open".to_owned()
+                    }
+                    Tolerance::Units(units) => {
+                        format!("floats differ by at most {units} units in the last place")
+                    }
+                };
+                comparison.notes.push(told);
+            }
+            Judgement::Violates(difference) => {
+                let exact = CompareOptions { open_floats: false, ..options };
+                comparison = refines(old.side(), new.side(), &exact);
+                if let (Some(violation), Some(difference)) = (&mut comparison.violation, difference) {
+                    violation.difference = Some(difference);
+                }
+            }
+        }
+        comparison
     }
 
     /// What one module produces the other one's reads may speculate: searches are run again until
@@ -352,7 +396,7 @@ impl Checker<'_> {
         CompareOptions {
             keep_races: self.options.races == Races::Keep,
             strict_hangs: self.options.strict_hangs,
-            open_floats: self.options.floats == Floats::Spec,
+            open_floats: self.options.floats != Floats::Exact,
             ignore: self.options.ignore.clone(),
         }
     }
@@ -406,6 +450,15 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// A side of the pair, as the intervals of its floats want it.
+    fn explored<'b>(&'b self, side: &'b Explored) -> IntervalSide<'b> {
+        let program = match side.role {
+            Role::Before | Role::Module => self.before,
+            Role::After => self.after,
+        };
+        IntervalSide { program, dispatch: &side.dispatch, behaviours: &side.behaviours }
+    }
+
     fn before_side(&self) -> explain::Side<'_> {
         explain::Side { program: self.before, dispatch: &self.before_dispatch }
     }

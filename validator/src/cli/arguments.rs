@@ -250,7 +250,7 @@ pub struct ChoiceArguments {
     /// How GLSL450 and Simple modules are read
     #[arg(long, value_enum, default_value_t = LegacyChoice::Spec)]
     pub legacy: LegacyChoice,
-    /// How floats are compared (ulp:N is not supported yet)
+    /// How floats are compared: bit by bit, by what the environment permits, or within N units in the last place
     #[arg(long, value_name = "exact|spec|ulp:N", default_value = "spec")]
     pub float: String,
     #[command(flatten)]
@@ -289,12 +289,10 @@ impl ChoiceArguments {
         match self.float.as_str() {
             "spec" => Ok(Floats::Spec),
             "exact" => Ok(Floats::Exact),
-            other if other.strip_prefix("ulp:").is_some_and(|number| number.parse::<u32>().is_ok()) => {
-                Err(CliError::Usage(format!(
-                    "--float {other} is not supported yet by this version: floats are compared bit by bit"
-                )))
-            }
-            other => Err(CliError::Usage(format!("--float '{other}' is none of exact, spec, ulp:N"))),
+            other => match other.strip_prefix("ulp:").map(str::parse) {
+                Some(Ok(units)) => Ok(Floats::Ulp(units)),
+                _ => Err(CliError::Usage(format!("--float '{other}' is none of exact, spec, ulp:N"))),
+            },
         }
     }
 }

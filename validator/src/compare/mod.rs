@@ -9,6 +9,6 @@ mod refinement;
 mod trace;
 mod verdict;
 
-pub use matching::ObjectMatch;
-pub use refinement::{refines, CompareOptions, Comparison, Side, Subject, Violation};
+pub use matching::{Difference, ObjectMatch};
+pub use refinement::{refines, CompareOptions, Comparison, Side, Subject, Violation, FLOAT_REASON};
 pub use verdict::{Verdict, ViolationKind};

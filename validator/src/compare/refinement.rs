@@ -127,6 +127,9 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
     comparison
 }
 
+/// What the reason begins with where a float may explain a difference.
+pub const FLOAT_REASON: &str = "float:";
+
 /// Operations that a reason names of each side.
 const NAMED_OPERATIONS: usize = 4;
 
@@ -136,7 +139,7 @@ fn float_reason(before: Side<'_>, after: Side<'_>, kind: ViolationKind) -> Optio
     let sides: Vec<String> = [before, after].into_iter().filter_map(open_operations).collect();
     (!sides.is_empty()).then(|| {
         format!(
-            "float: {} has {} that {} does not show, but the environment leaves the results of {} open \
+            "{FLOAT_REASON} {} has {} that {} does not show, but the environment leaves the results of {} open \
              (--float exact compares bit by bit)",
             after.name,
             describe(kind),

@@ -37,6 +37,7 @@ mod own_memory;
 mod physical;
 mod pointer;
 mod ray;
+mod shade;
 pub mod subgroup;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,12 @@ pub use convergence::Convergence;
 pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
+pub use shade::{ulp, Interval, ShadedMemory, Shades};
+
+/// The value of a float of 16, 32 or 64 bits; `None` for other widths.
+pub fn float_value(width: u8, bits: u64) -> Option<f64> {
+    float::to_double(width, bits).ok()
+}
 
 /// The memory that invocations share, as the interpreter sees it.
 ///

@@ -27,6 +27,11 @@ impl OwnMemory {
         number
     }
 
+    /// The byte behind the last object.
+    pub(super) fn end(&self) -> u32 {
+        self.bits.len() as u32
+    }
+
     /// Number of objects.
     pub(super) fn count(&self) -> u32 {
         self.objects.len() as u32
@@ -114,6 +119,13 @@ impl OwnMemory {
 /// A place in [`OwnMemory`], checked against its object's bounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnAddress(u32);
+
+impl OwnAddress {
+    /// The byte, counted over all objects.
+    pub(super) const fn byte(self) -> u32 {
+        self.0
+    }
+}
 
 /// A component from its bytes in shared memory.
 pub(super) fn from_bytes(kind: LeafKind, bytes: &[Byte]) -> Scalar {

@@ -15,6 +15,7 @@ mod integers;
 mod loops;
 mod memory;
 mod physical;
+mod shades;
 
 use super::*;
 use crate::dispatch::{Dispatch, Object, Place};

@@ -1,0 +1,452 @@
+//! Where floats may be why two sides differ: both are run once more, with the interval of every float
+//! that an implementation may compute otherwise, and the intervals in the final memory are compared.
+//!
+//! That is one interleaving, so that it says something of modules only that have one outcome each. It
+//! must end with that outcome, and nothing but floats may hang on floats.
+
+use std::collections::BTreeMap;
+
+use crate::behaviour::{Behaviours, End, Outcome};
+use crate::compare::{Comparison, Difference, Subject, ViolationKind};
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Atomicity, UndefinedKind};
+use crate::interp::{
+    float_value, ulp, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
+};
+use crate::ir::Program;
+use crate::value::Byte;
+
+/// Instructions of a whole run.
+const BUDGET: u64 = 4_000_000;
+
+/// Instructions until the next invocation has its turn, so that spinning on another one ends.
+const TURN: u64 = 4_096;
+
+/// One side, as it was explored.
+#[derive(Clone, Copy)]
+pub(super) struct IntervalSide<'a> {
+    pub program: &'a Program,
+    pub dispatch: &'a Dispatch,
+    pub behaviours: &'a Behaviours,
+}
+
+/// Which results of floats may stand for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tolerance {
+    /// What the environment permits.
+    Permitted,
+    /// So many units in the last place.
+    Units(u32),
+}
+
+/// What the intervals say of a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// Every result of after is one that before may have.
+    Permitted,
+    /// No permitted result explains it; for memory, where.
+    Violates(Option<Difference>),
+    /// Nothing.
+    Unknown,
+}
+
+/// Judges the violation that the comparison found.
+pub(super) fn judge(
+    before: IntervalSide<'_>,
+    after: IntervalSide<'_>,
+    comparison: &Comparison,
+    tolerance: Tolerance,
+) -> Judgement {
+    let Some(violation) = &comparison.violation else { return Judgement::Unknown };
+    let Some(first) = only_outcome(before.behaviours).filter(|_| is_whole(before.behaviours)) else {
+        return Judgement::Unknown;
+    };
+    let Some(seen_before) = run(before).filter(|seen| seen.fault.is_none()) else {
+        return Judgement::Unknown;
+    };
+    let Some(seen_after) = run(after) else { return Judgement::Unknown };
+    if seen_before.outcome(before.dispatch) != first.memory {
+        return Judgement::Unknown;
+    }
+    match (violation.kind, violation.subject) {
+        (ViolationKind::NewOutcome, Subject::Outcome(_)) => {
+            let Some(second) = only_outcome(after.behaviours).filter(|_| is_whole(after.behaviours)) else {
+                return Judgement::Unknown;
+            };
+            let traces = first.volatile.iter().chain(&second.volatile).all(Vec::is_empty);
+            if !traces || seen_after.fault.is_some() || seen_after.outcome(after.dispatch) != second.memory {
+                return Judgement::Unknown;
+            }
+            compare(before.dispatch, &seen_before, after.dispatch, &seen_after, tolerance)
+        }
+        (ViolationKind::NewUndefined, Subject::Undefined(index)) => {
+            let found = after.behaviours.undefined.get(index).map(|(undefined, _)| undefined.kind);
+            if found.is_some() && found == seen_after.fault {
+                Judgement::Violates(None)
+            } else {
+                Judgement::Unknown
+            }
+        }
+        // Who races does not hang on a float.
+        (ViolationKind::NewRace, Subject::Undefined(_)) if seen_after.fault.is_none() => {
+            Judgement::Violates(None)
+        }
+        _ => Judgement::Unknown,
+    }
+}
+
+/// Whether nothing was cut.
+fn is_whole(behaviours: &Behaviours) -> bool {
+    behaviours.complete && behaviours.bounded.is_none() && behaviours.stopped.is_none()
+}
+
+fn only_outcome(behaviours: &Behaviours) -> Option<&Outcome> {
+    match &behaviours.outcomes[..] {
+        [(outcome, _)] if outcome.end == End::Terminated && behaviours.undefined.is_empty() => Some(outcome),
+        _ => None,
+    }
+}
+
+/// What a run with intervals came to.
+struct Seen {
+    memory: PlainMemory,
+    shades: ShadedMemory,
+    /// The first fault, which ends the run.
+    fault: Option<UndefinedKind>,
+}
+
+impl Seen {
+    fn bytes(&self, dispatch: &Dispatch, object: usize) -> &[Byte] {
+        let Some(object) = dispatch.objects.get(object) else { return &[] };
+        let space = self.memory.spaces.get(object.memory as usize).map_or(&[][..], Vec::as_slice);
+        space.get(..object.initial.len()).unwrap_or(space)
+    }
+
+    /// The observed memory, as the outcome has it.
+    fn outcome(&self, dispatch: &Dispatch) -> Vec<Vec<Byte>> {
+        let observed = (0..dispatch.objects.len()).filter(|index| dispatch.objects[*index].observed);
+        observed.map(|index| self.bytes(dispatch, index).to_vec()).collect()
+    }
+}
+
+/// Runs all invocations in turn; `None` where that cannot be followed, or more than floats hangs on
+/// a float.
+fn run(side: IntervalSide<'_>) -> Option<Seen> {
+    let IntervalSide { program, dispatch, .. } = side;
+    if program.modes.floats.always_inexact.is_some() {
+        return None;
+    }
+    let mut seen = Seen { memory: PlainMemory::new(dispatch), shades: ShadedMemory::default(), fault: None };
+    let count = dispatch.places.len() as u32;
+    let mut invocations: Vec<(Invocation, Shades, State)> = (0..count)
+        .map(|index| (Invocation::new(program, dispatch, index), Shades::default(), State::Running))
+        .collect();
+    let mut budget = BUDGET;
+    loop {
+        let mut moved = false;
+        for (invocation, shades, state) in &mut invocations {
+            if *state != State::Running {
+                continue;
+            }
+            moved = true;
+            let turn = TURN.min(budget);
+            let mut fuel = turn;
+            *state = turn_of(side, invocation, shades, &mut seen, &mut fuel)?;
+            if shades.depends.is_some() {
+                return None;
+            }
+            if seen.fault.is_some() {
+                return Some(seen);
+            }
+            budget = budget.checked_sub((turn - fuel).max(1))?;
+            if budget == 0 {
+                return None;
+            }
+        }
+        if !moved {
+            // Everybody is at a barrier or done.
+            let waiting = invocations.iter_mut().filter(|(_, _, state)| *state == State::Waiting);
+            if waiting.map(|(_, _, state)| *state = State::Running).count() == 0 {
+                return Some(seen);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Waiting,
+    Done,
+}
+
+fn turn_of(
+    side: IntervalSide<'_>,
+    invocation: &mut Invocation,
+    shades: &mut Shades,
+    seen: &mut Seen,
+    fuel: &mut u64,
+) -> Option<State> {
+    loop {
+        let Seen { memory, shades: shared, fault } = &mut *seen;
+        match invocation.run_shaded(side.program, side.dispatch, memory, shades, shared, fuel) {
+            Stop::Barrier { .. } => return Some(State::Waiting),
+            Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
+            Stop::OutOfFuel => return Some(State::Running),
+            Stop::Finished => return Some(State::Done),
+            Stop::Fault(found) => {
+                *fault = Some(found.kind);
+                return Some(State::Done);
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Memory that settles every access.
+struct PlainMemory {
+    /// Bytes of each location space, by its number.
+    spaces: Vec<Vec<Byte>>,
+    /// Location space and size of each object.
+    objects: Vec<(u32, u32)>,
+}
+
+impl PlainMemory {
+    fn new(dispatch: &Dispatch) -> Self {
+        let spaces = dispatch.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
+        let mut memory = PlainMemory { spaces: vec![Vec::new(); spaces as usize], objects: Vec::new() };
+        for object in &dispatch.objects {
+            memory.objects.push((object.memory, object.initial.len() as u32));
+            if let Some(space) = memory.spaces.get_mut(object.memory as usize) {
+                if space.len() < object.initial.len() {
+                    space.clone_from(&object.initial);
+                }
+            }
+        }
+        memory
+    }
+
+    fn space(&mut self, object: u32) -> Option<&mut Vec<Byte>> {
+        let (space, _) = *self.objects.get(object as usize)?;
+        self.spaces.get_mut(space as usize)
+    }
+}
+
+impl SharedMemory for PlainMemory {
+    fn size(&self, object: u32) -> u32 {
+        self.objects.get(object as usize).map_or(0, |(_, size)| *size)
+    }
+
+    fn read(&mut self, access: &Access, _: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        let Some(space) = self.space(access.object) else { return false };
+        let bytes = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
+        for (slot, at) in out.iter_mut().zip(bytes) {
+            *slot = space.get(at as usize).copied().unwrap_or(Byte::Undef);
+        }
+        true
+    }
+
+    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(space) = self.space(access.object) else { return Written::Event };
+        let places = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
+        for (byte, at) in bytes.iter().zip(places) {
+            if let Some(slot) = space.get_mut(at as usize) {
+                *slot = *byte;
+            }
+        }
+        Written::Changed
+    }
+}
+
+/// Compares the final memory of both, object by object.
+fn compare(
+    before: &Dispatch,
+    seen_before: &Seen,
+    after: &Dispatch,
+    seen_after: &Seen,
+    tolerance: Tolerance,
+) -> Judgement {
+    let keys = |dispatch: &Dispatch| -> BTreeMap<String, usize> {
+        let observed = dispatch.objects.iter().enumerate().filter(|(_, object)| object.observed);
+        observed.map(|(index, object)| (object.key.clone(), index)).collect()
+    };
+    let (of_before, of_after) = (keys(before), keys(after));
+    if !of_before.keys().eq(of_after.keys()) {
+        return Judgement::Unknown;
+    }
+    let mut judgement = Judgement::Permitted;
+    for ((key, b), a) in of_before.iter().zip(of_after.values()) {
+        let shades = |dispatch: &Dispatch, seen: &Seen, index: usize| -> BTreeMap<u32, (u32, Interval)> {
+            let space = dispatch.objects[index].memory;
+            seen.shades.of_space(space).map(|(start, bytes, interval)| (start, (bytes, interval))).collect()
+        };
+        let sides = [
+            Memory { bytes: seen_before.bytes(before, *b), shades: shades(before, seen_before, *b) },
+            Memory { bytes: seen_after.bytes(after, *a), shades: shades(after, seen_after, *a) },
+        ];
+        match compare_object(&sides, tolerance) {
+            Found::Permitted => {}
+            Found::Differs(offset) => {
+                return Judgement::Violates(Some(Difference { key: key.clone(), offset }));
+            }
+            Found::Unknown => judgement = Judgement::Unknown,
+        }
+    }
+    judgement
+}
+
+/// The final contents of an object.
+struct Memory<'a> {
+    bytes: &'a [Byte],
+    /// Bytes and interval of each float that may be another one, by its first byte.
+    shades: BTreeMap<u32, (u32, Interval)>,
+}
+
+enum Found {
+    Permitted,
+    Differs(usize),
+    Unknown,
+}
+
+fn compare_object([before, after]: &[Memory<'_>; 2], tolerance: Tolerance) -> Found {
+    if before.bytes.len() != after.bytes.len() {
+        return Found::Unknown;
+    }
+    let mut covered = vec![false; before.bytes.len()];
+    let mut found = Found::Permitted;
+    let starts: std::collections::BTreeSet<u32> =
+        before.shades.keys().chain(after.shades.keys()).copied().collect();
+    for start in starts {
+        let (b, a) = (before.shades.get(&start), after.shades.get(&start));
+        let lengths = [b, a].map(|shade| shade.map(|(bytes, _)| *bytes));
+        let length = lengths[0].or(lengths[1]).unwrap_or(0) as usize;
+        let range = start as usize..start as usize + length;
+        let Some(slots) = covered.get_mut(range.clone()) else { return Found::Unknown };
+        let alike = lengths.iter().flatten().all(|other| *other as usize == length);
+        if !alike || slots.contains(&true) {
+            return Found::Unknown;
+        }
+        slots.fill(true);
+        match compare_float(before, after, range, [b, a].map(|shade| shade.map(|(_, it)| *it)), tolerance) {
+            Found::Permitted => {}
+            Found::Differs(offset) => return Found::Differs(offset),
+            Found::Unknown => found = Found::Unknown,
+        }
+    }
+    let exact = before
+        .bytes
+        .iter()
+        .zip(after.bytes)
+        .zip(&covered)
+        .position(|((b, a), covered)| !covered && *b != Byte::Undef && b != a);
+    exact.map_or(found, Found::Differs)
+}
+
+fn compare_float(
+    before: &Memory<'_>,
+    after: &Memory<'_>,
+    range: std::ops::Range<usize>,
+    [b, a]: [Option<Interval>; 2],
+    tolerance: Tolerance,
+) -> Found {
+    let bytes = [&before.bytes[range.clone()], &after.bytes[range.clone()]];
+    if bytes[0] == bytes[1] || bytes[0].iter().all(|byte| *byte == Byte::Undef) {
+        return Found::Permitted;
+    }
+    let width = 8 * range.len() as u8;
+    let (Some(old), Some(new)) = (float(width, bytes[0]), float(width, bytes[1])) else {
+        return Found::Unknown;
+    };
+    if let Tolerance::Units(units) = tolerance {
+        let near = (old - new).abs() <= f64::from(units) * ulp(width, old.abs().max(new.abs()));
+        return if near || old.is_nan() && new.is_nan() {
+            Found::Permitted
+        } else {
+            Found::Differs(range.start)
+        };
+    }
+    let (b, a) = (b.unwrap_or(Interval::point(old)), a.unwrap_or(Interval::point(new)));
+    if b.is_disjoint(a) {
+        Found::Differs(range.start)
+    } else if b.is_any() || a.is_any() || !b.contains(new) {
+        Found::Unknown
+    } else {
+        Found::Permitted
+    }
+}
+
+/// The float that these bytes are; `None` where they are none.
+fn float(width: u8, bytes: &[Byte]) -> Option<f64> {
+    let mut bits = 0;
+    for (index, byte) in bytes.iter().enumerate() {
+        match byte {
+            Byte::Known(byte) => bits |= u64::from(*byte) << (8 * index),
+            Byte::Undef => return None,
+        }
+    }
+    float_value(width, bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One word.
+    fn memory(value: f32, interval: Option<(f64, f64)>) -> (Vec<Byte>, BTreeMap<u32, (u32, Interval)>) {
+        let bytes = value.to_le_bytes().map(Byte::Known).to_vec();
+        let shades = interval.map(|(low, high)| (0, (4, Interval::between(low, high))));
+        (bytes, shades.into_iter().collect())
+    }
+
+    fn found(
+        before: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>),
+        after: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>),
+        tolerance: Tolerance,
+    ) -> &'static str {
+        let side = |(bytes, shades): &'_ (Vec<Byte>, _)| (bytes.clone(), BTreeMap::clone(shades));
+        let ((old, b), (new, a)) = (side(before), side(after));
+        let sides = [Memory { bytes: &old, shades: b }, Memory { bytes: &new, shades: a }];
+        match compare_object(&sides, tolerance) {
+            Found::Permitted => "permitted",
+            Found::Differs(0) => "differs",
+            Found::Differs(_) => "differs elsewhere",
+            Found::Unknown => "unknown",
+        }
+    }
+
+    #[test]
+    fn intervals_that_do_not_meet_differ() {
+        let spec = Tolerance::Permitted;
+        let before = memory(1.0, Some((0.9, 1.1)));
+        assert_eq!(found(&before, &memory(1.05, Some((1.0, 1.2))), spec), "permitted");
+        assert_eq!(found(&before, &memory(1.05, None), spec), "permitted");
+        assert_eq!(found(&before, &memory(1.2, None), spec), "differs");
+        assert_eq!(found(&before, &memory(2.0, Some((1.9, 2.1))), spec), "differs");
+        // What was computed lies outside, though a permitted result does not.
+        assert_eq!(found(&before, &memory(1.2, Some((1.0, 1.3))), spec), "unknown");
+        assert_eq!(found(&before, &memory(7.0, Some((0.0, f64::INFINITY))), spec), "unknown");
+        assert_eq!(found(&memory(1.0, None), &memory(1.05, None), spec), "differs");
+        assert_eq!(found(&memory(1.0, None), &memory(1.0, None), spec), "permitted");
+        assert_eq!(found(&memory(0.0, Some((0.0, 0.0))), &memory(-0.0, None), spec), "permitted");
+    }
+
+    #[test]
+    fn units_in_the_last_place_count_for_open_floats_alone() {
+        let next = f32::from_bits(1.0_f32.to_bits() + 2);
+        let open = memory(1.0, Some((1.0, 1.0)));
+        assert_eq!(found(&open, &memory(next, None), Tolerance::Units(2)), "permitted");
+        assert_eq!(found(&open, &memory(next, None), Tolerance::Units(1)), "differs");
+        assert_eq!(found(&memory(1.0, None), &memory(next, None), Tolerance::Units(2)), "differs");
+    }
+
+    #[test]
+    fn undefined_bytes_and_other_sizes() {
+        let spec = Tolerance::Permitted;
+        let undefined = (vec![Byte::Undef; 4], BTreeMap::new());
+        let open = memory(1.0, Some((0.9, 1.1)));
+        assert_eq!(found(&undefined, &open, spec), "permitted");
+        assert_eq!(found(&open, &undefined, spec), "unknown");
+        let narrow = (open.0.clone(), BTreeMap::from([(0, (2, Interval::ANY))]));
+        assert_eq!(found(&open, &narrow, spec), "unknown");
+    }
+}

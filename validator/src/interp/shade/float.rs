@@ -1,0 +1,243 @@
+//! The core instructions on floats.
+
+use super::super::float::to_double;
+use super::interval::{ulp, Interval, Permitted};
+use super::{Observer, Shade};
+use crate::ir::{BinaryOp, ConvertOp, Inst, Line, Operand, UnaryOp};
+use crate::value::Scalar;
+
+/// What a defined float is; nothing is known of others.
+pub(super) fn number(width: u8, value: Scalar) -> Interval {
+    if !value.is_defined() {
+        return Interval::ANY;
+    }
+    to_double(width, value.bits).map_or(Interval::ANY, Interval::point)
+}
+
+impl Observer<'_, '_> {
+    /// What an operand may be: its interval, or the number that it is.
+    pub(super) fn interval(&self, width: u8, operand: Operand) -> Interval {
+        self.shade(operand).unwrap_or_else(|| number(width, self.value(operand)))
+    }
+
+    /// The rules for an instruction of this width.
+    pub(super) fn permitted(&self, inst: &Inst, width: u8) -> Permitted {
+        let contracts = !inst.no_contraction || self.machine.program.modes.floats.fast_math;
+        Permitted { width, contracts }
+    }
+
+    /// The interval of a float result, around what was computed; `None` where that is undefined.
+    pub(super) fn around(&self, width: u8, register: u32, interval: Interval) -> Shade {
+        let computed = self.value(Operand::register(register));
+        computed.is_defined().then(|| interval.hull(number(width, computed)))
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp, width: u8, a: Operand, dst: u32, open: bool) -> Shade {
+        let shade = self.shade(a);
+        if shade.is_none() && !open {
+            return None;
+        }
+        let interval = self.interval(width, a);
+        match op {
+            UnaryOp::FNegate => self.around(width, dst, interval.negate()),
+            UnaryOp::QuantizeToF16 => {
+                let rounded = Permitted { width: 16, contracts: false }.rounded(interval);
+                self.around(width, dst, rounded)
+            }
+            // None of the numbers in a bounded interval is special.
+            UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite if !open && !interval.is_any() => None,
+            UnaryOp::SignBitSet if !open && (interval.low > 0.0 || interval.high < 0.0) => None,
+            UnaryOp::IsNan
+            | UnaryOp::IsInf
+            | UnaryOp::IsFinite
+            | UnaryOp::IsNormal
+            | UnaryOp::SignBitSet
+            | UnaryOp::SNegate
+            | UnaryOp::Not
+            | UnaryOp::LogicalNot
+            | UnaryOp::BitReverse
+            | UnaryOp::BitCount => Some(Interval::ANY),
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        inst: &Inst,
+        op: BinaryOp,
+        width: u8,
+        [a, b]: [Operand; 2],
+        dst: u32,
+        open: bool,
+    ) -> Shade {
+        let shaded = self.shade(a).is_some() || self.shade(b).is_some();
+        if !shaded && !open {
+            return None;
+        }
+        let rules = self.permitted(inst, width);
+        let (x, y) = (self.interval(width, a), self.interval(width, b));
+        let order = compare(x, y).filter(|_| !open);
+        let float = |observer: &Self, interval| observer.around(width, dst, interval);
+        let decided = |decided: Option<bool>| match decided {
+            Some(_) => None,
+            None => Some(Interval::ANY),
+        };
+        match op {
+            BinaryOp::FAdd => float(self, rules.add(x, y)),
+            BinaryOp::FSub => float(self, rules.subtract(x, y)),
+            BinaryOp::FMul => float(self, rules.multiply(x, y)),
+            BinaryOp::FDiv => float(self, rules.divide(x, y)),
+            BinaryOp::FRem => float(self, remainder(rules, x, y, f64::trunc)),
+            BinaryOp::FMod => float(self, remainder(rules, x, y, f64::floor)),
+            BinaryOp::FOrdEqual
+            | BinaryOp::FUnordEqual
+            | BinaryOp::FOrdNotEqual
+            | BinaryOp::FUnordNotEqual
+            | BinaryOp::LessOrGreater
+            | BinaryOp::FOrdLessThan
+            | BinaryOp::FUnordLessThan
+            | BinaryOp::FOrdGreaterThan
+            | BinaryOp::FUnordGreaterThan
+            | BinaryOp::FOrdLessThanEqual
+            | BinaryOp::FUnordLessThanEqual
+            | BinaryOp::FOrdGreaterThanEqual
+            | BinaryOp::FUnordGreaterThanEqual => decided(order),
+            BinaryOp::Ordered | BinaryOp::Unordered => {
+                decided((!open && !x.is_any() && !y.is_any()).then_some(true))
+            }
+            BinaryOp::IAdd
+            | BinaryOp::ISub
+            | BinaryOp::IMul
+            | BinaryOp::UDiv
+            | BinaryOp::SDiv
+            | BinaryOp::UMod
+            | BinaryOp::SRem
+            | BinaryOp::SMod => {
+                // A division by what may be zero is a fault for some values.
+                let divides = !matches!(op, BinaryOp::IAdd | BinaryOp::ISub | BinaryOp::IMul);
+                if divides {
+                    self.depend(inst.line);
+                }
+                Some(Interval::ANY)
+            }
+            BinaryOp::ShiftRightLogical
+            | BinaryOp::ShiftRightArithmetic
+            | BinaryOp::ShiftLeftLogical
+            | BinaryOp::BitwiseOr
+            | BinaryOp::BitwiseXor
+            | BinaryOp::BitwiseAnd
+            | BinaryOp::IEqual
+            | BinaryOp::INotEqual
+            | BinaryOp::UGreaterThan
+            | BinaryOp::SGreaterThan
+            | BinaryOp::UGreaterThanEqual
+            | BinaryOp::SGreaterThanEqual
+            | BinaryOp::ULessThan
+            | BinaryOp::SLessThan
+            | BinaryOp::ULessThanEqual
+            | BinaryOp::SLessThanEqual
+            | BinaryOp::LogicalEqual
+            | BinaryOp::LogicalNotEqual
+            | BinaryOp::LogicalOr
+            | BinaryOp::LogicalAnd
+            | BinaryOp::PtrEqual
+            | BinaryOp::PtrNotEqual => Some(Interval::ANY),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the operation's own fields")]
+    pub(super) fn convert(
+        &mut self,
+        op: ConvertOp,
+        [from, to]: [u8; 2],
+        count: u32,
+        dst: u32,
+        a: Operand,
+        open: bool,
+        line: Line,
+    ) {
+        if op == ConvertOp::Bitcast && from != to {
+            let total = count * u32::from(from) / u32::from(to);
+            let shade = self.is_shaded(a, count).then_some(Interval::ANY);
+            self.set_all(dst, (0..total).map(|_| shade));
+            return;
+        }
+        for i in 0..count {
+            let operand = a.offset(i);
+            let shade = self.shade(operand);
+            let result = if shade.is_none() && !open {
+                None
+            } else {
+                self.converted(op, [from, to], operand, dst + i, line)
+            };
+            self.set(dst + i, result);
+        }
+    }
+
+    fn converted(
+        &mut self,
+        op: ConvertOp,
+        [from, to]: [u8; 2],
+        operand: Operand,
+        dst: u32,
+        line: Line,
+    ) -> Shade {
+        match op {
+            ConvertOp::FConvert => {
+                let rounded = Permitted { width: to, contracts: false }.rounded(self.interval(from, operand));
+                self.around(to, dst, rounded)
+            }
+            ConvertOp::ConvertSToF | ConvertOp::ConvertUToF if self.shade(operand).is_none() => {
+                // Rounded either way; a step below the result is as large as one above, or smaller.
+                let computed = number(to, self.value(Operand::register(dst)));
+                let step = ulp(to, computed.magnitude());
+                self.around(to, dst, computed.widen(step))
+            }
+            ConvertOp::ConvertFToS | ConvertOp::ConvertFToU => {
+                let interval = self.interval(from, operand);
+                if interval.is_any() || interval.low.trunc() != interval.high.trunc() {
+                    self.depend(line);
+                    return Some(Interval::ANY);
+                }
+                None
+            }
+            ConvertOp::Bitcast => self.shade(operand),
+            ConvertOp::ConvertSToF | ConvertOp::ConvertUToF | ConvertOp::UConvert | ConvertOp::SConvert => {
+                Some(Interval::ANY)
+            }
+        }
+    }
+
+    /// The product of two components.
+    pub(super) fn product(&mut self, inst: &Inst, width: u8, dst: u32, [a, b]: [Operand; 2], open: bool) {
+        let shaded = open || self.shade(a).is_some() || self.shade(b).is_some();
+        let interval = self.permitted(inst, width).multiply(self.interval(width, a), self.interval(width, b));
+        let shade = if shaded { self.around(width, dst, interval) } else { None };
+        self.set(dst, shade);
+    }
+
+    /// The sum of products, in any order and with any contraction.
+    pub(super) fn dot(&mut self, width: u8, dst: u32, pairs: Vec<(Operand, Operand)>, open: bool) {
+        let shaded = open || pairs.iter().any(|(a, b)| self.shade(*a).is_some() || self.shade(*b).is_some());
+        let shade = if shaded {
+            let intervals: Vec<(Interval, Interval)> =
+                pairs.iter().map(|(a, b)| (self.interval(width, *a), self.interval(width, *b))).collect();
+            self.around(width, dst, Permitted { width, contracts: true }.dot(&intervals))
+        } else {
+            None
+        };
+        self.set(dst, shade);
+    }
+}
+
+/// What is left of a division: the first operand without the second times the whole part of the
+/// quotient, which may be on either side of an integer.
+fn remainder(rules: Permitted, x: Interval, y: Interval, whole: impl Fn(f64) -> f64) -> Interval {
+    let quotient = rules.divide(x, y).exactly_monotone(whole);
+    rules.subtract(x, rules.multiply(y, quotient))
+}
+
+/// Whether a comparison of any kind has one answer: all pairs are in the same order.
+fn compare(a: Interval, b: Interval) -> Option<bool> {
+    let equal = a.low == a.high && b.low == b.high && a.low == b.low;
+    (equal || a.is_disjoint(b)).then_some(true)
+}

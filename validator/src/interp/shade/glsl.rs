@@ -1,0 +1,330 @@
+//! The instructions of GLSL.std.450 on floats: intervals by the table of precisions, composed where an
+//! instruction inherits its error from a formula.
+
+use super::interval::{Interval, Permitted};
+use super::{Observer, Shade};
+use crate::ir::{
+    FloatFunction, FloatFunction2, FloatFunction3, GlslFunction, GlslOp, Inst, Operand, Packing,
+    Transcendental, VectorFunction,
+};
+
+impl Observer<'_, '_> {
+    pub(super) fn glsl(&mut self, inst: &Inst, op: &GlslOp, open: bool) {
+        let GlslOp { width, count, dst, .. } = *op;
+        let rules = self.permitted(inst, width);
+        match op.function {
+            GlslFunction::Float(function, a) => {
+                self.each(width, count, dst, [a], open, |[a]| one(rules, function, a));
+            }
+            GlslFunction::Transcendental(function, a) => {
+                self.each(width, count, dst, [a], open, |[a]| transcendental(rules, function, a));
+            }
+            GlslFunction::Float2(function, operands) => {
+                self.each(width, count, dst, operands, open, |operands| two(rules, function, operands));
+            }
+            GlslFunction::Float3(function, operands) => {
+                self.each(width, count, dst, operands, open, |operands| three(rules, function, operands));
+            }
+            GlslFunction::Vector(function) => self.vector(rules, function, count, dst, open),
+            GlslFunction::Ldexp { significand, exponent, exponent_width } => {
+                for i in 0..count {
+                    let (significand, exponent) = (significand.offset(i), exponent.offset(i));
+                    let power = super::super::arithmetic::sign_extend(
+                        self.value(exponent).bits,
+                        u32::from(exponent_width),
+                    );
+                    let scale = |a: f64| libm::scalbn(a, power.clamp(-4096, 4096) as i32);
+                    let shaded = self.shade(significand).is_some() || open;
+                    let shade = if self.shade(exponent).is_some() {
+                        Some(Interval::ANY)
+                    } else if shaded {
+                        let scaled = self.interval(width, significand).monotone(scale);
+                        self.around(width, dst + i, rules.rounded(scaled))
+                    } else {
+                        None
+                    };
+                    self.set(dst + i, shade);
+                }
+            }
+            GlslFunction::ModfStruct(a) => {
+                for i in 0..count {
+                    let shaded = self.shade(a.offset(i)).is_some() || open;
+                    let [fraction, whole] = parts(self.interval(width, a.offset(i)));
+                    for (register, part) in [(dst + i, fraction), (dst + count + i, whole)] {
+                        let shade = if shaded { self.around(width, register, part) } else { None };
+                        self.set(register, shade);
+                    }
+                }
+            }
+            GlslFunction::Unpack(packing, a) => {
+                let unknown = self.shade(a).is_some();
+                for i in 0..count {
+                    let computed = super::float::number(32, self.value(Operand::register(dst + i)));
+                    let shade = match (unknown, packing) {
+                        (true, _) => Some(Interval::ANY),
+                        // It rounds nothing; denormals may be zeros.
+                        (false, Packing::Half2x16) if open => {
+                            Some(Permitted { width: 16, contracts: false }.settle(computed))
+                        }
+                        (false, _) if open => Some(rules.with_error(computed, 2.5)),
+                        (false, _) => None,
+                    };
+                    self.set(dst + i, shade);
+                }
+            }
+            GlslFunction::Integer(_, a) => self.unknown(dst, count, count, &[a], false),
+            GlslFunction::FindBit { value, .. } => self.unknown(dst, count, count, &[value], false),
+            GlslFunction::Integer2(_, operands) => self.unknown(dst, count, count, &operands, false),
+            GlslFunction::Clamp { operands, .. } => self.unknown(dst, count, count, &operands, false),
+            GlslFunction::FrexpStruct { value, .. } => self.unknown(dst, 2 * count, count, &[value], open),
+            GlslFunction::Pack(_, a) => self.unknown(dst, 1, count, &[a], open),
+            GlslFunction::PackDouble(a) => self.unknown(dst, 1, 2, &[a], open),
+            GlslFunction::UnpackDouble(a) => self.unknown(dst, 2, 1, &[a], open),
+        }
+    }
+
+    /// Results of which nothing is known if an operand is no exact value.
+    fn unknown(&mut self, dst: u32, results: u32, count: u32, operands: &[Operand], open: bool) {
+        let shaded = open || operands.iter().any(|operand| self.is_shaded(*operand, count));
+        self.set_all(dst, (0..results).map(|_| shaded.then_some(Interval::ANY)));
+    }
+
+    /// A component-wise function of floats.
+    fn each<const N: usize>(
+        &mut self,
+        width: u8,
+        count: u32,
+        dst: u32,
+        operands: [Operand; N],
+        open: bool,
+        function: impl Fn([Interval; N]) -> Interval,
+    ) {
+        for i in 0..count {
+            let operands = operands.map(|operand| operand.offset(i));
+            let shaded = open || operands.iter().any(|operand| self.shade(*operand).is_some());
+            let shade = if shaded {
+                let interval = function(operands.map(|operand| self.interval(width, operand)));
+                self.around(width, dst + i, interval)
+            } else {
+                None
+            };
+            self.set(dst + i, shade);
+        }
+    }
+
+    fn vector(&mut self, rules: Permitted, function: VectorFunction, count: u32, dst: u32, open: bool) {
+        let vector = |operand: Operand| -> Vec<Interval> {
+            (0..count).map(|i| self.interval(rules.width, operand.offset(i))).collect()
+        };
+        let operands = GlslFunction::Vector(function);
+        let is_matrix = matches!(function, VectorFunction::Determinant(_) | VectorFunction::MatrixInverse(_));
+        let length = if is_matrix { count * count } else { count };
+        let shaded = open
+            || operands.operands().any(|operand| {
+                // A scalar beside vectors has no components behind it that were its own.
+                let scalar = matches!(function, VectorFunction::Refract { eta, .. } if eta == operand);
+                self.is_shaded(operand, if scalar { 1 } else { length })
+            });
+        let results: Vec<Interval> = match function {
+            VectorFunction::Length(a) => vec![rules.length(&vector(a))],
+            VectorFunction::Distance([a, b]) => {
+                let differences: Vec<Interval> =
+                    vector(a).into_iter().zip(vector(b)).map(|(a, b)| rules.subtract(a, b)).collect();
+                vec![rules.length(&differences)]
+            }
+            VectorFunction::Cross([a, b]) => {
+                let (a, b) = (vector(a), vector(b));
+                let minor = |i: usize, j: usize| {
+                    rules.subtract(rules.multiply(a[i], b[j]), rules.multiply(a[j], b[i]))
+                };
+                vec![minor(1, 2), minor(2, 0), minor(0, 1)]
+            }
+            VectorFunction::Normalize(a) => {
+                let a = vector(a);
+                let factor = rules.inverse_square_root(rules.dot(&squares(&a)));
+                a.iter().map(|component| rules.multiply(*component, factor)).collect()
+            }
+            VectorFunction::FaceForward([n, i, reference]) => {
+                let pairs: Vec<(Interval, Interval)> = vector(reference).into_iter().zip(vector(i)).collect();
+                let facing = rules.dot(&pairs);
+                let turned = |component: Interval| match facing {
+                    facing if facing.high < 0.0 => component,
+                    facing if facing.low >= 0.0 => component.negate(),
+                    _ => component.hull(component.negate()),
+                };
+                vector(n).into_iter().map(turned).collect()
+            }
+            VectorFunction::Reflect([i, n]) => {
+                let (i, n) = (vector(i), vector(n));
+                let pairs: Vec<(Interval, Interval)> = n.iter().copied().zip(i.iter().copied()).collect();
+                let twice = rules.multiply(Interval::point(2.0), rules.dot(&pairs));
+                i.iter().zip(&n).map(|(i, n)| rules.subtract(*i, rules.multiply(twice, *n))).collect()
+            }
+            // The first has a discontinuity, the others no bound.
+            VectorFunction::Refract { .. } | VectorFunction::MatrixInverse(_) => {
+                vec![Interval::ANY; length as usize]
+            }
+            VectorFunction::Determinant(_) => vec![Interval::ANY],
+        };
+        for (register, interval) in (dst..).zip(results) {
+            let shade: Shade = if shaded { self.around(rules.width, register, interval) } else { None };
+            self.set(register, shade);
+        }
+    }
+}
+
+fn squares(a: &[Interval]) -> Vec<(Interval, Interval)> {
+    a.iter().map(|component| (*component, *component)).collect()
+}
+
+/// Fraction and whole number.
+fn parts(a: Interval) -> [Interval; 2] {
+    if a.is_any() {
+        return [a, a];
+    }
+    let whole = a.exactly_monotone(f64::trunc);
+    let fraction = if whole.low == whole.high {
+        Interval::between(a.low - whole.low, a.high - whole.low)
+    } else {
+        Interval::between(-1.0, 1.0)
+    };
+    [fraction, whole]
+}
+
+fn one(rules: Permitted, function: FloatFunction, a: Interval) -> Interval {
+    let result = match function {
+        FloatFunction::Round if !a.is_any() => {
+            // Ties go either way.
+            Interval::between((a.low - 0.5).ceil(), (a.high + 0.5).floor())
+        }
+        FloatFunction::Round => a,
+        FloatFunction::RoundEven => a.exactly_monotone(f64::round_ties_even),
+        FloatFunction::Trunc => a.exactly_monotone(f64::trunc),
+        FloatFunction::Floor => a.exactly_monotone(f64::floor),
+        FloatFunction::Ceil => a.exactly_monotone(f64::ceil),
+        FloatFunction::Sign => a.exactly_monotone(|a| if a == 0.0 { 0.0 } else { a.signum() }),
+        FloatFunction::Abs if a.low >= 0.0 => a,
+        FloatFunction::Abs if a.high <= 0.0 => a.negate(),
+        FloatFunction::Abs if a.is_any() => a,
+        FloatFunction::Abs => Interval::between(0.0, a.magnitude()),
+        FloatFunction::Fract if a.is_any() => a,
+        FloatFunction::Fract if a.low.floor() == a.high.floor() => {
+            return rules.rounded(Interval::between(a.low - a.low.floor(), a.high - a.low.floor()));
+        }
+        FloatFunction::Fract => Interval::between(0.0, 1.0),
+        FloatFunction::Radians => return rules.scale(a, std::f64::consts::PI / 180.0),
+        FloatFunction::Degrees => return rules.scale(a, 180.0 / std::f64::consts::PI),
+    };
+    rules.settle(result)
+}
+
+fn minimum(a: Interval, b: Interval) -> Interval {
+    if a.is_any() || b.is_any() {
+        return Interval::ANY;
+    }
+    Interval::between(a.low.min(b.low), a.high.min(b.high))
+}
+
+fn maximum(a: Interval, b: Interval) -> Interval {
+    minimum(a.negate(), b.negate()).negate()
+}
+
+fn two(rules: Permitted, function: FloatFunction2, [a, b]: [Interval; 2]) -> Interval {
+    match function {
+        FloatFunction2::Min | FloatFunction2::NMin => rules.settle(minimum(a, b)),
+        FloatFunction2::Max | FloatFunction2::NMax => rules.settle(maximum(a, b)),
+        FloatFunction2::Step if b.high < a.low => Interval::point(0.0),
+        FloatFunction2::Step if b.low >= a.high => Interval::point(1.0),
+        FloatFunction2::Step => Interval::between(0.0, 1.0),
+        FloatFunction2::Atan2 => rules.arc_tangent(a, b),
+        FloatFunction2::Pow => {
+            rules.exponential(rules.multiply(b, rules.logarithm(a, libm::log2)), libm::exp2)
+        }
+    }
+}
+
+fn three(rules: Permitted, function: FloatFunction3, [a, b, c]: [Interval; 3]) -> Interval {
+    match function {
+        FloatFunction3::Clamp | FloatFunction3::NClamp => rules.settle(minimum(maximum(a, b), c)),
+        FloatFunction3::Mix => {
+            let rest = rules.subtract(Interval::point(1.0), c);
+            rules.add(rules.multiply(a, rest), rules.multiply(b, c))
+        }
+        FloatFunction3::Fma => rules.add(rules.multiply(a, b), c),
+        FloatFunction3::SmoothStep => {
+            let share = rules.divide(rules.subtract(c, a), rules.subtract(b, a));
+            let share = minimum(maximum(share, Interval::point(0.0)), Interval::point(1.0));
+            let curve = |share: f64| {
+                let share = Interval::point(share);
+                let rest = rules.subtract(Interval::point(3.0), rules.multiply(Interval::point(2.0), share));
+                rules.multiply(rules.multiply(share, share), rest)
+            };
+            if share.is_any() {
+                return share;
+            }
+            // The curve rises.
+            curve(share.low).hull(curve(share.high))
+        }
+    }
+}
+
+fn transcendental(rules: Permitted, function: Transcendental, a: Interval) -> Interval {
+    let point = Interval::point;
+    let exponential = |a: Interval| rules.exponential(a, libm::exp);
+    let logarithm = |a: Interval| rules.logarithm(a, libm::log);
+    let square_of = |a: Interval| rules.multiply(a, a);
+    match function {
+        Transcendental::Sin => rules.wave(a, libm::sin),
+        Transcendental::Cos => rules.wave(a, libm::cos),
+        Transcendental::Tan => rules.divide(rules.wave(a, libm::sin), rules.wave(a, libm::cos)),
+        Transcendental::Asin => {
+            rules.arc_tangent(a, rules.square_root(rules.subtract(point(1.0), square_of(a))))
+        }
+        Transcendental::Acos => {
+            rules.arc_tangent(rules.square_root(rules.subtract(point(1.0), square_of(a))), a)
+        }
+        Transcendental::Atan => rules.arc_tangent(a, point(1.0)),
+        Transcendental::Sinh => rules.sinh(a),
+        Transcendental::Cosh => rules.cosh(a),
+        Transcendental::Tanh => rules.divide(rules.sinh(a), rules.cosh(a)),
+        Transcendental::Asinh => {
+            logarithm(rules.add(a, rules.square_root(rules.add(square_of(a), point(1.0)))))
+        }
+        Transcendental::Acosh => {
+            logarithm(rules.add(a, rules.square_root(rules.subtract(square_of(a), point(1.0)))))
+        }
+        Transcendental::Atanh => {
+            let quotient = rules.divide(rules.add(point(1.0), a), rules.subtract(point(1.0), a));
+            rules.multiply(logarithm(quotient), point(0.5))
+        }
+        Transcendental::Exp => exponential(a),
+        Transcendental::Exp2 => rules.exponential(a, libm::exp2),
+        Transcendental::Log => logarithm(a),
+        Transcendental::Log2 => rules.logarithm(a, libm::log2),
+        Transcendental::Sqrt => rules.square_root(a),
+        Transcendental::InverseSqrt => rules.inverse_square_root(a),
+    }
+}
+
+impl Permitted {
+    fn length(self, a: &[Interval]) -> Interval {
+        // A sum of squares is not negative, whatever its rounding.
+        let sum = self.dot(&squares(a));
+        self.square_root(if sum.is_any() { sum } else { maximum(sum, Interval::point(0.0)) })
+    }
+
+    /// By a constant that is rounded itself.
+    fn scale(self, a: Interval, factor: f64) -> Interval {
+        self.multiply(a, self.rounded(Interval::point(factor)))
+    }
+
+    fn sinh(self, a: Interval) -> Interval {
+        let (up, down) = (self.exponential(a, libm::exp), self.exponential(a.negate(), libm::exp));
+        self.multiply(self.subtract(up, down), Interval::point(0.5))
+    }
+
+    fn cosh(self, a: Interval) -> Interval {
+        let (up, down) = (self.exponential(a, libm::exp), self.exponential(a.negate(), libm::exp));
+        self.multiply(self.add(up, down), Interval::point(0.5))
+    }
+}

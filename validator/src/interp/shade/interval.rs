@@ -1,0 +1,378 @@
+//! Intervals of real numbers that a float may be, and how the environment's table of precisions
+//! ("Precision of Individual Operations") widens them. All ends are computed with 64 bits, outwards.
+//!
+//! Every interval encloses the value that exact arithmetic would give, so that two expressions which
+//! are equal in real algebra have intervals that meet, however an implementation rearranges them.
+
+/// What a float may be; a NaN or an infinity is only in [`Interval::ANY`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    /// Nothing is known.
+    pub const ANY: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    /// Exactly this number.
+    pub fn point(value: f64) -> Self {
+        if value.is_finite() {
+            Interval { low: value, high: value }
+        } else {
+            Interval::ANY
+        }
+    }
+
+    /// Between two numbers, as they are.
+    pub fn between(low: f64, high: f64) -> Self {
+        if low.is_finite() && high.is_finite() {
+            Interval { low: low.min(high), high: low.max(high) }
+        } else {
+            Interval::ANY
+        }
+    }
+
+    /// Between two computed numbers, which are rounded themselves.
+    fn outward(low: f64, high: f64) -> Self {
+        let slack = |end: f64| end.abs() * f64::EPSILON + f64::from_bits(1);
+        Interval::between(low - slack(low), high + slack(high))
+    }
+
+    /// Whether nothing is known.
+    pub fn is_any(self) -> bool {
+        self == Interval::ANY
+    }
+
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    pub fn is_disjoint(self, other: Interval) -> bool {
+        self.high < other.low || other.high < self.low
+    }
+
+    /// The least interval around both.
+    pub fn hull(self, other: Interval) -> Self {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The greatest magnitude.
+    pub fn magnitude(self) -> f64 {
+        self.low.abs().max(self.high.abs())
+    }
+
+    pub fn widen(self, by: f64) -> Self {
+        Interval::outward(self.low - by, self.high + by)
+    }
+
+    pub fn negate(self) -> Self {
+        Interval { low: -self.high, high: -self.low }
+    }
+
+    pub fn add(self, other: Interval) -> Self {
+        if self.is_any() || other.is_any() {
+            return Interval::ANY;
+        }
+        Interval::outward(self.low + other.low, self.high + other.high)
+    }
+
+    pub fn multiply(self, other: Interval) -> Self {
+        self.ends(other, |a, b| a * b)
+    }
+
+    /// The quotient, of which nothing is known where the divisor may be zero.
+    pub fn divide(self, other: Interval) -> Self {
+        if other.contains(0.0) {
+            return Interval::ANY;
+        }
+        self.ends(other, |a, b| a / b)
+    }
+
+    fn ends(self, other: Interval, operation: impl Fn(f64, f64) -> f64) -> Self {
+        if self.is_any() || other.is_any() {
+            return Interval::ANY;
+        }
+        let ends = [
+            operation(self.low, other.low),
+            operation(self.low, other.high),
+            operation(self.high, other.low),
+            operation(self.high, other.high),
+        ];
+        let low = ends.into_iter().fold(f64::INFINITY, f64::min);
+        let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        if ends.iter().any(|end| end.is_nan()) {
+            return Interval::ANY;
+        }
+        Interval::outward(low, high)
+    }
+
+    /// The image under a function that never falls, or never rises.
+    pub fn monotone(self, function: impl Fn(f64) -> f64) -> Self {
+        if self.is_any() {
+            return Interval::ANY;
+        }
+        let (a, b) = (function(self.low), function(self.high));
+        if a.is_nan() || b.is_nan() {
+            return Interval::ANY;
+        }
+        Interval::outward(a.min(b), a.max(b))
+    }
+
+    /// As [`Interval::monotone`], for a function that rounds nothing.
+    pub fn exactly_monotone(self, function: impl Fn(f64) -> f64) -> Self {
+        if self.is_any() {
+            return Interval::ANY;
+        }
+        Interval::between(function(self.low), function(self.high))
+    }
+}
+
+/// Bits of a significand, the least exponent of a normal number, and the greatest number.
+const fn format(width: u8) -> (i32, i32, f64) {
+    match width {
+        16 => (11, -14, 65_504.0),
+        32 => (24, -126, f32::MAX as f64),
+        _ => (53, -1022, f64::MAX),
+    }
+}
+
+/// The distance between the floats of this width around a magnitude.
+pub fn ulp(width: u8, magnitude: f64) -> f64 {
+    let (bits, least, _) = format(width);
+    let exponent = ((magnitude.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
+    libm::scalbn(1.0, exponent - bits + 1)
+}
+
+/// Operations of one width, with the errors that they may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Permitted {
+    pub width: u8,
+    /// Operations may be contracted and rearranged with others.
+    pub contracts: bool,
+}
+
+impl Permitted {
+    /// A result that fits the format; denormals may be zeros, and what is too large anything.
+    pub fn settle(self, result: Interval) -> Interval {
+        let (_, least, greatest) = format(self.width);
+        let normal = libm::scalbn(1.0, least);
+        if result.magnitude() > greatest {
+            return Interval::ANY;
+        }
+        let flushes = result.low < normal && result.high > -normal;
+        if flushes {
+            result.hull(Interval::point(0.0))
+        } else {
+            result
+        }
+    }
+
+    /// Rounded in either direction.
+    pub fn rounded(self, exact: Interval) -> Interval {
+        if exact.is_any() {
+            return exact;
+        }
+        let (low, high) = (ulp(self.width, exact.low.abs()), ulp(self.width, exact.high.abs()));
+        self.settle(Interval::between(exact.low - low, exact.high + high))
+    }
+
+    /// With an error of so many units in the last place. Of 64 bits no more is demanded than of 32.
+    pub fn with_error(self, exact: Interval, units: f64) -> Interval {
+        if exact.is_any() {
+            return exact;
+        }
+        self.settle(exact.widen(units * ulp(self.width.min(32), exact.magnitude())))
+    }
+
+    /// Two operands that are rounded once more, which moves the result by what their last place is worth.
+    fn rearranged(self, result: Interval, a: Interval, b: Interval) -> Interval {
+        if self.contracts && !result.is_any() {
+            self.settle(result.widen(ulp(self.width, a.magnitude().max(b.magnitude()))))
+        } else {
+            result
+        }
+    }
+
+    pub fn add(self, a: Interval, b: Interval) -> Interval {
+        self.rearranged(self.rounded(a.add(b)), a, b)
+    }
+
+    pub fn subtract(self, a: Interval, b: Interval) -> Interval {
+        self.add(a, b.negate())
+    }
+
+    pub fn multiply(self, a: Interval, b: Interval) -> Interval {
+        let product = self.rounded(a.multiply(b));
+        self.rearranged(product, product, product)
+    }
+
+    /// 2.5 units, where the divisor is in the range that the table names.
+    pub fn divide(self, a: Interval, b: Interval) -> Interval {
+        let (_, least, _) = format(self.width.min(32));
+        let limit = libm::scalbn(1.0, -least);
+        let inside = b.magnitude() <= limit && b.low.abs().min(b.high.abs()) >= 1.0 / limit;
+        if !inside {
+            return Interval::ANY;
+        }
+        self.with_error(a.divide(b), 2.5)
+    }
+
+    /// The sum of products, in any order.
+    pub fn dot(self, pairs: &[(Interval, Interval)]) -> Interval {
+        let mut sum = Interval::point(0.0);
+        let mut magnitudes = 0.0;
+        for (a, b) in pairs {
+            let product = a.multiply(*b);
+            if product.is_any() {
+                return Interval::ANY;
+            }
+            magnitudes += product.magnitude();
+            sum = sum.add(product);
+        }
+        let steps = 2.0 * pairs.len() as f64;
+        self.settle(sum.widen(steps * ulp(self.width, magnitudes)))
+    }
+
+    /// 2 units.
+    pub fn inverse_square_root(self, a: Interval) -> Interval {
+        if a.low <= 0.0 {
+            return Interval::ANY;
+        }
+        self.with_error(a.monotone(|a| 1.0 / a.sqrt()), 2.0)
+    }
+
+    /// One over the inverse square root.
+    pub fn square_root(self, a: Interval) -> Interval {
+        if a.low < 0.0 {
+            return Interval::ANY;
+        }
+        self.with_error(a.monotone(f64::sqrt), 2.0 + 2.5)
+    }
+
+    /// 3 + 2|x| units; 1 + 2|x| of 16 bits.
+    pub fn exponential(self, a: Interval, function: impl Fn(f64) -> f64) -> Interval {
+        let base = if self.width == 16 { 1.0 } else { 3.0 };
+        self.with_error(a.monotone(function), base + 2.0 * a.magnitude())
+    }
+
+    /// 3 units; from a half to two an absolute error.
+    pub fn logarithm(self, a: Interval, function: impl Fn(f64) -> f64) -> Interval {
+        if a.low <= 0.0 {
+            return Interval::ANY;
+        }
+        let image = a.monotone(function);
+        let absolute = if self.width == 16 { 1.0 / 128.0 } else { 1.0 / 2_097_152.0 };
+        let near_one = a.low <= 2.0 && a.high >= 0.5;
+        let widened = if near_one { image.widen(absolute) } else { image };
+        self.with_error(widened, 3.0)
+    }
+
+    /// Sine and cosine: an absolute error from -π to π, and no bound beyond.
+    pub fn wave(self, a: Interval, function: impl Fn(f64) -> f64) -> Interval {
+        if a.magnitude() > std::f64::consts::PI {
+            return Interval::ANY;
+        }
+        let error = if self.width == 16 { 1.0 / 128.0 } else { 1.0 / 2048.0 };
+        let (middle, reach) = ((a.low + a.high) / 2.0, (a.high - a.low) / 2.0);
+        self.settle(Interval::point(function(middle)).widen(reach + error))
+    }
+
+    /// 4096 units; 5 of 16 bits.
+    pub fn arc_tangent(self, y: Interval, x: Interval) -> Interval {
+        let units = if self.width == 16 { 5.0 } else { 4096.0 };
+        // The angle jumps left of the origin, and there is none at it.
+        if y.is_any() || x.is_any() || x.low <= 0.0 && y.contains(0.0) {
+            return Interval::ANY;
+        }
+        self.with_error(y.ends(x, libm::atan2), units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SINGLE: Permitted = Permitted { width: 32, contracts: false };
+    const FREE: Permitted = Permitted { width: 32, contracts: true };
+
+    fn point(value: f32) -> Interval {
+        Interval::point(f64::from(value))
+    }
+
+    #[test]
+    fn units_in_the_last_place() {
+        assert_eq!(ulp(32, 1.0), f64::from(f32::EPSILON));
+        assert_eq!(ulp(32, 0.999), f64::from(f32::EPSILON) / 2.0);
+        assert_eq!(ulp(32, 0.0), f64::from(f32::from_bits(1)));
+        assert_eq!(ulp(16, 1024.0), 1.0);
+        assert_eq!(ulp(64, 1.0), f64::EPSILON);
+    }
+
+    #[test]
+    fn a_sum_is_rounded_either_way_and_no_further() {
+        let sum = SINGLE.add(point(0.1), point(0.2));
+        let nearest = 0.1_f32 + 0.2_f32;
+        for near in [nearest, f32::from_bits(nearest.to_bits() - 1), f32::from_bits(nearest.to_bits() + 1)] {
+            let permitted =
+                (f64::from(near) - (f64::from(0.1_f32) + f64::from(0.2_f32))).abs() < ulp(32, 0.3);
+            assert!(!permitted || sum.contains(f64::from(near)), "{near}");
+        }
+        assert!(!sum.contains(f64::from(nearest) + 4.0 * ulp(32, 0.3)));
+    }
+
+    #[test]
+    fn what_may_be_rearranged_encloses_every_order() {
+        // (1e8 + 1) - 1e8 is 0 as written, and 1.
+        let sum = FREE.add(FREE.add(point(1e8), point(1.0)), point(-1e8));
+        assert!(sum.contains(0.0) && sum.contains(1.0));
+        assert!(!sum.contains(100.0));
+        // (1e8 - 1e8) + 1 is 1 as written, and 0.
+        let sum = FREE.add(FREE.subtract(point(1e8), point(1e8)), point(1.0));
+        assert!(sum.contains(0.0) && sum.contains(1.0));
+        let strict = SINGLE.add(SINGLE.subtract(point(1e8), point(1e8)), point(1.0));
+        assert!(!strict.contains(0.0));
+    }
+
+    #[test]
+    fn a_quotient_has_an_error_and_a_zero_divisor_none() {
+        let third = SINGLE.divide(point(1.0), point(3.0));
+        assert!(third.contains(1.0 / 3.0 + 2.0 * ulp(32, 1.0 / 3.0)));
+        assert!(!third.contains(1.0 / 3.0 + 4.0 * ulp(32, 1.0 / 3.0)));
+        assert!(SINGLE.divide(point(1.0), Interval::between(-1.0, 1.0)).is_any());
+        assert!(SINGLE.divide(point(1.0), point(2.0_f32.powi(-127))).is_any());
+    }
+
+    #[test]
+    fn denormals_may_be_zeros_and_what_overflows_anything() {
+        let tiny = SINGLE.multiply(point(f32::MIN_POSITIVE), point(0.5));
+        assert!(tiny.contains(0.0) && tiny.contains(f64::from(f32::MIN_POSITIVE) / 2.0));
+        assert!(SINGLE.multiply(point(f32::MAX), point(2.0)).is_any());
+        assert!(SINGLE.add(Interval::ANY, point(1.0)).is_any());
+    }
+
+    #[test]
+    fn errors_of_functions() {
+        let sine = SINGLE.wave(point(1.0), libm::sin);
+        assert!(sine.contains(1.0_f64.sin() + 1.0 / 2049.0) && !sine.contains(1.0_f64.sin() + 1.0 / 2000.0));
+        assert!(SINGLE.wave(point(4.0), libm::sin).is_any());
+        let log = SINGLE.logarithm(point(1.0), libm::log2);
+        assert!(log.contains(2.0_f64.powi(-22)) && !log.contains(2.0_f64.powi(-20)));
+        assert!(SINGLE.logarithm(point(0.0), libm::log2).is_any());
+        let power = SINGLE.exponential(point(10.0), libm::exp2);
+        assert!(power.contains(1024.0 + 20.0 * ulp(32, 1024.0)));
+        assert!(!power.contains(1024.0 + 30.0 * ulp(32, 1024.0)));
+        assert!(SINGLE.square_root(point(-1.0)).is_any());
+        assert!(SINGLE.arc_tangent(point(0.0), point(-1.0)).is_any());
+    }
+
+    #[test]
+    fn sets() {
+        let (a, b) = (Interval::between(1.0, 2.0), Interval::between(2.5, 3.0));
+        assert!(a.is_disjoint(b) && b.is_disjoint(a) && !a.is_disjoint(a));
+        assert!(!a.is_disjoint(Interval::ANY));
+        assert_eq!(a.hull(b), Interval::between(1.0, 3.0));
+        assert_eq!(a.negate(), Interval::between(-2.0, -1.0));
+        assert!(Interval::point(f64::NAN).is_any());
+    }
+}

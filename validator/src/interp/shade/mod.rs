@@ -1,0 +1,534 @@
+//! A second run beside the first: for every float that an implementation may compute otherwise, the
+//! interval of what it may be.
+//!
+//! The interpreter runs as ever; after each instruction its result is given its interval, from those
+//! of the operands. What is not a float any more, or has no bound, is [`Interval::ANY`]. Where a
+//! branch, an address, a conversion or another invocation's view hangs on such a value, the run says
+//! so, and nothing follows from it.
+
+mod float;
+mod glsl;
+mod interval;
+mod memory;
+
+use super::machine::Machine;
+use super::{Invocation, Pointer, SharedMemory, Stop};
+use crate::dispatch::Dispatch;
+use crate::event::StorageClass;
+use crate::ir::{
+    AtomicOp, BitFieldOp, CompositeOp, ControlOp, Edge, Inst, Line, MatrixOp, MemoryOp, Op, Operand, Program,
+    Shape, ShapeId,
+};
+use crate::value::Scalar;
+
+pub use interval::{ulp, Interval};
+pub use memory::ShadedMemory;
+
+/// The interval of a component; `None` where it is what it is.
+pub type Shade = Option<Interval>;
+
+/// The space of an invocation's own memory.
+const OWN: u32 = u32::MAX;
+
+/// The intervals of one invocation.
+#[derive(Clone, Debug, Default)]
+pub struct Shades {
+    /// Of all frames, like the invocation's registers.
+    registers: Vec<Shade>,
+    own: ShadedMemory,
+    /// The first line where more than a float's value hangs on one.
+    pub depends: Option<Line>,
+}
+
+impl Invocation {
+    /// As [`Invocation::run`], with the intervals of floats, on a memory that settles everything.
+    /// `shared` has a space for each of the dispatch's memories.
+    pub fn run_shaded(
+        &mut self,
+        program: &Program,
+        dispatch: &Dispatch,
+        memory: &mut dyn SharedMemory,
+        shades: &mut Shades,
+        shared: &mut ShadedMemory,
+        fuel: &mut u64,
+    ) -> Stop {
+        if self.finished {
+            return Stop::Finished;
+        }
+        loop {
+            if *fuel == 0 {
+                return Stop::OutOfFuel;
+            }
+            *fuel -= 1;
+            shades.registers.resize(self.registers.len(), None);
+            let inst = &self.function(program).code[self.frame.pc as usize];
+            let mut machine = Machine { state: self, program, dispatch, memory };
+            let moved = Observer { machine: &machine, shades, shared }.control(inst);
+            let before = machine.state.frame;
+            let result = machine.step();
+            let open = !self.take_inexact().is_empty();
+            let complete = match &result {
+                Ok(()) => true,
+                Err(stop) => matches!(
+                    **stop,
+                    Stop::LoopEntry { .. } | Stop::Iteration { .. } | Stop::Barrier { .. } | Stop::Fence(_)
+                ),
+            };
+            if complete {
+                match moved {
+                    Some(moves) => shades.follow(self, program, moves),
+                    None => {
+                        let after = std::mem::replace(&mut self.frame, before);
+                        let machine = Machine { state: self, program, dispatch, memory };
+                        Observer { machine: &machine, shades, shared }.observe(inst, open);
+                        self.frame = after;
+                    }
+                }
+            }
+            if let Err(stop) = result {
+                if let Stop::Finished = *stop {
+                    self.finished = true;
+                }
+                return *stop;
+            }
+        }
+    }
+}
+
+/// What becomes of the intervals of registers at a jump, a call or a return.
+enum Moves {
+    /// Of registers of the frame.
+    Phis(Vec<(u32, Shade)>),
+    /// To the registers of parameters, one after the other.
+    Arguments(Vec<Shade>),
+    /// To the result of the call.
+    Results(Vec<Shade>),
+}
+
+impl Shades {
+    fn follow(&mut self, state: &Invocation, program: &Program, moves: Moves) {
+        self.registers.resize(state.registers.len(), None);
+        let base = state.frame.registers;
+        let mut set = |register: u32, shade: Shade| {
+            if let Some(slot) = self.registers.get_mut((base + register) as usize) {
+                *slot = shade;
+            }
+        };
+        match moves {
+            Moves::Phis(moves) => moves.into_iter().for_each(|(register, shade)| set(register, shade)),
+            Moves::Arguments(shades) => {
+                let function = state.function(program);
+                let registers = function
+                    .parameters
+                    .iter()
+                    .flat_map(|parameter| parameter.register..parameter.register + parameter.count);
+                registers.zip(shades).for_each(|(register, shade)| set(register, shade));
+            }
+            Moves::Results(shades) => {
+                // The position is behind the call.
+                let call = state.frame.pc.checked_sub(1);
+                let call = call.and_then(|call| state.function(program).code.get(call as usize));
+                if let Some(Op::Control(ControlOp::Call { dst, .. })) = call.map(|inst| &inst.op) {
+                    (*dst..).zip(shades).for_each(|(register, shade)| set(register, shade));
+                }
+                self.own.release(OWN, state.own.end());
+            }
+        }
+    }
+}
+
+/// An instruction's operands, and where its result's intervals go.
+struct Observer<'a, 'm> {
+    machine: &'a Machine<'m>,
+    shades: &'a mut Shades,
+    shared: &'a mut ShadedMemory,
+}
+
+impl Observer<'_, '_> {
+    fn base(&self) -> u32 {
+        self.machine.state.frame.registers
+    }
+
+    fn value(&self, operand: Operand) -> Scalar {
+        self.machine.value(operand)
+    }
+
+    fn shade(&self, operand: Operand) -> Shade {
+        if operand.is_constant() {
+            return None;
+        }
+        self.shades.registers.get((self.base() + operand.index()) as usize).copied().flatten()
+    }
+
+    fn shades_of(&self, operand: Operand, count: u32) -> Vec<Shade> {
+        (0..count).map(|i| self.shade(operand.offset(i))).collect()
+    }
+
+    fn is_shaded(&self, operand: Operand, count: u32) -> bool {
+        (0..count).any(|i| self.shade(operand.offset(i)).is_some())
+    }
+
+    fn set(&mut self, register: u32, shade: Shade) {
+        let at = (self.base() + register) as usize;
+        if let Some(slot) = self.shades.registers.get_mut(at) {
+            *slot = shade;
+        }
+    }
+
+    fn set_all(&mut self, register: u32, shades: impl IntoIterator<Item = Shade>) {
+        for (register, shade) in (register..).zip(shades) {
+            self.set(register, shade);
+        }
+    }
+
+    /// Notes that more than a float's value hangs on one.
+    fn depend(&mut self, line: Line) {
+        self.shades.depends.get_or_insert(line);
+    }
+
+    /// The intervals that an instruction of control moves; `None` for any other instruction.
+    fn control(&mut self, inst: &Inst) -> Option<Moves> {
+        let Op::Control(op) = &inst.op else { return None };
+        Some(match op {
+            ControlOp::Branch(edge) => self.edge(edge),
+            ControlOp::BranchConditional { condition, yes, no } => {
+                if self.shade(*condition).is_some() {
+                    self.depend(inst.line);
+                }
+                let taken = if self.value(*condition).bits != 0 { yes } else { no };
+                self.edge(taken)
+            }
+            ControlOp::Switch { selector, default, cases, .. } => {
+                if self.shade(*selector).is_some() {
+                    self.depend(inst.line);
+                }
+                let selector = self.value(*selector).bits;
+                let case = cases.iter().find(|(case, _)| *case == selector);
+                self.edge(case.map_or(default, |(_, edge)| edge))
+            }
+            ControlOp::Call { function, arguments, .. } => {
+                let callee = &self.machine.program.functions[function.0 as usize];
+                let parameters = callee.parameters.iter().zip(arguments);
+                Moves::Arguments(
+                    parameters
+                        .flat_map(|(parameter, argument)| self.shades_of(*argument, parameter.count))
+                        .collect(),
+                )
+            }
+            ControlOp::ReturnValue { value, count } => Moves::Results(self.shades_of(*value, *count)),
+            ControlOp::Return | ControlOp::Unreachable | ControlOp::Kill => Moves::Results(Vec::new()),
+        })
+    }
+
+    fn edge(&self, edge: &Edge) -> Moves {
+        let moves = edge
+            .moves
+            .iter()
+            .flat_map(|(register, source, count)| (*register..).zip(self.shades_of(*source, *count)));
+        Moves::Phis(moves.collect())
+    }
+
+    /// Gives the result of an instruction that has run its intervals. `open`: it is one whose result
+    /// the environment leaves open.
+    fn observe(&mut self, inst: &Inst, open: bool) {
+        let line = inst.line;
+        match &inst.op {
+            Op::Unary { op, width, count, dst, a } => {
+                for i in 0..*count {
+                    let shade = self.unary(*op, *width, a.offset(i), dst + i, open);
+                    self.set(dst + i, shade);
+                }
+            }
+            Op::Binary { op, width, count, dst, a, b } => {
+                for i in 0..*count {
+                    let operands = [a.offset(i), b.offset(i)];
+                    let shade = self.binary(inst, *op, *width, operands, dst + i, open);
+                    self.set(dst + i, shade);
+                }
+            }
+            Op::Convert { op, from, to, count, dst, a } => {
+                self.convert(*op, [*from, *to], *count, *dst, *a, open, line)
+            }
+            Op::Extended { count, dst, a, b, .. } => {
+                for i in 0..*count {
+                    let shaded = self.is_shaded(a.offset(i), 1) || self.is_shaded(b.offset(i), 1);
+                    let shade = shaded.then_some(Interval::ANY);
+                    self.set(dst + i, shade);
+                    self.set(dst + count + i, shade);
+                }
+            }
+            Op::BitField(BitFieldOp::Insert { dst, count, base, insert, offset, bits, .. }) => {
+                for i in 0..*count {
+                    let operands = [base.offset(i), insert.offset(i), *offset, *bits];
+                    self.unknown_if_shaded(dst + i, &operands);
+                }
+            }
+            Op::BitField(BitFieldOp::Extract { dst, count, base, offset, bits, .. }) => {
+                for i in 0..*count {
+                    self.unknown_if_shaded(dst + i, &[base.offset(i), *offset, *bits]);
+                }
+            }
+            Op::Matrix(op) => self.matrix(inst, op, open),
+            Op::Glsl(op) => self.glsl(inst, op, open),
+            Op::Composite(op) => self.composite(op, line),
+            Op::Select { dst, condition, scalar_condition, count, a, b } => {
+                for i in 0..*count {
+                    let condition = if *scalar_condition { *condition } else { condition.offset(i) };
+                    let (a, b) = (a.offset(i), b.offset(i));
+                    let shade = if self.shade(condition).is_some() {
+                        Some(Interval::ANY)
+                    } else if self.value(condition).bits != 0 {
+                        self.shade(a)
+                    } else {
+                        self.shade(b)
+                    };
+                    self.set(dst + i, shade);
+                }
+            }
+            Op::Copy { dst, a, count } => {
+                let shades = self.shades_of(*a, *count);
+                self.set_all(*dst, shades);
+            }
+            Op::Undef { dst, widths } => self.set_all(*dst, widths.iter().map(|_| None)),
+            Op::Any { dst, a, count } | Op::All { dst, a, count } => {
+                let shade = self.is_shaded(*a, *count).then_some(Interval::ANY);
+                self.set(*dst, shade);
+            }
+            Op::Memory(op) => self.memory(op, line),
+            Op::Atomic(op) => self.atomic(inst, op, open),
+            Op::Nop => {}
+            // What these do with a float that may be another one is not followed.
+            Op::IntegerDot(_)
+            | Op::Encoded(_)
+            | Op::Image(_)
+            | Op::Subgroup(_)
+            | Op::Barrier(_)
+            | Op::Assume { .. }
+            | Op::Require { .. }
+            | Op::Control(_) => self.opaque(inst, open),
+        }
+    }
+
+    /// Operands are looked at as far as the largest vector or matrix goes.
+    fn opaque(&mut self, inst: &Inst, open: bool) {
+        const LARGEST: u32 = 16;
+        let mut shaded = open;
+        inst.op.visit_operands(&mut |operand| shaded |= self.is_shaded(operand, LARGEST));
+        if shaded {
+            self.depend(inst.line);
+        }
+    }
+
+    /// Others see what an atomic does.
+    fn atomic(&mut self, inst: &Inst, op: &AtomicOp, open: bool) {
+        self.opaque(inst, open);
+        let Ok(pointer) = self.machine.resolve_in(op.class, op.pointer, inst.line) else { return };
+        let object = self.machine.dispatch.objects.get(pointer.object as usize);
+        let bytes = u32::from(op.width) / 8;
+        let shaded = match object {
+            Some(object) => self.shared.load(object.memory, pointer.offset, bytes).is_some(),
+            None => true,
+        };
+        if shaded {
+            self.depend(inst.line);
+        }
+    }
+
+    fn unknown_if_shaded(&mut self, register: u32, operands: &[Operand]) {
+        let shaded = operands.iter().any(|operand| self.shade(*operand).is_some());
+        self.set(register, shaded.then_some(Interval::ANY));
+    }
+
+    fn composite(&mut self, op: &CompositeOp, line: Line) {
+        match op {
+            CompositeOp::Construct { dst, parts } => {
+                let shades: Vec<Shade> =
+                    parts.iter().flat_map(|(part, count)| self.shades_of(*part, *count)).collect();
+                self.set_all(*dst, shades);
+            }
+            CompositeOp::Extract { dst, a, start, count } => {
+                let shades = self.shades_of(a.offset(*start), *count);
+                self.set_all(*dst, shades);
+            }
+            CompositeOp::Insert { dst, a, total, object, start, count } => {
+                let shades = self.shades_of(*a, *total);
+                self.set_all(*dst, shades);
+                let inserted = self.shades_of(*object, *count);
+                self.set_all(dst + start, inserted);
+            }
+            CompositeOp::Shuffle { dst, components, .. } => {
+                let shades: Vec<Shade> =
+                    components.iter().map(|component| component.and_then(|part| self.shade(part))).collect();
+                self.set_all(*dst, shades);
+            }
+            CompositeOp::ExtractDynamic { dst, a, count, index, .. } => {
+                let at = self.dynamic_index(*index, *count, line);
+                let shade = at.and_then(|at| self.shade(a.offset(at)));
+                self.set(*dst, shade);
+            }
+            CompositeOp::InsertDynamic { dst, a, object, count, index, .. } => {
+                let at = self.dynamic_index(*index, *count, line);
+                let shades = self.shades_of(*a, *count);
+                self.set_all(*dst, shades);
+                if let Some(at) = at {
+                    let shade = self.shade(*object);
+                    self.set(dst + at, shade);
+                }
+            }
+        }
+    }
+
+    fn dynamic_index(&mut self, index: Operand, count: u32, line: Line) -> Option<u32> {
+        let value = self.value(index);
+        if self.shade(index).is_some() || !value.is_defined() {
+            self.depend(line);
+        }
+        u32::try_from(value.bits).ok().filter(|at| *at < count)
+    }
+
+    fn memory(&mut self, op: &MemoryOp, line: Line) {
+        match op {
+            MemoryOp::Load { dst, pointer, class, shape, .. } => {
+                if let Some(shades) = self.load(*pointer, *class, *shape, line) {
+                    self.set_all(*dst, shades);
+                }
+            }
+            MemoryOp::Store { pointer, object, class, shape, .. } => {
+                let count = self.shape(*shape).leaves.len() as u32;
+                let shades = self.shades_of(*object, count);
+                self.store(*pointer, *class, *shape, shades, line);
+            }
+            MemoryOp::Copy {
+                target, target_class, target_shape, source, source_class, source_shape, ..
+            } => {
+                if let Some(shades) = self.load(*source, *source_class, *source_shape, line) {
+                    self.store(*target, *target_class, *target_shape, shades, line);
+                }
+            }
+            MemoryOp::Chain(chain) => {
+                let shaded = chain.indices.iter().any(|index| self.shade(index.index).is_some());
+                if shaded || self.is_shaded(chain.base, 2) {
+                    self.depend(line);
+                }
+                self.set_all(chain.dst, [None, None]);
+            }
+            MemoryOp::Variable { dst, .. } => self.set_all(*dst, [None, None]),
+            MemoryOp::ArrayLength { dst, .. } | MemoryOp::Difference { dst, .. } => self.set(*dst, None),
+        }
+    }
+
+    fn shape(&self, shape: ShapeId) -> &'_ Shape {
+        &self.machine.program.shapes[shape.0 as usize]
+    }
+
+    /// Space and first byte of an access that has taken place.
+    fn place(
+        &mut self,
+        pointer: Operand,
+        class: StorageClass,
+        shape: ShapeId,
+        line: Line,
+    ) -> Option<(u32, u32)> {
+        if self.is_shaded(pointer, 2) {
+            self.depend(line);
+        }
+        let pointer: Pointer = self.machine.resolve_in(class, pointer, line).ok()?;
+        match pointer.own_object() {
+            Some(object) => {
+                let size = self.shape(shape).size;
+                let address = self.machine.state.own.locate(object, pointer.offset, size)?;
+                Some((OWN, address.byte()))
+            }
+            None => {
+                let object = self.machine.dispatch.objects.get(pointer.object as usize)?;
+                Some((object.memory, pointer.offset))
+            }
+        }
+    }
+
+    fn load(
+        &mut self,
+        pointer: Operand,
+        class: StorageClass,
+        shape: ShapeId,
+        line: Line,
+    ) -> Option<Vec<Shade>> {
+        let (space, start) = self.place(pointer, class, shape, line)?;
+        let memory = if space == OWN { &self.shades.own } else { &*self.shared };
+        let leaves = self.shape(shape).leaves.iter();
+        Some(leaves.map(|leaf| memory.load(space, start + leaf.offset, leaf.kind.bytes())).collect())
+    }
+
+    fn store(
+        &mut self,
+        pointer: Operand,
+        class: StorageClass,
+        shape: ShapeId,
+        shades: Vec<Shade>,
+        line: Line,
+    ) {
+        let Some((space, start)) = self.place(pointer, class, shape, line) else { return };
+        let program = self.machine.program;
+        let memory = if space == OWN { &mut self.shades.own } else { &mut *self.shared };
+        for (leaf, shade) in program.shapes[shape.0 as usize].leaves.iter().zip(shades) {
+            memory.store(space, start + leaf.offset, leaf.kind.bytes(), shade);
+        }
+    }
+
+    fn matrix(&mut self, inst: &Inst, op: &MatrixOp, open: bool) {
+        match *op {
+            MatrixOp::Dot { dst, width, count, a, b } => {
+                let pairs = (0..count).map(|i| (a.offset(i), b.offset(i))).collect();
+                self.dot(width, dst, pairs, open);
+            }
+            MatrixOp::TimesScalar { dst, width, count, a, scalar } => {
+                for i in 0..count {
+                    self.product(inst, width, dst + i, [a.offset(i), scalar], open);
+                }
+            }
+            MatrixOp::VectorTimesMatrix { dst, width, rows, columns, a, b } => {
+                self.products(width, dst, [1, rows, columns], a, b, open);
+            }
+            MatrixOp::MatrixTimesVector { dst, width, rows, columns, a, b } => {
+                self.products(width, dst, [rows, columns, 1], a, b, open);
+            }
+            MatrixOp::MatrixTimesMatrix { dst, width, rows, inner, columns, a, b } => {
+                self.products(width, dst, [rows, inner, columns], a, b, open);
+            }
+            MatrixOp::OuterProduct { dst, width, rows, columns, a, b } => {
+                for column in 0..columns {
+                    for row in 0..rows {
+                        let factors = [a.offset(row), b.offset(column)];
+                        self.product(inst, width, dst + column * rows + row, factors, open);
+                    }
+                }
+            }
+            MatrixOp::Transpose { dst, rows, columns, a } => {
+                for column in 0..columns {
+                    for row in 0..rows {
+                        let shade = self.shade(a.offset(column * rows + row));
+                        self.set(dst + row * columns + column, shade);
+                    }
+                }
+            }
+        }
+    }
+
+    fn products(
+        &mut self,
+        width: u8,
+        dst: u32,
+        [rows, inner, columns]: [u32; 3],
+        left: Operand,
+        right: Operand,
+        open: bool,
+    ) {
+        for column in 0..columns {
+            for row in 0..rows {
+                let pairs =
+                    (0..inner).map(|i| (left.offset(i * rows + row), right.offset(column * inner + i)));
+                self.dot(width, dst + column * rows + row, pairs.collect(), open);
+            }
+        }
+    }
+}
