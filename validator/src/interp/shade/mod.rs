@@ -217,6 +217,11 @@ impl Observer<'_, '_> {
             }
             ControlOp::ReturnValue { value, count } => Moves::Results(self.shades_of(*value, *count)),
             ControlOp::Return | ControlOp::Unreachable | ControlOp::Kill => Moves::Results(Vec::new()),
+            // What helpers write is lost, which is not followed.
+            ControlOp::Demote | ControlOp::IsHelper { .. } => {
+                self.depend(inst.line);
+                Moves::Phis(Vec::new())
+            }
         })
     }
 
@@ -301,6 +306,7 @@ impl Observer<'_, '_> {
             Op::IntegerDot(_)
             | Op::Encoded(_)
             | Op::Image(_)
+            | Op::Ray(_)
             | Op::Subgroup(_)
             | Op::Barrier(_)
             | Op::Assume { .. }
