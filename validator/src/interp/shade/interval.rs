@@ -70,7 +70,7 @@ impl Interval {
         Interval { low: -self.high, high: -self.low }
     }
 
-    pub fn add(self, other: Interval) -> Self {
+    pub fn plus(self, other: Interval) -> Self {
         if self.is_any() || other.is_any() {
             return Interval::ANY;
         }
@@ -195,7 +195,7 @@ impl Permitted {
     }
 
     pub fn add(self, a: Interval, b: Interval) -> Interval {
-        self.rearranged(self.rounded(a.add(b)), a, b)
+        self.rearranged(self.rounded(a.plus(b)), a, b)
     }
 
     pub fn subtract(self, a: Interval, b: Interval) -> Interval {
@@ -228,7 +228,7 @@ impl Permitted {
                 return Interval::ANY;
             }
             magnitudes += product.magnitude();
-            sum = sum.add(product);
+            sum = sum.plus(product);
         }
         let steps = 2.0 * pairs.len() as f64;
         self.settle(sum.widen(steps * ulp(self.width, magnitudes)))
