@@ -1,6 +1,8 @@
 //! Subgroup operations: their values by the specification, who takes part in them, and what they make
 //! invocations wait for.
 
+#[path = "subgroups/cooperative.rs"]
+mod cooperative;
 #[path = "subgroups/programs.rs"]
 mod programs;
 #[path = "subgroups/reconvergence.rs"]
@@ -23,29 +25,26 @@ struct CommandLine {
     check: CheckArguments,
 }
 
-/// What a program does, with more options.
-fn behaviours_with(program: &Program, args: &[&str]) -> Behaviours {
-    let Program { local, size, .. } = program;
-    let launch = [
-        "--subgroup-size".to_owned(),
-        size.to_string(),
-        "--buffer".to_owned(),
-        format!("0.0=undef:{local}"),
-        "--buffer".to_owned(),
-        "0.1=zeros:2".to_owned(),
-    ];
-    let line = ["check", "BEFORE", "AFTER"].into_iter().chain(launch.iter().map(String::as_str));
-    let line = line.chain(args.iter().copied());
+/// What a module does.
+fn explored(text: &str, args: &[&str]) -> Behaviours {
+    let line = ["check", "BEFORE", "AFTER"].into_iter().chain(args.iter().copied());
     let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
     let mut options = arguments.options().unwrap_or_else(|error| panic!("{error}"));
     options.bounds.jobs = 1;
-    let text = program.text();
-    let module = Module::from_text(&text, "test", &arguments.read.options());
+    let module = Module::from_text(text, "test", &arguments.read.options());
     let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let report = outcomes(&module, &options, &Watch::default());
     let mut report = report.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unsupported, [], "{text}");
     report.runs.remove(0).explored.behaviours
+}
+
+/// What a program does, with more options.
+fn behaviours_with(program: &Program, args: &[&str]) -> Behaviours {
+    let (size, buffer) = (program.size.to_string(), format!("0.0=undef:{}", program.local));
+    let launch = ["--subgroup-size", &size, "--buffer", &buffer, "--buffer", "0.1=zeros:2"];
+    let args: Vec<&str> = launch.into_iter().chain(args.iter().copied()).collect();
+    explored(&program.text(), &args)
 }
 
 fn behaviours(program: &Program) -> Behaviours {

@@ -38,6 +38,7 @@ impl<'a> Machine<'a> {
             Op::Image(op) => return self.image_op(op, inst.line),
             Op::Barrier(op) => return self.barrier(op, inst.line),
             Op::Subgroup(op) => return self.subgroup(op, inst.line),
+            Op::Cooperative(op) => return self.cooperative(op, inst.line),
             _ => self.compute(inst)?,
         }
         self.state.advance();
@@ -148,7 +149,8 @@ impl<'a> Machine<'a> {
             | Op::Atomic(_)
             | Op::Image(_)
             | Op::Barrier(_)
-            | Op::Subgroup(_) => {}
+            | Op::Subgroup(_)
+            | Op::Cooperative(_) => {}
         }
         Ok(())
     }

@@ -11,7 +11,9 @@ use super::machine::{fault, Components, Machine, Step};
 use super::own_memory::OwnAddress;
 use super::{Invocation, Pointer, Stop, Written};
 use crate::event::{StorageClass, UndefinedKind};
-use crate::ir::{Bound, Chain, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId};
+use crate::ir::{
+    Bound, Chain, CooperativeOp, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId,
+};
 use crate::value::{mask, Byte, Scalar};
 
 /// Of the values of an index with so many undefined bits, some leave every object.
@@ -188,6 +190,42 @@ impl Machine<'_> {
         }
     }
 
+    /// Reads by a shape that no instruction names.
+    pub(super) fn load_shaped(
+        &mut self,
+        target: Target,
+        shape: &Shape,
+        line: Line,
+    ) -> Result<Components, Box<Stop>> {
+        match self.place(target, shape, false, line)? {
+            Place::Own(address) => {
+                let leaves = shape.leaves.iter();
+                Ok(leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect())
+            }
+            Place::Shared(plan) => self.read_shared(plan, shape),
+        }
+    }
+
+    /// Writes by a shape that no instruction names, and goes on behind the instruction.
+    pub(super) fn store_shaped(
+        &mut self,
+        target: Target,
+        shape: &Shape,
+        components: &[Scalar],
+        line: Line,
+    ) -> Step {
+        match self.place(target, shape, true, line)? {
+            Place::Own(address) => {
+                for (leaf, value) in shape.leaves.iter().zip(components) {
+                    self.state.own.store(address, leaf.offset, leaf.kind, *value);
+                }
+                self.state.advance();
+                Ok(())
+            }
+            Place::Shared(plan) => self.write_shared(plan, shape, components),
+        }
+    }
+
     /// Size of the object that a pointer points into.
     pub(super) fn object_size(&self, pointer: Pointer) -> u32 {
         match pointer.own_object() {
@@ -263,6 +301,7 @@ impl Machine<'_> {
         for step in &chain.indices {
             let index = self.value(step.index);
             let bound = match step.bound {
+                Bound::Held(count) => u64::from(self.held().length(count)),
                 Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
                 Bound::RuntimeArray { start } => {
                     let bytes = object_size.saturating_sub(start);
@@ -289,6 +328,10 @@ impl Machine<'_> {
             let index = self.choose_bits(index, line)?.bits;
             match step.bound {
                 Bound::Descriptor(_) => way.objects += index as u32,
+                Bound::Held(count) => {
+                    let component = self.held().component(index, count).unwrap_or(count);
+                    way.bytes = way.bytes.saturating_add(i64::from(component) * i64::from(step.stride));
+                }
                 Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded => {
                     let bytes = (index as i64).saturating_mul(i64::from(step.stride));
                     way.bytes = way.bytes.saturating_add(bytes);
@@ -345,6 +388,13 @@ impl Invocation {
         } else if let Op::Memory(MemoryOp::Copy { source_shape, .. }) = op {
             let components = components_of(&program.shapes[source_shape.0 as usize], bytes);
             self.copied = Some(Box::new(Copied(components.into_vec())));
+        } else if let Op::Cooperative(CooperativeOp::Load { .. }) = op {
+            // Which components these are, the instruction knows when it runs again.
+            let scalar = |byte: &Byte| match byte {
+                Byte::Known(byte) => Scalar::new(u64::from(*byte)),
+                Byte::Undef => Scalar::undefined(8),
+            };
+            self.copied = Some(Box::new(Copied(bytes.iter().map(scalar).collect())));
         } else if let Op::Image(_) = op {
             self.supply_texels(bytes);
         }

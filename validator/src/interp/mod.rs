@@ -21,6 +21,7 @@ mod composite;
 mod control;
 pub mod convergence;
 mod convert;
+mod cooperative;
 mod encoded;
 pub mod evaluate;
 mod float;

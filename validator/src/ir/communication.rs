@@ -1,6 +1,6 @@
 //! Which loops may read memory that invocations share.
 
-use super::{ControlOp, Function, FunctionId, LoopId, MemoryOp, Op};
+use super::{ControlOp, CooperativeOp, Function, FunctionId, LoopId, MemoryOp, Op};
 use crate::event::StorageClass;
 
 /// Sets [`Loop::communicates`](super::Loop::communicates) in all functions.
@@ -50,6 +50,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         Op::Image(op) => op.action.reads() && op.ty.storage,
         Op::Memory(MemoryOp::Load { class, .. }) => is_shared(*class),
         Op::Memory(MemoryOp::Copy { source_class, .. }) => is_shared(*source_class),
+        Op::Cooperative(CooperativeOp::Load { access, .. }) => is_shared(access.class),
         Op::Control(ControlOp::Call { function: FunctionId(callee), .. }) => {
             functions.get(*callee as usize).copied().unwrap_or(false)
         }
@@ -88,6 +89,12 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::All { .. }
         | Op::Barrier(_)
         | Op::Subgroup(_)
+        | Op::Cooperative(
+            CooperativeOp::Length { .. }
+            | CooperativeOp::Extract { .. }
+            | CooperativeOp::Insert { .. }
+            | CooperativeOp::Store { .. },
+        )
         | Op::Ray(_)
         | Op::Assume { .. }
         | Op::Require { .. }

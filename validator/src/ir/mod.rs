@@ -6,6 +6,7 @@
 //! (see [`Pointer`](crate::interp::Pointer)).
 
 mod communication;
+mod cooperative;
 mod dot;
 mod encoded;
 pub(crate) mod flow;
@@ -18,6 +19,7 @@ mod ray;
 mod subgroup;
 
 pub use communication::mark_communicating_loops;
+pub use cooperative::*;
 pub use dot::{DotSigns, IntegerDot};
 pub use encoded::{EncodedOp, FloatEncoding, NumberFormat};
 pub use glsl::*;

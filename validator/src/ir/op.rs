@@ -2,8 +2,8 @@
 
 use super::image::ImageOp;
 use super::{
-    Decorations, EncodedOp, FunctionId, GlslOp, IntegerDot, MemoryOperands, Operand, RayOp, ShapeId,
-    SubgroupOp,
+    CooperativeOp, Decorations, EncodedOp, FunctionId, GlslOp, IntegerDot, MemoryOperands, Operand, RayOp,
+    ShapeId, SubgroupOp,
 };
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
@@ -87,6 +87,7 @@ pub enum Op {
     Image(Box<ImageOp>),
     Barrier(BarrierOp),
     Subgroup(SubgroupOp),
+    Cooperative(CooperativeOp),
     Ray(RayOp),
     /// OpAssumeTrueKHR: undefined behaviour where the condition is false.
     Assume {
@@ -460,6 +461,8 @@ pub enum Bound {
     },
     /// Any index: what the access finds there decides.
     Unbounded,
+    /// A component of a cooperative matrix of so many that the invocation holds.
+    Held(u32),
     /// An element of an array of descriptors: selects the object, adds no bytes.
     Descriptor(u32),
 }

@@ -42,6 +42,7 @@ impl Op {
             Op::Atomic(op) => op.visit_operands(visit),
             Op::Image(op) => op.visit_operands(visit),
             Op::Subgroup(op) => op.visit_operands(visit),
+            Op::Cooperative(op) => op.visit_operands(visit),
         }
     }
 
@@ -91,6 +92,7 @@ impl Op {
             Op::Atomic(op) => Some(op.dst),
             Op::Image(op) => op.destination(),
             Op::Subgroup(op) => Some(op.dst),
+            Op::Cooperative(op) => op.destination(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Operations on the invocations of a subgroup (SPIR-V specification 3.3.24, "Non-Uniform Instructions",
 //! and their older relatives).
 
-use super::{BinaryOp, Operand};
+use super::{BinaryOp, MulAdd, Operand};
 
 /// An operation on the invocations of a subgroup that execute the same dynamic instance.
 #[derive(Clone, Debug)]
@@ -92,6 +92,7 @@ pub enum SubgroupKind {
         all: bool,
         value: Operand,
     },
+    MulAdd(Box<MulAdd>),
 }
 
 /// What OpGroupNonUniformBallotBitCount counts.
@@ -175,6 +176,9 @@ impl SubgroupOp {
                 if let ShuffleWay::Rotate { cluster: Some(cluster) } = way {
                     visit(*cluster);
                 }
+            }
+            SubgroupKind::MulAdd(product) => {
+                [product.a, product.b, product.c].iter().for_each(|factor| visit(factor.value));
             }
             SubgroupKind::Arithmetic { operation, value, .. } => {
                 visit(value.value);

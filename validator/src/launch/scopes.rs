@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::Launch;
 use crate::event::{ClassSet, Scope, Semantics, StorageClass};
-use crate::ir::{BarrierOp, Decorations, MemoryModel, MemoryOp, MemoryOperands, Op, Program};
+use crate::ir::{BarrierOp, CooperativeOp, Decorations, MemoryModel, MemoryOp, MemoryOperands, Op, Program};
 
 /// What the survey of one module found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +80,12 @@ impl Survey<'_> {
                 self.fence(*memory, *semantics);
             }
             Op::Subgroup(_) => self.mention(Scope::Subgroup, true, Kind::Execution),
+            Op::Cooperative(op) => {
+                self.mention(Scope::Subgroup, true, Kind::Execution);
+                if let CooperativeOp::Load { access, .. } | CooperativeOp::Store { access, .. } = op {
+                    self.access(access.class, &access.operands);
+                }
+            }
             Op::Memory(memory) => self.memory(memory),
             Op::Image(image) => self.access(StorageClass::Image, &image.operands.memory),
             Op::Unary { .. }

@@ -205,7 +205,11 @@ impl FunctionBuilder<'_, '_> {
             }
             Type::Array { element, length, stride } => {
                 let stride = types.array_stride(*element, *stride, walk.placement, line)?;
-                (*element, stride, Bound::Elements(*length), walk.placement)
+                let bound = match types.cooperative(walk.ty) {
+                    Some(_) => Bound::Held(*length),
+                    None => Bound::Elements(*length),
+                };
+                (*element, stride, bound, walk.placement)
             }
             Type::RuntimeArray { element, stride } => {
                 let stride = types.array_stride(*element, *stride, walk.placement, line)?;
@@ -245,7 +249,11 @@ impl FunctionBuilder<'_, '_> {
                 walk.forward(number.saturating_mul(u64::from(stride)));
             }
             (
-                Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded | Bound::Descriptor(_),
+                Bound::Elements(_)
+                | Bound::RuntimeArray { .. }
+                | Bound::Unbounded
+                | Bound::Descriptor(_)
+                | Bound::Held(_),
                 _,
             ) => {
                 let (value, width) = self.index(index, line)?;

@@ -2,6 +2,7 @@
 
 use rspirv::spirv::Op as Opcode;
 
+use super::cooperative;
 use super::error::Problem;
 use super::types::Kind;
 use super::values::Computation;
@@ -28,6 +29,11 @@ pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
 }
 
 fn construct(computation: &Computation) -> Result<Op, Problem> {
+    if computation.types().cooperative(computation.result_type).is_some() {
+        let count = computation.components(computation.result_type)?;
+        let parts = cooperative::replicate(computation, count)?;
+        return Ok(Op::Composite(CompositeOp::Construct { dst: computation.dst, parts }));
+    }
     let mut parts = Vec::with_capacity(computation.operands.len());
     let mut total: u64 = 0;
     for position in 0..computation.operands.len() {
@@ -66,6 +72,9 @@ fn walk(computation: &Computation, mut ty: u32, position: usize) -> Result<(u32,
 }
 
 fn extract(computation: &Computation) -> Result<Op, Problem> {
+    if let Some(held) = cooperative::extract(computation)? {
+        return Ok(held);
+    }
     let composite = computation.value(0)?;
     let (ty, start) = walk(computation, composite.ty, 1)?;
     computation.require(ty == computation.result_type, "the part is not of the result's type")?;
@@ -74,6 +83,9 @@ fn extract(computation: &Computation) -> Result<Op, Problem> {
 }
 
 fn insert(computation: &Computation) -> Result<Op, Problem> {
+    if let Some(held) = cooperative::insert(computation)? {
+        return Ok(held);
+    }
     let object = computation.value(0)?;
     let composite = computation.value(1)?;
     let (ty, start) = walk(computation, composite.ty, 2)?;

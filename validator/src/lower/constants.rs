@@ -113,6 +113,12 @@ impl ConstantTable {
                 specialised = true;
                 from_specialisation()?
             }
+            Opcode::ConstantComposite | Opcode::SpecConstantComposite if types.cooperative(ty).is_some() => {
+                let constant = self.known(instruction.word(0).unwrap_or(0), line)?;
+                specialised |= constant.specialised;
+                let part = self.components(constant.value, types, line)?;
+                part.iter().copied().cycle().take(count as usize).collect()
+            }
             Opcode::ConstantComposite | Opcode::SpecConstantComposite => {
                 let mut components = Vec::with_capacity(count as usize);
                 for &part in instruction.operands {

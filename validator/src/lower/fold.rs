@@ -69,6 +69,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         | Op::Image(_)
         | Op::Barrier(_)
         | Op::Subgroup(_)
+        | Op::Cooperative(_)
         | Op::Ray(_)
         | Op::Assume { .. }
         | Op::Require { .. }

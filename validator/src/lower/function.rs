@@ -458,6 +458,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 if let Some(lowered) = self.subgroup(opcode, instruction) {
                     return lowered;
                 }
+                if let Some(lowered) = self.cooperative(opcode, instruction) {
+                    return lowered;
+                }
                 match self.compute(opcode, instruction) {
                     Some(lowered) => lowered,
                     None => Err(Problem::unsupported(instruction.name(), instruction.line)),

@@ -50,9 +50,22 @@ fn vector_times_scalar(computation: &Computation) -> Result<Op, Problem> {
 }
 
 fn matrix_times_scalar(computation: &Computation) -> Result<Op, Problem> {
+    if computation.types().cooperative(computation.result_type).is_some() {
+        return cooperative_times_scalar(computation);
+    }
     let (a, size) = computation.matrix(0)?;
     computation.require(size == result_matrix(computation)?, "the result differs from the matrix")?;
     times_scalar(computation, a, size.width, components(computation, size)?)
+}
+
+/// A cooperative matrix, of integers, too, whose components are those of a long vector.
+fn cooperative_times_scalar(computation: &Computation) -> Result<Op, Problem> {
+    let lanes = computation.result_lanes()?;
+    if lanes.kind != Kind::Float {
+        let what = "OpMatrixTimesScalar of a cooperative matrix of integers";
+        return Err(Problem::unsupported(what, computation.line));
+    }
+    times_scalar(computation, computation.expect(0, lanes)?, lanes.width, lanes.count)
 }
 
 fn components(computation: &Computation, size: MatrixSize) -> Result<u32, Problem> {

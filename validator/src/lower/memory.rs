@@ -220,7 +220,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Memory operands from this position on, and the position behind them.
-    fn memory_operands(
+    pub fn memory_operands(
         &self,
         instruction: &Instruction,
         position: usize,

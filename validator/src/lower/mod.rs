@@ -17,6 +17,7 @@ mod composite;
 mod constants;
 mod control;
 mod conversion;
+mod cooperative;
 mod decorations;
 mod discard;
 mod entry;

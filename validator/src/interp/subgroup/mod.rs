@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod ballot;
+mod cooperative;
 mod shuffle;
 
 use super::machine::{fault, Components, Machine, Step};
@@ -56,7 +57,8 @@ impl Machine<'_> {
             | SubgroupKind::Partition { .. }
             | SubgroupKind::QuadBroadcast { .. }
             | SubgroupKind::QuadSwap { .. }
-            | SubgroupKind::QuadVote { .. } => {
+            | SubgroupKind::QuadVote { .. }
+            | SubgroupKind::MulAdd(_) => {
                 let name = self.state.instance_name(self.program);
                 return Err(Box::new(Stop::Subgroup { name, line }));
             }
@@ -141,6 +143,7 @@ pub fn evaluate(
         SubgroupKind::QuadBroadcast { value, index } => exact(tangle.quad_broadcast(*value, *index)?),
         SubgroupKind::QuadSwap { value, flip } => exact(tangle.each(|lane| tangle.at(lane ^ flip, *value))),
         SubgroupKind::Arithmetic { op, operation, value } => tangle.arithmetic(*op, *operation, *value),
+        SubgroupKind::MulAdd(product) => tangle.mul_add(product),
         SubgroupKind::Partition { value, float } => exact(tangle.partition(*value, *float)?),
         // These stop for nobody.
         SubgroupKind::BallotBitExtract { .. }
