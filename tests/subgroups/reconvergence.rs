@@ -118,6 +118,21 @@ fn reconvergence_in_divergent_flow_is_the_implementations() {
 }
 
 #[test]
+fn an_operation_that_gives_the_same_whoever_is_together_is_no_question() {
+    let with = |line: &str| {
+        let inner = format!("{}{line}", selection("b", &lane_is("b", 2), ""));
+        storing(&format!("OpStore %slot %u0\n{}", selection("a", &lane_below("a", 3), &inner)))
+    };
+    let vote =
+        "%all = OpGroupNonUniformAll %bool %sg %true\n%n = OpSelect %uint %all %u7 %u9\nOpStore %slot %n";
+    assert_eq!(result(&with(vote)), known(&[7, 7, 7, 0, 7, 7, 7, 0]));
+    let least = "%n = OpGroupNonUniformUMin %uint %sg Reduce %u5\nOpStore %slot %n";
+    assert_eq!(result(&with(least)), known(&[5, 5, 5, 0, 5, 5, 5, 0]));
+    is_open(&with("%n = OpGroupNonUniformUMin %uint %sg Reduce %lane\nOpStore %slot %n"));
+    is_open(&with("OpControlBarrier %sg %sg %none\nOpStore %slot %u1"));
+}
+
+#[test]
 fn an_inner_branch_taken_by_all_who_are_there_parts_nobody() {
     let inner = format!("{}{}", selection("b", &lane_below("b", 3), ""), counted("a"));
     let program = storing(&format!("OpStore %slot %u0\n{}", selection("a", &lane_below("a", 3), &inner)));

@@ -9,15 +9,19 @@ use super::state::{State, Status, Thread};
 use crate::dispatch::Dispatch;
 use crate::event::{InstanceName, Scope, Wait};
 use crate::interp::barrier::loops_around;
-use crate::interp::convergence::are_together;
+use crate::interp::convergence::classes;
 use crate::interp::{subgroup, Convergence, Invocation, Stop};
 use crate::ir::{FunctionId, InstId, Line, LoopId, Op, Program};
+use crate::value::Scalar;
 
 /// An invocation at a subgroup operation.
 pub(super) struct Gathered {
     pub(super) name: InstanceName,
     pub(super) line: Line,
 }
+
+/// Classes of invocations whose partitions are all tried.
+const MAX_CLASSES: usize = 4;
 
 /// What releasing came to.
 pub(super) enum Released {
@@ -116,7 +120,8 @@ impl Search<'_> {
     pub(super) fn pass_tangle(&self, state: &mut State, here: &[usize], found: &mut Found) -> Released {
         let Some(first) = here.first() else { return Released::Nobody };
         let Some((_, line)) = name_at(&state.threads[*first].status) else { return Released::Nobody };
-        if !self.is_together(state, here) {
+        let classes = self.classes(state, here);
+        if classes.len() > 1 && !self.is_indifferent(state, here, &classes) {
             state.diverged.get_or_insert(line);
         }
         if matches!(state.threads[*first].status, Status::Barrier(_)) {
@@ -152,14 +157,47 @@ impl Search<'_> {
         }
     }
 
-    /// Whether those who stand at one name certainly execute the same dynamic instance.
-    fn is_together(&self, state: &State, here: &[usize]) -> bool {
+    /// Those of `here`, by position, who certainly execute the same dynamic instance.
+    fn classes(&self, state: &State, here: &[usize]) -> Vec<Vec<usize>> {
         let way = |index: &usize| state.threads[*index].invocation.convergence();
-        let Some(first) = here.first() else { return true };
+        let Some(first) = here.first() else { return Vec::new() };
         let ways: Option<Vec<&Convergence>> = here.iter().map(way).collect();
         let all: Option<Vec<&Convergence>> = self.subgroup_of(*first).iter().map(way).collect();
-        // Litmus tests have no constructs.
-        ways.zip(all).is_none_or(|(ways, all)| are_together(&ways, &all))
+        match ways.zip(all) {
+            Some((ways, all)) => classes(&ways, &all),
+            // Litmus tests have no constructs.
+            None => vec![(0..here.len()).collect()],
+        }
+    }
+
+    /// Whether a subgroup operation gives everybody the same however the classes are put together.
+    fn is_indifferent(&self, state: &State, here: &[usize], classes: &[Vec<usize>]) -> bool {
+        let operates = |index: &usize| matches!(state.threads[*index].status, Status::Subgroup(_));
+        if classes.len() > MAX_CLASSES || !here.iter().all(operates) {
+            return false;
+        }
+        let results = |parts: &[usize]| -> Option<Vec<Vec<Scalar>>> {
+            let mut results = vec![Vec::new(); here.len()];
+            for part in 0..classes.len() {
+                let joined = classes.iter().zip(parts).filter(|(_, own)| **own == part);
+                let mut positions: Vec<usize> = joined.flat_map(|(class, _)| class.iter().copied()).collect();
+                positions.sort_unstable();
+                let invocation = |position: &usize| Some(&*state.threads[*here.get(*position)?].invocation);
+                let members: Option<Vec<&Invocation>> = positions.iter().map(invocation).collect();
+                let found =
+                    subgroup::evaluate(self.context.program, self.context.dispatch, &members?).ok()?;
+                for (position, values) in positions.iter().zip(found.values) {
+                    *results.get_mut(*position)? = values.to_vec();
+                }
+            }
+            Some(results)
+        };
+        let Some(together) = results(&vec![0; classes.len()]) else { return false };
+        let mut same = true;
+        for_each_partition(classes.len(), &mut Vec::new(), &mut |parts| {
+            same = same && results(parts).as_ref() == Some(&together);
+        });
+        same
     }
 
     /// Whether the path rests on who reconverged with whom, which the implementation decides: then nothing
@@ -172,6 +210,19 @@ impl Search<'_> {
             }
             Some(_) | None => false,
         }
+    }
+}
+
+/// Calls back with every partition of `count` things: the number of each one's part.
+fn for_each_partition(count: usize, parts: &mut Vec<usize>, visit: &mut impl FnMut(&[usize])) {
+    if parts.len() == count {
+        return visit(parts);
+    }
+    let next = parts.iter().max().map_or(0, |last| last + 1);
+    for part in 0..=next {
+        parts.push(part);
+        for_each_partition(count, parts, visit);
+        parts.pop();
     }
 }
 

@@ -52,6 +52,7 @@ struct Level {
     places: usize,
 }
 
+// Steps that are no blocks.
 const MERGE: u64 = 1 << 32;
 const CONTINUE: u64 = 2 << 32;
 const CALL: u64 = 3 << 32;
@@ -200,20 +201,33 @@ impl Convergence {
     }
 }
 
-/// Whether invocations of a subgroup at instructions of one name certainly execute the same dynamic instance.
-/// `subgroup` has all of its invocations, finished ones included.
-pub fn are_together(here: &[&Convergence], subgroup: &[&Convergence]) -> bool {
-    let Some(first) = here.first() else { return true };
+/// The classes of invocations, by their positions in `here`, that certainly execute the same dynamic instance of
+/// the instruction that all of them stand at. Whether different classes do is up to the implementation.
+/// `subgroup` has all invocations of their subgroup, finished ones included.
+pub fn classes(here: &[&Convergence], subgroup: &[&Convergence]) -> Vec<Vec<usize>> {
+    let Some(first) = here.first() else { return Vec::new() };
+    let everybody = || vec![(0..here.len()).collect()];
     if first.maximal {
-        return here.iter().all(|other| other.now == first.now);
+        return by_key(here.iter().map(|one| one.now));
     }
     let same_way = here.iter().all(|other| other.now.way == first.now.way);
     if same_way && here.len() == subgroup.len() {
-        return true;
+        return everybody();
     }
     let uniform = common_places(subgroup);
-    let since = first.since(&uniform);
-    here.iter().all(|other| other.since(&uniform) == since)
+    by_key(here.iter().map(|one| one.since(&uniform)))
+}
+
+/// The positions of equal keys.
+fn by_key<K: PartialEq>(keys: impl Iterator<Item = K>) -> Vec<Vec<usize>> {
+    let mut classes: Vec<(K, Vec<usize>)> = Vec::new();
+    for (position, key) in keys.enumerate() {
+        match classes.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, members)) => members.push(position),
+            None => classes.push((key, vec![position])),
+        }
+    }
+    classes.into_iter().map(|(_, members)| members).collect()
 }
 
 /// The places where all of the subgroup were: control flow was uniform there.

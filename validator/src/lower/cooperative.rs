@@ -2,15 +2,47 @@
 
 use rspirv::spirv::{CooperativeMatrixLayout, CooperativeMatrixOperands, Op as Opcode};
 
+use super::barriers::decode_scope;
+use super::constants::ConstantTable;
 use super::error::Problem;
 use super::function::FunctionBuilder;
 use super::layout::Placement;
-use super::types::{Cooperative, Kind};
+use super::types::{Kind, TypeTable};
 use super::values::{Computation, Value, Values};
+use crate::event::Scope;
 use crate::ir::{
     CooperativeAccess, CooperativeOp, Factor, LeafKind, MulAdd, Op, Operand, SubgroupKind, SubgroupOp,
 };
 use crate::module::Instruction;
+
+/// Cooperative matrices with more rows or columns than this are refused.
+const MAX_EDGE: u32 = 1 << 9;
+
+/// A cooperative matrix, which is an array of its components, row after row, in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cooperative {
+    pub rows: u32,
+    pub columns: u32,
+}
+
+/// The size of a cooperative matrix of Subgroup scope.
+pub(super) fn size(
+    instruction: &Instruction,
+    types: &TypeTable,
+    constants: &ConstantTable,
+) -> Result<Cooperative, Problem> {
+    let line = instruction.line;
+    let integer = |position: usize| constants.integer(instruction.word(position).unwrap_or(0), types, line);
+    let scope = decode_scope(integer(1)?, line)?;
+    if scope != Scope::Subgroup {
+        let what = format!("OpTypeCooperativeMatrixKHR at scope {}", scope.name());
+        return Err(Problem::unsupported(what, line));
+    }
+    match (u32::try_from(integer(2)?), u32::try_from(integer(3)?)) {
+        (Ok(rows @ 1..=MAX_EDGE), Ok(columns @ 1..=MAX_EDGE)) => Ok(Cooperative { rows, columns }),
+        _ => Err(Problem::unsupported("a cooperative matrix of this size", line)),
+    }
+}
 
 /// A part of a composite that one invocation alone may hold.
 pub(super) struct HeldPart {

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use rspirv::spirv::{FPEncoding, Op as Opcode, StorageClass as Class};
 
-use super::barriers::decode_scope;
 use super::constants::ConstantTable;
+use super::cooperative::{self, Cooperative};
 use super::decorations::{memory_decorations, Decoration, DecorationTable};
 use super::error::Problem;
 use super::layout::{Extent, Placement};
-use crate::event::{Scope, StorageClass};
+use crate::event::StorageClass;
 use crate::ir::image::ImageType;
 use crate::ir::{Decorations, FloatEncoding, Line};
 use crate::module::Instruction;
@@ -19,8 +19,6 @@ use crate::module::Instruction;
 const MAX_DEPTH: u32 = 64;
 /// Values of more components than this are refused.
 pub(super) const MAX_COMPONENTS: u32 = 1 << 20;
-/// Cooperative matrices with more rows or columns than this are refused.
-const MAX_EDGE: u32 = 1 << 9;
 
 /// A type; other types are given by their ids. A float has an encoding where its format is none of
 /// IEEE 754. An acceleration structure's value is a handle of 64 bits; a ray query lives in memory only.
@@ -97,13 +95,6 @@ pub(super) struct MatrixSize {
     pub width: u8,
 }
 
-/// A cooperative matrix, which is an array of its components, row after row, in registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cooperative {
-    pub rows: u32,
-    pub columns: u32,
-}
-
 #[derive(Debug)]
 struct Known {
     ty: Type,
@@ -153,7 +144,7 @@ impl TypeTable {
             self.signed.insert(id);
         }
         if instruction.op() == Some(Opcode::TypeCooperativeMatrixKHR) {
-            if let Ok(matrix) = cooperative(instruction, self, constants) {
+            if let Ok(matrix) = cooperative::size(instruction, self, constants) {
                 self.cooperative.insert(id, matrix);
             }
         }
@@ -223,7 +214,7 @@ impl TypeTable {
                 Type::Array { element: word(0)?, length, stride: stride() }
             }
             Opcode::TypeCooperativeMatrixKHR => {
-                let Cooperative { rows, columns } = cooperative(instruction, self, constants)?;
+                let Cooperative { rows, columns } = cooperative::size(instruction, self, constants)?;
                 Type::Array { element: word(0)?, length: rows * columns, stride: None }
             }
             Opcode::TypeRuntimeArray => Type::RuntimeArray { element: word(0)?, stride: stride() },
@@ -549,25 +540,6 @@ pub(super) enum ScalarType {
     Pointer,
     /// Two components, of which memory holds the first.
     PhysicalPointer,
-}
-
-/// The size of a cooperative matrix of Subgroup scope.
-fn cooperative(
-    instruction: &Instruction,
-    types: &TypeTable,
-    constants: &ConstantTable,
-) -> Result<Cooperative, Problem> {
-    let line = instruction.line;
-    let integer = |position: usize| constants.integer(instruction.word(position).unwrap_or(0), types, line);
-    let scope = decode_scope(integer(1)?, line)?;
-    if scope != Scope::Subgroup {
-        let what = format!("OpTypeCooperativeMatrixKHR at scope {}", scope.name());
-        return Err(Problem::unsupported(what, line));
-    }
-    match (u32::try_from(integer(2)?), u32::try_from(integer(3)?)) {
-        (Ok(rows @ 1..=MAX_EDGE), Ok(columns @ 1..=MAX_EDGE)) => Ok(Cooperative { rows, columns }),
-        _ => Err(Problem::unsupported("a cooperative matrix of this size", line)),
-    }
 }
 
 fn member(ty: u32, decorations: &[Decoration]) -> Member {
