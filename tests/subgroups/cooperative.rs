@@ -15,7 +15,10 @@ OpCapability Int16
 OpCapability Float16
 OpCapability VulkanMemoryModel
 OpCapability CooperativeMatrixKHR
+OpCapability BFloat16TypeKHR
+OpCapability BFloat16CooperativeMatrixKHR
 OpExtension \"SPV_KHR_cooperative_matrix\"
+OpExtension \"SPV_KHR_bfloat16\"
 OpMemoryModel Logical Vulkan
 OpEntryPoint GLCompute %main \"main\" %local_index %data %given
 OpExecutionMode %main LocalSize 4 1 1
@@ -35,6 +38,7 @@ OpDecorate %given Binding 1
 %int = OpTypeInt 32 1
 %half = OpTypeFloat 16
 %float = OpTypeFloat 32
+%bfloat = OpTypeFloat 16 BFloat16KHR
 %i0 = OpConstant %int 0
 %i2 = OpConstant %int 2
 %i16 = OpConstant %int 16
@@ -57,6 +61,8 @@ OpDecorate %given Binding 1
 %B_char = OpTypeCooperativeMatrixKHR %char %u3 %u4 %u4 %u1
 %A_half = OpTypeCooperativeMatrixKHR %half %u3 %u4 %u4 %u0
 %B_half = OpTypeCooperativeMatrixKHR %half %u3 %u4 %u4 %u1
+%A_bfloat = OpTypeCooperativeMatrixKHR %bfloat %u3 %u4 %u4 %u0
+%B_bfloat = OpTypeCooperativeMatrixKHR %bfloat %u3 %u4 %u4 %u1
 %A_float = OpTypeCooperativeMatrixKHR %float %u3 %u4 %u4 %u0
 %B_float = OpTypeCooperativeMatrixKHR %float %u3 %u4 %u4 %u1
 %C_float = OpTypeCooperativeMatrixKHR %float %u3 %u4 %u4 %u2
@@ -202,15 +208,17 @@ fn products_of_floats_are_inexact_unless_every_order_gives_the_same() {
 }
 
 #[test]
-fn components_of_half_precision_are_multiplied_in_the_precision_of_the_result() {
+fn narrow_floats_are_multiplied_in_the_precision_of_the_result() {
     let (a, b) = given();
-    let code = format!(
-        "{LOADS}{FLOATS}%a_half = OpFConvert %A_half %a_float
-%b_half = OpFConvert %B_half %b_float
-%s = OpCooperativeMatrixMulAddKHR %C_float %a_half %b_half %zeros_float
+    for format in ["half", "bfloat"] {
+        let code = format!(
+            "{LOADS}{FLOATS}%a_narrow = OpFConvert %A_{format} %a_float
+%b_narrow = OpFConvert %B_{format} %b_float
+%s = OpCooperativeMatrixMulAddKHR %C_float %a_narrow %b_narrow %zeros_float
 %r = OpConvertFToS %C %s{STORE}"
-    );
-    assert_eq!(run(&code), product(a, b));
+        );
+        assert_eq!(run(&code), product(a, b), "{format}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! matrix, row after row, in every invocation. An invocation *holds* those whose number is its own number
 //! modulo the number of invocations in the subgroup; what is in the others is never read by anybody else.
 
-use super::{LeafKind, MemoryOperands, Operand};
+use super::{FloatEncoding, LeafKind, MemoryOperands, Operand};
 use crate::event::StorageClass;
 
 #[derive(Clone, Debug)]
@@ -72,6 +72,8 @@ pub struct Factor {
     pub value: Operand,
     pub width: u8,
     pub float: bool,
+    /// Of floats of another format than IEEE 754's.
+    pub encoding: Option<FloatEncoding>,
     /// Integer components are signed.
     pub signed: bool,
 }

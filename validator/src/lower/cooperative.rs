@@ -209,7 +209,11 @@ impl FunctionBuilder<'_, '_> {
             Ok(Factor {
                 value: value.operand,
                 width: lanes.width,
-                float: lanes.kind == Kind::Float,
+                float: matches!(lanes.kind, Kind::Float | Kind::Encoded(_)),
+                encoding: match lanes.kind {
+                    Kind::Encoded(encoding) => Some(encoding),
+                    Kind::Bool | Kind::Int | Kind::Float => None,
+                },
                 signed: flags.contains(signed),
             })
         };

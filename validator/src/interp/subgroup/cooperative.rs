@@ -1,8 +1,8 @@
 //! OpCooperativeMatrixMulAddKHR: the matrices put together from what each invocation holds.
 
 use super::super::cooperative::Held;
+use super::super::encoded::{decode, encode};
 use super::super::float::{from_double, to_double};
-use super::super::inexact::is_tame;
 use super::super::machine::fault;
 use super::{Components, Stop, SubgroupResult, Tangle};
 use crate::event::UndefinedKind;
@@ -62,35 +62,49 @@ impl Tangle<'_> {
         added: Scalar,
     ) -> Result<(Scalar, bool), Box<Stop>> {
         let MulAdd { a, b, c, result, .. } = product;
-        let double = |width, value: Scalar| self.double(width, value);
         let undefined = (Scalar::undefined(u32::from(result.width)), false);
         if !added.is_defined() {
             return Ok(undefined);
         }
-        let mut sum = double(c.width, added)?;
+        let mut sum = self.double(c, added)?;
         let mut magnitude = sum.abs();
-        let mut tame = is_tame(c.width, added);
+        let mut tame = is_round(sum);
         for (left, right) in pairs {
             if !(left.is_defined() && right.is_defined()) {
                 return Ok(undefined);
             }
-            let term = double(a.width, left)? * double(b.width, right)?;
-            tame &= is_tame(a.width, left) && is_tame(b.width, right);
-            sum += term;
-            magnitude += term.abs();
+            let (left, right) = (self.double(a, left)?, self.double(b, right)?);
+            tame &= is_round(left) && is_round(right);
+            sum += left * right;
+            magnitude += (left * right).abs();
         }
         // Terms are multiples of 1/64: sums are exact in every order while they fit the result's precision.
-        let most = if result.width == 16 { f64::from(1 << 5) } else { f64::from(1 << 18) };
-        let value = self.evaluated(from_double(result.width, sum))?;
+        let most = match (result.encoding, result.width) {
+            (Some(_), _) => 0.25,
+            (None, 16) => 32.0,
+            (None, _) => 262_144.0,
+        };
+        let value = match result.encoding {
+            Some(encoding) => Scalar::new(encode(encoding, sum, false)),
+            None => self.evaluated(from_double(result.width, sum))?,
+        };
         Ok((value, !tame || magnitude > most))
     }
 
-    fn double(&self, width: u8, value: Scalar) -> Result<f64, Box<Stop>> {
-        to_double(width, value.bits).map_err(|_| {
+    fn double(&self, factor: &Factor, value: Scalar) -> Result<f64, Box<Stop>> {
+        if let Some(encoding) = factor.encoding {
+            return Ok(decode(encoding, value.bits));
+        }
+        to_double(factor.width, value.bits).map_err(|_| {
             let what = "a cooperative matrix of floats of this width";
             Box::new(Stop::Unsupported { line: self.line, what })
         })
     }
+}
+
+/// Whether the value is a multiple of 1/8 of moderate size.
+fn is_round(value: f64) -> bool {
+    value.abs() <= 128.0 && (value * 8.0).fract() == 0.0
 }
 
 fn extended(factor: &Factor, value: Scalar) -> i128 {
