@@ -54,6 +54,9 @@ impl Held {
     }
 }
 
+/// Components, each with the number of its leaf.
+type LeafNumbers = Vec<(u32, usize)>;
+
 impl Machine<'_> {
     pub(super) fn held(&self) -> Held {
         Held::by(self.dispatch, &self.dispatch.places[self.state.index as usize])
@@ -144,7 +147,7 @@ impl Machine<'_> {
         access: &CooperativeAccess,
         held: Held,
         line: Line,
-    ) -> Result<(Shape, Vec<(u32, usize)>), Box<Stop>> {
+    ) -> Result<(Shape, LeafNumbers), Box<Stop>> {
         let (lines, length) = match access.row_major {
             true => (access.rows, access.columns),
             false => (access.columns, access.rows),
@@ -170,7 +173,7 @@ impl Machine<'_> {
         }
         let leaf_of = leaves.values().enumerate();
         let leaf_of = leaf_of.flat_map(|(leaf, components)| components.iter().map(move |one| (*one, leaf)));
-        let leaf_of: Vec<(u32, usize)> = leaf_of.collect();
+        let leaf_of: LeafNumbers = leaf_of.collect();
         let size = leaves.keys().last().map_or(0, |offset| offset.saturating_add(bytes));
         let leaves = leaves.keys().map(|offset| Leaf { offset: *offset, kind: access.kind }).collect();
         Ok((Shape { leaves, size }, leaf_of))
