@@ -308,6 +308,7 @@ impl Observer<'_, '_> {
             | Op::Image(_)
             | Op::Ray(_)
             | Op::Subgroup(_)
+            | Op::Cooperative(_)
             | Op::Barrier(_)
             | Op::Assume { .. }
             | Op::Require { .. }
