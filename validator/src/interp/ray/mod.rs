@@ -5,6 +5,8 @@
 
 mod hits;
 mod query;
+#[cfg(test)]
+mod tests;
 mod traversal;
 
 use super::float;

@@ -1,6 +1,8 @@
 //! Acceleration structures: what rays are traced through (Vulkan specification, "Acceleration
 //! Structures").
 
+pub mod text;
+
 use std::sync::Arc;
 
 /// A top-level acceleration structure. Two of the same text are the same.
