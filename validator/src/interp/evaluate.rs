@@ -4,7 +4,7 @@
 //! A result whose undefined bits depend on undefined bits of the operands is undefined in those
 //! bits. Where the exact set of possible results is no bit mask, the mask covers it.
 
-use super::{arithmetic, bits, compare, convert, float};
+use super::{arithmetic, bits, compare, convert, float, integer_functions};
 use crate::event::UndefinedKind;
 use crate::ir::{BinaryOp, ConvertOp, ExtendedOp, UnaryOp};
 use crate::value::Scalar;
@@ -35,6 +35,8 @@ pub fn unary(op: UnaryOp, width: u8, a: Scalar) -> Evaluated {
         UnaryOp::LogicalNot => Ok(bits::not(1, a)),
         UnaryOp::BitReverse => Ok(bits::reverse(bit_width, a)),
         UnaryOp::BitCount => Ok(bits::count(a)),
+        UnaryOp::CountLeadingZeros => Ok(integer_functions::leading_zeros(bit_width, a)),
+        UnaryOp::CountTrailingZeros => Ok(integer_functions::trailing_zeros(bit_width, a)),
         UnaryOp::FNegate => float::negate(width, a),
         UnaryOp::IsNan => float::is_nan(width, a),
         UnaryOp::IsInf => float::is_infinite(width, a),
@@ -54,6 +56,7 @@ pub fn binary(op: BinaryOp, width: u8, a: Scalar, b: Scalar) -> Evaluated {
         BinaryOp::IAdd => arithmetic::add(bit_width, a, b),
         BinaryOp::ISub => arithmetic::subtract(bit_width, a, b),
         BinaryOp::IMul => arithmetic::multiply(bit_width, a, b),
+        BinaryOp::Integer(function) => integer_functions::evaluate(function, bit_width, a, b),
         BinaryOp::UDiv => return arithmetic::unsigned_divide(bit_width, a, b),
         BinaryOp::UMod => return arithmetic::unsigned_modulo(bit_width, a, b),
         BinaryOp::SDiv => return arithmetic::signed_divide(bit_width, a, b),

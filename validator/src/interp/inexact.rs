@@ -50,7 +50,9 @@ impl Machine<'_> {
             | UnaryOp::Not
             | UnaryOp::LogicalNot
             | UnaryOp::BitReverse
-            | UnaryOp::BitCount => false,
+            | UnaryOp::BitCount
+            | UnaryOp::CountLeadingZeros
+            | UnaryOp::CountTrailingZeros => false,
             UnaryOp::FNegate => {
                 is_free(modes, width, a, Role::Operand) || is_free(modes, width, result, Role::Result)
             }
@@ -104,6 +106,7 @@ impl Machine<'_> {
             BinaryOp::IAdd
             | BinaryOp::ISub
             | BinaryOp::IMul
+            | BinaryOp::Integer(_)
             | BinaryOp::UDiv
             | BinaryOp::SDiv
             | BinaryOp::UMod

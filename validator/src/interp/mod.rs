@@ -29,6 +29,7 @@ mod glsl;
 mod image;
 mod inexact;
 mod integer_dot;
+mod integer_functions;
 mod invocation;
 mod loops;
 mod machine;

@@ -116,6 +116,10 @@ pub enum UnaryOp {
     IsNormal,
     SignBitSet,
     QuantizeToF16,
+    /// OpUCountLeadingZerosINTEL.
+    CountLeadingZeros,
+    /// OpUCountTrailingZerosINTEL.
+    CountTrailingZeros,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +175,24 @@ pub enum BinaryOp {
     LogicalAnd,
     PtrEqual,
     PtrNotEqual,
+    Integer(IntegerFunction),
+}
+
+/// SPV_INTEL_shader_integer_functions2: functions of two integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntegerFunction {
+    AbsISub,
+    AbsUSub,
+    IAddSat,
+    UAddSat,
+    IAverage,
+    UAverage,
+    IAverageRounded,
+    UAverageRounded,
+    ISubSat,
+    USubSat,
+    IMul32x16,
+    UMul32x16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use rspirv::spirv::Op as Opcode;
 use super::error::Problem;
 use super::types::{Kind, Lanes, Type};
 use super::values::Computation;
-use crate::ir::{BinaryOp, ExtendedOp, Op, UnaryOp};
+use crate::ir::{BinaryOp, ExtendedOp, IntegerFunction, Op, UnaryOp};
 
 enum Family {
     Unary(UnaryOp, Kind),
@@ -22,6 +22,8 @@ pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
         Opcode::IAdd => Binary(BinaryOp::IAdd, Kind::Int),
         Opcode::ISub => Binary(BinaryOp::ISub, Kind::Int),
         Opcode::IMul => Binary(BinaryOp::IMul, Kind::Int),
+        Opcode::UCountLeadingZerosINTEL => Unary(UnaryOp::CountLeadingZeros, Kind::Int),
+        Opcode::UCountTrailingZerosINTEL => Unary(UnaryOp::CountTrailingZeros, Kind::Int),
         Opcode::UDiv => Binary(BinaryOp::UDiv, Kind::Int),
         Opcode::SDiv => Binary(BinaryOp::SDiv, Kind::Int),
         Opcode::UMod => Binary(BinaryOp::UMod, Kind::Int),
@@ -37,12 +39,31 @@ pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
         Opcode::ISubBorrow => Extended(ExtendedOp::ISubBorrow),
         Opcode::UMulExtended => Extended(ExtendedOp::UMulExtended),
         Opcode::SMulExtended => Extended(ExtendedOp::SMulExtended),
-        _ => return None,
+        opcode => Binary(BinaryOp::Integer(integer_function(opcode)?), Kind::Int),
     };
     Some(match family {
         Unary(op, kind) => unary(computation, op, kind),
         Binary(op, kind) => binary(computation, op, kind),
         Extended(op) => extended(computation, op),
+    })
+}
+
+/// The functions of SPV_INTEL_shader_integer_functions2.
+const fn integer_function(opcode: Opcode) -> Option<IntegerFunction> {
+    Some(match opcode {
+        Opcode::AbsISubINTEL => IntegerFunction::AbsISub,
+        Opcode::AbsUSubINTEL => IntegerFunction::AbsUSub,
+        Opcode::IAddSatINTEL => IntegerFunction::IAddSat,
+        Opcode::UAddSatINTEL => IntegerFunction::UAddSat,
+        Opcode::IAverageINTEL => IntegerFunction::IAverage,
+        Opcode::UAverageINTEL => IntegerFunction::UAverage,
+        Opcode::IAverageRoundedINTEL => IntegerFunction::IAverageRounded,
+        Opcode::UAverageRoundedINTEL => IntegerFunction::UAverageRounded,
+        Opcode::ISubSatINTEL => IntegerFunction::ISubSat,
+        Opcode::USubSatINTEL => IntegerFunction::USubSat,
+        Opcode::IMul32x16INTEL => IntegerFunction::IMul32x16,
+        Opcode::UMul32x16INTEL => IntegerFunction::UMul32x16,
+        _ => return None,
     })
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Query {
     pub candidate: u32,
     pub committed: Option<Committed>,
     /// Primitives that were candidates: bit n of the first for once or more, of the second for twice.
-    seen: [u64; 2],
+    pub seen: [u64; 2],
 }
 
 const WORD: LeafKind = LeafKind::Number(4);
