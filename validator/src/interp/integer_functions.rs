@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn zeros_are_counted_from_both_ends() {
-        for (value, leading, trailing) in [(0, 32, 32), (1, 31, 0), (0x8000_0000, 0, 31), (0x0010_0000, 11, 20)] {
+        for (value, leading, trailing) in
+            [(0, 32, 32), (1, 31, 0), (0x8000_0000, 0, 31), (0x0010_0000, 11, 20)]
+        {
             assert_eq!(leading_zeros(32, Scalar::new(value)), Scalar::new(leading));
             assert_eq!(trailing_zeros(32, Scalar::new(value)), Scalar::new(trailing));
         }

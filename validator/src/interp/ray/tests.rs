@@ -79,6 +79,7 @@ fn rays_near_edges_are_doubtful() {
     assert_eq!(met(&at(1.0), BOX), (vec![3.0], true));
     assert_eq!(met(&at(1.000_001), BOX), (vec![], true));
     assert_eq!(met(&at(1.5), BOX), (vec![], false));
+    assert_eq!(met(&at(-1.5), BOX), (vec![], false));
     // In the triangle's plane: it has no face there, but that is a matter of precision.
     let along_plane = Query { origin: [-3.0, 0.0, 5.0], direction: [1.0, 0.0, 0.0], ..ray() };
     assert_eq!(met(&along_plane, BACK), (vec![], true));
@@ -188,6 +189,8 @@ fn opaque_triangles_may_be_committed_before_or_after() {
     // The opaque triangle in front: the candidate may be dropped, or have been determined before.
     let text = format!("opaque {BACK} + {FURTHER}");
     assert_eq!(on(&ray(), &text), [(Some(0), None), (None, Some(1)), (Some(0), Some(1))]);
+    // An opaque box is for the shader to look at all the same.
+    assert_eq!(on(&ray(), &format!("opaque {BOX}")), [(None, Some(0))]);
     // Of several opaque ones the closest is left in the end.
     let text = format!("opaque {FURTHER} + opaque {BACK}");
     assert_eq!(on(&ray(), &text), [(Some(1), None)]);
@@ -202,6 +205,11 @@ fn what_lies_behind_the_closest_hit_may_be_dropped() {
     query.commit(&along(&ray(), &scene).hits[0], CommittedKind::Triangle, 5.0);
     assert_eq!(on(&query, &two), [(None, None), (None, Some(1))]);
     assert_eq!(on(&query, &format!("in-order {two}")), [(None, None)]);
+    // The same opaque triangle is not committed once more.
+    assert_eq!(on(&query, &format!("opaque {two}")), [(None, None), (None, Some(1))]);
+    // A box is met up to the very end of the ray, a triangle is not.
+    let at_the_end = "boxes:-1,-1,5,1,1,6,-1,-1,5,1,1,6";
+    assert_eq!(on(&query, at_the_end), [(None, Some(1))]);
     // An opaque one there changes nothing.
     assert_eq!(on(&query, &format!("{BACK} + opaque {FURTHER}")), [(None, None)]);
 }
