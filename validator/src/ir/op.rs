@@ -175,12 +175,12 @@ pub enum BinaryOp {
     LogicalAnd,
     PtrEqual,
     PtrNotEqual,
-    Integer(IntegerFunction),
+    Integer(IntelFunction),
 }
 
 /// SPV_INTEL_shader_integer_functions2: functions of two integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IntegerFunction {
+pub enum IntelFunction {
     AbsISub,
     AbsUSub,
     IAddSat,

@@ -5,7 +5,7 @@ use rspirv::spirv::Op as Opcode;
 use super::error::Problem;
 use super::types::{Kind, Lanes, Type};
 use super::values::Computation;
-use crate::ir::{BinaryOp, ExtendedOp, IntegerFunction, Op, UnaryOp};
+use crate::ir::{BinaryOp, ExtendedOp, IntelFunction, Op, UnaryOp};
 
 enum Family {
     Unary(UnaryOp, Kind),
@@ -49,20 +49,20 @@ pub(super) fn lower(computation: &Computation) -> Option<Result<Op, Problem>> {
 }
 
 /// The functions of SPV_INTEL_shader_integer_functions2.
-const fn integer_function(opcode: Opcode) -> Option<IntegerFunction> {
+const fn integer_function(opcode: Opcode) -> Option<IntelFunction> {
     Some(match opcode {
-        Opcode::AbsISubINTEL => IntegerFunction::AbsISub,
-        Opcode::AbsUSubINTEL => IntegerFunction::AbsUSub,
-        Opcode::IAddSatINTEL => IntegerFunction::IAddSat,
-        Opcode::UAddSatINTEL => IntegerFunction::UAddSat,
-        Opcode::IAverageINTEL => IntegerFunction::IAverage,
-        Opcode::UAverageINTEL => IntegerFunction::UAverage,
-        Opcode::IAverageRoundedINTEL => IntegerFunction::IAverageRounded,
-        Opcode::UAverageRoundedINTEL => IntegerFunction::UAverageRounded,
-        Opcode::ISubSatINTEL => IntegerFunction::ISubSat,
-        Opcode::USubSatINTEL => IntegerFunction::USubSat,
-        Opcode::IMul32x16INTEL => IntegerFunction::IMul32x16,
-        Opcode::UMul32x16INTEL => IntegerFunction::UMul32x16,
+        Opcode::AbsISubINTEL => IntelFunction::AbsISub,
+        Opcode::AbsUSubINTEL => IntelFunction::AbsUSub,
+        Opcode::IAddSatINTEL => IntelFunction::IAddSat,
+        Opcode::UAddSatINTEL => IntelFunction::UAddSat,
+        Opcode::IAverageINTEL => IntelFunction::IAverage,
+        Opcode::UAverageINTEL => IntelFunction::UAverage,
+        Opcode::IAverageRoundedINTEL => IntelFunction::IAverageRounded,
+        Opcode::UAverageRoundedINTEL => IntelFunction::UAverageRounded,
+        Opcode::ISubSatINTEL => IntelFunction::ISubSat,
+        Opcode::USubSatINTEL => IntelFunction::USubSat,
+        Opcode::IMul32x16INTEL => IntelFunction::IMul32x16,
+        Opcode::UMul32x16INTEL => IntelFunction::UMul32x16,
         _ => return None,
     })
 }
