@@ -56,7 +56,9 @@ impl Observer<'_, '_> {
             | UnaryOp::Not
             | UnaryOp::LogicalNot
             | UnaryOp::BitReverse
-            | UnaryOp::BitCount => Some(Interval::ANY),
+            | UnaryOp::BitCount
+            | UnaryOp::CountLeadingZeros
+            | UnaryOp::CountTrailingZeros => Some(Interval::ANY),
         }
     }
 
@@ -107,13 +109,15 @@ impl Observer<'_, '_> {
             BinaryOp::IAdd
             | BinaryOp::ISub
             | BinaryOp::IMul
+            | BinaryOp::Integer(_)
             | BinaryOp::UDiv
             | BinaryOp::SDiv
             | BinaryOp::UMod
             | BinaryOp::SRem
             | BinaryOp::SMod => {
                 // A division by what may be zero is a fault for some values.
-                let divides = !matches!(op, BinaryOp::IAdd | BinaryOp::ISub | BinaryOp::IMul);
+                let divides =
+                    !matches!(op, BinaryOp::IAdd | BinaryOp::ISub | BinaryOp::IMul | BinaryOp::Integer(_));
                 if divides {
                     self.depend(inst.line);
                 }
