@@ -22,7 +22,11 @@ pub(super) struct Contents {
 #[derive(Clone, Debug)]
 struct Memory {
     bytes: Arc<Vec<Byte>>,
+    /// Of each word; of each byte once an access has covered part of a word, since neighbours in a word
+    /// of narrow numbers are often different invocations'.
     uses: Arc<Vec<WordUse>>,
+    /// Bytes that an entry of `uses` is for: 4 or 1.
+    grain: u32,
     /// Reached through one reference only.
     one_reference: bool,
 }
@@ -64,6 +68,7 @@ impl Contents {
             .zip(references)
             .map(|(bytes, references)| Memory {
                 uses: Arc::new(vec![WordUse::default(); bytes.len().div_ceil(4)]),
+                grain: WORD,
                 bytes: Arc::new(bytes),
                 one_reference: references.len() < 2,
             })
@@ -140,12 +145,20 @@ fn for_each_unshared(access: &Access, memory: u32, knowledge: &Knowledge, mut vi
     }
 }
 
+/// Bytes of a word.
+const WORD: u32 = 4;
+
 /// The words that an access touches, by their first bytes.
 fn words_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
-    access
-        .ranges
-        .iter()
-        .flat_map(|(offset, len)| (offset / 4..(offset + len).div_ceil(4)).map(|word| word * 4))
+    grains_of(access, WORD)
+}
+
+/// The aligned pieces of so many bytes that an access touches, by their first bytes.
+fn grains_of(access: &Access, grain: u32) -> impl Iterator<Item = u32> + '_ {
+    let ranges = access.ranges.iter();
+    ranges.flat_map(move |(offset, len)| {
+        (offset / grain..(offset + len).div_ceil(grain)).map(move |piece| piece * grain)
+    })
 }
 
 impl Memory {
@@ -166,18 +179,25 @@ impl Memory {
             one_reference: self.one_reference,
             atomic: by.atomic,
         };
+        if self.grain == WORD && access.ranges.iter().any(|(offset, len)| (offset | len) % WORD != 0) {
+            let each_byte = self.uses.iter().flat_map(|used| std::iter::repeat_n(*used, WORD as usize));
+            self.uses = Arc::new(each_byte.collect());
+            self.grain = 1;
+        }
+        let grain = self.grain;
         let uses = Arc::make_mut(&mut self.uses);
         // Atomics do not tear, and are mutually ordered only with those of the same locations: all
         // their words are units, or none is.
         let joins = by.atomic && is_shared(access, memory, by.knowledge);
-        for word in words_of(access) {
-            if by.knowledge.word(memory, word) != Word::Unshared {
+        for piece in grains_of(access, grain) {
+            if by.knowledge.word(memory, piece) != Word::Unshared {
                 continue;
             }
+            let word = piece / WORD * WORD;
             if joins {
                 found.shared.insert((memory, word));
             }
-            let Some(slot) = uses.get_mut(word as usize / 4) else { continue };
+            let Some(slot) = uses.get_mut((piece / grain) as usize) else { continue };
             let quiet = if write { slot.write(&used) } else { slot.read(&used) };
             if !quiet {
                 found.shared.insert((memory, word));
