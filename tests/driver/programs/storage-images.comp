@@ -24,5 +24,5 @@ void main() {
     result[at + 9u] = imageAtomicXor(texels, int(i), 0xffu);
     imageStore(halves, ivec3(p, 0), vec4(p, i, -0.5));
     imageStore(line, int(i), ivec4(-int(i)));
-    if (i < 4u) imageStore(volume, ivec3(i & 1u, i >> 1, 1), vec4(0.2, 0.5, 1.5, -1.0) + float(i) * 0.1);
+    if (i < 4u) imageStore(volume, ivec3(i & 1u, i >> 1, 1), vec4(0.2, 0.55, 1.5, -1.0) + float(i) * 0.125);
 }
