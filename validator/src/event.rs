@@ -162,6 +162,22 @@ pub struct Atomicity {
     pub semantics: Semantics,
     /// Semantics of a compare-exchange that fails.
     pub unequal: Semantics,
+    /// The instruction only updates memory, and commutes with others of the same kind: nobody uses its
+    /// result.
+    pub commutes: Option<Commuting>,
+}
+
+/// Updates that leave the same value in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commuting {
+    Add,
+    And,
+    Or,
+    Xor,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
 }
 
 /// A memory barrier, or a control barrier with its memory semantics.

@@ -56,7 +56,7 @@ pub fn check(
 
 /// Where the user gives no number of inputs: this many at least, and more until they have cost so many
 /// executions of single invocations. (Time would make the result depend on the machine.)
-const LEAST_INPUTS: usize = 3;
+const LEAST_INPUTS: u32 = 3;
 const DEAR: u64 = 1_000;
 
 /// Rounds in which the modules exchange produced values, before the result counts as bounded.
@@ -105,7 +105,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let Prepared { launch, inputs, choice, warnings } =
-            prepare::prepare(self.before, &before, Some(&after), self.options, DEFAULT_INPUTS)?;
+            prepare::prepare(self.before, &before, Some(&after), self.options, LEAST_INPUTS)?;
         self.found.launches.push(choice);
         for warning in warnings {
             if !self.found.warnings.contains(&warning) {
@@ -117,20 +117,41 @@ impl Checker<'_> {
                 self.found.undistinguished.push(*pair);
             }
         }
-        let mut cost = 0;
-        for (number, input) in inputs.into_iter().enumerate() {
-            let automatic = self.options.launch.inputs.is_none() && number >= LEAST_INPUTS;
-            if automatic && cost >= DEAR {
-                break;
+        let done = inputs.len();
+        let Some(mut cost) = self.inputs(&before, &after, &launch, inputs, 0)? else { return Ok(()) };
+        if self.options.launch.inputs.is_none() && cost < DEAR {
+            // Making an input takes runs of the module, too: these are made only where they are wanted.
+            let mut all = prepare::inputs(&before, Some(&after), &launch, self.options, DEFAULT_INPUTS)?;
+            for input in all.split_off(done.min(all.len())) {
+                if cost >= DEAR {
+                    break;
+                }
+                match self.inputs(&before, &after, &launch, vec![input], cost)? {
+                    Some(more) => cost = more,
+                    None => break,
+                }
             }
-            let done = self.input(&before, &after, &launch, input)?;
-            if done {
-                break;
+        }
+        Ok(())
+    }
+
+    /// Runs these inputs; what they and those before have cost, or `None` where no more need be run.
+    fn inputs(
+        &mut self,
+        before: &Program,
+        after: &Program,
+        launch: &Launch,
+        inputs: Vec<Input>,
+        mut cost: u64,
+    ) -> Result<Option<u64>, CheckError> {
+        for input in inputs {
+            if self.input(before, after, launch, input)? {
+                return Ok(None);
             }
             let explored = self.found.runs.last().map_or(0, explored);
             cost = explored.saturating_mul(launch.invocations()).saturating_add(cost);
         }
-        Ok(())
+        Ok(Some(cost))
     }
 
     /// Both modules lowered; everything unsupported in either is collected.

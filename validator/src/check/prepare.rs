@@ -243,9 +243,7 @@ pub fn prepare(
         let size = Size3(before.entry.local_size);
         warnings.push(format!("checked at local size {size}, which the module was not compiled for"));
     }
-    let count = options.launch.inputs.unwrap_or(default_inputs);
-    let mut trial = |dispatch: &Dispatch| trial::touched(before, dispatch);
-    let inputs = inputs::inputs(before, after, &launch, count, seed(options), &mut trial)?;
+    let inputs = inputs(before, after, &launch, options, default_inputs)?;
     let specialisation = given_specialisation(&options.launch, |name| module.id_named(name), before)?;
     let choice = LaunchChoice {
         entry: before.entry.name.clone(),
@@ -268,6 +266,19 @@ pub fn prepare(
             .collect(),
     };
     Ok(Prepared { launch, inputs, choice, warnings })
+}
+
+/// Makes the inputs: as many as the user says, else `default_inputs`. A greater number only adds some.
+pub fn inputs(
+    before: &Program,
+    after: Option<&Program>,
+    launch: &Launch,
+    options: &CheckOptions,
+    default_inputs: u32,
+) -> Result<Vec<Input>, LaunchError> {
+    let count = options.launch.inputs.unwrap_or(default_inputs);
+    let mut trial = |dispatch: &Dispatch| trial::touched(before, dispatch);
+    inputs::inputs(before, after, launch, count, seed(options), &mut trial)
 }
 
 /// The seed of the automatic inputs.

@@ -28,6 +28,11 @@ pub(super) struct Budget<'a> {
 /// Executions of a round before it is shared out to threads.
 const YOUNG: u64 = 128;
 
+/// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
+/// belong to.
+const JUDGED_FREELY: usize = 32;
+const EXECUTED_FREELY: u64 = 256;
+
 const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "cancelled"];
 
 impl<'a> Budget<'a> {
@@ -74,6 +79,15 @@ impl<'a> Budget<'a> {
         }
         if bytes > 0 && self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
             self.end(3);
+        }
+    }
+
+    /// Counts what large searches cost beside complete executions, as executions: many events to judge, and
+    /// the instructions of a path that ends.
+    pub(super) fn charge(&self, events: usize, instructions: u64) {
+        let cost = (events / JUDGED_FREELY).pow(2) as u64 + instructions / EXECUTED_FREELY;
+        if cost > 0 && self.executions.fetch_add(cost, Ordering::Relaxed) + cost >= self.settings.max_executions {
+            self.end(1);
         }
     }
 

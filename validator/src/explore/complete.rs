@@ -24,6 +24,9 @@ impl Search<'_> {
             found.blocked += 1;
             return;
         }
+        if self.order_updates(state, found) {
+            return;
+        }
         let executions = self.executions(state, found);
         if executions.is_empty() {
             found.blocked += 1;
@@ -62,6 +65,14 @@ impl Search<'_> {
             let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
             self.record(state, outcome, synchronizes_with, found);
         }
+    }
+
+    /// Makes updates whose order was left open events of the next round, if there are only few.
+    fn order_updates(&self, state: &State, found: &mut Found) -> bool {
+        let few = state.contents.few_unordered();
+        found.discoveries.shared.extend(few);
+        found.stop |= !few.is_empty();
+        !few.is_empty()
     }
 
     /// The relations under which the graph is an execution as it is: several where they depend on
@@ -188,6 +199,9 @@ impl Search<'_> {
 
     /// A run that waits for ever.
     pub(super) fn hang(&self, state: &State, found: &mut Found) {
+        if self.order_updates(state, found) {
+            return;
+        }
         let executions = self.executions(state, found);
         let Some(relations) = executions.first() else { return };
         if let Some(race) = self.race(state, &executions) {

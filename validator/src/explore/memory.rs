@@ -1,14 +1,17 @@
 //! Memory that is no event: contents of words that one invocation owns, nobody writes, or whose
 //! accesses barriers order ([`phases`](super::phases)), with the detection that this was wrong.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
 use super::knowledge::{Discoveries, Knowledge, Word};
-use super::phases::{Phase, Use, WordUse};
+use super::phases::{Phase, Update, Use, WordUse};
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Fault, Order};
+use crate::event::{Access, Atomicity, Fault, Order, Scope};
 use crate::interp::{SharedMemory, Written};
 use crate::value::Byte;
 
@@ -17,7 +20,14 @@ use crate::value::Byte;
 pub(super) struct Contents {
     memories: Vec<Memory>,
     declarations: Declarations,
+    /// The words of updates whose order is left open, while they are few.
+    unordered: SmallVec<[(u32, u32); 2 * FEW]>,
+    unordered_count: u32,
 }
+
+/// Updates whose order is left open, up to which they are rather ordered in every way: `executions` says
+/// how many ways there are where that is no great number.
+const FEW: usize = 3;
 
 #[derive(Clone, Debug)]
 struct Memory {
@@ -40,6 +50,7 @@ pub(super) struct Accessor<'a> {
     /// Of every workgroup.
     pub(super) phases: &'a [Phase],
     pub(super) atomic: bool,
+    pub(super) update: Option<Update>,
 }
 
 impl Accessor<'_> {
@@ -73,7 +84,17 @@ impl Contents {
                 one_reference: references.len() < 2,
             })
             .collect();
-        Contents { memories, declarations: Declarations::new(dispatch) }
+        let declarations = Declarations::new(dispatch);
+        Contents { memories, declarations, unordered: SmallVec::new(), unordered_count: 0 }
+    }
+
+    /// The words of updates whose order was left open, if there are only few.
+    pub(super) fn few_unordered(&self) -> &[(u32, u32)] {
+        if self.unordered_count as usize <= FEW {
+            &self.unordered
+        } else {
+            &[]
+        }
     }
 
     /// Notes through which declaration an access goes; the fault if it must not alias.
@@ -101,12 +122,18 @@ impl Contents {
         out: &mut [Byte],
     ) {
         let Some(slot) = self.memories.get_mut(memory as usize) else { return };
-        for_each_unshared(access, memory, by.knowledge, |index, byte| {
-            if let (Some(out), Some(value)) = (out.get_mut(index), slot.bytes.get(byte as usize)) {
-                *out = *value;
+        for_each_unshared(access, memory, by.knowledge, |index, bytes| {
+            if let (Some(out), Some(values)) = (
+                out.get_mut(index..index + bytes.len()),
+                slot.bytes.get(bytes.start as usize..bytes.end as usize),
+            ) {
+                out.copy_from_slice(values);
             }
         });
-        slot.touch(access, memory, by, false, found);
+        // What an update reads is nobody's concern but its own.
+        if by.update.is_none() {
+            slot.touch(access, memory, by, found, |word, used| word.read(used));
+        }
     }
 
     /// Writes the unshared bytes of an access. Returns whether one of them changed.
@@ -119,26 +146,58 @@ impl Contents {
         bytes: &[Byte],
     ) -> bool {
         let Some(slot) = self.memories.get_mut(memory as usize) else { return false };
-        slot.touch(access, memory, by, true, found);
+        match by.update {
+            Some(update) if slot.one_reference => {
+                let mut unordered = false;
+                slot.touch(access, memory, by, found, |word, used| {
+                    let noted = word.update(used, update);
+                    unordered |= noted == Some(true);
+                    noted.is_some()
+                });
+                if unordered {
+                    self.unordered_count = self.unordered_count.saturating_add(1);
+                    if self.unordered_count as usize <= FEW {
+                        self.unordered.extend(words_of(access).map(|word| (memory, word)));
+                    }
+                }
+            }
+            Some(_) => {
+                slot.touch(access, memory, by, found, |word, used| word.read(used) & word.write(used));
+            }
+            None => slot.touch(access, memory, by, found, |word, used| word.write(used)),
+        }
         let contents = Arc::make_mut(&mut slot.bytes);
         let mut changed = false;
-        for_each_unshared(access, memory, by.knowledge, |index, byte| {
-            if let (Some(slot), Some(value)) = (contents.get_mut(byte as usize), bytes.get(index)) {
-                changed |= *slot != *value;
-                *slot = *value;
+        for_each_unshared(access, memory, by.knowledge, |index, range| {
+            if let (Some(slot), Some(values)) = (
+                contents.get_mut(range.start as usize..range.end as usize),
+                bytes.get(index..index + range.len()),
+            ) {
+                changed |= *slot != *values;
+                slot.copy_from_slice(values);
             }
         });
         changed
     }
 }
 
-/// Calls back with the index in the access and the offset in memory of every unshared byte.
-fn for_each_unshared(access: &Access, memory: u32, knowledge: &Knowledge, mut visit: impl FnMut(usize, u32)) {
+/// Calls back with runs of unshared bytes: the index of the first in the access, and where they are in memory.
+fn for_each_unshared(
+    access: &Access,
+    memory: u32,
+    knowledge: &Knowledge,
+    mut visit: impl FnMut(usize, Range<u32>),
+) {
     let mut index = 0;
     for (offset, len) in &access.ranges {
+        if !knowledge.has_units() {
+            visit(index, *offset..offset + len);
+            index += *len as usize;
+            continue;
+        }
         for byte in *offset..offset + len {
             if knowledge.word(memory, byte) == Word::Unshared {
-                visit(index, byte);
+                visit(index, byte..byte + 1);
             }
             index += 1;
         }
@@ -162,22 +221,25 @@ fn grains_of(access: &Access, grain: u32) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl Memory {
-    fn touch(&mut self, access: &Access, memory: u32, by: Accessor, write: bool, found: &mut Discoveries) {
+    /// Notes the use of every unshared word of the access; `note` says whether it communicates with nobody.
+    fn touch(
+        &mut self,
+        access: &Access,
+        memory: u32,
+        by: Accessor,
+        found: &mut Discoveries,
+        mut note: impl FnMut(&mut WordUse, &Use) -> bool,
+    ) {
         let workgroup = by.workgroup_of(by.agent);
         let phase = by.phases.get(workgroup as usize).copied().unwrap_or_default();
+        let object = by.dispatch.objects.get(access.object as usize);
         let used = Use {
             agent: by.agent,
             workgroup,
-            workgroup_of: &|agent| by.workgroup_of(agent),
             access,
-            reference: by
-                .dispatch
-                .objects
-                .get(access.object as usize)
-                .map_or(u32::MAX, |object| object.reference),
+            reference: object.map_or(u32::MAX, |object| object.reference),
             now: phase.of(access.class.semantics_bit()),
             one_reference: self.one_reference,
-            atomic: by.atomic,
         };
         if self.grain == WORD && access.ranges.iter().any(|(offset, len)| (offset | len) % WORD != 0) {
             let each_byte = self.uses.iter().flat_map(|used| std::iter::repeat_n(*used, WORD as usize));
@@ -190,7 +252,7 @@ impl Memory {
         // their words are units, or none is.
         let joins = by.atomic && is_shared(access, memory, by.knowledge);
         for piece in grains_of(access, grain) {
-            if by.knowledge.word(memory, piece) != Word::Unshared {
+            if by.knowledge.has_units() && by.knowledge.word(memory, piece) != Word::Unshared {
                 continue;
             }
             let word = piece / WORD * WORD;
@@ -198,8 +260,7 @@ impl Memory {
                 found.shared.insert((memory, word));
             }
             let Some(slot) = uses.get_mut((piece / grain) as usize) else { continue };
-            let quiet = if write { slot.write(&used) } else { slot.read(&used) };
-            if !quiet {
+            if !note(slot, &used) {
                 found.shared.insert((memory, word));
             }
         }
@@ -221,16 +282,29 @@ pub(super) struct View<'a> {
     pub(super) changes: &'a mut u64,
     pub(super) phases: &'a [Phase],
     pub(super) agent: u32,
+    /// Commuting updates may stay unordered.
+    pub(super) updates_commute: bool,
     /// What was undefined about an access.
     pub(super) fault: Option<Fault>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
     /// An access that communicates with nobody: unshared, and without an effect on the order of others.
     fn is_quiet(&self, access: &Access, memory: u32, atomicity: Option<&Atomicity>) -> bool {
         let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
         let is_event = orders && self.knowledge.has_units() || is_shared(access, memory, self.knowledge);
         !is_event
+    }
+
+    fn accessor(&self, atomicity: Option<&Atomicity>) -> Accessor<'a> {
+        let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
+        let update = |atomicity: &Atomicity| {
+            let wide = atomicity.scope >= Scope::Workgroup;
+            let kind = atomicity.commutes.filter(|_| wide && self.updates_commute)?;
+            Some(Update { kind, scope: atomicity.scope })
+        };
+        let update = atomicity.and_then(update);
+        Accessor { agent, dispatch, knowledge, phases, atomic: atomicity.is_some(), update }
     }
 
     /// Volatile accesses are events, so that traces are made in one place.
@@ -258,9 +332,7 @@ impl SharedMemory for View<'_> {
             return false;
         }
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, false));
-        let atomic = atomicity.is_some();
-        let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
-        let by = Accessor { agent, dispatch, knowledge, phases, atomic };
+        let by = self.accessor(atomicity);
         self.contents.read(access, object.memory, by, self.found, out);
         self.make_volatile_an_event(access, object.memory);
         true
@@ -272,9 +344,7 @@ impl SharedMemory for View<'_> {
             return Written::Event;
         }
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, true));
-        let atomic = atomicity.is_some();
-        let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
-        let by = Accessor { agent, dispatch, knowledge, phases, atomic };
+        let by = self.accessor(atomicity);
         let changed = self.contents.write(access, object.memory, by, self.found, bytes);
         self.make_volatile_an_event(access, object.memory);
         *self.changes += u64::from(changed);

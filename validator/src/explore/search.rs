@@ -17,9 +17,9 @@ use super::tangles::{self, Gathered, InstanceOrder, Released};
 use super::{witness, Races, Settings};
 use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Fault, Order, UndefinedKind, Wait};
+use crate::event::{Access, Atomicity, Fault, Order, Scope, UndefinedKind, Wait};
 use crate::interp::Stop;
-use crate::ir::{Inexact, Line, Op, Program};
+use crate::ir::{BarrierOp, Inexact, Line, Op, Program};
 use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::{Graph, Kind};
 use crate::model::release_sequence::{self, Sequences};
@@ -39,6 +39,8 @@ pub(super) struct Context<'a> {
     /// The invocations of each subgroup.
     pub(super) subgroups: Vec<Vec<usize>>,
     pub(super) order: InstanceOrder<'a>,
+    /// Something beside barriers of workgroups makes atomics synchronise.
+    pub(super) has_fences: bool,
     pub(super) budget: Budget<'a>,
 }
 
@@ -52,9 +54,25 @@ impl<'a> Context<'a> {
             numbers: BarrierNumbers::new(program, dispatch),
             subgroups: tangles::subgroups(dispatch),
             order: InstanceOrder::new(program),
+            has_fences: has_fences(program),
             budget: Budget::new(settings),
         }
     }
+}
+
+/// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of
+/// invocations that wait for nobody.
+fn has_fences(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|inst| match &inst.op {
+        Op::Barrier(BarrierOp::Control { execution, memory, semantics }) => {
+            semantics.order != Order::Relaxed
+                && (*execution < Scope::Workgroup || *memory > Scope::Workgroup)
+        }
+        Op::Barrier(BarrierOp::Memory { semantics, .. }) => semantics.order != Order::Relaxed,
+        Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_)) => true,
+        _ => false,
+    })
 }
 
 impl Context<'_> {
@@ -172,6 +190,7 @@ impl<'a> Search<'a> {
                 Advanced::Dead => {
                     found.stop |= state.dirty;
                     found.blocked += 1;
+                    self.charge_path(&state);
                     return;
                 }
                 Advanced::Branch(children) => children,
@@ -203,6 +222,11 @@ impl<'a> Search<'a> {
             let Some(only) = children.pop() else { return };
             state = only;
         }
+    }
+
+    /// Counts the instructions of a path that ends.
+    pub(super) fn charge_path(&self, state: &State) {
+        self.context.budget.charge(0, self.context.settings.max_instructions - state.fuel);
     }
 
     fn branch(&self, children: Vec<State>, depth: u32, found: &mut Found) {
@@ -257,6 +281,7 @@ impl<'a> Search<'a> {
             changes: &mut thread.changes,
             phases: &state.phases,
             agent: index as u32,
+            updates_commute: !self.knowledge.has_units() || !self.context.has_fences,
             fault: None,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
@@ -450,6 +475,7 @@ impl<'a> Search<'a> {
             state.dirty = true;
             return Judgement::Fine;
         }
+        self.context.budget.charge(state.graph.events.len(), 0);
         let relations = Arc::new(self.relations(&state.graph));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         if self.context.settings.axioms && !judge.is_consistent() {

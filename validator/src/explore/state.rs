@@ -218,7 +218,7 @@ pub(super) struct By<'a> {
 impl<'a> By<'a> {
     fn accessor(self, phases: &'a [Phase]) -> Accessor<'a> {
         let By { agent, dispatch, knowledge, atomic } = self;
-        Accessor { agent, dispatch, knowledge, phases, atomic }
+        Accessor { agent, dispatch, knowledge, phases, atomic, update: None }
     }
 }
 

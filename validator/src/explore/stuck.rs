@@ -16,6 +16,7 @@ impl Search<'_> {
             found.stop = true;
             return Vec::new();
         }
+        self.charge_path(state);
         let is_waiting = |status: &Status| matches!(status, Status::Reading { .. });
         let waiting: Vec<usize> =
             (0..state.threads.len()).filter(|index| is_waiting(&state.threads[*index].status)).collect();

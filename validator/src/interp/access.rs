@@ -39,26 +39,31 @@ pub(super) struct Coherence {
     pub(super) visible: Option<Scope>,
 }
 
-/// The leaves of a shape in the order of their bytes, each with its component's number.
-fn by_offset(shape: &Shape) -> SmallVec<[(u32, Leaf); 8]> {
-    let mut leaves: SmallVec<[(u32, Leaf); 8]> = (0..).zip(shape.leaves.iter().copied()).collect();
-    // Row-major matrices are out of order.
-    if !leaves.is_sorted_by_key(|(_, leaf)| leaf.offset) {
-        leaves.sort_by_key(|(_, leaf)| leaf.offset);
+/// Visits the leaves of a shape in the order of their bytes, each with its component's number.
+#[inline]
+fn for_each_by_offset(shape: &Shape, mut visit: impl FnMut(usize, Leaf)) {
+    if shape.leaves.is_sorted_by_key(|leaf| leaf.offset) {
+        for (component, leaf) in shape.leaves.iter().enumerate() {
+            visit(component, *leaf);
+        }
+        return;
     }
-    leaves
+    // Row-major matrices are out of order.
+    let mut leaves: SmallVec<[(usize, Leaf); 16]> = shape.leaves.iter().copied().enumerate().collect();
+    leaves.sort_by_key(|(_, leaf)| leaf.offset);
+    leaves.into_iter().for_each(|(component, leaf)| visit(component, leaf));
 }
 
 /// The byte ranges of a shape at an offset; neighbours are joined.
 fn ranges(shape: &Shape, offset: u32) -> Ranges {
     let mut ranges = Ranges::new();
-    for (_, leaf) in by_offset(shape) {
+    for_each_by_offset(shape, |_, leaf| {
         let (start, length) = (offset + leaf.offset, leaf.kind.bytes());
         match ranges.last_mut() {
             Some((last, last_length)) if *last + *last_length == start => *last_length += length,
             _ => ranges.push((start, length)),
         }
-    }
+    });
     ranges
 }
 
@@ -66,22 +71,23 @@ fn ranges(shape: &Shape, offset: u32) -> Ranges {
 pub(super) fn components_of(shape: &Shape, bytes: &[Byte]) -> Components {
     let mut components = Components::from_elem(Scalar::default(), shape.leaves.len());
     let mut rest = bytes;
-    for (component, leaf) in by_offset(shape) {
+    for_each_by_offset(shape, |component, leaf| {
         let (leaf_bytes, behind) = rest.split_at((leaf.kind.bytes() as usize).min(rest.len()));
-        components[component as usize] = from_bytes(leaf.kind, leaf_bytes);
+        components[component] = from_bytes(leaf.kind, leaf_bytes);
         rest = behind;
-    }
+    });
     components
 }
 
 /// The bytes of a shape's ranges from its components.
 pub(super) fn bytes_of(shape: &Shape, components: &[Scalar], bytes: &mut [Byte]) {
     let mut rest = bytes;
-    for (component, leaf) in by_offset(shape) {
-        let (leaf_bytes, behind) = rest.split_at_mut((leaf.kind.bytes() as usize).min(rest.len()));
-        to_bytes(leaf.kind, components[component as usize], leaf_bytes);
+    for_each_by_offset(shape, |component, leaf| {
+        let length = (leaf.kind.bytes() as usize).min(rest.len());
+        let (leaf_bytes, behind) = std::mem::take(&mut rest).split_at_mut(length);
+        to_bytes(leaf.kind, components[component], leaf_bytes);
         rest = behind;
-    }
+    });
 }
 
 /// Whether the module fixes where the parts of an object of this class lie. Elsewhere the layout is

@@ -9,7 +9,7 @@ use super::machine::{fault, Machine, Step};
 use super::memory::outside;
 use super::own_memory::{from_bytes, to_bytes};
 use super::{arithmetic, bits, compare, float, Invocation, Pointer, Stop};
-use crate::event::{Access, Atomicity, StorageClass, UndefinedKind};
+use crate::event::{Access, Atomicity, Commuting, StorageClass, UndefinedKind};
 use crate::ir::{AtomicKind, AtomicOp, LeafKind, Line, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
 
@@ -20,6 +20,32 @@ impl AtomicKind {
 
     const fn may_write(self) -> bool {
         !matches!(self, AtomicKind::Load)
+    }
+
+    /// Integer updates that commute with others of their kind. Those of floats round, and see NaNs.
+    const fn commuting(self) -> Option<Commuting> {
+        match self {
+            AtomicKind::IIncrement
+            | AtomicKind::IDecrement
+            | AtomicKind::IAdd { .. }
+            | AtomicKind::ISub { .. } => Some(Commuting::Add),
+            AtomicKind::And { .. } => Some(Commuting::And),
+            AtomicKind::Or { .. } => Some(Commuting::Or),
+            AtomicKind::Xor { .. } => Some(Commuting::Xor),
+            AtomicKind::SMin { .. } => Some(Commuting::SMin),
+            AtomicKind::UMin { .. } => Some(Commuting::UMin),
+            AtomicKind::SMax { .. } => Some(Commuting::SMax),
+            AtomicKind::UMax { .. } => Some(Commuting::UMax),
+            AtomicKind::Load
+            | AtomicKind::Store { .. }
+            | AtomicKind::Exchange { .. }
+            | AtomicKind::CompareExchange { .. }
+            | AtomicKind::FAdd { .. }
+            | AtomicKind::FMin { .. }
+            | AtomicKind::FMax { .. }
+            | AtomicKind::IMul { .. }
+            | AtomicKind::SDiv { .. } => None,
+        }
     }
 }
 
@@ -194,7 +220,8 @@ impl Machine<'_> {
             return Ok(());
         }
         let scope = self.memory_scope(op.scope);
-        let atomicity = Atomicity { scope, semantics: op.semantics, unequal: op.unequal };
+        let commutes = op.kind.commuting().filter(|_| !op.result_used);
+        let atomicity = Atomicity { scope, semantics: op.semantics, unequal: op.unequal, commutes };
         if let AtomicKind::Store { value } = op.kind {
             let bytes = encode(op, self.value(value));
             self.state.advance();
@@ -212,6 +239,9 @@ impl Machine<'_> {
         self.state.effects += 1;
         let old = from_bytes(leaf(op), &bytes);
         if let Some(new) = self.decide(op, old, line)? {
+            // What is known of undefined bits may depend on the order.
+            let commutes = atomicity.commutes.filter(|_| new.is_defined());
+            let atomicity = Atomicity { commutes, ..atomicity };
             let written = self.memory.write(&access, Some(&atomicity), &encode(op, new));
             self.settle(written);
         }

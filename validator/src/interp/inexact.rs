@@ -9,7 +9,7 @@
 
 use super::float::{to_double, Format};
 use super::machine::Machine;
-use crate::ir::{BinaryOp, ConvertOp, FloatModes, Inexact, Inst, MatrixOp, Op, Operand, UnaryOp};
+use crate::ir::{BinaryOp, ConvertOp, FloatModes, Inexact, Inst, InstId, MatrixOp, Op, Operand, UnaryOp};
 use crate::value::Scalar;
 
 /// What role a value has in an operation.
@@ -22,10 +22,37 @@ pub(super) enum Role {
     Result,
 }
 
+/// Instructions that an invocation has recorded: most of them, and no others. Nothing more is to be found out
+/// about these.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorded(Option<Box<[Option<InstId>; RECORDED]>>);
+
+/// Neighbouring instructions have different places: no loop with fewer has to ask twice.
+const RECORDED: usize = 64;
+
+impl Recorded {
+    #[inline]
+    fn contains(&self, at: InstId) -> bool {
+        self.0.as_ref().is_some_and(|table| table[at.index as usize % RECORDED] == Some(at))
+    }
+
+    fn insert(&mut self, at: InstId) {
+        let table = self.0.get_or_insert_with(|| Box::new([None; RECORDED]));
+        table[at.index as usize % RECORDED] = Some(at);
+    }
+}
+
 impl Machine<'_> {
+    /// Whether the instruction that runs is recorded already.
+    #[inline]
+    fn is_recorded(&self) -> bool {
+        self.state.recorded.contains(self.state.frame.instruction())
+    }
+
     /// Records the instruction.
     #[cold]
     pub(super) fn record(&mut self, inst: &Inst) {
+        self.state.recorded.insert(self.state.frame.instruction());
         let extended = match &inst.op {
             Op::Glsl(op) => op.number,
             _ => 0,
@@ -70,6 +97,9 @@ impl Machine<'_> {
     /// Records a binary operation if it is an inexact one of floats.
     #[inline]
     pub(super) fn note_binary(&mut self, inst: &Inst, op: BinaryOp, width: u8, values: [Scalar; 3]) {
+        if !op.is_of_floats() || self.is_recorded() {
+            return;
+        }
         let modes = self.program.modes.floats;
         let [a, b, result] = values;
         let inexact = match op {
@@ -212,6 +242,9 @@ impl Machine<'_> {
             }
             MatrixOp::Transpose { .. } => return,
         };
+        if self.is_recorded() {
+            return;
+        }
         let modes = self.program.modes.floats;
         let operand = |(first, count): (Operand, u32)| {
             (0..count).any(|i| {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
+use super::inexact::Recorded;
 use super::loops::{LoopState, Snapshot};
 use super::machine::Machine;
 use super::own_memory::OwnMemory;
@@ -47,6 +48,7 @@ pub struct Invocation {
     pub(super) inexact: BTreeSet<Inexact>,
     /// The way through the module's constructs; only where something acts on tangles.
     pub(super) convergence: Option<Box<Convergence>>,
+    pub(super) recorded: Recorded,
 }
 
 /// The components that an OpCopyMemory has read and must still write, or the bytes that an image instruction
@@ -102,6 +104,7 @@ impl Invocation {
             helper: false,
             inexact: BTreeSet::new(),
             convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
+            recorded: Recorded::default(),
         };
         for (number, variable) in program.variables.iter().enumerate() {
             let shared = dispatch.object_of[number][place.workgroup as usize].is_some();

@@ -17,6 +17,7 @@ mod op;
 mod operands;
 mod ray;
 mod subgroup;
+mod unused;
 
 pub use communication::mark_communicating_loops;
 pub use cooperative::*;
@@ -26,6 +27,7 @@ pub use glsl::*;
 pub use op::*;
 pub use ray::{IntersectionValue, RayKind, RayOp, RayParameters, RayValue, RAY_QUERY_SIZE};
 pub use subgroup::*;
+pub use unused::mark_unused_results;
 
 use crate::event::{Scope, StorageClass};
 use crate::value::Scalar;

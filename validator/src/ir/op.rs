@@ -195,6 +195,65 @@ pub enum IntelFunction {
     UMul32x16,
 }
 
+impl BinaryOp {
+    /// Whether the operands are floats.
+    pub const fn is_of_floats(self) -> bool {
+        match self {
+            BinaryOp::FAdd
+            | BinaryOp::FSub
+            | BinaryOp::FMul
+            | BinaryOp::FDiv
+            | BinaryOp::FRem
+            | BinaryOp::FMod
+            | BinaryOp::FOrdEqual
+            | BinaryOp::FUnordEqual
+            | BinaryOp::FOrdNotEqual
+            | BinaryOp::FUnordNotEqual
+            | BinaryOp::FOrdLessThan
+            | BinaryOp::FUnordLessThan
+            | BinaryOp::FOrdGreaterThan
+            | BinaryOp::FUnordGreaterThan
+            | BinaryOp::FOrdLessThanEqual
+            | BinaryOp::FUnordLessThanEqual
+            | BinaryOp::FOrdGreaterThanEqual
+            | BinaryOp::FUnordGreaterThanEqual
+            | BinaryOp::LessOrGreater
+            | BinaryOp::Ordered
+            | BinaryOp::Unordered => true,
+            BinaryOp::IAdd
+            | BinaryOp::ISub
+            | BinaryOp::IMul
+            | BinaryOp::UDiv
+            | BinaryOp::SDiv
+            | BinaryOp::UMod
+            | BinaryOp::SRem
+            | BinaryOp::SMod
+            | BinaryOp::ShiftRightLogical
+            | BinaryOp::ShiftRightArithmetic
+            | BinaryOp::ShiftLeftLogical
+            | BinaryOp::BitwiseOr
+            | BinaryOp::BitwiseXor
+            | BinaryOp::BitwiseAnd
+            | BinaryOp::IEqual
+            | BinaryOp::INotEqual
+            | BinaryOp::UGreaterThan
+            | BinaryOp::SGreaterThan
+            | BinaryOp::UGreaterThanEqual
+            | BinaryOp::SGreaterThanEqual
+            | BinaryOp::ULessThan
+            | BinaryOp::SLessThan
+            | BinaryOp::ULessThanEqual
+            | BinaryOp::SLessThanEqual
+            | BinaryOp::LogicalEqual
+            | BinaryOp::LogicalNotEqual
+            | BinaryOp::LogicalOr
+            | BinaryOp::LogicalAnd
+            | BinaryOp::PtrEqual
+            | BinaryOp::PtrNotEqual => false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtendedOp {
     IAddCarry,
@@ -502,6 +561,8 @@ pub struct AtomicOp {
     pub semantics: Semantics,
     /// OpAtomicCompareExchange: semantics where the comparison fails.
     pub unequal: Semantics,
+    /// Some instruction uses the result; see [`mark_unused_results`](super::mark_unused_results).
+    pub result_used: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -230,6 +230,7 @@ mod tests {
             scope,
             semantics: Semantics::default(),
             unequal: Semantics::default(),
+            result_used: true,
         })
     }
 

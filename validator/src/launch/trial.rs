@@ -182,29 +182,23 @@ impl TrialMemory {
         memory
     }
 
-    /// The bytes of an access, one after the other; none where it lies outside.
-    fn bytes(&mut self, access: &Access) -> Vec<&mut Byte> {
-        let Some((space, _)) = self.objects.get(access.object as usize) else { return Vec::new() };
-        let Some(space) = self.spaces.get_mut(*space as usize) else { return Vec::new() };
-        let wanted = |at: usize| {
-            access
-                .ranges
-                .iter()
-                .any(|&(start, length)| (start as usize..(start + length) as usize).contains(&at))
-        };
+    /// Visits the ranges of an access: where the first byte is in it, and the bytes; none where the access
+    /// lies outside.
+    fn ranges(&mut self, access: &Access, mut visit: impl FnMut(usize, &mut [Byte])) {
+        let Some((space, _)) = self.objects.get(access.object as usize) else { return };
+        let Some(space) = self.spaces.get_mut(*space as usize) else { return };
         let end = access.ranges.last().map_or(0, |&(start, length)| start.saturating_add(length));
         if let Some(highest) = self.ends.get_mut(access.object as usize) {
             *highest = end.max(*highest);
         }
-        let first = access.ranges.first().map_or(0, |&(start, _)| start as usize);
-        space
-            .iter_mut()
-            .enumerate()
-            .skip(first)
-            .take((end as usize).saturating_sub(first))
-            .filter(|(at, _)| wanted(*at))
-            .map(|(_, byte)| byte)
-            .collect()
+        let mut first = 0;
+        for &(start, length) in &access.ranges {
+            let (start, length) = (start as usize, length as usize);
+            if let Some(bytes) = space.get_mut(start..start + length) {
+                visit(first, bytes);
+            }
+            first += length;
+        }
     }
 }
 
@@ -214,16 +208,20 @@ impl SharedMemory for TrialMemory {
     }
 
     fn read(&mut self, access: &Access, _: Option<&Atomicity>, out: &mut [Byte]) -> bool {
-        for (out, byte) in out.iter_mut().zip(self.bytes(access)) {
-            *out = *byte;
-        }
+        self.ranges(access, |first, bytes| {
+            if let Some(out) = out.get_mut(first..first + bytes.len()) {
+                out.copy_from_slice(bytes);
+            }
+        });
         true
     }
 
-    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> Written {
-        for (place, byte) in self.bytes(access).into_iter().zip(bytes) {
-            *place = *byte;
-        }
+    fn write(&mut self, access: &Access, _: Option<&Atomicity>, values: &[Byte]) -> Written {
+        self.ranges(access, |first, bytes| {
+            if let Some(values) = values.get(first..first + bytes.len()) {
+                bytes.copy_from_slice(values);
+            }
+        });
         Written::Changed
     }
 

@@ -109,6 +109,7 @@ impl FunctionBuilder<'_, '_> {
             scope,
             semantics,
             unequal,
+            result_used: true,
         };
         self.emit(Op::Atomic(op), instruction);
         Ok(())

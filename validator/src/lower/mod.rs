@@ -55,7 +55,7 @@ use globals::Globals;
 use index::Index;
 use program::ProgramBuilder;
 
-use crate::ir::{mark_communicating_loops, Entry, Modes, Program};
+use crate::ir::{mark_communicating_loops, mark_unused_results, Entry, Modes, Program};
 use crate::module::Module;
 
 /// What to lower, and how it is specialised.
@@ -113,6 +113,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     }
     mark_communicating_loops(&mut functions);
     let modes = Modes { tangles: subgroup::tangles(&functions), ..modes };
+    mark_unused_results(&mut functions);
     let variables = builder.settle(&mut functions);
     let ProgramBuilder { globals, shapes, problems, harvested, pointees, .. } = builder;
     problems.finish()?;

@@ -18,6 +18,7 @@ fn program(kind: impl FnOnce(&mut Builder) -> AtomicKind, change: fn(&mut Atomic
         scope: Scope::Device,
         semantics: release(ClassSet::UNIFORM),
         unequal: Semantics::default(),
+        result_used: true,
     };
     change(&mut op);
     builder.body(vec![variable(0, 0), Op::Atomic(op)]);
