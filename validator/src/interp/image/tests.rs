@@ -307,6 +307,7 @@ fn atomics_go_through_texel_pointers() {
             scope: Scope::Device,
             semantics: Default::default(),
             unequal: Default::default(),
+            result_used: true,
         });
         image.body(vec![pointer, atomic]);
         let mut memory = image.builder.memory(true);
