@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
+use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::explore::{explore, Settings};
 use spirv_tv::ir::Program;
@@ -12,6 +12,7 @@ use spirv_tv::launch::{build_dispatch, inputs, trial, Launch, LaunchOptions, Siz
 use spirv_tv::litmus;
 use spirv_tv::lower::{lower, LowerOptions, SpecTarget, SpecValue, Specialisation};
 use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv_toolchain::{assemble, optimize, OptimizeOptions, TargetEnv};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -38,6 +39,31 @@ fn whole_process(criterion: &mut Criterion) {
         });
     }
     group.finish();
+}
+
+/// `spirv-tv check` of a reduction in Workgroup memory against its `-O` result, at growing local sizes.
+fn reductions(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["reduction", "reduction-float"] {
+        let before = root().join(format!("benches/modules/{name}.spvasm"));
+        let words = assemble(&std::fs::read_to_string(&before).unwrap(), Some(TargetEnv::Vulkan1_3)).unwrap();
+        let options = OptimizeOptions { target_env: TargetEnv::Vulkan1_3, ..OptimizeOptions::default() };
+        let optimised = optimize(&words, &["-O".to_owned()], &options).unwrap();
+        let after = folder.path().join(format!("{name}.spv"));
+        let bytes: Vec<u8> = optimised.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(&after, bytes).unwrap();
+        let mut group = criterion.benchmark_group(format!("process/{name}"));
+        for size in [64, 128, 256, 512, 1024] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
+            command.arg("check").arg(&before).arg(&after).args(["--spec", &format!("0={size}")]);
+            command.args(["--inputs", "3"]).stdout(Stdio::null());
+            group.throughput(Throughput::Elements(size));
+            group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
+                bencher.iter(|| assert!(command.status().is_ok_and(|status| status.success())));
+            });
+        }
+        group.finish();
+    }
 }
 
 /// A program and its dispatch on zeros.
@@ -106,6 +132,6 @@ fn litmus_folder(criterion: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = whole_process, searches, litmus_folder
+    targets = whole_process, reductions, searches, litmus_folder
 }
 criterion_main!(benches);

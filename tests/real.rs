@@ -51,7 +51,9 @@ fn run(entry: &Entry, packages: &Packages, scratch: &Path) -> Fate {
     let source = root.join(&entry.package.folder).join(&entry.file);
     let compiled = match source.extension().and_then(|extension| extension.to_str()) {
         Some("wgsl") => wgsl::compile(&source, entry, root),
-        Some("comp") if !glsl::is_installed() => return Fate::Skipped("glslangValidator is missing".to_owned()),
+        Some("comp") if !glsl::is_installed() => {
+            return Fate::Skipped("glslangValidator is missing".to_owned())
+        }
         Some("comp") => glsl::compile(&source, entry, scratch),
         _ => Err("of no known language".to_owned()),
     };

@@ -29,8 +29,12 @@ pub fn compile(source: &Path, entry: &Entry, scratch: &Path) -> Result<Vec<u32>,
         command.arg(format!("-I{}", folder.display()));
     }
     command.args(entry.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
-    let result =
-        command.arg("-o").arg(&output).arg(&input).output().map_err(|error| format!("{COMPILER}: {error}"))?;
+    let result = command
+        .arg("-o")
+        .arg(&output)
+        .arg(&input)
+        .output()
+        .map_err(|error| format!("{COMPILER}: {error}"))?;
     if !result.status.success() {
         return Err(String::from_utf8_lossy(&result.stdout).trim().to_owned());
     }

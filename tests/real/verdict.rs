@@ -64,7 +64,9 @@ fn remark(report: &Value) -> String {
     parts.extend(each(&report["unsupported"], &|item| item["what"].to_string()));
     parts.extend(each(&report["reasons"], &Value::to_string));
     for run in report["runs"].as_array().into_iter().flatten() {
-        parts.extend(each(&run["before"]["undefined"], &|item| format!("{} {}", item["kind"], item["detail"])));
+        parts.extend(each(&run["before"]["undefined"], &|item| {
+            format!("{} {}", item["kind"], item["detail"])
+        }));
         if let Some(violation) = run.get("violation") {
             parts.push(violation["kind"].to_string());
         }
@@ -75,7 +77,8 @@ fn remark(report: &Value) -> String {
 
 /// The head of the table.
 pub fn header() -> String {
-    "| module | itself | -O | executions | inputs (vacuous) | ms |\n| --- | --- | --- | --- | --- | --- |\n".to_owned()
+    "| module | itself | -O | executions | inputs (vacuous) | ms |\n| --- | --- | --- | --- | --- | --- |\n"
+        .to_owned()
 }
 
 impl Judged {

@@ -86,7 +86,9 @@ impl<'a> Budget<'a> {
     /// the instructions of a path that ends.
     pub(super) fn charge(&self, events: usize, instructions: u64) {
         let cost = (events / JUDGED_FREELY).pow(2) as u64 + instructions / EXECUTED_FREELY;
-        if cost > 0 && self.executions.fetch_add(cost, Ordering::Relaxed) + cost >= self.settings.max_executions {
+        if cost > 0
+            && self.executions.fetch_add(cost, Ordering::Relaxed) + cost >= self.settings.max_executions
+        {
             self.end(1);
         }
     }

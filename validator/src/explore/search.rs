@@ -63,15 +63,17 @@ impl<'a> Context<'a> {
 /// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of
 /// invocations that wait for nobody.
 fn has_fences(program: &Program) -> bool {
-    let mut code = program.functions.iter().flat_map(|function| &function.code);
-    code.any(|inst| match &inst.op {
-        Op::Barrier(BarrierOp::Control { execution, memory, semantics }) => {
-            semantics.order != Order::Relaxed
-                && (*execution < Scope::Workgroup || *memory > Scope::Workgroup)
+    let code = program.functions.iter().flat_map(|function| &function.code);
+    let mut barriers = code.filter_map(|inst| match &inst.op {
+        Op::Barrier(barrier) => Some(barrier),
+        _ => None,
+    });
+    barriers.any(|barrier| match barrier {
+        BarrierOp::Control { execution, memory, semantics } => {
+            semantics.order != Order::Relaxed && (*execution < Scope::Workgroup || *memory > Scope::Workgroup)
         }
-        Op::Barrier(BarrierOp::Memory { semantics, .. }) => semantics.order != Order::Relaxed,
-        Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_)) => true,
-        _ => false,
+        BarrierOp::Memory { semantics, .. } => semantics.order != Order::Relaxed,
+        BarrierOp::Numbered(_) | BarrierOp::Device(_) => true,
     })
 }
 

@@ -396,7 +396,17 @@ fn atomic(
 ) -> Op {
     let unequal = Semantics { order: Order::Relaxed, ..Semantics::default() };
     let (class, semantics) = (class(bit), semantics(given));
-    Op::Atomic(AtomicOp { kind, dst, pointer, class, width: WIDTH, scope, semantics, unequal, result_used: true })
+    Op::Atomic(AtomicOp {
+        kind,
+        dst,
+        pointer,
+        class,
+        width: WIDTH,
+        scope,
+        semantics,
+        unequal,
+        result_used: true,
+    })
 }
 
 fn update(operation: Operation, value: Operand) -> AtomicKind {
