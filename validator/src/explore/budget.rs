@@ -30,7 +30,7 @@ const YOUNG: u64 = 128;
 
 /// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
 /// belong to.
-const JUDGED_FREELY: usize = 32;
+const JUDGED_FREELY: u64 = 32;
 const EXECUTED_FREELY: u64 = 256;
 
 const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "cancelled"];
@@ -83,14 +83,14 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts what large searches cost beside complete executions, as executions: many events to judge, and
-    /// the instructions of a path that ends.
-    pub(super) fn charge(&self, events: usize, instructions: u64) {
-        let cost = (events / JUDGED_FREELY).pow(2) as u64 + instructions / EXECUTED_FREELY;
-        if cost > 0
-            && self.executions.fetch_add(cost, Ordering::Relaxed) + cost >= self.settings.max_executions
-        {
+    /// the instructions of a path that ends. True if the search must end.
+    pub(super) fn charge(&self, events: usize, instructions: u64) -> bool {
+        let cost = (events as u64 / JUDGED_FREELY).saturating_pow(3) + instructions / EXECUTED_FREELY;
+        let spent = if cost > 0 { self.executions.fetch_add(cost, Ordering::Relaxed) + cost } else { 0 };
+        if spent >= self.settings.max_executions {
             self.end(1);
         }
+        self.ended.load(Ordering::Relaxed) != 0
     }
 
     fn end(&self, reason: u8) {

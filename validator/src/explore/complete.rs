@@ -86,6 +86,9 @@ impl Search<'_> {
             found.stop = true;
             return Vec::new();
         }
+        if self.context.budget.charge(state.graph.events.len(), 0) {
+            return Vec::new();
+        }
         let variant = self.context.settings.variant;
         if !self.context.settings.axioms {
             return vec![Arc::new(vulkan::relations(&state.graph, variant))];

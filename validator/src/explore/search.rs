@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
 
     /// Counts the instructions of a path that ends.
     pub(super) fn charge_path(&self, state: &State) {
-        self.context.budget.charge(0, self.context.settings.max_instructions - state.fuel);
+        self.context.budget.charge(0, self.context.settings.max_instructions.saturating_sub(state.fuel));
     }
 
     fn branch(&self, children: Vec<State>, depth: u32, found: &mut Found) {
@@ -477,7 +477,9 @@ impl<'a> Search<'a> {
             state.dirty = true;
             return Judgement::Fine;
         }
-        self.context.budget.charge(state.graph.events.len(), 0);
+        if self.context.budget.charge(state.graph.events.len(), 0) {
+            return Judgement::Inconsistent;
+        }
         let relations = Arc::new(self.relations(&state.graph));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         if self.context.settings.axioms && !judge.is_consistent() {
