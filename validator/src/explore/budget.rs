@@ -30,7 +30,7 @@ const YOUNG: u64 = 128;
 
 /// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
 /// belong to.
-const JUDGED_FREELY: u64 = 32;
+const JUDGED_FREELY: u64 = 20;
 const EXECUTED_FREELY: u64 = 256;
 
 const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "cancelled"];

@@ -183,33 +183,51 @@ impl<'a> Search<'a> {
         found
     }
 
-    fn explore(&self, mut state: State, depth: u32, found: &mut Found) {
+    fn explore(&self, state: State, depth: u32, found: &mut Found) {
+        // Large launches branch thousands of times on one path: too often for recursion.
+        let mut rest = vec![(state, depth)];
+        while let Some((state, depth)) = rest.pop() {
+            let children = self.follow(state, found);
+            let alone = self.context.settings.jobs == 1 || self.context.budget.is_young();
+            if alone || depth >= PARALLEL_DEPTH || children.len() < 2 {
+                rest.extend(children.into_iter().rev().map(|child| (child, depth + 1)));
+            } else {
+                self.share_out(children, depth, found);
+            }
+            if found.stop {
+                return;
+            }
+        }
+    }
+
+    /// Follows a path to its end or to where it branches; the branches in search order.
+    fn follow(&self, mut state: State, found: &mut Found) -> Vec<State> {
         loop {
             if found.stop || self.context.budget.step() {
-                return;
+                return Vec::new();
             }
             let mut children = match self.advance(&mut state, found) {
                 Advanced::Dead => {
                     found.stop |= state.dirty;
                     found.blocked += 1;
                     self.charge_path(&state);
-                    return;
+                    return Vec::new();
                 }
                 Advanced::Branch(children) => children,
                 Advanced::Quiet => {
                     if self.end_at_fault(&state, found) {
-                        return;
+                        return Vec::new();
                     }
                     if self.owes_for_ever(&state) {
                         found.blocked += 1;
-                        return;
+                        return Vec::new();
                     }
                     match self.release_barrier(&mut state, found) {
                         Released::Nobody => {}
                         Released::Some if !self.is_hopeless(&state) => continue,
                         Released::Some | Released::Dead => {
                             found.blocked += 1;
-                            return;
+                            return Vec::new();
                         }
                     }
                     match self.next_reader(&state) {
@@ -218,11 +236,13 @@ impl<'a> Search<'a> {
                     }
                 }
             };
-            if children.len() != 1 {
-                return self.branch(children, depth, found);
+            match children.pop() {
+                Some(only) if children.is_empty() => state = only,
+                last => {
+                    children.extend(last);
+                    return children;
+                }
             }
-            let Some(only) = children.pop() else { return };
-            state = only;
         }
     }
 
@@ -231,17 +251,8 @@ impl<'a> Search<'a> {
         self.context.budget.charge(0, self.context.settings.max_instructions.saturating_sub(state.fuel));
     }
 
-    fn branch(&self, children: Vec<State>, depth: u32, found: &mut Found) {
-        let alone = self.context.settings.jobs == 1 || self.context.budget.is_young();
-        if alone || depth >= PARALLEL_DEPTH || children.len() < 2 {
-            for child in children {
-                self.explore(child, depth + 1, found);
-                if found.stop {
-                    return;
-                }
-            }
-            return;
-        }
+    /// Explores branches on several threads; what they find counts in search order.
+    fn share_out(&self, children: Vec<State>, depth: u32, found: &mut Found) {
         let parts: Vec<Found> = children
             .into_par_iter()
             .map(|child| {
