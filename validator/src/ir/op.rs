@@ -220,7 +220,8 @@ impl BinaryOp {
             | BinaryOp::LessOrGreater
             | BinaryOp::Ordered
             | BinaryOp::Unordered => true,
-            BinaryOp::IAdd
+            BinaryOp::Integer(_)
+            | BinaryOp::IAdd
             | BinaryOp::ISub
             | BinaryOp::IMul
             | BinaryOp::UDiv
