@@ -48,7 +48,8 @@ fn subjects() -> Vec<Subject> {
             let expected: Expected = support::toml(&path.with_extension("toml"));
             let checker = Checker::new(&expected.args);
             let module = checker.module(&path);
-            let mutants = Mutants::of(&checker.to_mutate(&module), WEAKENINGS, 0);
+            let loaded = checker.to_mutate(&module).unwrap_or_else(|| panic!("{}", path.display()));
+            let mutants = Mutants::of(&loaded, WEAKENINGS, 0);
             Subject { path, checker, module, mutants, equivalent: expected.equivalent }
         })
         .collect()
@@ -130,7 +131,8 @@ fn undo_weakenings(races: Races, ignored: &[ViolationKind], without: &[&str]) {
         if checker.check(&module, &module).verdict == Verdict::Vacuous {
             return Vec::new();
         }
-        let mutants = Mutants::of(&checker.to_mutate(&module), WEAKENINGS, 0).valid;
+        let Some(loaded) = checker.to_mutate(&module) else { return Vec::new() };
+        let mutants = Mutants::of(&loaded, WEAKENINGS, 0).valid;
         let mut complaints = Vec::new();
         for mutant in mutants.into_iter().filter(|mutant| !without.contains(&mutant.mutator)) {
             let weaker = checker.made(mutant.module.words(), &mutant.name());

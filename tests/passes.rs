@@ -10,6 +10,16 @@ use spirv_tv_toolchain::passes::{Argument, Class, Pass, PASSES};
 /// Passes of the bundled version that fail assertions on valid modules (`corpus/crashes`).
 const CRASHING: [&str; 4] = ["--amd-ext-to-khr", "--interpolate-fixup", "--loop-fusion", "--loop-peeling"];
 
+/// Modules that some passes get wrong, and the kind of the violation: `corpus/findings` says why.
+const ACCUSED: [(&str, &str); 2] =
+    [("glsl-coherent-parameter-dropped", "new-race"), ("image-volatile-read-removed", "volatile-trace")];
+
+/// Whether the violation that was told is the known one of this module.
+fn is_known(module: &Path, told: &str) -> bool {
+    let mut known = ACCUSED.iter().filter(|(name, _)| module.iter().any(|part| part == *name));
+    known.any(|(_, kind)| told.contains(&format!(": violates: {kind}, ")))
+}
+
 fn entries(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus").join(folder);
     let mut paths: Vec<PathBuf> =
@@ -49,11 +59,10 @@ fn sweep(chosen: impl Fn(usize, usize) -> bool + Sync) {
                 .arg(&flag)
                 .output()
                 .unwrap();
-            let told = || {
-                String::from_utf8_lossy(&output.stdout).into_owned()
-                    + &String::from_utf8_lossy(&output.stderr)
-            };
-            (!output.status.success()).then(|| format!("{} {flag}: {}", module.display(), told()))
+            let told = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
+            let accused = !output.status.success() && !is_known(module, &told);
+            accused.then(|| format!("{} {flag}: {told}", module.display()))
         })
         .collect();
     assert!(

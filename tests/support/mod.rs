@@ -132,10 +132,16 @@ impl Checker {
         report.unwrap_or_else(|error| panic!("{} and {}: {error}", before.name, after.name))
     }
 
-    /// The module as mutators take it.
-    pub fn to_mutate(&self, module: &Module) -> mutators::Module {
-        let loaded = mutators::Module::load(&module.words, self.read.validator.target_env);
-        loaded.unwrap_or_else(|error| panic!("{}: {error}", module.name))
+    /// The module as mutators take it; `None`, which is printed, where it has what rspirv cannot load.
+    pub fn to_mutate(&self, module: &Module) -> Option<mutators::Module> {
+        match mutators::Module::load(&module.words, self.read.validator.target_env) {
+            Ok(loaded) => Some(loaded),
+            Err(mutators::LoadError::Unsupported(what)) => {
+                println!("{}: left out: {what}", module.name);
+                None
+            }
+            Err(error) => panic!("{}: {error}", module.name),
+        }
     }
 }
 
