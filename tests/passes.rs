@@ -14,8 +14,12 @@ const CRASHING: [&str; 4] = ["--amd-ext-to-khr", "--interpolate-fixup", "--loop-
 const ACCUSED: [(&str, &str); 2] =
     [("glsl-coherent-parameter-dropped", "new-race"), ("image-volatile-read-removed", "volatile-trace")];
 
-/// Whether the violation that was told is the known one of this module.
-fn is_known(module: &Path, told: &str) -> bool {
+/// Whether what was told is no accusation, or the known violation of this module.
+fn is_excused(module: &Path, told: &str) -> bool {
+    // A pass may rearrange floats; where no interval bounds the results, nothing is decided.
+    if told.contains(": inconclusive: float: ") {
+        return true;
+    }
     let mut known = ACCUSED.iter().filter(|(name, _)| module.iter().any(|part| part == *name));
     known.any(|(_, kind)| told.contains(&format!(": violates: {kind}, ")))
 }
@@ -61,7 +65,7 @@ fn sweep(chosen: impl Fn(usize, usize) -> bool + Sync) {
                 .unwrap();
             let told = String::from_utf8_lossy(&output.stdout).into_owned()
                 + &String::from_utf8_lossy(&output.stderr);
-            let accused = !output.status.success() && !is_known(module, &told);
+            let accused = !output.status.success() && !is_excused(module, &told);
             accused.then(|| format!("{} {flag}: {told}", module.display()))
         })
         .collect();

@@ -10,7 +10,7 @@ use crate::{Module, Mutant, Mutator, Site};
 /// Replaces one call by the body of the function.
 ///
 /// The function must return in one place, its last block; the call must not stand in a block that
-/// begins a loop, which could not be split. Variables of the body move to the caller's entry; where
+/// begins a loop, which could not be split; parameters and variables with decorations stay. Variables of the body move to the caller's entry; where
 /// the call was, they get their initial value again, be it an undefined one.
 pub struct Inline;
 
@@ -28,6 +28,16 @@ impl Mutator for Inline {
     }
 }
 
+/// Whether a parameter or variable of the function is decorated: what that says of the accesses through it
+/// would have no place in the caller.
+fn is_decorated(module: &Module, callee: &Function) -> bool {
+    let variables = callee.all_inst_iter().filter(|inst| inst.class.opcode == Op::Variable);
+    let own: BTreeSet<Word> =
+        callee.parameters.iter().chain(variables).filter_map(|inst| inst.result_id).collect();
+    let targets = module.data.annotations.iter().filter_map(|inst| inst.operands.first()?.id_ref_any());
+    targets.into_iter().any(|target| own.contains(&target))
+}
+
 fn inlined(module: &Module, site: Site, call: &Instruction) -> Option<Module> {
     let mut arguments = call.operands.iter().filter_map(Operand::id_ref_any);
     let callee = arguments.next()?;
@@ -35,6 +45,9 @@ fn inlined(module: &Module, site: Site, call: &Instruction) -> Option<Module> {
     let caller = module.data.functions.get(site.function)?;
     let block = caller.blocks.get(site.block)?;
     if is_loop_header(block) || caller.def_id() == callee.def_id() {
+        return None;
+    }
+    if is_decorated(module, callee) {
         return None;
     }
     let result = only_return(callee)?;
