@@ -120,14 +120,11 @@ fn every_weakening_is_used_and_names_are_unique() {
     assert!(unused.is_empty(), "{unused:?}");
 }
 
-/// Updates whose weakenings are unordered plain accesses, with all their orders and races to explore.
-const TOO_MANY_ORDERS: [&str; 1] = ["updates-unordered"];
-
 /// What a module does, its weakenings do too: a check with a weakening as before and the module as
 /// after must succeed. `without` are mutators to leave out.
 fn undo_weakenings(races: Races, ignored: &[ViolationKind], without: &[&str]) {
     support::for_all(|subject| {
-        if TOO_MANY_ORDERS.contains(&name(&subject.path).as_str()) {
+        if subject.has_many_updates() {
             return Vec::new();
         }
         let mut checker = Checker::new(&subject.args);

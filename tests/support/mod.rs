@@ -42,6 +42,18 @@ struct Launched {
     verdict: Option<String>,
 }
 
+/// Modules of many unordered updates: without the shortcut for them, or where a mutant is racy, they have n! executions.
+const MANY_UPDATES: [&str; 3] =
+    ["updates-read-without-barrier", "updates-unordered", "barrier-behind-updates-removed"];
+
+impl Subject {
+    /// Whether exploring it without shortcuts, or a mutant of it, takes minutes.
+    pub fn has_many_updates(&self) -> bool {
+        let path = self.path.to_string_lossy();
+        MANY_UPDATES.iter().any(|name| path.contains(name))
+    }
+}
+
 /// Every module of the corpus, but for those after a wrong rewrite.
 pub fn subjects() -> Vec<Subject> {
     let mut subjects = Vec::new();
