@@ -32,6 +32,9 @@ struct Module {
     file: String,
     /// Tells several modules of one file apart.
     variant: Option<String>,
+    /// Other files that the host code puts together with it.
+    #[serde(default)]
+    with: Vec<String>,
     #[serde(default)]
     defines: BTreeMap<String, String>,
     /// Defines of the package that this module does without.
@@ -56,6 +59,7 @@ pub struct Entry {
     pub name: String,
     pub package: Package,
     pub file: String,
+    pub with: Vec<String>,
     pub defines: BTreeMap<String, String>,
     pub args: Vec<String>,
     pub verdict: String,
@@ -89,6 +93,7 @@ impl Catalogue {
                     name: format!("{}/{stem}{}", package.name, variant.unwrap_or_default()),
                     package: package.clone(),
                     file: module.file.clone(),
+                    with: module.with.clone(),
                     defines,
                     args: module.args.clone(),
                     verdict: module.verdict.clone().unwrap_or_else(|| "refines".to_owned()),

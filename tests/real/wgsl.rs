@@ -14,6 +14,9 @@ pub fn compile(source: &Path, entry: &Entry, root: &Path) -> Result<Vec<u32>, St
     let mut preprocessor = Preprocessor { entry, root, imported: BTreeSet::new(), prefixes: BTreeSet::new() };
     let mut text = entry.package.prelude.clone();
     text += &preprocessor.file(source)?;
+    for file in &entry.with {
+        text += &preprocessor.file(&root.join(&entry.package.folder).join(file))?;
+    }
     for prefix in &preprocessor.prefixes {
         text = text.replace(&format!("{prefix}::"), "");
     }
