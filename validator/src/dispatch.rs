@@ -32,6 +32,9 @@ pub struct Dispatch {
     pub physical: Vec<PhysicalRange>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
     pub legacy_coherent: bool,
+    /// Cooperative matrices are loaded and stored by other invocations than those that hold the components: the
+    /// specification leaves open by whom.
+    pub displaced: bool,
     /// By handle: what a descriptor holds, or the address of one that the module knows by its address.
     pub acceleration_structures: Vec<(u64, AccelerationStructure)>,
 }
@@ -91,9 +94,9 @@ impl Dispatch {
         (offset <= range.size).then_some((range.object, offset))
     }
 
-    /// Whether an object is what physical pointers point to.
-    pub fn is_physical(&self, object: u32) -> bool {
-        self.physical.iter().any(|range| range.object == object)
+    /// The address of an object's first byte, if it has one.
+    pub fn address_of(&self, object: u32) -> Option<u64> {
+        self.physical.iter().find(|range| range.object == object).map(|range| range.address)
     }
 }
 

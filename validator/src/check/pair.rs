@@ -17,7 +17,7 @@ use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explain::{self, New};
 use crate::explore::{self, Races, Settings};
-use crate::ir::{MemoryModel, Program};
+use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
 use crate::launch::inputs::DEFAULT_INPUTS;
 use crate::launch::{Input, Launch, Size3};
 use crate::lower::{LowerError, SpecTarget};
@@ -217,9 +217,35 @@ impl Checker<'_> {
         if racy && legacy && self.options.legacy == Legacy::Spec && self.options.races == Races::Undefined {
             run.legacy = self.legacy_run(before, after, launch, &run.input)?;
         }
-        let done = run.comparison.verdict == Verdict::Violates;
+        let mut done = run.comparison.verdict == Verdict::Violates;
+        let decided = run.comparison.verdict != Verdict::Vacuous;
+        let input = run.input.clone();
         self.found.runs.push(run);
+        if !done && decided && [before, after].into_iter().any(accesses_matrices) {
+            done = self.displaced_run(before, after, launch, input)?;
+        }
         Ok(done)
+    }
+
+    /// The run with cooperative matrices loaded and stored by other invocations than those that hold them; true
+    /// where it violates.
+    fn displaced_run(
+        &mut self,
+        before: &Program,
+        after: &Program,
+        launch: &Launch,
+        mut input: Input,
+    ) -> Result<bool, CheckError> {
+        let displaced = Launch { displaced: true, ..launch.clone() };
+        let dispatches = self.dispatches(before, after, &displaced, &input)?;
+        let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(true) };
+        input.name += ", matrices displaced";
+        let name = format!("{}, input '{}'", before.entry.name, input.name);
+        let pair = Pair { before, after, before_dispatch, after_dispatch, name };
+        let run = self.run(&pair, input);
+        let violates = run.comparison.verdict == Verdict::Violates;
+        self.found.runs.push(run);
+        Ok(violates)
     }
 
     fn dispatches(
@@ -493,6 +519,15 @@ impl Explored {
     fn side(&self) -> Side<'_> {
         Side { name: self.role.name(), behaviours: &self.behaviours, dispatch: &self.dispatch }
     }
+}
+
+/// Whether a program loads or stores cooperative matrices.
+fn accesses_matrices(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|inst| match &inst.op {
+        Op::Cooperative(op) => op.access().is_some() || matches!(op, CooperativeOp::Each(_)),
+        _ => false,
+    })
 }
 
 /// What keeps the two from being compared on one launch.

@@ -222,6 +222,7 @@ pub mod tests {
             inputs: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
+            displaced: false,
             acceleration_structures: Vec::new(),
         }
     }

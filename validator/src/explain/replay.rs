@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Side;
 use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, InstanceName, Order};
+use crate::event::{Access, Atomicity, InstanceName, Order, Scope};
 use crate::explore::events::{access_event, device_event, fence_event};
 use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
@@ -64,8 +64,8 @@ struct Run<'a> {
     stops: usize,
     unmatched_reads: u32,
     barriers: u32,
-    /// The subgroup operation that it stands at.
-    waits_at: Option<InstanceName>,
+    /// The operation that it stands at, and whose invocations act together there.
+    waits_at: Option<(InstanceName, Scope)>,
 }
 
 impl Quiet<'_> {
@@ -149,11 +149,15 @@ impl Replayer<'_> {
         runs.iter_mut().for_each(|run| self.advance(run, &units));
         while let Some(first) = runs.iter().position(|run| run.waits_at.is_some()) {
             let waits_at = runs[first].waits_at.clone();
-            let subgroup = dispatch.places[first].subgroup;
+            let of_workgroup = waits_at.as_ref().is_some_and(|(_, scope)| *scope == Scope::Workgroup);
+            let group = |index: usize| match of_workgroup {
+                true => dispatch.places[index].workgroup,
+                false => dispatch.places[index].subgroup,
+            };
             let mut tangle: Vec<&mut Run> = runs
                 .iter_mut()
                 .filter(|run| run.waits_at == waits_at)
-                .filter(|run| dispatch.places[run.agent as usize].subgroup == subgroup)
+                .filter(|run| group(run.agent as usize) == group(first))
                 .collect();
             let mut together: Vec<&mut Invocation> =
                 tangle.iter_mut().map(|run| &mut run.invocation).collect();
@@ -203,8 +207,8 @@ impl Replayer<'_> {
                     self.push(fence_event(agent, Kind::Barrier { instance: *barriers, execution }, &fence));
                     *barriers += 1;
                 }
-                Stop::Subgroup { name, .. } => {
-                    *waits_at = Some(name);
+                Stop::Subgroup { name, scope, .. } => {
+                    *waits_at = Some((name, scope));
                     return;
                 }
                 Stop::Choose { .. } => invocation.choose(0),

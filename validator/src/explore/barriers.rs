@@ -70,7 +70,13 @@ impl Search<'_> {
                 here.iter().for_each(|other| seen[*other] = true);
                 match self.readiness(state, &here) {
                     Readiness::Ready => return self.pass_tangle(state, &here, found),
-                    Readiness::Standing => last_resort = last_resort.or(Some(here)),
+                    // Those of narrower scope first: they may come to the others.
+                    Readiness::Standing => {
+                        let scope = tangles::scope_at(&state.threads[index].status);
+                        if last_resort.as_ref().is_none_or(|(other, _)| scope < *other) {
+                            last_resort = Some((scope, here));
+                        }
+                    }
                     Readiness::Waiting => {}
                 }
                 continue;
@@ -111,7 +117,7 @@ impl Search<'_> {
             }
         }
         match last_resort {
-            Some(here) => self.pass_tangle(state, &here, found),
+            Some((_, here)) => self.pass_tangle(state, &here, found),
             None => Released::Nobody,
         }
     }

@@ -1,6 +1,6 @@
 //! Which instructions an invocation may still come to.
 
-use crate::ir::{ControlOp, FunctionId, InstId, Op, Program};
+use crate::ir::{ControlOp, CooperativeOp, FunctionId, InstId, Op, Program};
 
 /// Control-flow reachability of a program, over blocks and calls.
 pub(super) struct Reach {
@@ -14,6 +14,8 @@ struct FunctionReach {
     follows: Vec<Vec<bool>>,
     /// Calls in this function: instruction index and callee.
     calls: Vec<(u32, FunctionId)>,
+    /// Those of them that go on with further calls.
+    repeated: Vec<u32>,
     /// Functions that a call of this one may execute, itself included.
     executes: Vec<bool>,
 }
@@ -27,6 +29,7 @@ impl Reach {
                 let count = function.blocks.len();
                 let mut follows = vec![vec![false; count]; count];
                 let mut calls = Vec::new();
+                let mut repeated = Vec::new();
                 for (index, inst) in function.code.iter().enumerate() {
                     let from =
                         block_of(&function.blocks.iter().map(|b| b.start).collect::<Vec<_>>(), index as u32);
@@ -46,15 +49,16 @@ impl Reach {
                             edge(default.target);
                             cases.iter().for_each(|(_, case)| edge(case.target));
                         }
-                        Op::Control(ControlOp::Call { function, .. }) => {
-                            calls.push((index as u32, *function))
-                        }
                         _ => {}
+                    }
+                    calls.extend(inst.op.callee().map(|function| (index as u32, function)));
+                    if let Op::Cooperative(CooperativeOp::Each(_)) = &inst.op {
+                        repeated.push(index as u32);
                     }
                 }
                 close(&mut follows);
                 let starts = function.blocks.iter().map(|block| block.start).collect();
-                FunctionReach { starts, follows, calls, executes: Vec::new() }
+                FunctionReach { starts, follows, calls, repeated, executes: Vec::new() }
             })
             .collect();
         let count = functions.len();
@@ -79,8 +83,9 @@ impl Reach {
     pub(super) fn may_reach(&self, position: &[InstId], target: InstId) -> bool {
         let innermost = position.len().saturating_sub(1);
         position.iter().enumerate().any(|(depth, at)| {
-            let from = at.index + u32::from(depth != innermost);
             let Some(function) = self.functions.get(at.function.0 as usize) else { return true };
+            let returns = depth != innermost && !function.repeated.contains(&at.index);
+            let from = at.index + u32::from(returns);
             let within = at.function == target.function && function.comes_to(from, target.index);
             within
                 || function.calls.iter().any(|(call, callee)| {

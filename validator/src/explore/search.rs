@@ -38,6 +38,7 @@ pub(super) struct Context<'a> {
     pub(super) numbers: BarrierNumbers,
     /// The invocations of each subgroup.
     pub(super) subgroups: Vec<Vec<usize>>,
+    pub(super) workgroups: Vec<Vec<usize>>,
     pub(super) order: InstanceOrder<'a>,
     /// Something beside barriers of workgroups makes atomics synchronise.
     pub(super) has_fences: bool,
@@ -53,6 +54,7 @@ impl<'a> Context<'a> {
             reach: Reach::new(program),
             numbers: BarrierNumbers::new(program, dispatch),
             subgroups: tangles::subgroups(dispatch),
+            workgroups: tangles::workgroups(dispatch),
             order: InstanceOrder::new(program),
             has_fences: has_fences(program),
             budget: Budget::new(settings),
@@ -346,8 +348,8 @@ impl<'a> Search<'a> {
                 state.threads[index].status =
                     Status::Barrier(Arc::new(Arrived { execution, fence, name, waits, line }));
             }
-            Stop::Subgroup { name, line } => {
-                state.threads[index].status = Status::Subgroup(Arc::new(Gathered { name, line }));
+            Stop::Subgroup { name, scope, line } => {
+                state.threads[index].status = Status::Subgroup(Arc::new(Gathered { name, scope, line }));
             }
             Stop::Discarded => return Advanced::Dead,
             Stop::Choose { ways, line: _ } => {

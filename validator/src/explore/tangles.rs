@@ -17,6 +17,8 @@ use crate::value::Scalar;
 /// An invocation at a subgroup operation.
 pub(super) struct Gathered {
     pub(super) name: InstanceName,
+    /// Subgroup, or Workgroup for cooperative matrices.
+    pub(super) scope: Scope,
     pub(super) line: Line,
 }
 
@@ -43,7 +45,32 @@ pub(super) fn subgroups(dispatch: &Dispatch) -> Vec<Vec<usize>> {
     subgroups
 }
 
-/// The instance that an invocation waits at with those of its subgroup.
+/// The invocations of each workgroup, ascending.
+pub(super) fn workgroups(dispatch: &Dispatch) -> Vec<Vec<usize>> {
+    let count = dispatch.places.iter().map(|place| place.workgroup as usize + 1).max().unwrap_or(0);
+    let mut workgroups = vec![Vec::new(); count];
+    for (index, place) in dispatch.places.iter().enumerate() {
+        if let Some(members) = workgroups.get_mut(place.workgroup as usize) {
+            members.push(index);
+        }
+    }
+    workgroups
+}
+
+/// Whose invocations act together where an invocation stands.
+pub(super) fn scope_at(status: &Status) -> Scope {
+    match status {
+        Status::Subgroup(gathered) => gathered.scope,
+        Status::Barrier(_)
+        | Status::Running
+        | Status::Reading { .. }
+        | Status::Finished
+        | Status::Faulted(_)
+        | Status::Forever { .. } => Scope::Subgroup,
+    }
+}
+
+/// The instance that an invocation waits at with those of its subgroup, or workgroup.
 pub(super) fn name_at(status: &Status) -> Option<(&InstanceName, Line)> {
     match status {
         Status::Subgroup(gathered) => Some((&gathered.name, gathered.line)),
@@ -73,25 +100,37 @@ pub(super) enum Readiness {
 }
 
 impl Search<'_> {
-    /// Those of an invocation's subgroup that stand at its instance.
+    /// Those of an invocation's subgroup, or workgroup, that stand at its instance.
     pub(super) fn tangle(&self, state: &State, index: usize) -> Vec<usize> {
         let Some((name, _)) = name_at(&state.threads[index].status) else { return Vec::new() };
         let is_here =
             |other: &usize| name_at(&state.threads[*other].status).is_some_and(|(other, _)| other == name);
-        self.subgroup_of(index).iter().copied().filter(is_here).collect()
+        self.group_of(state, index).iter().copied().filter(is_here).collect()
     }
 
-    fn subgroup_of(&self, index: usize) -> &[usize] {
-        let number = self.context.dispatch.places.get(index).map_or(0, |place| place.subgroup as usize);
-        self.context.subgroups.get(number).map_or(&[], Vec::as_slice)
+    /// The invocations that may act together with one that stands at an operation.
+    fn group_of(&self, state: &State, index: usize) -> &[usize] {
+        let Some(place) = self.context.dispatch.places.get(index) else { return &[] };
+        let group = match scope_at(&state.threads[index].status) {
+            Scope::Workgroup => self.context.workgroups.get(place.workgroup as usize),
+            Scope::Invocation | Scope::Subgroup | Scope::QueueFamily | Scope::Device | Scope::CrossDevice => {
+                self.context.subgroups.get(place.subgroup as usize)
+            }
+        };
+        group.map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the others of the subgroup may still come to where `here` stand.
+    /// Whether the others of the subgroup, or workgroup, may still come to where `here` stand.
     pub(super) fn readiness(&self, state: &State, here: &[usize]) -> Readiness {
         let Some(first) = here.first() else { return Readiness::Waiting };
         let Some((name, _)) = name_at(&state.threads[*first].status) else { return Readiness::Waiting };
         let mut readiness = Readiness::Ready;
-        for other in self.subgroup_of(*first).iter().filter(|other| !here.contains(other)) {
+        let mut here = here.iter().peekable();
+        for other in self.group_of(state, *first) {
+            // Both are ascending.
+            if here.next_if_eq(&other).is_some() {
+                continue;
+            }
             match self.awaited(&state.threads[*other], name) {
                 Readiness::Ready => {}
                 Readiness::Standing => readiness = Readiness::Standing,
@@ -161,8 +200,12 @@ impl Search<'_> {
     fn classes(&self, state: &State, here: &[usize]) -> Vec<Vec<usize>> {
         let way = |index: &usize| state.threads[*index].invocation.convergence();
         let Some(first) = here.first() else { return Vec::new() };
+        // A workgroup's named instance is one, as a control barrier's is.
+        if scope_at(&state.threads[*first].status) == Scope::Workgroup {
+            return vec![(0..here.len()).collect()];
+        }
         let ways: Option<Vec<&Convergence>> = here.iter().map(way).collect();
-        let all: Option<Vec<&Convergence>> = self.subgroup_of(*first).iter().map(way).collect();
+        let all: Option<Vec<&Convergence>> = self.group_of(state, *first).iter().map(way).collect();
         match ways.zip(all) {
             Some((ways, all)) => classes(&ways, &all),
             // Litmus tests have no constructs.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::machine::{fault, Components, Machine, Step};
 use super::{PhysicalPointer, Pointer, Stop};
 use crate::event::UndefinedKind;
-use crate::ir::{ControlOp, Decorations, Edge, FunctionId, Line, Operand};
+use crate::ir::{ControlOp, CooperativeOp, Decorations, Edge, FunctionId, Line, Op, Operand};
 use crate::value::Scalar;
 
 impl Machine<'_> {
@@ -126,13 +126,24 @@ impl Machine<'_> {
         let callee = &self.program.functions[function.0 as usize];
         let mut values = Components::new();
         for (parameter, argument) in callee.parameters.iter().zip(arguments) {
-            let first = values.len();
             values.extend((0..parameter.count).map(|i| self.value(argument.offset(i))));
+        }
+        self.call_with(function, values);
+    }
+
+    /// Calls a function with the components of its arguments, one after the other.
+    pub(super) fn call_with(&mut self, function: FunctionId, mut values: Components) {
+        let callee = &self.program.functions[function.0 as usize];
+        let mut rest = values.as_mut_slice();
+        for parameter in &callee.parameters {
+            let count = (parameter.count as usize).min(rest.len());
+            let (components, behind) = std::mem::take(&mut rest).split_at_mut(count);
             if let Some(declaration) = parameter.declaration {
-                declare(&mut values[first..], declaration, parameter.decorations);
+                declare(components, declaration, parameter.decorations);
             } else if parameter.decorations != Decorations::default() {
-                decorate_physical(&mut values[first..], parameter.decorations);
+                decorate_physical(components, parameter.decorations);
             }
+            rest = behind;
         }
         if let Some(convergence) = &mut self.state.convergence {
             let construct = callee.blocks.first().and_then(|block| block.construct);
@@ -160,8 +171,20 @@ impl Machine<'_> {
         self.state.frame = caller;
         let program = self.program;
         let call = &self.state.function(program).code[caller.pc as usize];
-        if let crate::ir::Op::Control(ControlOp::Call { dst, .. }) = &call.op {
-            self.set_all(*dst, values);
+        match &call.op {
+            Op::Control(ControlOp::Call { dst, .. }) => self.set_all(*dst, values),
+            // These have more to do.
+            Op::Cooperative(CooperativeOp::Each(each)) => {
+                self.set_all(each.dst + self.state.frame.element, values);
+                self.state.frame.element += 1;
+                self.state.forget_choices();
+                return Ok(());
+            }
+            Op::Subgroup(op) => {
+                self.set_all(op.dst, values);
+                return Ok(());
+            }
+            _ => {}
         }
         self.state.advance();
         Ok(())

@@ -21,6 +21,8 @@ const MAX_PLACES: usize = 1_024;
 #[derive(Clone, Debug)]
 pub struct Convergence {
     maximal: bool,
+    /// What is executed does not count: the calls of an instruction that all come out of together.
+    held: bool,
     /// Where it is: the folded way.
     now: Moment,
     levels: Vec<Level>,
@@ -67,6 +69,7 @@ impl Convergence {
     pub(super) fn new(program: &Program) -> Self {
         let mut start = Convergence {
             maximal: program.modes.maximally_reconverges,
+            held: false,
             now: Moment { way: 1, selectors: 0 },
             levels: Vec::new(),
             places: Vec::new(),
@@ -84,8 +87,20 @@ impl Convergence {
         self.now
     }
 
+    /// Leaves out what comes, until [`Convergence::go_on`].
+    pub(super) fn hold(&mut self) {
+        self.held = true;
+    }
+
+    pub(super) fn go_on(&mut self) {
+        self.held = false;
+    }
+
     /// Follows an edge to a block of the function at this depth of calls.
     pub(super) fn arrive(&mut self, depth: u32, block: u32, construct: Option<Construct>) {
+        if self.held {
+            return;
+        }
         self.go(u64::from(block));
         let own = self.levels.iter().rposition(|level| level.depth != depth || level.is_call);
         let first = own.map_or(0, |at| at + 1);
@@ -147,11 +162,17 @@ impl Convergence {
 
     /// Takes a way of a switch.
     pub(super) fn select(&mut self, selector: u64) {
+        if self.held {
+            return;
+        }
         self.now.selectors = mix(self.now.selectors, selector);
     }
 
     /// Calls a function, which is at this depth and whose first block may be a header, from an instruction.
     pub(super) fn call(&mut self, depth: u32, from: u32, construct: Option<Construct>) {
+        if self.held {
+            return;
+        }
         self.levels.push(Level {
             depth,
             header: u32::MAX,
@@ -170,6 +191,9 @@ impl Convergence {
 
     /// Returns from the function at this depth.
     pub(super) fn give_back(&mut self, depth: u32) {
+        if self.held {
+            return;
+        }
         self.go(RETURN);
         let call = self.levels.iter().rposition(|level| level.is_call && level.depth == depth);
         let Some(level) = call.and_then(|at| self.levels.get(at).copied()) else { return };

@@ -1,32 +1,49 @@
-//! Cooperative matrices: what one invocation does with the components that it holds
-//! (SPV_KHR_cooperative_matrix). The components that it does not hold are copies of its first, so that what is done
-//! component by component goes for them as it goes for that one.
+//! Cooperative matrices: what one invocation does with the components that it holds (SPV_KHR_cooperative_matrix,
+//! SPV_NV_cooperative_matrix2).
+//!
+//! The component of row `r` and column `c` is held by invocation `(r × columns + c) mod n` of the `n` in the
+//! scope, in one register component after the other. What is left over in its last ones are copies of its first,
+//! so that what is done component by component goes for them as it goes for that one.
 
 use std::collections::BTreeMap;
 
 use super::access::components_of;
 use super::machine::{fault, Components, Machine, Step};
 use super::memory::Target;
-use super::Stop;
+use super::tensor::TensorPlace;
+use super::{PhysicalPointer, Stop};
 use crate::dispatch::{Dispatch, Place};
-use crate::event::UndefinedKind;
-use crate::ir::{CooperativeAccess, CooperativeOp, Leaf, Line, Shape, ShapeId};
-use crate::value::{Byte, Scalar};
+use crate::event::{StorageClass, UndefinedKind};
+use crate::ir::{
+    Arrangement, Calls, CooperativeAccess, CooperativeOp, EachComponent, ElementArgument, Leaf, Line, Lines,
+    MatrixScope, Operand, Shape, ShapeId, Spread,
+};
+use crate::value::{mask, Byte, Scalar};
 
 /// Which components of matrices an invocation holds: every `step`-th from `first` on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     pub(super) first: u32,
     pub(super) step: u32,
 }
 
 impl Held {
-    pub(super) fn by(dispatch: &Dispatch, place: &Place) -> Self {
+    pub(super) fn by(dispatch: &Dispatch, place: &Place, scope: MatrixScope) -> Self {
         let local =
             dispatch.local_size.iter().fold(1, |product: u32, extent| product.saturating_mul(*extent));
-        let size = dispatch.subgroup_size.max(1);
-        let before = place.subgroup_id.saturating_mul(size);
-        Held { first: place.subgroup_lane, step: local.saturating_sub(before).clamp(1, size) }
+        match scope {
+            MatrixScope::Workgroup => Held { first: place.local_index, step: local.max(1) },
+            MatrixScope::Subgroup => {
+                let size = dispatch.subgroup_size.max(1);
+                let before = place.subgroup_id.saturating_mul(size);
+                Held { first: place.subgroup_lane, step: local.saturating_sub(before).clamp(1, size) }
+            }
+        }
+    }
+
+    /// What the invocation holds that is so many places before this one.
+    pub(super) const fn before(self, places: u32) -> Self {
+        Held { first: (self.first + self.step - places % self.step) % self.step, ..self }
     }
 
     /// How many of `count` components these are.
@@ -42,80 +59,218 @@ impl Held {
     pub(super) fn components(self, count: u32) -> impl Iterator<Item = u32> {
         (self.first..count).step_by(self.step as usize)
     }
-
-    /// Gives the components that are not held the value of the first that is.
-    pub(super) fn fill(self, components: &mut [Scalar]) {
-        let Some(first) = components.get(self.first as usize).copied() else { return };
-        for (number, component) in (0..).zip(components) {
-            if number % self.step != self.first {
-                *component = first;
-            }
-        }
-    }
 }
 
-/// Components, each with the number of its leaf.
-type LeafNumbers = Vec<(u32, usize)>;
+/// Fills what is left over behind the first `length` components.
+fn fill(components: &mut [Scalar], length: u32) {
+    let Some(first) = components.first().copied().filter(|_| length > 0) else { return };
+    components.iter_mut().skip(length as usize).for_each(|component| *component = first);
+}
+
+/// Loads are done so many places behind who holds the component, stores so many, where the dispatch has matrix
+/// accesses displaced.
+pub(super) const LOAD_PLACES: u32 = 1;
+pub(super) const STORE_PLACES: u32 = 2;
+
+/// What an invocation accesses for its own or other invocations.
+struct Accessed {
+    /// How the components lie in memory.
+    shape: Shape,
+    /// Register component and leaf of each.
+    leaf_of: Vec<(u32, usize)>,
+    /// Components that no memory gives.
+    given: Vec<(u32, Scalar)>,
+}
 
 impl Machine<'_> {
-    pub(super) fn held(&self) -> Held {
-        Held::by(self.dispatch, &self.dispatch.places[self.state.index as usize])
+    pub(super) fn held(&self, scope: MatrixScope) -> Held {
+        Held::by(self.dispatch, &self.dispatch.places[self.state.index as usize], scope)
+    }
+
+    /// The components that the invocation loads, or stores.
+    fn accessed(&self, matrix: Spread, places: u32) -> Held {
+        self.held(matrix.scope).before(if self.dispatch.displaced { places } else { 0 })
     }
 
     pub(super) fn cooperative(&mut self, op: &CooperativeOp, line: Line) -> Step {
-        let held = self.held();
         match op {
-            CooperativeOp::Length { dst, count } => {
-                self.state.set(*dst, Scalar::new(u64::from(held.length(*count))));
+            CooperativeOp::Length { dst, matrix } => {
+                let length = self.held(matrix.scope).length(matrix.count());
+                self.state.set(*dst, Scalar::new(u64::from(length)));
             }
-            CooperativeOp::Extract { dst, width, a, count, index } => {
-                let value = match held.component(u64::from(*index), *count) {
-                    Some(component) => self.value(a.offset(component)),
-                    None => Scalar::undefined(u32::from(*width)),
+            CooperativeOp::Extract { dst, width, a, matrix, index } => {
+                let held = *index < self.held(matrix.scope).length(matrix.count());
+                let value = match held {
+                    true => self.value(a.offset(*index)),
+                    false => Scalar::undefined(u32::from(*width)),
                 };
                 self.state.set(*dst, value);
             }
-            CooperativeOp::Insert { dst, a, count, object, index } => {
-                let mut components = self.values(*a, *count);
-                if let Some(component) = held.component(u64::from(*index), *count) {
-                    if let Some(slot) = components.get_mut(component as usize) {
-                        *slot = self.value(*object);
-                    }
+            CooperativeOp::Insert { dst, a, matrix, object, index } => {
+                let length = self.held(matrix.scope).length(matrix.count());
+                let mut components = self.values(*a, matrix.slots);
+                if let Some(slot) = components.get_mut(*index as usize).filter(|_| *index < length) {
+                    *slot = self.value(*object);
                 }
-                held.fill(&mut components);
+                fill(&mut components, length);
                 self.set_all(*dst, &components);
+            }
+            CooperativeOp::IfHeld { matrix } => {
+                if self.held(matrix.scope).length(matrix.count()) == 0 {
+                    self.state.advance();
+                }
             }
             CooperativeOp::Load { dst, access } => {
-                let components = self.load_matrix(access, held, line)?;
+                let components = self.load_matrix(access, line)?;
                 self.set_all(*dst, &components);
             }
-            CooperativeOp::Store { object, access } => {
-                let (shape, leaf_of) = self.matrix_shape(access, held, line)?;
-                let mut components = Components::from_elem(Scalar::default(), shape.leaves.len());
-                for (component, leaf) in leaf_of {
-                    if let Some(slot) = components.get_mut(leaf) {
-                        *slot = self.value(object.offset(component));
+            CooperativeOp::Store { object, access } => return self.store_matrix(*object, access, line),
+            CooperativeOp::Unclip { dst, object, view, matrix } => {
+                let held = self.held(matrix.scope);
+                let mut components = self.values(Operand::register(*dst), matrix.slots);
+                for (slot, component) in (0..).zip(held.components(matrix.count())) {
+                    let place = [component / matrix.columns, component % matrix.columns];
+                    if self.is_clipped(*view, place) {
+                        components[slot as usize] = self.value(object.offset(slot));
                     }
                 }
-                if components.is_empty() {
-                    self.state.advance();
-                    return Ok(());
-                }
-                return self.store_shaped(target(access), &shape, &components, line);
+                fill(&mut components, held.length(matrix.count()));
+                self.set_all(*dst, &components);
             }
+            CooperativeOp::Each(each) => return self.each(each, line),
         }
         self.state.advance();
         Ok(())
     }
 
-    /// The components that the invocation holds, from memory.
-    fn load_matrix(
-        &mut self,
+    /// Makes the next call, or ends the instruction.
+    fn each(&mut self, each: &EachComponent, line: Line) -> Step {
+        let matrix = each.matrix;
+        let held = match &each.calls {
+            Calls::PerElement(_) => self.held(matrix.scope),
+            Calls::Decode { .. } => self.accessed(matrix, LOAD_PLACES),
+        };
+        while let Some(component) = held.component(u64::from(self.state.frame.element), matrix.count()) {
+            let slot = self.state.frame.element;
+            let arguments = match &each.calls {
+                Calls::PerElement(arguments) => self.element_arguments(arguments, matrix, component, slot),
+                Calls::Decode { access, block_size } => {
+                    match self.decode_arguments(access, *block_size, component, line)? {
+                        Ok(arguments) => arguments,
+                        Err(value) => {
+                            self.state.set(each.dst + slot, value);
+                            self.state.frame.element += 1;
+                            continue;
+                        }
+                    }
+                }
+            };
+            if let Some(convergence) = &mut self.state.convergence {
+                convergence.hold();
+            }
+            self.call_with(each.function, arguments);
+            return Ok(());
+        }
+        if let Some(convergence) = &mut self.state.convergence {
+            convergence.go_on();
+        }
+        self.state.frame.element = 0;
+        let length = held.length(matrix.count());
+        let mut components = self.values(Operand::register(each.dst), matrix.slots);
+        if length == 0 {
+            // Nobody reads these.
+            components.iter_mut().for_each(|component| *component = Scalar::default());
+        }
+        fill(&mut components, length);
+        self.set_all(each.dst, &components);
+        self.state.advance();
+        Ok(())
+    }
+
+    fn element_arguments(
+        &self,
+        arguments: &[ElementArgument],
+        matrix: Spread,
+        component: u32,
+        slot: u32,
+    ) -> Components {
+        let place = [component / matrix.columns, component % matrix.columns];
+        let mut values: Components = place.into_iter().map(|number| Scalar::new(u64::from(number))).collect();
+        for argument in arguments {
+            match argument {
+                ElementArgument::Value(value, count) => values.extend(self.values(*value, *count)),
+                ElementArgument::Component(value) => values.push(self.value(value.offset(slot))),
+            }
+        }
+        values
+    }
+
+    /// The arguments of a decode function, or the component's value where nothing is decoded.
+    fn decode_arguments(
+        &self,
         access: &CooperativeAccess,
-        held: Held,
+        block_size: u32,
+        component: u32,
         line: Line,
-    ) -> Result<Components, Box<Stop>> {
-        let (shape, leaf_of) = self.matrix_shape(access, held, line)?;
+    ) -> Result<Result<Components, Scalar>, Box<Stop>> {
+        let width = access.kind.width();
+        let Arrangement::Tensor(address) = &access.arrangement else {
+            return Ok(Err(Scalar::undefined(width)));
+        };
+        let matrix = access.matrix;
+        let place = [component / matrix.columns, component % matrix.columns];
+        let element = match self.tensor_place(address, place, matrix.columns, false, line)? {
+            TensorPlace::Element(element) => element,
+            TensorPlace::Outside { clamp_value } => return Ok(Err(clamped(clamp_value, width))),
+            TensorPlace::Clipped => return Ok(Err(Scalar::undefined(width))),
+        };
+        let mut pointer = self.tensor_pointer(access, line)?;
+        let offset = u64::from(element.index) * u64::from(block_size);
+        pointer.address = pointer.address.wrapping_add(offset);
+        let mut values: Components = pointer.encode().into_iter().collect();
+        let dimensions = address.layout.1.dimensions as usize;
+        for coordinates in [element.block, element.within] {
+            values.extend(coordinates.iter().take(dimensions).map(|one| Scalar::new(u64::from(*one))));
+        }
+        Ok(Ok(values))
+    }
+
+    /// The address that a tensor begins at.
+    fn tensor_pointer(&self, access: &CooperativeAccess, line: Line) -> Result<PhysicalPointer, Box<Stop>> {
+        let resolved = self.resolve_in(access.class, access.pointer, line)?;
+        check_tensor_alignment(access.class, resolved.offset, line)?;
+        let base = self.dispatch.address_of(resolved.object).ok_or_else(|| {
+            let what = "a decode function on a buffer without an address";
+            Box::new(Stop::Unsupported { line, what })
+        })?;
+        let address = base.wrapping_add(u64::from(resolved.offset));
+        Ok(PhysicalPointer { address, decorations: resolved.decorations, out_of_bounds: false })
+    }
+
+    fn store_matrix(&mut self, object: Operand, access: &CooperativeAccess, line: Line) -> Step {
+        let held = self.accessed(access.matrix, STORE_PLACES);
+        let Accessed { shape, leaf_of, .. } = self.matrix_shape(access, held, true, line)?;
+        if leaf_of.len() > shape.leaves.len() {
+            let detail = "two components of the matrix are stored to one place";
+            return Err(fault(UndefinedKind::UndefinedOperand, line, detail));
+        }
+        let mut components = Components::from_elem(Scalar::default(), shape.leaves.len());
+        for (slot, leaf) in leaf_of {
+            if let Some(component) = components.get_mut(leaf) {
+                *component = self.value(object.offset(slot));
+            }
+        }
+        if components.is_empty() {
+            self.state.advance();
+            return Ok(());
+        }
+        self.store_shaped(target(access), &shape, &components, line)
+    }
+
+    /// The components that the invocation loads, from memory.
+    fn load_matrix(&mut self, access: &CooperativeAccess, line: Line) -> Result<Components, Box<Stop>> {
+        let held = self.accessed(access.matrix, LOAD_PLACES);
+        let Accessed { shape, leaf_of, given } = self.matrix_shape(access, held, false, line)?;
         let loaded = match self.state.copied.take() {
             // What was supplied, a byte a component.
             Some(copied) => {
@@ -129,55 +284,103 @@ impl Machine<'_> {
             None if shape.leaves.is_empty() => Components::new(),
             None => self.load_shaped(target(access), &shape, line)?,
         };
-        let width = access.kind.width();
-        let count = (access.rows * access.columns) as usize;
-        let mut components = Components::from_elem(Scalar::undefined(width), count);
-        for (component, leaf) in leaf_of {
-            if let (Some(slot), Some(value)) = (components.get_mut(component as usize), loaded.get(leaf)) {
-                *slot = *value;
+        let matrix = access.matrix;
+        let mut components =
+            Components::from_elem(Scalar::undefined(access.kind.width()), matrix.slots as usize);
+        let found = leaf_of.into_iter().filter_map(|(slot, leaf)| Some((slot, *loaded.get(leaf)?)));
+        for (slot, value) in found.chain(given) {
+            if let Some(component) = components.get_mut(slot as usize) {
+                *component = value;
             }
         }
-        held.fill(&mut components);
+        fill(&mut components, held.length(matrix.count()));
         Ok(components)
     }
 
-    /// How the components that are held lie in memory, and the leaf of each.
+    /// How components lie in memory.
     fn matrix_shape(
-        &mut self,
+        &self,
         access: &CooperativeAccess,
         held: Held,
+        store: bool,
         line: Line,
-    ) -> Result<(Shape, LeafNumbers), Box<Stop>> {
-        let (lines, length) = match access.row_major {
-            true => (access.rows, access.columns),
-            false => (access.columns, access.rows),
-        };
-        let bytes = access.kind.bytes();
-        let stride = match access.stride {
-            Some((operand, _)) => {
-                let stride = self.choose_bits(self.value(operand), line)?.bits;
-                stride.saturating_mul(u64::from(access.unit))
-            }
-            None => u64::from(length) * u64::from(bytes),
-        };
+    ) -> Result<Accessed, Box<Stop>> {
+        let (matrix, bytes) = (access.matrix, access.kind.bytes());
+        let mut given = Vec::new();
         let mut leaves: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for component in held.components(lines * length) {
-            let (row, column) = (component / access.columns, component % access.columns);
-            let (major, minor) = if access.row_major { (row, column) } else { (column, row) };
-            let offset = u64::from(major).saturating_mul(stride) + u64::from(minor) * u64::from(bytes);
+        if let Arrangement::Tensor(_) = &access.arrangement {
+            let resolved = self.resolve_in(access.class, access.pointer, line)?;
+            check_tensor_alignment(access.class, resolved.offset, line)?;
+        }
+        for (slot, component) in (0..).zip(held.components(matrix.count())) {
+            let place = [component / matrix.columns, component % matrix.columns];
+            let offset = match &access.arrangement {
+                Arrangement::Lines(lines) => self.line_offset(lines, access, place, store, line)?,
+                Arrangement::Tensor(address) => {
+                    match self.tensor_place(address, place, matrix.columns, store, line)? {
+                        TensorPlace::Element(element) => u64::from(element.index) * u64::from(bytes),
+                        TensorPlace::Outside { clamp_value } => {
+                            given.push((slot, clamped(clamp_value, access.kind.width())));
+                            continue;
+                        }
+                        TensorPlace::Clipped => continue,
+                    }
+                }
+            };
             let Ok(offset) = u32::try_from(offset) else {
-                let detail = "a row or column of the matrix lies outside of every object";
+                let detail = "a component of the matrix lies outside of every object";
                 return Err(fault(UndefinedKind::OutOfBounds, line, detail));
             };
-            leaves.entry(offset).or_default().push(component);
+            leaves.entry(offset).or_default().push(slot);
         }
         let leaf_of = leaves.values().enumerate();
-        let leaf_of = leaf_of.flat_map(|(leaf, components)| components.iter().map(move |one| (*one, leaf)));
-        let leaf_of: LeafNumbers = leaf_of.collect();
+        let leaf_of = leaf_of.flat_map(|(leaf, slots)| slots.iter().map(move |slot| (*slot, leaf))).collect();
         let size = leaves.keys().last().map_or(0, |offset| offset.saturating_add(bytes));
         let leaves = leaves.keys().map(|offset| Leaf { offset: *offset, kind: access.kind }).collect();
-        Ok((Shape { leaves, size }, leaf_of))
+        Ok(Accessed { shape: Shape { leaves, size }, leaf_of, given })
     }
+
+    /// Bytes from the pointer to a component.
+    fn line_offset(
+        &self,
+        lines: &Lines,
+        access: &CooperativeAccess,
+        [row, column]: [u32; 2],
+        store: bool,
+        line: Line,
+    ) -> Result<u64, Box<Stop>> {
+        let (major, minor, length) = match lines.row_major {
+            true => (row, column, access.matrix.columns),
+            false => (column, row, access.matrix.rows),
+        };
+        let bytes = u64::from(access.kind.bytes());
+        let stride = match lines.stride {
+            Some((operand, width)) => {
+                let stride = self.value(operand).bits & mask(u32::from(width));
+                if store && stride == 0 {
+                    let detail = "a matrix is stored with a stride of 0";
+                    return Err(fault(UndefinedKind::UndefinedOperand, line, detail));
+                }
+                stride.saturating_mul(u64::from(lines.unit))
+            }
+            None => u64::from(length) * bytes,
+        };
+        Ok(u64::from(major).saturating_mul(stride).saturating_add(u64::from(minor) * bytes))
+    }
+}
+
+/// The pointer to a tensor is a multiple of 16 bytes, where the module says where memory lies.
+fn check_tensor_alignment(class: StorageClass, offset: u32, line: Line) -> Result<(), Box<Stop>> {
+    if class != StorageClass::Workgroup && offset % 16 != 0 {
+        let detail = format!("a tensor begins at byte {offset} of the object, which is no multiple of 16");
+        return Err(fault(UndefinedKind::Misaligned, line, detail));
+    }
+    Ok(())
+}
+
+/// The clamp value as a component of this width.
+fn clamped(value: u32, width: u32) -> Scalar {
+    Scalar::new(u64::from(value) & mask(width))
 }
 
 /// The shape is made anew for each access: the number stands for none.
@@ -192,17 +395,27 @@ mod tests {
 
     #[test]
     fn every_component_is_held_once() {
-        let mut seen = [0; 10];
-        for first in 0..4 {
-            let held = Held { first, step: 4 };
-            let components: Vec<u32> = held.components(10).collect();
-            assert_eq!(components.len() as u32, held.length(10));
-            for (index, component) in (0..).zip(components) {
-                assert_eq!(held.component(index, 10), Some(component));
-                seen[component as usize] += 1;
+        for places in 0..6 {
+            let mut seen = [0; 10];
+            for first in 0..4 {
+                let held = Held { first, step: 4 }.before(places);
+                let components: Vec<u32> = held.components(10).collect();
+                assert_eq!(components.len() as u32, held.length(10));
+                for (index, component) in (0..).zip(components) {
+                    assert_eq!(held.component(index, 10), Some(component));
+                    seen[component as usize] += 1;
+                }
+                assert_eq!(held.component(u64::from(held.length(10)), 10), None);
             }
-            assert_eq!(held.component(u64::from(held.length(10)), 10), None);
+            assert_eq!(seen, [1; 10]);
         }
-        assert_eq!(seen, [1; 10]);
+    }
+
+    #[test]
+    fn places_are_counted_in_a_circle() {
+        let held = |first| Held { first, step: 4 };
+        assert_eq!(held(2).before(1), held(1));
+        assert_eq!(held(0).before(1), held(3));
+        assert_eq!(held(1).before(6), held(3));
     }
 }

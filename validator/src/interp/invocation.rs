@@ -77,6 +77,8 @@ pub(super) struct Frame {
     pub(super) loops: u32,
     /// Number of own objects before its locals.
     pub(super) objects: u32,
+    /// Components done of an instruction that calls a function for each.
+    pub(super) element: u32,
 }
 
 impl Invocation {
@@ -84,7 +86,7 @@ impl Invocation {
     pub fn new(program: &Program, dispatch: &Dispatch, index: u32) -> Self {
         let place = &dispatch.places[index as usize];
         let entry = dispatch.entries.get(index as usize).copied().unwrap_or(program.entry.function);
-        let frame = Frame { function: entry, pc: 0, registers: 0, loops: 0, objects: 0 };
+        let frame = Frame { function: entry, pc: 0, registers: 0, loops: 0, objects: 0, element: 0 };
         let mut invocation = Invocation {
             index,
             workgroup: place.workgroup,
@@ -140,6 +142,7 @@ impl Invocation {
             registers: self.registers.len() as u32,
             loops: self.loops.len() as u32,
             objects: self.own.count(),
+            element: 0,
         };
         self.registers.resize(self.registers.len() + code.registers as usize, Scalar::default());
         self.loops.resize(self.loops.len() + code.loops.len(), LoopState::default());
@@ -225,8 +228,9 @@ impl Invocation {
     /// memory. Iteration numbers do not count. At a loop header, where [`Stop::Iteration`] stops,
     /// only the live registers of the innermost frame do.
     pub fn same_state(&self, other: &Invocation, program: &Program) -> bool {
-        let same_frame =
-            |a: &Frame, b: &Frame| a.function == b.function && a.pc == b.pc && a.registers == b.registers;
+        let same_frame = |a: &Frame, b: &Frame| {
+            (a.function, a.pc, a.registers, a.element) == (b.function, b.pc, b.registers, b.element)
+        };
         let same_registers = || {
             let base = self.frame.registers as usize;
             if self.registers[..base] != other.registers[..base] {

@@ -116,6 +116,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Op::Ray(op) => self.ray(op, inst)?,
+            Op::Tensor(op) => self.tensor(op),
             Op::Composite(op) => self.composite(op, line)?,
             Op::Select { dst, condition, scalar_condition, count, a, b } => {
                 self.select(*dst, *condition, *scalar_condition, *count, [*a, *b], line)?;

@@ -301,7 +301,7 @@ impl Machine<'_> {
         for step in &chain.indices {
             let index = self.value(step.index);
             let bound = match step.bound {
-                Bound::Held(count) => u64::from(self.held().length(count)),
+                Bound::Held(matrix) => u64::from(self.held(matrix.scope).length(matrix.count())),
                 Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
                 Bound::RuntimeArray { start } => {
                     let bytes = object_size.saturating_sub(start);
@@ -328,11 +328,7 @@ impl Machine<'_> {
             let index = self.choose_bits(index, line)?.bits;
             match step.bound {
                 Bound::Descriptor(_) => way.objects += index as u32,
-                Bound::Held(count) => {
-                    let component = self.held().component(index, count).unwrap_or(count);
-                    way.bytes = way.bytes.saturating_add(i64::from(component) * i64::from(step.stride));
-                }
-                Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded => {
+                Bound::Held(_) | Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded => {
                     let bytes = (index as i64).saturating_mul(i64::from(step.stride));
                     way.bytes = way.bytes.saturating_add(bytes);
                 }

@@ -41,6 +41,7 @@ mod pointer;
 mod ray;
 mod shade;
 pub mod subgroup;
+mod tensor;
 #[cfg(test)]
 mod tests;
 
@@ -117,10 +118,11 @@ pub enum Stop {
         inst: InstId,
         line: Line,
     },
-    /// An operation on the invocations of the subgroup: answer with [`Invocation::supply_subgroup`] when
-    /// those are there that execute the same dynamic instance.
+    /// An operation on the invocations of the subgroup, or of the workgroup (cooperative matrices): answer with
+    /// [`Invocation::supply_subgroup`] when those are there that execute the same dynamic instance.
     Subgroup {
         name: InstanceName,
+        scope: Scope,
         line: Line,
     },
     /// An operation on the device domain: just run on.

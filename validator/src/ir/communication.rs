@@ -54,6 +54,9 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         Op::Control(ControlOp::Call { function: FunctionId(callee), .. }) => {
             functions.get(*callee as usize).copied().unwrap_or(false)
         }
+        Op::Cooperative(CooperativeOp::Each(each)) => {
+            functions.get(each.function.0 as usize).copied().unwrap_or(false)
+        }
         Op::Memory(
             MemoryOp::Variable { .. }
             | MemoryOp::Chain(_)
@@ -89,10 +92,13 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
         | Op::All { .. }
         | Op::Barrier(_)
         | Op::Subgroup(_)
+        | Op::Tensor(_)
         | Op::Cooperative(
             CooperativeOp::Length { .. }
             | CooperativeOp::Extract { .. }
             | CooperativeOp::Insert { .. }
+            | CooperativeOp::IfHeld { .. }
+            | CooperativeOp::Unclip { .. }
             | CooperativeOp::Store { .. },
         )
         | Op::Ray(_)

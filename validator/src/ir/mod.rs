@@ -17,6 +17,7 @@ mod op;
 mod operands;
 mod ray;
 mod subgroup;
+mod tensor;
 mod unused;
 
 pub use communication::mark_communicating_loops;
@@ -27,6 +28,7 @@ pub use glsl::*;
 pub use op::*;
 pub use ray::{IntersectionValue, RayKind, RayOp, RayParameters, RayValue, RAY_QUERY_SIZE};
 pub use subgroup::*;
+pub use tensor::*;
 pub use unused::mark_unused_results;
 
 use crate::event::{Scope, StorageClass};

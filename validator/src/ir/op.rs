@@ -3,7 +3,7 @@
 use super::image::ImageOp;
 use super::{
     CooperativeOp, Decorations, EncodedOp, FunctionId, GlslOp, IntegerDot, MemoryOperands, Operand, RayOp,
-    ShapeId, SubgroupOp,
+    ShapeId, Spread, SubgroupOp, TensorOp,
 };
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
@@ -88,6 +88,7 @@ pub enum Op {
     Barrier(BarrierOp),
     Subgroup(SubgroupOp),
     Cooperative(CooperativeOp),
+    Tensor(TensorOp),
     Ray(RayOp),
     /// OpAssumeTrueKHR: undefined behaviour where the condition is false.
     Assume {
@@ -543,8 +544,8 @@ pub enum Bound {
     },
     /// Any index: what the access finds there decides.
     Unbounded,
-    /// A component of a cooperative matrix of so many that the invocation holds.
-    Held(u32),
+    /// A component of a cooperative matrix that the invocation holds.
+    Held(Spread),
     /// An element of an array of descriptors: selects the object, adds no bytes.
     Descriptor(u32),
 }

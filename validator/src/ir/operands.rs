@@ -1,8 +1,8 @@
 //! Which operands an operation reads and where its result goes.
 
 use super::{
-    AtomicKind, AtomicOp, BarrierOp, BitFieldOp, CompositeOp, ControlOp, Edge, MatrixOp, MemoryOp,
-    NumberedWait, Op, Operand,
+    AtomicKind, AtomicOp, BarrierOp, BitFieldOp, CompositeOp, ControlOp, CooperativeOp, Edge, FunctionId,
+    MatrixOp, MemoryOp, NumberedWait, Op, Operand,
 };
 
 impl Op {
@@ -43,6 +43,7 @@ impl Op {
             Op::Image(op) => op.visit_operands(visit),
             Op::Subgroup(op) => op.visit_operands(visit),
             Op::Cooperative(op) => op.visit_operands(visit),
+            Op::Tensor(op) => op.visit_operands(visit),
         }
     }
 
@@ -93,6 +94,17 @@ impl Op {
             Op::Image(op) => op.destination(),
             Op::Subgroup(op) => Some(op.dst),
             Op::Cooperative(op) => op.destination(),
+            Op::Tensor(op) => Some(op.dst),
+        }
+    }
+
+    /// The function that the operation calls, once or more often.
+    pub fn callee(&self) -> Option<FunctionId> {
+        match self {
+            Op::Control(ControlOp::Call { function, .. }) => Some(*function),
+            Op::Cooperative(CooperativeOp::Each(each)) => Some(each.function),
+            Op::Subgroup(op) => op.callee(),
+            _ => None,
         }
     }
 

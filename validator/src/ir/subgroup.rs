@@ -1,7 +1,8 @@
 //! Operations on the invocations of a subgroup (SPIR-V specification 3.3.24, "Non-Uniform Instructions",
 //! and their older relatives).
 
-use super::{BinaryOp, MulAdd, Operand};
+use super::{BinaryOp, FunctionId, MatrixAction, MatrixStep, Operand};
+use crate::event::Scope;
 
 /// An operation on the invocations of a subgroup that execute the same dynamic instance.
 #[derive(Clone, Debug)]
@@ -92,7 +93,7 @@ pub enum SubgroupKind {
         all: bool,
         value: Operand,
     },
-    MulAdd(Box<MulAdd>),
+    Matrix(Box<MatrixStep>),
 }
 
 /// What OpGroupNonUniformBallotBitCount counts.
@@ -154,6 +155,44 @@ pub enum SubgroupArithmetic {
 }
 
 impl SubgroupOp {
+    /// Whose invocations take part.
+    pub fn scope(&self) -> Scope {
+        match &self.kind {
+            SubgroupKind::Matrix(step) => step.scope.scope(),
+            SubgroupKind::Elect
+            | SubgroupKind::Vote { .. }
+            | SubgroupKind::AllEqual { .. }
+            | SubgroupKind::Broadcast { .. }
+            | SubgroupKind::BroadcastFirst { .. }
+            | SubgroupKind::Ballot { .. }
+            | SubgroupKind::InverseBallot { .. }
+            | SubgroupKind::BallotBitExtract { .. }
+            | SubgroupKind::BallotBitCount { .. }
+            | SubgroupKind::BallotFind { .. }
+            | SubgroupKind::Shuffle { .. }
+            | SubgroupKind::Arithmetic { .. }
+            | SubgroupKind::Partition { .. }
+            | SubgroupKind::QuadBroadcast { .. }
+            | SubgroupKind::QuadSwap { .. }
+            | SubgroupKind::QuadVote { .. } => Scope::Subgroup,
+        }
+    }
+
+    /// The function that combines components.
+    pub(super) fn callee(&self) -> Option<FunctionId> {
+        match &self.kind {
+            SubgroupKind::Matrix(step) => match &step.action {
+                MatrixAction::Reduce(reduction) => Some(reduction.function),
+                MatrixAction::Meet
+                | MatrixAction::TakeLoaded { .. }
+                | MatrixAction::GiveStored { .. }
+                | MatrixAction::MulAdd(_)
+                | MatrixAction::Transpose { .. } => None,
+            },
+            _ => None,
+        }
+    }
+
     pub(super) fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
         match &self.kind {
             SubgroupKind::Elect => {}
@@ -177,9 +216,7 @@ impl SubgroupOp {
                     visit(*cluster);
                 }
             }
-            SubgroupKind::MulAdd(product) => {
-                [product.a, product.b, product.c].iter().for_each(|factor| visit(factor.value));
-            }
+            SubgroupKind::Matrix(step) => step.visit_operands(visit),
             SubgroupKind::Arithmetic { operation, value, .. } => {
                 visit(value.value);
                 match operation {

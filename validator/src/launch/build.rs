@@ -8,8 +8,12 @@ use super::{images, slot, Input, Launch, LaunchError, Observe, Slot};
 use crate::acceleration::AccelerationStructure;
 use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
-use crate::ir::{Program, Variable};
+use crate::ir::{Calls, CooperativeOp, Op, Program, Variable};
 use crate::value::{mask, Byte};
+
+/// Address of the first of the buffers that only decode functions get pointers to; the next ones follow in steps
+/// of 2^32.
+const DECODED: u64 = 1 << 62;
 
 /// Size of a bound buffer, as the variables of one slot together need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +62,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
     let acceleration_structures = builder.acceleration_structures(input);
     builder.push_constants(input);
     builder.physical(input);
+    builder.decoded();
     builder.outputs();
     builder.workgroup_variables();
     builder.others()?;
@@ -73,6 +78,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         local_size: launch.local_size,
         subgroup_size: launch.subgroup_size,
         legacy_coherent: launch.legacy_coherent,
+        displaced: launch.displaced,
         acceleration_structures,
     })
 }
@@ -236,6 +242,37 @@ impl Builder<'_> {
             let size = self.objects.get(object as usize).map_or(0, |object| object.initial.len() as u32);
             self.physical.push(PhysicalRange { address: buffer.address, size, object });
         }
+        self.physical.sort_by_key(|range| range.address);
+    }
+
+    /// Buffers that decode functions get pointers to have addresses, too.
+    fn decoded(&mut self) {
+        let code = self.program.functions.iter().flat_map(|function| &function.code);
+        let decodes = |op: &Op| match op {
+            Op::Cooperative(CooperativeOp::Each(each)) => match &each.calls {
+                Calls::Decode { access, .. } => access.class == StorageClass::StorageBuffer,
+                Calls::PerElement(_) => false,
+            },
+            _ => false,
+        };
+        if !code.into_iter().any(|inst| decodes(&inst.op)) {
+            return;
+        }
+        let variables = self.program.variables.iter().zip(&self.object_of);
+        let bound: BTreeSet<u32> = variables
+            .filter(|(variable, _)| variable.class == StorageClass::StorageBuffer)
+            .filter_map(|(variable, objects)| Some((Slot::of(variable).len() as u32, (*objects.first()?)?)))
+            .flat_map(|(descriptors, first)| first..first + descriptors)
+            .filter(|object| self.physical.iter().all(|range| range.object != *object))
+            .collect();
+        let ranges: Vec<PhysicalRange> = bound
+            .into_iter()
+            .filter_map(|object| {
+                let size = self.objects.get(object as usize)?.initial.len() as u32;
+                Some(PhysicalRange { address: DECODED + (u64::from(object) << 32), size, object })
+            })
+            .collect();
+        self.physical.extend(ranges);
         self.physical.sort_by_key(|range| range.address);
     }
 
@@ -506,6 +543,7 @@ pub mod tests {
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
+            displaced: false,
             undistinguished: Vec::new(),
             notes: Vec::new(),
         }

@@ -54,6 +54,8 @@ pub struct Launch {
     pub observe: Observe,
     /// `--legacy coherent`: every access of an older memory model counts as coherent.
     pub legacy_coherent: bool,
+    /// See [`Dispatch::displaced`](crate::dispatch::Dispatch::displaced).
+    pub displaced: bool,
     /// Scopes that the modules use and that this launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
     /// What the user should know, e.g. a target that nothing has.
@@ -102,6 +104,7 @@ impl Launch {
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
+            displaced: false,
             undistinguished: Vec::new(),
             notes: Vec::new(),
         };

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::Launch;
 use crate::event::{ClassSet, Scope, Semantics, StorageClass};
-use crate::ir::{BarrierOp, CooperativeOp, Decorations, MemoryModel, MemoryOp, MemoryOperands, Op, Program};
+use crate::ir::{BarrierOp, Decorations, MemoryModel, MemoryOp, MemoryOperands, Op, Program};
 
 /// What the survey of one module found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,10 +79,10 @@ impl Survey<'_> {
                 self.mention(*execution, true, Kind::Execution);
                 self.fence(*memory, *semantics);
             }
-            Op::Subgroup(_) => self.mention(Scope::Subgroup, true, Kind::Execution),
+            Op::Subgroup(op) => self.mention(op.scope(), true, Kind::Execution),
             Op::Cooperative(op) => {
-                self.mention(Scope::Subgroup, true, Kind::Execution);
-                if let CooperativeOp::Load { access, .. } | CooperativeOp::Store { access, .. } = op {
+                self.mention(op.scope(), true, Kind::Execution);
+                if let Some(access) = op.access() {
                     self.access(access.class, &access.operands);
                 }
             }
@@ -106,6 +106,7 @@ impl Survey<'_> {
             | Op::Control(_)
             | Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_))
             | Op::Ray(_)
+            | Op::Tensor(_)
             | Op::Assume { .. }
             | Op::Require { .. }
             | Op::Nop => {}

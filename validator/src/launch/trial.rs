@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::inputs::Touched;
-use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, InstanceName, UndefinedKind};
+use crate::dispatch::{Dispatch, Place};
+use crate::event::{Access, Atomicity, InstanceName, Scope, UndefinedKind};
 use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::ir::image::Position;
 use crate::ir::Program;
@@ -41,8 +41,8 @@ pub fn touched(program: &Program, dispatch: &Dispatch) -> Touched {
 enum State {
     Running,
     Waiting,
-    /// At a subgroup operation.
-    Gathered(InstanceName),
+    /// At an operation of the subgroup or workgroup.
+    Gathered(InstanceName, Scope),
     Done,
 }
 
@@ -82,25 +82,42 @@ fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
     Touched { ends: memory.ends, out_of_bounds, texels: memory.texels }
 }
 
-/// Lets the invocations at subgroup operations go on, those of a subgroup at one name together. False where
-/// there are none.
+/// Lets the invocations at subgroup operations go on, those of a subgroup at one name together, and then those at
+/// operations of their workgroup. False where there are none.
 fn release_subgroups(
     program: &Program,
     dispatch: &Dispatch,
     order: &[u32],
     invocations: &mut [(Invocation, State)],
 ) -> bool {
-    let subgroup_of = |index: u32| dispatch.places.get(index as usize).map(|place| place.subgroup);
+    let subgroup = |place: &Place| place.subgroup;
+    let workgroup = |place: &Place| place.workgroup;
+    release_groups(program, dispatch, order, invocations, (Scope::Subgroup, &subgroup))
+        || release_groups(program, dispatch, order, invocations, (Scope::Workgroup, &workgroup))
+}
+
+/// A scope, and the number of an invocation's instance of it.
+type Grouping<'g> = (Scope, &'g dyn Fn(&Place) -> u32);
+
+fn release_groups(
+    program: &Program,
+    dispatch: &Dispatch,
+    order: &[u32],
+    invocations: &mut [(Invocation, State)],
+    (scope, number): Grouping<'_>,
+) -> bool {
+    let group_of = |index: u32| dispatch.places.get(index as usize).map(number);
     let mut released = false;
-    for subgroup in order.iter().filter_map(|&index| subgroup_of(index)).collect::<BTreeSet<u32>>() {
+    for group in order.iter().filter_map(|&index| group_of(index)).collect::<BTreeSet<u32>>() {
         let mut members: Vec<(u32, &mut Invocation, &mut State)> = order
             .iter()
             .zip(invocations.iter_mut())
-            .filter(|(index, _)| subgroup_of(**index) == Some(subgroup))
+            .filter(|(index, _)| group_of(**index) == Some(group))
             .map(|(index, (invocation, state))| (*index, invocation, state))
             .collect();
         members.sort_by_key(|(index, ..)| *index);
-        while let Some(first) = members.iter().position(|(_, _, state)| matches!(state, State::Gathered(_))) {
+        let stands = |state: &State| matches!(state, State::Gathered(_, at) if *at == scope);
+        while let Some(first) = members.iter().position(|(_, _, state)| stands(state)) {
             let waiting = std::mem::replace(members[first].2, State::Running);
             let here = |state: &State| *state == waiting;
             let mut tangle: Vec<(&mut &mut Invocation, &mut &mut State)> = members
@@ -132,7 +149,7 @@ fn turn_of(
     loop {
         match invocation.run(program, dispatch, memory, fuel) {
             Stop::Barrier { .. } => return State::Waiting,
-            Stop::Subgroup { name, .. } => return State::Gathered(name),
+            Stop::Subgroup { name, scope, .. } => return State::Gathered(name, scope),
             Stop::Choose { .. } => invocation.choose(0),
             Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
             Stop::OutOfFuel => return State::Running,

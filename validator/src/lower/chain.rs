@@ -206,7 +206,7 @@ impl FunctionBuilder<'_, '_> {
             Type::Array { element, length, stride } => {
                 let stride = types.array_stride(*element, *stride, walk.placement, line)?;
                 let bound = match types.cooperative(walk.ty) {
-                    Some(_) => Bound::Held(*length),
+                    Some(spread) => Bound::Held(spread),
                     None => Bound::Elements(*length),
                 };
                 (*element, stride, bound, walk.placement)

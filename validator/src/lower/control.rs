@@ -176,7 +176,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// The result type and the parameter types of a function.
-    fn signature(&self, function: u32, line: Line) -> Result<(u32, Vec<u32>), Problem> {
+    pub(super) fn signature(&self, function: u32, line: Line) -> Result<(u32, Vec<u32>), Problem> {
         let globals = &self.program.globals;
         let head = globals.index.function(function).and_then(|range| globals.module.instruction(range.start));
         let Some(head) = head else {

@@ -4,10 +4,12 @@ use rspirv::spirv::{
     AddressingModel, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model, Op as Opcode,
 };
 
+use super::constants::ConstantTable;
 use super::decorations::Decoration as Decorated;
 use super::error::{LowerError, Problem, Problems};
 use super::globals::Globals;
 use super::index::Index;
+use super::types::TypeTable;
 use crate::ir::{FloatModes, Inexact, Line, MemoryModel, Modes, SpecConstant};
 use crate::module::{Instruction, Module};
 
@@ -139,20 +141,20 @@ impl LocalSize {
     }
 
     /// The extents.
-    pub fn value(&self, globals: &Globals) -> Result<[u32; 3], Problem> {
+    pub fn value(&self, types: &TypeTable, constants: &ConstantTable) -> Result<[u32; 3], Problem> {
         let (size, line) = match *self {
             LocalSize::Literal(size, line) => (size, line),
             LocalSize::Constants(ids, line) => {
                 let mut size = [0; 3];
                 for (extent, &id) in size.iter_mut().zip(&ids) {
-                    *extent = u32::try_from(globals.integer(id, line)?)
+                    *extent = u32::try_from(constants.integer(id, types, line)?)
                         .map_err(|_| Problem::invalid(line, "a local size does not fit in 32 bits"))?;
                 }
                 (size, line)
             }
             LocalSize::Whole(id, line) => {
-                let value = globals.constants.value(id, line)?;
-                let components = globals.constants.components(value, &globals.types, line)?;
+                let value = constants.value(id, line)?;
+                let components = constants.components(value, types, line)?;
                 let extents: Vec<u32> = components.iter().map(|scalar| scalar.bits as u32).collect();
                 let size = <[u32; 3]>::try_from(extents)
                     .map_err(|_| Problem::invalid(line, "the constant WorkgroupSize is no vector of 3"))?;

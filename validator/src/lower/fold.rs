@@ -70,6 +70,7 @@ pub(super) fn evaluate(op: &Op, widths: &[u8], pool: &[Scalar]) -> Option<Vec<Sc
         | Op::Barrier(_)
         | Op::Subgroup(_)
         | Op::Cooperative(_)
+        | Op::Tensor(_)
         | Op::Ray(_)
         | Op::Assume { .. }
         | Op::Require { .. }

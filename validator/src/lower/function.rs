@@ -461,6 +461,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 if let Some(lowered) = self.cooperative(opcode, instruction) {
                     return lowered;
                 }
+                if let Some(lowered) = self.tensor(opcode, instruction) {
+                    return lowered;
+                }
                 match self.compute(opcode, instruction) {
                     Some(lowered) => lowered,
                     None => Err(Problem::unsupported(instruction.name(), instruction.line)),
@@ -481,6 +484,9 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             Ok(value) => value.operand.index(),
             Err(problem) => return Some(Err(problem)),
         };
+        if let Err(problem) = self.tangle_matrices(opcode, instruction) {
+            return Some(Err(problem));
+        }
         let computation = Computation {
             opcode,
             result_type,

@@ -6,6 +6,7 @@ use rspirv::spirv::{BuiltIn, Op as Opcode};
 
 use super::constants::ConstantTable;
 use super::decorations::{Decoration, DecorationTable};
+use super::entry::LocalSize;
 use super::error::Problem;
 use super::index::Index;
 use super::types::TypeTable;
@@ -46,6 +47,7 @@ impl<'m> Globals<'m> {
         decorations: DecorationTable,
         specialised: &[SpecConstant],
         options: &LowerOptions,
+        local_size: &LocalSize,
     ) -> Self {
         let workgroup_size = workgroup_size(&decorations);
         let mut globals = Globals {
@@ -66,6 +68,12 @@ impl<'m> Globals<'m> {
                     globals.variables.insert(id, at);
                 }
             } else if !constants.declare(&instruction, types, specialised) {
+                if instruction.op() == Some(Opcode::TypeCooperativeMatrixKHR) {
+                    let size = options.local_size.or_else(|| local_size.value(types, constants).ok());
+                    types.local_invocations = size.and_then(|size| {
+                        size.iter().try_fold(1, |product: u32, extent| product.checked_mul(*extent))
+                    });
+                }
                 types.declare(&instruction, decorations, constants);
             } else if instruction.result == workgroup_size {
                 if let (Some(id), Some(size)) = (instruction.result, options.local_size) {

@@ -40,6 +40,7 @@ mod rays;
 mod recursion;
 mod specialisation;
 mod subgroup;
+mod tensor;
 mod types;
 mod values;
 mod variables;
@@ -87,7 +88,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     if let Some(wanted) = options.local_size {
         size_source.specialise(wanted, &mut specialised);
     }
-    let mut globals = Globals::new(module, index, decorations, &specialised, options);
+    let mut globals = Globals::new(module, index, decorations, &specialised, options, &size_source);
     globals.graphics = entry.is_graphics();
 
     let mut problems = Problems::default();
@@ -98,7 +99,10 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     let local_size = match options.local_size {
         Some(wanted) => wanted,
         None if entry.is_graphics() => [1; 3],
-        None => builder.problems.keep(size_source.value(&builder.globals)).unwrap_or([1; 3]),
+        None => builder
+            .problems
+            .keep(size_source.value(&builder.globals.types, &builder.globals.constants))
+            .unwrap_or([1; 3]),
     };
     builder.find_outputs(&entry.interface);
     let main = builder.function(entry.function);

@@ -1,7 +1,7 @@
 //! Calls must not be recursive (SPIR-V specification 2.16.1, "Universal Validation Rules").
 
 use super::error::{Problem, Problems};
-use crate::ir::{ControlOp, Function, FunctionId, Op};
+use crate::ir::{Function, FunctionId};
 
 /// Reports functions that call themselves, directly or through others.
 pub(super) fn refuse(functions: &[Function], problems: &mut Problems) {
@@ -30,9 +30,7 @@ pub(super) fn refuse(functions: &[Function], problems: &mut Problems) {
 fn callees(function: &Function) -> Vec<usize> {
     let mut callees = Vec::new();
     for inst in &function.code {
-        if let Op::Control(ControlOp::Call { function: FunctionId(number), .. }) = inst.op {
-            callees.push(number as usize);
-        }
+        callees.extend(inst.op.callee().map(|FunctionId(number)| number as usize));
     }
     callees.sort_unstable();
     callees.dedup();

@@ -6,13 +6,14 @@ use std::rc::Rc;
 use rspirv::spirv::{FPEncoding, Op as Opcode, StorageClass as Class};
 
 use super::constants::ConstantTable;
-use super::cooperative::{self, Cooperative};
+use super::cooperative;
 use super::decorations::{memory_decorations, Decoration, DecorationTable};
 use super::error::Problem;
 use super::layout::{Extent, Placement};
+use super::tensor::{self, TensorType};
 use crate::event::StorageClass;
 use crate::ir::image::ImageType;
-use crate::ir::{Decorations, FloatEncoding, Line};
+use crate::ir::{Decorations, FloatEncoding, Line, Spread};
 use crate::module::Instruction;
 
 /// Types nested deeper than this are refused, so that walks over types need little stack.
@@ -115,7 +116,10 @@ pub(super) struct TypeTable {
     known: HashMap<u32, Result<Known, Problem>>,
     /// Integer types with a sign: it matters to images alone.
     signed: HashSet<u32>,
-    cooperative: HashMap<u32, Cooperative>,
+    cooperative: HashMap<u32, Spread>,
+    tensors: HashMap<u32, TensorType>,
+    /// Invocations of a workgroup, as far as it is known.
+    pub local_invocations: Option<u32>,
 }
 
 impl TypeTable {
@@ -144,16 +148,23 @@ impl TypeTable {
             self.signed.insert(id);
         }
         if instruction.op() == Some(Opcode::TypeCooperativeMatrixKHR) {
-            if let Ok(matrix) = cooperative::size(instruction, self, constants) {
-                self.cooperative.insert(id, matrix);
-            }
+            let spread = cooperative::spread(instruction, self, constants, self.local_invocations);
+            self.cooperative.extend(spread.ok().map(|spread| (id, spread)));
+        }
+        if let Ok(Some(tensor)) = tensor::tensor_type(instruction, self, constants) {
+            self.tensors.insert(id, tensor);
         }
         self.known.insert(id, known);
     }
 
     /// The cooperative matrix type with this id, if it is one.
-    pub fn cooperative(&self, id: u32) -> Option<Cooperative> {
+    pub fn cooperative(&self, id: u32) -> Option<Spread> {
         self.cooperative.get(&id).copied()
+    }
+
+    /// The type of tensor layouts or views with this id, if it is one.
+    pub fn tensor(&self, id: u32) -> Option<TensorType> {
+        self.tensors.get(&id).copied()
     }
 
     /// Whether this is an integer type with a sign.
@@ -214,8 +225,16 @@ impl TypeTable {
                 Type::Array { element: word(0)?, length, stride: stride() }
             }
             Opcode::TypeCooperativeMatrixKHR => {
-                let Cooperative { rows, columns } = cooperative::size(instruction, self, constants)?;
-                Type::Array { element: word(0)?, length: rows * columns, stride: None }
+                let spread = cooperative::spread(instruction, self, constants, self.local_invocations)?;
+                Type::Array { element: word(0)?, length: spread.slots, stride: None }
+            }
+            Opcode::TypeTensorLayoutNV | Opcode::TypeTensorViewNV => {
+                // Numbers of the type that the number of dimensions has: 32-bit integers.
+                let element = constants.value(word(0)?, line)?.ty;
+                match tensor::tensor_type(instruction, self, constants)? {
+                    Some(tensor) => Type::Array { element, length: tensor.size(), stride: None },
+                    None => return Err(Problem::unsupported(instruction.name(), line)),
+                }
             }
             Opcode::TypeRuntimeArray => Type::RuntimeArray { element: word(0)?, stride: stride() },
             Opcode::TypeStruct => Type::Struct {

@@ -309,6 +309,7 @@ impl Observer<'_, '_> {
             | Op::Ray(_)
             | Op::Subgroup(_)
             | Op::Cooperative(_)
+            | Op::Tensor(_)
             | Op::Barrier(_)
             | Op::Assume { .. }
             | Op::Require { .. }

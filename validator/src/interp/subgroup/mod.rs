@@ -12,7 +12,9 @@ use super::machine::{fault, Components, Machine, Step};
 use super::{compare, evaluate as scalar, Invocation, Stop};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
-use crate::ir::{Contribution, Inexact, Inst, Line, Op, Operand, Program, SubgroupKind, SubgroupOp};
+use crate::ir::{
+    Contribution, Inexact, Inst, Line, MatrixAction, Op, Operand, Program, SubgroupKind, SubgroupOp,
+};
 use crate::value::Scalar;
 
 /// What a tangle's operation gives.
@@ -57,15 +59,33 @@ impl Machine<'_> {
             | SubgroupKind::Partition { .. }
             | SubgroupKind::QuadBroadcast { .. }
             | SubgroupKind::QuadSwap { .. }
-            | SubgroupKind::QuadVote { .. }
-            | SubgroupKind::MulAdd(_) => {
-                let name = self.state.instance_name(self.program);
-                return Err(Box::new(Stop::Subgroup { name, line }));
-            }
+            | SubgroupKind::QuadVote { .. } => return self.meet(op, line),
+            SubgroupKind::Matrix(ref step) => match step.action {
+                // Who loads and stores what an invocation holds is that invocation.
+                MatrixAction::TakeLoaded { value, matrix } | MatrixAction::GiveStored { value, matrix }
+                    if !self.dispatch.displaced =>
+                {
+                    let components = self.values(value, matrix.slots);
+                    self.set_all(op.dst, &components);
+                    self.state.advance();
+                    return Ok(());
+                }
+                MatrixAction::TakeLoaded { .. }
+                | MatrixAction::GiveStored { .. }
+                | MatrixAction::Meet
+                | MatrixAction::MulAdd(_)
+                | MatrixAction::Reduce(_)
+                | MatrixAction::Transpose { .. } => return self.meet(op, line),
+            },
         };
         self.state.set(op.dst, local);
         self.state.advance();
         Ok(())
+    }
+
+    fn meet(&mut self, op: &SubgroupOp, line: Line) -> Step {
+        let name = self.state.instance_name(self.program);
+        Err(Box::new(Stop::Subgroup { name, scope: op.scope(), line }))
     }
 
     fn words(&self, ballot: Operand) -> [Scalar; 4] {
@@ -143,7 +163,7 @@ pub fn evaluate(
         SubgroupKind::QuadBroadcast { value, index } => exact(tangle.quad_broadcast(*value, *index)?),
         SubgroupKind::QuadSwap { value, flip } => exact(tangle.each(|lane| tangle.at(lane ^ flip, *value))),
         SubgroupKind::Arithmetic { op, operation, value } => tangle.arithmetic(*op, *operation, *value),
-        SubgroupKind::MulAdd(product) => tangle.mul_add(product),
+        SubgroupKind::Matrix(step) => tangle.matrix_step(step),
         SubgroupKind::Partition { value, float } => exact(tangle.partition(*value, *float)?),
         // These stop for nobody.
         SubgroupKind::BallotBitExtract { .. }

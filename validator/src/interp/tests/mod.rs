@@ -75,6 +75,7 @@ impl Builder {
             inputs: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
+            displaced: false,
             acceleration_structures: Vec::new(),
         };
         Builder { program, dispatch }

@@ -201,6 +201,7 @@ fn dispatch(test: &Test, objects: Vec<Object>) -> Dispatch {
         inputs: Default::default(),
         physical: Vec::new(),
         legacy_coherent: false,
+        displaced: false,
         acceleration_structures: Vec::new(),
     }
 }
