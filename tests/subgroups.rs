@@ -7,12 +7,14 @@ mod cooperative;
 mod programs;
 #[path = "subgroups/reconvergence.rs"]
 mod reconvergence;
+#[path = "subgroups/tensors.rs"]
+mod tensors;
 #[path = "subgroups/values.rs"]
 mod values;
 
 use clap::Parser;
 use spirv_tv::behaviour::Behaviours;
-use spirv_tv::check::{outcomes, Watch};
+use spirv_tv::check::{outcomes, CheckOptions, Watch};
 use spirv_tv::cli::CheckArguments;
 use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
@@ -25,15 +27,26 @@ struct CommandLine {
     check: CheckArguments,
 }
 
+/// The options of a command line.
+fn options_of(args: &[&str]) -> CheckOptions {
+    let mut options = arguments(args).options().unwrap_or_else(|error| panic!("{error}"));
+    options.bounds.jobs = 1;
+    options
+}
+
+fn arguments(args: &[&str]) -> CheckArguments {
+    let line = ["check", "BEFORE", "AFTER"].into_iter().chain(args.iter().copied());
+    CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check
+}
+
+fn parsed(text: &str, args: &[&str]) -> Module {
+    let module = Module::from_text(text, "test", &arguments(args).read.options());
+    module.unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
 /// What a module does.
 fn explored(text: &str, args: &[&str]) -> Behaviours {
-    let line = ["check", "BEFORE", "AFTER"].into_iter().chain(args.iter().copied());
-    let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
-    let mut options = arguments.options().unwrap_or_else(|error| panic!("{error}"));
-    options.bounds.jobs = 1;
-    let module = Module::from_text(text, "test", &arguments.read.options());
-    let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let report = outcomes(&module, &options, &Watch::default());
+    let report = outcomes(&parsed(text, args), &options_of(args), &Watch::default());
     let mut report = report.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unsupported, [], "{text}");
     report.runs.remove(0).explored.behaviours
