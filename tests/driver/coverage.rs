@@ -106,7 +106,7 @@ pub fn coverage(compared: &Findings, corpus: &Findings, census: &Census) -> Cove
 }
 
 /// The document.
-pub fn document(coverage: &Coverage) -> String {
+pub fn document(coverage: &Coverage, census: &Census) -> String {
     let mut text = String::from(HEAD);
     for (title, rows) in [("Opcodes", &coverage.opcodes), ("GLSL.std.450", &coverage.glsl)] {
         let supported = rows.iter().filter(|row| row.supported).count();
@@ -119,6 +119,11 @@ pub fn document(coverage: &Coverage) -> String {
         );
         text += "| instruction | supported | tested | census |\n| --- | --- | --- | --- |\n";
         rows.iter().for_each(|row| text += &row.line());
+    }
+    text += UNKNOWN;
+    for name in &coverage.unknown {
+        let share = census.opcodes.get(name).copied().unwrap_or_default();
+        let _ = writeln!(text, "| {name} | {share} % |");
     }
     text
 }
@@ -135,6 +140,17 @@ Which instructions spirv-tv executes, and how each is tested. This page is gener
 - *census*: share of 2,960 compute modules from 30 public repositories that use it; empty under 0.2 % for opcodes.
 
 Opcodes that only Kernel modules can have are left out, and so are those of Intel's extensions for them.
+";
+
+const UNKNOWN: &str = "
+## Unknown opcodes
+
+Real modules have these, too, but neither the bundled SPIRV-Tools nor rspirv know them. Nothing can take such a module apart:
+it is refused (exit code 2), and the message has the number of the opcode and of its first instruction, or of the capability
+that comes before it.
+
+| instruction | census |
+| --- | --- |
 ";
 
 /// Why an instruction is not supported.

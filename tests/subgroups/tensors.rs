@@ -1,7 +1,7 @@
 //! SPV_NV_tensor_addressing and SPV_NV_cooperative_matrix2, and matrices of Workgroup scope, on one workgroup of
 //! four invocations: matrices of 4 × 4 and other integers. The source holds at each word its number.
 
-use spirv_tv::check::{check, Watch};
+use spirv_tv::check::{check, outcomes, Watch};
 use spirv_tv::event::UndefinedKind;
 
 use crate::{explored, known, options_of, parsed, words};
@@ -810,4 +810,32 @@ OpBranch %behind
     let product = |at: u32| (0..4).map(|k| (4 * (at / 4) + k) * (4 * k + at % 4)).sum::<u32>();
     let expected: Vec<u32> = (0..16).map(product).chain([0; 4]).collect();
     assert_eq!(found, [known(&expected)]);
+}
+
+#[test]
+fn functions_for_components_have_no_tangled_instructions() {
+    for (tangled, refused) in [("OpControlBarrier %u2 %u2 %u0", true), ("OpMemoryBarrier %u2 %sem", false)] {
+        let functions = format!(
+            "%inner = OpFunction %void None %void_fn
+%inner_entry = OpLabel
+{tangled}
+OpReturn
+OpFunctionEnd
+%element = OpFunction %int None %element_fn
+%e_row = OpFunctionParameter %uint
+%e_column = OpFunctionParameter %uint
+%e = OpFunctionParameter %int
+%element_entry = OpLabel
+%called = OpFunctionCall %void %inner
+OpReturnValue %e
+OpFunctionEnd"
+        );
+        let body = format!("{LOAD}%r = OpCooperativeMatrixPerElementOpNV %M %c %element{STORE}");
+        let types = "%sem = OpConstant %uint 0x108";
+        let text = text(Whose::Workgroup, Extra { types, functions: &functions }, &body);
+        let args = args();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let found = outcomes(&parsed(&text, &args), &options_of(&args), &Watch::default());
+        assert_eq!(found.is_err(), refused, "{tangled}");
+    }
 }

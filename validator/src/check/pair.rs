@@ -59,6 +59,9 @@ pub fn check(
 const LEAST_INPUTS: u32 = 3;
 const DEAR: u64 = 1_000;
 
+/// What follows the name of an input in the run whose matrix accesses are displaced.
+const DISPLACED: &str = ", matrices displaced";
+
 /// Rounds in which the modules exchange produced values, before the result counts as bounded.
 const MAX_SPECULATION_ROUNDS: usize = 8;
 
@@ -239,7 +242,7 @@ impl Checker<'_> {
         let displaced = Launch { displaced: true, ..launch.clone() };
         let dispatches = self.dispatches(before, after, &displaced, &input)?;
         let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(true) };
-        input.name += ", matrices displaced";
+        input.name += DISPLACED;
         let name = format!("{}, input '{}'", before.entry.name, input.name);
         let pair = Pair { before, after, before_dispatch, after_dispatch, name };
         let run = self.run(&pair, input);
@@ -470,7 +473,8 @@ impl Checker<'_> {
             reasons.extend(failures);
         }
         warnings.extend(legacy_warning(&runs));
-        let inputs = runs.iter().map(|run| &run.input.name).collect::<BTreeSet<_>>().len();
+        let name = |run: &Run| run.input.name.trim_end_matches(DISPLACED).to_owned();
+        let inputs = runs.iter().map(name).collect::<BTreeSet<_>>().len();
         CheckReport {
             diff: super::source::comparable_texts(self.before, self.after),
             before: super::source::source(self.before),

@@ -114,6 +114,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     }
     if functions.len() == next {
         recursion::refuse(&functions, &mut builder.problems);
+        subgroup::refuse_in_component_functions(&functions, &mut builder.problems);
     }
     mark_communicating_loops(&mut functions);
     let modes = Modes { tangles: subgroup::tangles(&functions), ..modes };

@@ -2,16 +2,18 @@
 //! Groups capability; SPV_KHR_shader_ballot, SPV_KHR_subgroup_vote, SPV_KHR_subgroup_rotate,
 //! SPV_KHR_quad_control, SPV_NV_shader_subgroup_partitioned).
 
+use std::collections::BTreeSet;
+
 use rspirv::spirv::{GroupOperation as Operation, Op as Opcode};
 
-use super::error::Problem;
+use super::error::{Problem, Problems};
 use super::function::FunctionBuilder;
 use super::types::{Kind, Lanes};
 use super::values::Values;
 use crate::event::Scope;
 use crate::ir::{
-    BallotCount, BarrierOp, BinaryOp, Contribution, Function, GroupOperation, Op, Operand, Scan, ShuffleWay,
-    SubgroupArithmetic, SubgroupKind, SubgroupOp,
+    BallotCount, BarrierOp, BinaryOp, Contribution, Function, FunctionId, GroupOperation, Op, Operand, Scan,
+    ShuffleWay, SubgroupArithmetic, SubgroupKind, SubgroupOp,
 };
 use crate::module::Instruction;
 
@@ -23,6 +25,30 @@ pub(super) fn tangles(functions: &[Function]) -> bool {
         _ => false,
     };
     functions.iter().any(|function| function.code.iter().any(|inst| acts(&inst.op)))
+}
+
+/// Refuses tangled instructions in functions that an instruction on cooperative matrices calls for each component,
+/// where the invocations are anywhere (SPV_NV_cooperative_matrix2, validation rules).
+pub(super) fn refuse_in_component_functions(functions: &[Function], problems: &mut Problems) {
+    let callees = |function: &Function, counts: fn(&Op) -> bool| -> Vec<usize> {
+        let code = function.code.iter().filter(|inst| counts(&inst.op));
+        code.filter_map(|inst| inst.op.callee()).map(|FunctionId(number)| number as usize).collect()
+    };
+    let for_components = |op: &Op| matches!(op, Op::Cooperative(_) | Op::Subgroup(_));
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<usize> = functions.iter().flat_map(|one| callees(one, for_components)).collect();
+    while let Some(number) = next.pop() {
+        let Some(function) = functions.get(number).filter(|_| reached.insert(number)) else { continue };
+        let is_tangled = |op: &Op| match op {
+            Op::Subgroup(_) | Op::Barrier(BarrierOp::Control { .. }) => true,
+            _ => false,
+        };
+        if let Some(inst) = function.code.iter().find(|inst| is_tangled(&inst.op)) {
+            let message = "a tangled instruction in a function that is called for each component of a matrix";
+            problems.add(Problem::invalid(inst.line, message));
+        }
+        next.extend(callees(function, |_| true));
+    }
 }
 
 /// Four words with a bit for each invocation.

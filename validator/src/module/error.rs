@@ -25,6 +25,18 @@ pub enum ReadError {
     Invalid { file: String, objection: ValidationMessage },
 }
 
+impl ReadError {
+    /// Says more about a binary that does not disassemble.
+    pub(super) fn with(self, more: Option<String>) -> Self {
+        match (self, more) {
+            (ReadError::Malformed { file, message }, Some(more)) => {
+                ReadError::Malformed { file, message: format!("{message}; {more}") }
+            }
+            (error, _) => error,
+        }
+    }
+}
+
 /// What the validator objects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationMessage {

@@ -19,6 +19,7 @@ pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};
 pub use tools::ReadOptions;
 
+use rspirv::spirv::Op;
 use spirv_tv_toolchain::TargetEnv;
 
 use crate::ir::Line;
@@ -84,7 +85,7 @@ impl Module {
     /// See [`ReadError`].
     pub fn from_words(words: Vec<u32>, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
         let entries = binary::decode(&words, name)?;
-        let text = tools::disassemble(&words, name)?;
+        let text = tools::disassemble(&words, name).map_err(|error| error.with(unknown_opcodes(&entries)))?;
         Self::finish(words, text, false, entries, name, options)
     }
 
@@ -189,6 +190,19 @@ impl Module {
     pub fn id_named(&self, name: &str) -> Option<u32> {
         self.id_names.get(name.strip_prefix('%').unwrap_or(name)).copied()
     }
+}
+
+/// The opcodes that the grammar lacks, with the first instruction of each; `None` if there are none.
+fn unknown_opcodes(entries: &[Entry]) -> Option<String> {
+    let mut unknown: BTreeMap<u16, usize> = BTreeMap::new();
+    for (number, entry) in (1..).zip(entries) {
+        if Op::from_u32(u32::from(entry.opcode)).is_none() {
+            unknown.entry(entry.opcode).or_insert(number);
+        }
+    }
+    let named = unknown.iter().map(|(opcode, number)| format!("{opcode} (first: instruction {number})"));
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| format!("opcodes that are not known here: {}", named.join(", ")))
 }
 
 #[cfg(test)]

@@ -136,3 +136,18 @@ OpFunctionEnd
     // What the text says holds.
     assert!(version(&format!("; Version: 1.6\n{text}")).is_err());
 }
+
+#[test]
+fn an_opcode_that_nobody_knows_is_named_with_its_instruction() {
+    // OpFDot2MixAcc32VALVE (SPV_VALVE_mixed_float_dot_product), behind OpLabel.
+    let mut words = read(MINIMAL).unwrap().words;
+    let end = words.len() - 2;
+    words.splice(end..end, [6 << 16 | 6916, 1, 20, 2, 2, 3]);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    for lenient in [false, true] {
+        let options = ReadOptions { lenient, ..ReadOptions::default() };
+        let error = Module::from_bytes(&bytes, "test.spv", &options).err().map(|error| error.to_string());
+        let error = error.expect("the module is refused");
+        assert!(error.contains("6916 (first: instruction 9)"), "{error}");
+    }
+}
