@@ -3,6 +3,8 @@
 
 #[path = "subgroups/cooperative.rs"]
 mod cooperative;
+#[path = "subgroups/products.rs"]
+mod products;
 #[path = "subgroups/programs.rs"]
 mod programs;
 #[path = "subgroups/reconvergence.rs"]
