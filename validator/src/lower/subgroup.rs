@@ -39,10 +39,7 @@ pub(super) fn refuse_in_component_functions(functions: &[Function], problems: &m
     let mut next: Vec<usize> = functions.iter().flat_map(|one| callees(one, for_components)).collect();
     while let Some(number) = next.pop() {
         let Some(function) = functions.get(number).filter(|_| reached.insert(number)) else { continue };
-        let is_tangled = |op: &Op| match op {
-            Op::Subgroup(_) | Op::Barrier(BarrierOp::Control { .. }) => true,
-            _ => false,
-        };
+        let is_tangled = |op: &Op| matches!(op, Op::Subgroup(_) | Op::Barrier(BarrierOp::Control { .. }));
         if let Some(inst) = function.code.iter().find(|inst| is_tangled(&inst.op)) {
             let message = "a tangled instruction in a function that is called for each component of a matrix";
             problems.add(Problem::invalid(inst.line, message));
