@@ -433,3 +433,57 @@ OpBranch %m2
     let expected: Vec<u32> = (0..256).map(|index| if index < 8 { 255 * 128 } else { 0 }).collect();
     assert_eq!(found, known(&expected));
 }
+
+/// Invocation 0 writes the flag that the others read.
+const READ_AND_WRITTEN: &str = "%flag = OpAccessChain %ptr_uint %flags %u0
+%c_write = OpIEqual %bool %i %u0
+OpSelectionMerge %m_write None
+OpBranchConditional %c_write %t_write %m_write
+%t_write = OpLabel
+OpAtomicStore %flag %wg %none %u1
+OpBranch %m_write
+%m_write = OpLabel
+";
+
+#[test]
+fn who_still_reads_in_the_same_block_is_waited_for() {
+    let body = format!("{READ_AND_WRITTEN}%seen = OpAtomicLoad %uint %flag %wg %none\n{COUNT}");
+    for outcome in words(&behaviours(&Program::new(&body).sized(2, 2))) {
+        assert_eq!(outcome, known(&[2, 2]));
+    }
+}
+
+#[test]
+fn who_still_reads_in_a_loop_is_waited_for() {
+    let body = format!(
+        "{READ_AND_WRITTEN}OpBranch %head
+%head = OpLabel
+%k = OpPhi %uint %u0 %m_write %next %continue
+OpLoopMerge %behind %continue None
+OpBranch %test
+%test = OpLabel
+%more = OpULessThan %bool %k %i
+OpBranchConditional %more %body %behind
+%body = OpLabel
+%seen = OpAtomicLoad %uint %flag %wg %none
+OpBranch %continue
+%continue = OpLabel
+%next = OpIAdd %uint %k %u1
+OpBranch %head
+%behind = OpLabel
+{COUNT}"
+    );
+    for outcome in words(&behaviours(&Program::new(&body).sized(2, 2))) {
+        assert_eq!(outcome, known(&[2, 2]));
+    }
+}
+
+#[test]
+fn three_groups_that_may_be_apart_vote_alike() {
+    let inner =
+        selection("first", &lane_is("first", 0), "") + &selection("second", &lane_is("second", 1), "");
+    let vote = "%all = OpGroupNonUniformAll %bool %sg %true";
+    let body = selection("outer", &lane_below("outer", 3), &format!("{inner}{vote}"));
+    let program = Program::new(&format!("{body}%result = OpCopyObject %uint %u1"));
+    assert_eq!(result(&program), known(&[1; 8]));
+}

@@ -655,12 +655,10 @@ fn matrices_change_their_use_and_are_transposed() {
     );
     let component = |r: i32, c: i32| (0..4).map(|k| (4 * r + k) * (4 * c + k)).sum::<i32>() + 100;
     assert_eq!(run_with(Extra::default(), &converted)[..16], matrix(component));
-    let narrow = format!(
-        "%c = OpCooperativeMatrixLoadKHR %M2x4 %source %row_major %u4
+    let narrow = "%c = OpCooperativeMatrixLoadKHR %M2x4 %source %row_major %u4
 %b = OpCooperativeMatrixTransposeNV %B4x2 %c
-OpCooperativeMatrixStoreKHR %target %b %row_major %u2"
-    );
-    assert_eq!(run_with(Extra::default(), &narrow)[..8], [0, 4, 1, 5, 2, 6, 3, 7]);
+OpCooperativeMatrixStoreKHR %target %b %row_major %u2";
+    assert_eq!(run_with(Extra::default(), narrow)[..8], [0, 4, 1, 5, 2, 6, 3, 7]);
 }
 
 #[test]
@@ -838,4 +836,113 @@ OpFunctionEnd"
         let found = outcomes(&parsed(&text, &args), &options_of(&args), &Watch::default());
         assert_eq!(found.is_err(), refused, "{tangled}");
     }
+}
+
+#[test]
+fn components_that_an_invocation_does_not_hold_are_undefined() {
+    let body = format!(
+        "{LOAD}%x = OpCompositeExtract %int %c 4
+%slot = OpAccessChain %ptr_int %data %u0 %i
+OpStore %slot %x"
+    );
+    let args = args();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let found = words(&explored(&text(Whose::Subgroup, Extra::default(), &body), &args));
+    assert_eq!(found[0][..5], [None, None, None, None, Some(0)]);
+}
+
+#[test]
+fn calls_for_components_begin_anew_and_leave_convergence_as_it_was() {
+    let extra = Extra { functions: ELEMENT, ..Extra::default() };
+    let twice = format!(
+        "{LOAD}%d = OpCooperativeMatrixPerElementOpNV %M %zeros %element %zeros %i1
+%r = OpCooperativeMatrixPerElementOpNV %M %d %element %c %i1{STORE}"
+    );
+    let expected = matrix(|r, c| 2 * (10_000 * r + 100 * c) + 4 * r + c);
+    assert_eq!(run_with(extra, &twice)[..16], expected);
+    // Who went different ways through the inner selection, in the outer one, may be apart behind it.
+    let apart = "%d = OpCooperativeMatrixPerElementOpNV %M %zeros %element %zeros %i1
+%few = OpULessThan %bool %i %u3
+%fewer = OpULessThan %bool %i %u2
+OpSelectionMerge %behind None
+OpBranchConditional %few %outer %behind
+%outer = OpLabel
+OpSelectionMerge %inner_behind None
+OpBranchConditional %fewer %inner %inner_behind
+%inner = OpLabel
+OpBranch %inner_behind
+%inner_behind = OpLabel
+%sum = OpGroupNonUniformIAdd %int %u3 Reduce %i1
+%slot = OpAccessChain %ptr_int %data %u0 %i
+OpStore %slot %sum
+OpBranch %behind
+%behind = OpLabel";
+    let text = text(Whose::Subgroup, extra, apart)
+        .replace("OpCapability Int8", "OpCapability Int8\nOpCapability GroupNonUniformArithmetic");
+    let args = args();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    assert!(!explored(&text, &args).undecided.is_empty());
+}
+
+#[test]
+fn more_of_what_accesses_may_not_do() {
+    let extra = Extra { functions: DECODE, ..Extra::default() };
+    let decoded = format!(
+        "{LOAD}%l = OpTensorLayoutSetDimensionNV %Layout %layout %u4 %u4
+%r = OpCooperativeMatrixLoadTensorNV %M %askew %c %l None DecodeFunc %decode{STORE}"
+    );
+    assert_eq!(faults(extra, &decoded), [UndefinedKind::Misaligned]);
+    // Each invocation holds a column, and all rows go to one place.
+    let types = "%V = OpTypeTensorViewNV %u2 %true %u0 %u1";
+    let repeated = format!(
+        "{LOAD}%l = OpTensorLayoutSetDimensionNV %Layout %layout %u4 %u4
+%v0 = OpCreateTensorViewNV %V
+%v1 = OpTensorViewSetDimensionNV %V %v0 %u4 %u4
+%v = OpTensorViewSetStrideNV %V %v1 %u0 %u1
+OpCooperativeMatrixStoreTensorNV %target %c %l None TensorView %v"
+    );
+    assert_eq!(faults(Extra { types, ..Extra::default() }, &repeated), [UndefinedKind::UndefinedOperand]);
+    let single = "%c = OpCooperativeMatrixLoadKHR %M1x2 %source %row_major %u0
+OpCooperativeMatrixStoreKHR %target %c %row_major %u0";
+    assert_eq!(faults(Extra::default(), single), [UndefinedKind::UndefinedOperand]);
+}
+
+#[test]
+fn clamp_values_have_no_bits_beyond_their_component() {
+    let types = "%L = OpTypeTensorLayoutNV %u2 %u1
+%value = OpConstant %uint 0xff70ff\n%low = OpConstant %short 0x70ff\n%nulls = OpConstantNull %S";
+    let body = "%l0 = OpCreateTensorLayoutNV %L
+%l1 = OpTensorLayoutSetDimensionNV %L %l0 %u1 %u2
+%l2 = OpTensorLayoutSetClampValueNV %L %l1 %value
+%l = OpTensorLayoutSliceNV %L %l2 %u0 %u4 %u0 %u4
+%s = OpCooperativeMatrixLoadTensorNV %S %second %nulls %l None None
+%x = OpCompositeExtract %short %s 1
+%same = OpIEqual %bool %x %low
+%told = OpSelect %int %same %i1 %i2
+%slot = OpAccessChain %ptr_int %data %u0 %i
+OpStore %slot %told";
+    assert_eq!(run_with(Extra { types, ..Extra::default() }, body)[..4], [1; 4]);
+}
+
+#[test]
+fn a_workgroup_is_together_where_a_named_instance_is() {
+    // Returns from several places bring nobody of a subgroup together for certain.
+    let functions = "%apart = OpFunction %void None %void_fn
+%apart_entry = OpLabel
+%a_i = OpLoad %uint %local_index
+%few = OpULessThan %bool %a_i %u2
+OpSelectionMerge %rest None
+OpBranchConditional %few %early %rest
+%early = OpLabel
+OpReturn
+%rest = OpLabel
+OpReturn
+OpFunctionEnd";
+    let body = format!("{LOAD}%called = OpFunctionCall %void %apart\n%r = OpIAdd %M %c %c{STORE}");
+    let extra = Extra { functions, ..Extra::default() };
+    let doubled = run_for(Whose::Workgroup, extra, &body);
+    assert_eq!(doubled[..16], matrix(|r, c| 2 * (4 * r + c)));
+    let args = args();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    assert!(!explored(&text(Whose::Subgroup, extra, &body), &args).undecided.is_empty());
 }

@@ -377,3 +377,96 @@ fn masks_are_of_the_invocations_number() {
     gives("uint", "%v = OpLoad %uint %number_id", &[0, 0, 0, 0, 1, 1, 1, 1]);
     gives("uint", "%v = OpLoad %uint %lane_id", &[0, 1, 2, 3, 0, 1, 2, 3]);
 }
+
+#[test]
+fn operands_that_all_bring_undefined_are_not_uniform() {
+    let unknown =
+        Program::of_type("uint", "%u = OpUndef %uint\n%v = OpGroupNonUniformBroadcast %uint %sg %i %u");
+    is_undefined(&unknown, UndefinedKind::UndefinedOperand);
+}
+
+#[test]
+fn a_nan_alone_may_equal_itself() {
+    // Subgroups of one.
+    let alone = |value: &str| {
+        let body = format!("%v = OpGroupNonUniformAllEqual %bool %sg {value}");
+        words(&behaviours(&Program::of_type("bool", &body).sized(2, 1)))
+    };
+    assert_eq!(alone("%f_zero"), [known(&[1; 2])]);
+    // Each of the two either way.
+    assert_eq!(alone("%f_nan").len(), 4);
+    // Among others, it is unequal even where it comes first.
+    let first = "%c = OpIEqual %bool %lane %u0\n%f = OpSelect %float %c %f_nan %f_zero\n";
+    gives("bool", &format!("{first}%v = OpGroupNonUniformAllEqual %bool %sg %f"), &[0; 8]);
+}
+
+#[test]
+fn clusters_are_told_by_the_number_of_an_invocation() {
+    // The first one of each subgroup does not take part.
+    let body = "%some = OpUGreaterThan %bool %lane %u0
+OpSelectionMerge %behind None
+OpBranchConditional %some %then %behind
+%then = OpLabel
+%sum = OpGroupNonUniformIAdd %uint %sg ClusteredReduce %lane %u2
+OpBranch %behind
+%behind = OpLabel
+%v = OpPhi %uint %u0 %entry %sum %then";
+    gives("uint", body, &[0, 1, 5, 5, 0, 1, 5, 5]);
+}
+
+#[test]
+fn unsigned_minima_know_no_sign() {
+    let numbers = "%c = OpIEqual %bool %lane %u1\n%n = OpSelect %uint %c %ones %lane\n";
+    gives("uint", &format!("{numbers}%v = OpGroupNonUniformUMax %uint %sg Reduce %n"), &[u32::MAX; 8]);
+    let numbers = "%c = OpIEqual %bool %lane %u1\n%n = OpSelect %uint %c %u1 %ones\n";
+    gives("uint", &format!("{numbers}%v = OpGroupNonUniformUMin %uint %sg Reduce %n"), &[1; 8]);
+}
+
+#[test]
+fn nothing_is_the_identity_of_float_minima() {
+    let infinity = 0x7f80_0000;
+    let scanned = "%v = OpGroupNonUniformFMin %float %sg ExclusiveScan %f_zero";
+    gives("float", scanned, &[infinity, 0, 0, 0, infinity, 0, 0, 0]);
+    // A NaN in front of a number, and behind one.
+    for lane in ["%u0", "%u1", "%u3"] {
+        let one = format!("%c = OpIEqual %bool %lane {lane}\n%f = OpSelect %float %c %f_nan %f_zero\n");
+        gives("float", &format!("{one}%v = OpGroupNonUniformFMax %float %sg Reduce %f"), &[0; 8]);
+    }
+}
+
+#[test]
+fn inverse_ballots_know_all_words() {
+    let body = "%b = OpCompositeConstruct %uint4 %u0 %u2 %u0 %u0
+%v = OpGroupNonUniformInverseBallot %bool %sg %b";
+    let expected: Vec<u32> = (0..64).map(|lane| u32::from(lane == 33)).collect();
+    assert_eq!(result(&Program::of_type("bool", body).sized(64, 64)), known(&expected));
+}
+
+#[test]
+fn a_nan_is_a_subset_of_its_own() {
+    let body = "%b = OpGroupNonUniformPartitionNV %uint4 %f_nan\n%v = OpCompositeExtract %uint %b 0";
+    gives("uint", body, &[1, 2, 4, 8, 1, 2, 4, 8]);
+}
+
+#[test]
+fn ballots_that_are_no_partition() {
+    let reduced = |ballot: &str| {
+        let body = format!("{ballot}\n%v = OpGroupNonUniformIAdd %uint %sg PartitionedReduceNV %i %b");
+        is_undefined(&Program::of_type("uint", &body), UndefinedKind::UndefinedOperand);
+    };
+    reduced("%b = OpUndef %uint4");
+    // Each has itself, the first one the others, too.
+    reduced(
+        "%c = OpIEqual %bool %lane %u0
+%own = OpShiftLeftLogical %uint %u1 %lane
+%w = OpSelect %uint %c %u7 %own
+%b = OpCompositeConstruct %uint4 %w %u0 %u0 %u0",
+    );
+}
+
+#[test]
+fn the_sign_of_a_least_zero_is_open() {
+    let zeros = "%c = OpIEqual %bool %lane %u0\n%f = OpSelect %float %c %f_negative_zero %f_zero\n";
+    let least = Program::of_type("float", &format!("{zeros}%v = OpGroupNonUniformFMin %float %sg Reduce %f"));
+    assert!(!behaviours(&least).inexact.is_empty());
+}

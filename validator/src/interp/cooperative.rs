@@ -109,7 +109,7 @@ impl Machine<'_> {
             CooperativeOp::Insert { dst, a, matrix, object, index } => {
                 let length = self.held(matrix.scope).length(matrix.count());
                 let mut components = self.values(*a, matrix.slots);
-                if let Some(slot) = components.get_mut(*index as usize).filter(|_| *index < length) {
+                if let Some(slot) = components.get_mut(*index as usize) {
                     *slot = self.value(*object);
                 }
                 fill(&mut components, length);
