@@ -316,3 +316,16 @@ fn stored_words_are_seen_whole() {
     let expected: Vec<u32> = (0..16).chain([0; 4]).collect();
     assert_eq!(found, [known(&expected)]);
 }
+
+#[test]
+fn a_product_that_overflows_before_it_saturates_is_undefined() {
+    let body = format!(
+        "%a = OpCompositeConstruct %A %most
+{LOADS_B}%r = OpCooperativeMatrixMulAddKHR %C %a %b %zeros MatrixASignedComponentsKHR|\
+         MatrixBSignedComponentsKHR|MatrixResultSignedComponentsKHR|SaturatingAccumulationKHR{STORE}"
+    );
+    let found = words(&explored(&text(&body), &ARGS));
+    assert_eq!(found[0][..16], [None; 16]);
+}
+
+const LOADS_B: &str = "%b = OpCooperativeMatrixLoadKHR %B %second %row_major %u4\n";

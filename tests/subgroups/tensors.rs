@@ -946,3 +946,29 @@ OpFunctionEnd";
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     assert!(!explored(&text(Whose::Subgroup, extra, &body), &args).undecided.is_empty());
 }
+
+#[test]
+fn reductions_of_floats_are_inexact_whatever_combines_them() {
+    let functions = "%first = OpFunction %float None %combine_float_fn
+%x = OpFunctionParameter %float
+%y = OpFunctionParameter %float
+%first_entry = OpLabel
+OpReturnValue %x
+OpFunctionEnd";
+    let body =
+        format!("%s = OpCooperativeMatrixReduceNV %F %thirds Column %first\n%r = OpConvertFToS %M %s{STORE}");
+    let args = args();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let extra = Extra { functions, ..Extra::default() };
+    let found = explored(&text(Whose::Workgroup, extra, &body), &args);
+    assert!(found.inexact.iter().any(|inexact| inexact.opcode == 5366));
+}
+
+#[test]
+fn an_undefined_scalar_makes_an_undefined_matrix() {
+    let body = format!("%n = OpUndef %int\n%r = OpCompositeConstruct %M %n{STORE}");
+    let args = args();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let found = words(&explored(&text(Whose::Workgroup, Extra::default(), &body), &args));
+    assert_eq!(found[0][..16], [None; 16]);
+}

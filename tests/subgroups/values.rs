@@ -412,6 +412,9 @@ OpBranch %behind
 %behind = OpLabel
 %v = OpPhi %uint %u0 %entry %sum %then";
     gives("uint", body, &[0, 1, 5, 5, 0, 1, 5, 5]);
+    // And none but the last.
+    let last = body.replace("OpUGreaterThan %bool %lane %u0", "OpUGreaterThan %bool %lane %u2");
+    gives("uint", &last, &[0, 0, 0, 3, 0, 0, 0, 3]);
 }
 
 #[test]
