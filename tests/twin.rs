@@ -104,7 +104,7 @@ fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool
     let ways: &[(bool, usize)] = if thorough { &[(true, 1), (true, 2), (false, 1)] } else { &[(true, 1)] };
     for &(shortcuts, jobs) in ways {
         for races in [Races::Keep, Races::Undefined] {
-            let how = How { races, shortcuts, jobs };
+            let how = How { races, shortcuts, jobs, early: false };
             let answer = engine::answer(program, variant, how)?;
             if races == Races::Undefined && answer.racy != found.racy {
                 return Err(format!(
@@ -124,6 +124,11 @@ fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool
                 ));
             }
         }
+    }
+    let early = How { races: Races::Undefined, shortcuts: true, jobs: 1, early: true };
+    let answer = engine::answer(program, variant, early)?;
+    if answer.racy != found.racy {
+        return Err(format!("{DIFFERENCE}races {early:?}: twin {}, engine {}", found.racy, answer.racy));
     }
     Ok(())
 }
@@ -271,6 +276,27 @@ fn the_engines_agree_on_mixed_sizes() {
         let checked = checked.unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(matches!(checked, Checked::Compared(_)), "{name} is too large");
     }
+}
+
+/// Where only barriers of workgroups synchronise, races are found in one interleaving.
+#[test]
+fn the_engines_agree_on_races_of_plain_accesses() {
+    let strategy = generate::programs();
+    let (mut compared, mut racy) = (0, 0);
+    for seed in 1..=500 {
+        let program = strategy.new_tree(&mut runner(seed)).expect("the strategy rejects nothing").current();
+        let program = program.without_atomics();
+        match check(&program, Variant::NEWEST, ORDINARY, false) {
+            Ok(Checked::Compared(found)) => {
+                compared += 1;
+                racy += usize::from(found.racy);
+            }
+            Ok(Checked::TooLarge | Checked::TooSlow) => {}
+            Err(why) => panic!("seed {seed}: {why}\n{}", render::render(&program)),
+        }
+    }
+    println!("{compared} compared, {racy} racy");
+    assert!(compared > 250 && racy * 10 > compared && racy * 10 < 9 * compared, "{racy} of {compared}");
 }
 
 /// The nightly run. `TWIN_SEED` is the first seed, `TWIN_COUNT` another number of programs.

@@ -51,6 +51,8 @@ struct Module {
     why: Option<String>,
     #[serde(default)]
     heavy: bool,
+    /// Why the tool may run out of time on it: then `inconclusive` will do, too.
+    limit: Option<String>,
 }
 
 /// One module to compile and judge.
@@ -64,6 +66,8 @@ pub struct Entry {
     pub args: Vec<String>,
     pub verdict: String,
     pub heavy: bool,
+    /// The tool may run out of time on it.
+    pub limited: bool,
 }
 
 /// The whole list.
@@ -98,6 +102,7 @@ impl Catalogue {
                     args: module.args.clone(),
                     verdict: module.verdict.clone().unwrap_or_else(|| "refines".to_owned()),
                     heavy: module.heavy,
+                    limited: module.limit.is_some(),
                 }
             })
         });

@@ -29,6 +29,8 @@ pub struct How {
     pub races: Races,
     pub shortcuts: bool,
     pub jobs: usize,
+    /// Stop at the first race, and look for those of one interleaving before anything else.
+    pub early: bool,
 }
 
 /// What the fast engine says about a program.
@@ -93,6 +95,8 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         races: how.races,
         jobs: how.jobs,
         shortcuts: how.shortcuts,
+        stop_at_undefined: how.early,
+        suspects_from: if how.early { 0 } else { usize::MAX },
         timeout: Some(TIMEOUT),
         ..Settings::default()
     };

@@ -176,6 +176,35 @@ impl Instruction {
 }
 
 impl Program {
+    /// The same with plain accesses for atomic ones, and with barriers of whole workgroups alone.
+    pub fn without_atomics(&self) -> Program {
+        let plain = |instruction: Instruction| match instruction {
+            Instruction::Load { .. } | Instruction::Store { .. } => Some(instruction),
+            Instruction::Barrier { .. } => None,
+            Instruction::Atomic { place, update, scope, .. } => Some(match update {
+                Update::Store(value) | Update::Exchange(value) | Update::CompareExchange { value, .. } => {
+                    Instruction::Store { place, value, non_private: true, available: Some(scope) }
+                }
+                Update::Load | Update::Add(_) => {
+                    Instruction::Load { place, non_private: true, visible: Some(scope) }
+                }
+            }),
+        };
+        let mut program = self.clone();
+        for phase in &mut program.phases {
+            for steps in &mut phase.threads {
+                *steps = steps
+                    .iter()
+                    .filter_map(|step| Some(Step { instruction: plain(step.instruction)?, ..*step }))
+                    .collect();
+            }
+            if let Some(barrier) = &mut phase.barrier {
+                barrier.execution = Scope::Workgroup;
+            }
+        }
+        program
+    }
+
     /// The steps of a thread, in order.
     pub fn thread(&self, thread: usize) -> impl Iterator<Item = &Step> {
         self.phases.iter().flat_map(move |phase| &phase.threads[thread])

@@ -62,6 +62,9 @@ const DEAR: u64 = 1_000;
 /// What follows the name of an input in the run whose matrix accesses are displaced.
 const DISPLACED: &str = ", matrices displaced";
 
+/// Invocations from which on the search for racy executions may take long.
+const SUSPECTS_FROM: usize = 64;
+
 /// Rounds in which the modules exchange produced values, before the result counts as bounded.
 const MAX_SPECULATION_ROUNDS: usize = 8;
 
@@ -412,6 +415,8 @@ impl Checker<'_> {
         };
         // One undefined behaviour decides, unless some are ignored.
         let settings = Settings {
+            // That of after is explained by what before does: the search finds it with all that belongs to it.
+            suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
             stop_at_undefined: !self.options.both_ways && self.options.ignore.is_empty(),
             speculate: speculate.clone(),
             ..self.settings()

@@ -140,7 +140,7 @@ impl Search<'_> {
         state.parted.retain(|group| !group.iter().any(|member| members.contains(member)));
         for index in members {
             let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
-            if self.knowledge.has_units() {
+            if self.knowledge.notes_barriers() {
                 let kind = Kind::Barrier { instance, execution: arrived.execution };
                 state.push(events::fence_event(*index as u32, kind, &arrived.fence));
             }

@@ -55,6 +55,16 @@ pub(super) struct Knowledge {
     /// Per memory and word: how it is seen in this round.
     words: Vec<Vec<Word>>,
     units: Vec<UnitKey>,
+    /// Whose accesses are noted, though no word is shared.
+    pub(super) suspect: Option<Suspect>,
+}
+
+/// Bytes, accessed all or none, whose accesses no barrier seemed to order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Suspect {
+    pub(super) memory: u32,
+    pub(super) start: u32,
+    pub(super) len: u32,
 }
 
 /// How an instruction writes.
@@ -78,6 +88,8 @@ pub(super) enum Word {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Discoveries {
     pub(super) shared: BTreeSet<UnitKey>,
+    /// What made the first of them seem shared, if a plain access did.
+    pub(super) suspect: Option<Suspect>,
     pub(super) split: BTreeSet<UnitKey>,
     pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     pub(super) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
@@ -96,6 +108,7 @@ pub(super) struct Discoveries {
 impl Discoveries {
     pub(super) fn merge(&mut self, other: Discoveries) {
         self.shared.extend(other.shared);
+        self.suspect = self.suspect.or(other.suspect);
         self.split.extend(other.split);
         self.orders_matter |= other.orders_matter;
         self.spin_reads.extend(other.spin_reads);
@@ -175,7 +188,18 @@ impl Knowledge {
 
     /// Whether the graph has locations at all.
     pub(super) fn has_units(&self) -> bool {
+        !self.units.is_empty() && self.suspect.is_none()
+    }
+
+    /// Whether barriers are events.
+    pub(super) fn notes_barriers(&self) -> bool {
         !self.units.is_empty()
+    }
+
+    /// The same, where nothing is known to be shared, with the accesses of a suspect noted.
+    pub(super) fn suspecting(&self, suspect: Suspect) -> Knowledge {
+        let units = vec![(suspect.memory, suspect.start)];
+        Knowledge { units, suspect: Some(suspect), ..self.clone() }
     }
 
     /// Where all units lie, by number.

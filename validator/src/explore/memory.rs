@@ -7,12 +7,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
-use super::knowledge::{Discoveries, Knowledge, Word};
+use super::knowledge::{Discoveries, Knowledge, Suspect, Word};
 use super::phases::{Phase, Update, Use, WordUse};
+use super::suspects::Notes;
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Order, Scope};
 use crate::interp::{SharedMemory, Written};
+use crate::model::graph::Kind;
 use crate::value::Byte;
 
 /// Contents and use of all memories, copied on write.
@@ -262,6 +264,9 @@ impl Memory {
             let Some(slot) = uses.get_mut((piece / grain) as usize) else { continue };
             if !note(slot, &used) {
                 found.shared.insert((memory, word));
+                if !by.atomic {
+                    found.suspect.get_or_insert(Suspect { memory, start: piece, len: grain });
+                }
             }
         }
     }
@@ -284,6 +289,7 @@ pub(super) struct View<'a> {
     pub(super) agent: u32,
     /// Commuting updates may stay unordered.
     pub(super) updates_commute: bool,
+    pub(super) notes: Option<Notes<'a>>,
     /// What was undefined about an access.
     pub(super) fault: Option<Fault>,
 }
@@ -334,6 +340,9 @@ impl SharedMemory for View<'_> {
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, false));
         let by = self.accessor(atomicity);
         self.contents.read(access, object.memory, by, self.found, out);
+        if let Some(notes) = &mut self.notes {
+            notes.add(self.agent, access, object, Kind::Read, out);
+        }
         self.make_volatile_an_event(access, object.memory);
         true
     }
@@ -346,6 +355,9 @@ impl SharedMemory for View<'_> {
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, true));
         let by = self.accessor(atomicity);
         let changed = self.contents.write(access, object.memory, by, self.found, bytes);
+        if let Some(notes) = &mut self.notes {
+            notes.add(self.agent, access, object, Kind::Write, bytes);
+        }
         self.make_volatile_an_event(access, object.memory);
         *self.changes += u64::from(changed);
         match changed {

@@ -29,6 +29,7 @@ mod search;
 mod spin;
 mod state;
 mod stuck;
+mod suspects;
 mod tangles;
 mod witness;
 
@@ -84,6 +85,8 @@ pub struct Settings {
     pub jobs: usize,
     /// Stop at the first undefined behaviour.
     pub stop_at_undefined: bool,
+    /// With that, from so many invocations on, races of one interleaving are looked for before anything else.
+    pub suspects_from: usize,
     /// Leave out of the graph what cannot communicate. Without it every access of memory that the
     /// module may write is an event (`--self-check`).
     pub shortcuts: bool,
@@ -112,6 +115,7 @@ impl Default for Settings {
             timeout: None,
             jobs: 0,
             stop_at_undefined: false,
+            suspects_from: usize::MAX,
             shortcuts: true,
             speculate: Produced::new(),
             foreseen: Foreseen::default(),
@@ -141,7 +145,11 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
             Some(pool) => pool.install(run),
             None => run(),
         };
+        let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
+        if let Some(race) = race {
+            break (race, stopped, true);
+        }
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES);
         rounds += 1;
         if settled || stopped.is_some() || rounds == MAX_ROUNDS {

@@ -13,6 +13,7 @@ use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
 use super::reach::Reach;
 use super::state::{self, Arrived, By, State, Status};
+use super::suspects::Notes;
 use super::tangles::{self, Gathered, InstanceOrder, Released};
 use super::{witness, Races, Settings};
 use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
@@ -275,7 +276,11 @@ impl<'a> Search<'a> {
     fn advance(&self, state: &mut State, found: &mut Found) -> Advanced {
         for index in 0..state.threads.len() {
             while matches!(state.threads[index].status, Status::Running) {
+                let events = state.graph.events.len();
                 let stop = self.run_invocation(state, index, found);
+                if self.is_convicted(state, events, found) {
+                    return Advanced::Branch(Vec::new());
+                }
                 match self.handle(state, index, stop, found) {
                     Advanced::Quiet => {}
                     other => return other,
@@ -297,6 +302,7 @@ impl<'a> Search<'a> {
             phases: &state.phases,
             agent: index as u32,
             updates_commute: !self.knowledge.has_units() || !self.context.has_fences,
+            notes: self.knowledge.suspect.map(|suspect| Notes { suspect, graph: &mut state.graph }),
             fault: None,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
