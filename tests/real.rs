@@ -67,7 +67,7 @@ fn run(entry: &Entry, packages: &Packages, scratch: &Path) -> Fate {
     if let Err(error) = std::fs::write(&module, bytes) {
         return Fate::Failed(format!("{}: {error}", module.display()));
     }
-    match verdict::of(&module, &entry.args) {
+    match verdict::of(&module, &entry.args, entry.limited) {
         Ok(judged) => Fate::Judged(judged),
         Err(message) => Fate::Failed(message),
     }

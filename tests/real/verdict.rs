@@ -7,7 +7,10 @@ use std::time::Instant;
 use serde_json::Value;
 
 /// Seconds that the tool may take for one of the two.
-const TIMEOUT: &str = "60";
+const TIMEOUT: &str = "300";
+
+/// Where it may run out of time.
+const LIMITED: &str = "20";
 
 /// What came of a module.
 pub struct Judged {
@@ -24,9 +27,9 @@ pub struct Judged {
 }
 
 /// Runs the tool; its verdict object.
-fn verdict(arguments: &[&str], module: &Path, args: &[String]) -> Result<Value, String> {
+fn verdict(arguments: &[&str], module: &Path, args: &[String], timeout: &str) -> Result<Value, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
-    command.args(arguments).args(args).args(["--timeout", TIMEOUT, "--format", "json"]);
+    command.args(arguments).args(args).args(["--timeout", timeout, "--format", "json"]);
     let output = command.output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     // `opt` prints an object a step; the first is about the ends.
@@ -36,11 +39,12 @@ fn verdict(arguments: &[&str], module: &Path, args: &[String]) -> Result<Value, 
     })
 }
 
-pub fn of(module: &Path, args: &[String]) -> Result<Judged, String> {
+pub fn of(module: &Path, args: &[String], limited: bool) -> Result<Judged, String> {
+    let timeout = if limited { LIMITED } else { TIMEOUT };
     let path = module.to_string_lossy();
     let started = Instant::now();
-    let itself = verdict(&["check", &path, &path], module, args)?;
-    let optimised = verdict(&["opt", &path, "-O", "--ends"], module, args)?;
+    let itself = verdict(&["check", &path, &path], module, args, timeout)?;
+    let optimised = verdict(&["opt", &path, "-O", "--ends"], module, args, timeout)?;
     let runs = itself["runs"].as_array().map_or(&[][..], Vec::as_slice);
     let executions = runs.iter().filter_map(|run| run["before"]["executions"].as_u64()).sum();
     let name = |report: &Value| report["verdict"].as_str().unwrap_or("?").to_owned();

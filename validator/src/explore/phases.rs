@@ -64,6 +64,9 @@ pub(super) struct WordUse {
     written: Moment,
     /// Some write so far is private.
     private_write: bool,
+    /// Before the last write came one of another invocation, or an update, that was not visible to its invocation: nor
+    /// is it to a read there without an operation that makes it so.
+    unseen_write: bool,
     /// Some write so far performs no availability operation at Workgroup scope.
     unavailable_write: bool,
     private_read: bool,
@@ -215,6 +218,10 @@ impl WordUse {
     /// Notes a write. False: it communicates with an access that no barrier orders before it.
     pub(super) fn write(&mut self, by: &Use) -> bool {
         let ordered = self.follows_write(by) && self.follows_updates(by) && self.follows_reads(by);
+        let since = |moment: Moment| by.now.is_some_and(|now| now.publishing > moment.publishing);
+        let own = self.writer.are_only(by);
+        self.unseen_write = !since(self.written) && (!own || self.unseen_write)
+            || !self.updates.agents.are_only(by) && !since(self.updates.last);
         self.writer = Agents::Nobody.with(by);
         self.written = by.now.unwrap_or_default();
         self.written_through = Some(by.reference);
@@ -258,7 +265,9 @@ impl WordUse {
     /// The last write is this invocation's own, or ordered before the read and visible to it.
     fn sees_write(&self, by: &Use) -> bool {
         if self.writer.are_only(by) {
-            return self.written_through.is_none_or(|reference| reference == by.reference);
+            let published = by.now.is_some_and(|now| now.publishing > self.written.publishing);
+            return (!self.unseen_write || published || sees(by))
+                && self.written_through.is_none_or(|reference| reference == by.reference);
         }
         let published = by.now.is_some_and(|now| {
             now.publishing > self.written.publishing

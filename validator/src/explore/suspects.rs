@@ -15,7 +15,7 @@ use super::search::{Context, Found, Search};
 use super::state::State;
 use super::{Races, Settings};
 use crate::dispatch::Object;
-use crate::event::{Access, Scope};
+use crate::event::{Access, Order, Scope};
 use crate::ir::{BarrierOp, Op, Program};
 use crate::model::consistency::Judge;
 use crate::model::graph::{Event, Graph, Kind, Source, UnitBytes};
@@ -48,9 +48,8 @@ fn only_workgroups_wait(program: &Program) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);
     code.all(|inst| match &inst.op {
         Op::Barrier(BarrierOp::Control { execution, .. }) => *execution == Scope::Workgroup,
-        Op::Barrier(BarrierOp::Memory { semantics, .. }) => {
-            !semantics.make_available && !semantics.make_visible
-        }
+        // Invocations need not execute the same ones, so that a third may order what two do.
+        Op::Barrier(BarrierOp::Memory { semantics, .. }) => semantics.order == Order::Relaxed,
         Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_)) => false,
         op => !matches!(op, Op::Atomic(_)),
     })
