@@ -97,6 +97,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         shortcuts: how.shortcuts,
         stop_at_undefined: how.early,
         suspects_from: if how.early { 0 } else { usize::MAX },
+        verify_engine: true,
         timeout: Some(TIMEOUT),
         ..Settings::default()
     };

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::{Inexact, Line};
-use crate::model::graph::Graph;
 use crate::value::Byte;
+use crate::witness::Witness;
 
 /// One behaviour that is not undefined.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,8 +72,10 @@ pub struct Behaviours {
     pub executions: u64,
     /// Complete executions that the engine visited.
     pub explored: u64,
-    /// Explorations given up: dead ends.
+    /// Explorations given up: dead ends, and failing iterations of spin loops.
     pub blocked: u64,
+    /// Sources of reads that the model turned out not to allow.
+    pub discarded: u64,
     /// Every outcome is there (no budget ended the search).
     pub complete: bool,
     /// A bound cut something (spin bound, value cap): which option to raise.
@@ -95,32 +97,3 @@ pub struct Behaviours {
 
 /// Values that writes produced, by object key and byte offset: what load buffering may speculate.
 pub type Produced = BTreeMap<(String, u32), BTreeSet<Vec<Byte>>>;
-
-/// One execution, told for people: per invocation its events in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Witness {
-    /// Executions with the outcome that this one is the first of.
-    pub executions: u64,
-    pub events: Vec<WitnessEvent>,
-    /// The execution itself: event `i` is the graph's event `i`.
-    pub graph: Graph,
-    /// For each unit of the graph, its memory (of the dispatch) and first byte.
-    pub units: Vec<(u32, u32)>,
-}
-
-/// An event of a witness.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WitnessEvent {
-    pub invocation: u32,
-    pub line: Line,
-    /// "read", "write", "read-modify-write", "memory barrier", "control barrier", with qualifiers.
-    pub what: String,
-    /// Object and byte offset, for accesses.
-    pub location: Option<(u32, u32)>,
-    pub read: Option<Vec<Byte>>,
-    pub written: Option<Vec<Byte>>,
-    /// Indices into `Witness::events` that this event reads from (`None` in the list: the initial value).
-    pub reads_from: Vec<Option<usize>>,
-    /// Indices of events that synchronize with this one.
-    pub synchronized_by: Vec<usize>,
-}

@@ -25,3 +25,4 @@ pub mod module;
 pub mod optimise;
 pub mod report;
 pub mod value;
+pub mod witness;

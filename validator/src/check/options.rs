@@ -86,6 +86,8 @@ pub struct Bounds {
     pub timeout: Option<Duration>,
     /// Threads; 0 for as many as there are cores.
     pub jobs: usize,
+    /// Every judgement is held against the declared relations.
+    pub verify_engine: bool,
 }
 
 impl Default for Bounds {
@@ -98,6 +100,7 @@ impl Default for Bounds {
             max_memory: settings.max_memory,
             timeout: settings.timeout,
             jobs: settings.jobs,
+            verify_engine: settings.verify_engine,
         }
     }
 }

@@ -586,6 +586,7 @@ impl CheckOptions {
             max_memory: bounds.max_memory,
             timeout: deadline.map(|at| at.checked_duration_since(Instant::now()).unwrap_or(Duration::ZERO)),
             jobs: bounds.jobs,
+            verify_engine: bounds.verify_engine,
             progress: watch.progress.clone(),
             ..Settings::default()
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::choices::Choices;
-use crate::behaviour::{Behaviours, Undefined, Witness};
+use crate::behaviour::{Behaviours, Undefined};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
@@ -11,6 +11,7 @@ use crate::explain::{self, DispatchNames, Explanation};
 use crate::ir::{Line, Program};
 use crate::launch::Input;
 use crate::model::vulkan::Variant;
+use crate::witness::Witness;
 
 /// A module's name and the text that lines refer to.
 #[derive(Clone, Debug, Default)]

@@ -204,6 +204,9 @@ pub struct BoundArguments {
     /// Threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Hold every judgement of the search against the relations as the model declares them (slow)
+    #[arg(long)]
+    pub verify_engine: bool,
 }
 
 impl BoundArguments {
@@ -222,6 +225,7 @@ impl BoundArguments {
             max_memory: self.max_memory,
             timeout: self.timeout,
             jobs: self.jobs.unwrap_or(0),
+            verify_engine: self.verify_engine,
         })
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
             timeout: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
             // With several files, each has a thread.
             jobs: if arguments.files.len() > 1 { 1 } else { bounds.jobs },
+            verify_engine: bounds.verify_engine,
             progress: Arc::clone(&watch.progress),
             ..Settings::default()
         };

@@ -303,8 +303,9 @@ fn forbidden(
 mod tests {
     use super::super::matching::tests::{dispatch, outcome};
     use super::*;
-    use crate::behaviour::{VolatileAccess, Witness};
+    use crate::behaviour::VolatileAccess;
     use crate::value::Byte;
+    use crate::witness::Witness;
 
     fn bytes(values: &[u8]) -> Vec<Byte> {
         values.iter().copied().map(Byte::Known).collect()

@@ -26,7 +26,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::behaviour::{Outcome, Witness};
+use crate::behaviour::Outcome;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
@@ -34,6 +34,7 @@ use crate::model::consistency::{self, DataRace, Judge};
 use crate::model::graph::{EventId, Graph, UnitBytes};
 use crate::model::release_sequence;
 use crate::model::vulkan::{self, Relations, Variant};
+use crate::witness::Witness;
 
 use cycle::{Edge, Named, Older, Orientation, Proof};
 use derivation::{ordered_units, Deriver};

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{forbidden, DispatchNames, Explanation, Side};
-use crate::behaviour::{End, Outcome, Witness};
+use crate::behaviour::{End, Outcome};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Settings};
 use crate::model::consistency::Judge;
 use crate::model::graph::{Graph, Source, Unit, UnitBytes};
 use crate::value::Byte;
+use crate::witness::Witness;
 
 /// Choices of reads-from that are looked at.
 const MAX_EXECUTIONS: u64 = 2_000;

@@ -140,7 +140,7 @@ impl<'a> Racer<'a> {
     /// The control barrier next to an access of the pair.
     fn barrier(&self, index: usize, after: bool) -> Option<(&Event, u32)> {
         let instance = |event: &usize| match self.graph.events[*event].kind {
-            Kind::Barrier { instance, .. } => Some((&self.graph.events[*event], instance)),
+            Kind::Barrier { instance, .. } => Some((self.graph.events[*event].as_ref(), instance)),
             Kind::Read
             | Kind::Write
             | Kind::Update

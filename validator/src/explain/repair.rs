@@ -4,6 +4,7 @@
 //! execute is repaired once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::names::{class_names, instance_name, listed, order_name, Names};
 use crate::event::{ClassSet, Order, Scope};
@@ -84,7 +85,7 @@ pub(super) fn site(event: &Event) -> Site {
 /// The graph with these changes made.
 pub(super) fn apply(graph: &Graph, repairs: &[Repair], names: &dyn Names) -> Graph {
     let mut repaired = graph.clone();
-    for event in &mut repaired.events {
+    for event in repaired.events.iter_mut().map(Arc::make_mut) {
         let own = site(event);
         for Repair { change, .. } in repairs.iter().filter(|repair| repair.site == own) {
             make(event, *change, names);
@@ -237,7 +238,7 @@ fn of_synchronization(
 pub(super) fn sites(graph: &Graph) -> BTreeMap<Site, &Event> {
     let mut sites = BTreeMap::new();
     for event in &graph.events {
-        sites.entry(site(event)).or_insert(event);
+        sites.entry(site(event)).or_insert(event.as_ref());
     }
     sites
 }

@@ -1,15 +1,16 @@
 //! Runs before with the values that an execution of after read.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Side;
-use crate::behaviour::Witness;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, InstanceName, Order, Scope};
 use crate::explore::events::{access_event, device_event, fence_event};
 use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
+use crate::witness::Witness;
 
 /// Before's graph for an execution of after.
 pub(super) struct Replay {
@@ -192,7 +193,7 @@ impl Replayer<'_> {
                         invocation.choose(0);
                     }
                     if let Some(written) = invocation.supply_atomic(program, &bytes) {
-                        let event = &mut self.graph.events[id];
+                        let event = Arc::make_mut(&mut self.graph.events[id]);
                         event.kind = Kind::Update;
                         event.written = unit_bytes(&event.units, &access, &self.before, units, &written);
                     }
@@ -246,7 +247,7 @@ impl Replayer<'_> {
 
     fn push(&mut self, event: Event) {
         let matched = self.find(&event);
-        self.graph.events.push(event);
+        self.graph.events.push(Arc::new(event));
         self.of_after.push(matched);
     }
 
@@ -267,7 +268,7 @@ impl Replayer<'_> {
                 }
         };
         let events = self.witness.graph.events.iter().enumerate();
-        let free = |(id, other): (usize, &Event)| {
+        let free = |(id, other): (usize, &Arc<Event>)| {
             let id = id as EventId;
             (same(other) && !self.used.contains(&id)).then_some((id, other.written == event.written))
         };
@@ -300,7 +301,7 @@ impl Replayer<'_> {
         }
         event.read = unit_bytes(&event.units, access, &self.before, units, &bytes);
         event.sources = event.units.iter().map(|_| Source::Pending).collect();
-        self.graph.events.push(event);
+        self.graph.events.push(Arc::new(event));
         self.of_after.push(matched);
         (self.graph.events.len() - 1, bytes)
     }
@@ -335,7 +336,7 @@ impl Replayer<'_> {
             sources.push((id, mapped.collect()));
         }
         for (id, mapped) in sources {
-            self.graph.events[id].sources = mapped;
+            Arc::make_mut(&mut self.graph.events[id]).sources = mapped;
         }
     }
 }

@@ -1,25 +1,20 @@
 //! Ends of executions: outcomes and hangs.
 
-use std::collections::btree_map::Entry;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::knowledge::Word;
 use super::search::{Found, Search};
 use super::state::{State, Status};
-use super::witness;
-use super::Races;
 use crate::behaviour::{End, Outcome, VolatileAccess};
-use crate::model::consistency::{self, DataRace, FinalValues, Judge};
+use crate::model::consistency::FinalValues;
 use crate::model::graph::EventId;
 use crate::model::relation::Relation;
-use crate::model::release_sequence;
-use crate::model::vulkan::{self, Relations};
 use crate::value::Byte;
 
 impl Search<'_> {
     /// All invocations are finished: if the graph is an execution, its outcomes.
-    pub(super) fn complete(&self, state: &State, found: &mut Found) {
+    pub(super) fn complete(&self, state: &mut State, found: &mut Found) {
         if !state.pending.is_empty() {
             found.blocked += 1;
             return;
@@ -47,18 +42,17 @@ impl Search<'_> {
             dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
         };
         let mut finals = BTreeMap::new();
-        for relations in &executions {
+        for execution in &executions {
             let mut memories = BTreeSet::new();
-            let judge = Judge { graph: &state.graph, relations, variant: self.context.settings.variant };
-            let remarks = self.context.settings.remark.map(|remark| remark(&judge)).unwrap_or_default();
+            let remarks = self.remarks(&state.graph, execution);
             // Without the axioms there may be no last write.
             let values = match self.context.settings.axioms {
-                true => judge.final_values(&is_observed),
+                true => self.final_values(&state.graph, execution, &is_observed, found),
                 false => Vec::new(),
             };
             self.final_memories(state, &values, &remarks, &mut Vec::new(), &mut memories);
             for memory in memories {
-                finals.entry(memory).or_insert(&relations.synchronizes_with);
+                finals.entry(memory).or_insert(execution.told());
             }
         }
         for ((memory, remarks), synchronizes_with) in finals {
@@ -73,54 +67,6 @@ impl Search<'_> {
         found.discoveries.shared.extend(few);
         found.stop |= !few.is_empty();
         !few.is_empty()
-    }
-
-    /// The relations under which the graph is an execution as it is: several where they depend on
-    /// scoped modification order, none where it is no execution.
-    pub(super) fn executions(&self, state: &State, found: &mut Found) -> Vec<Arc<Relations>> {
-        if let Some(relations) = self.judged(state) {
-            return vec![relations.clone()];
-        }
-        if !self.knowledge.orders_matter && release_sequence::depend_on_order(&state.graph) {
-            found.discoveries.orders_matter = true;
-            found.stop = true;
-            return Vec::new();
-        }
-        if self.context.budget.charge(state.graph.events.len(), 0) {
-            return Vec::new();
-        }
-        let variant = self.context.settings.variant;
-        if !self.context.settings.axioms {
-            return vec![Arc::new(vulkan::relations(&state.graph, variant))];
-        }
-        match consistency::executions(&state.graph, variant) {
-            Some(executions) => executions.into_iter().map(Arc::new).collect(),
-            None => {
-                found.bounded.get_or_insert_with(|| "orders of atomic writes".to_owned());
-                Vec::new()
-            }
-        }
-    }
-
-    /// The relations of the graph if it was judged as it is, races included.
-    fn judged<'s>(&self, state: &'s State) -> Option<&'s Arc<Relations>> {
-        let (events, relations) = state.judged.as_ref()?;
-        (*events == state.graph.events.len() && !self.knowledge.orders_matter).then_some(relations)
-    }
-
-    /// A race that counts, under some of these relations.
-    fn race(&self, state: &State, executions: &[Arc<Relations>]) -> Option<DataRace> {
-        if self.judged(state).is_some() {
-            return None;
-        }
-        let variant = self.context.settings.variant;
-        let races = |relations: &Arc<Relations>| {
-            Judge { graph: &state.graph, relations, variant }.data_races().first().copied()
-        };
-        match self.context.settings.races {
-            Races::Undefined => executions.iter().find_map(races),
-            Races::Keep => None,
-        }
     }
 
     /// Notes what the writes of an execution give, and what its read-modify-writes would have given:
@@ -201,12 +147,12 @@ impl Search<'_> {
     }
 
     /// A run that waits for ever.
-    pub(super) fn hang(&self, state: &State, found: &mut Found) {
+    pub(super) fn hang(&self, state: &mut State, found: &mut Found) {
         if self.order_updates(state, found) {
             return;
         }
         let executions = self.executions(state, found);
-        let Some(relations) = executions.first() else { return };
+        let Some(execution) = executions.first() else { return };
         if let Some(race) = self.race(state, &executions) {
             return self.record_race(state, race, found);
         }
@@ -220,17 +166,23 @@ impl Search<'_> {
         }
         found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
-        self.record(state, Outcome::hang(traces(state)), &relations.synchronizes_with, found);
+        self.record(state, Outcome::hang(traces(state)), execution.told(), found);
     }
 
-    fn record(&self, state: &State, outcome: Outcome, synchronizes_with: &Relation, found: &mut Found) {
+    fn record(
+        &self,
+        state: &State,
+        outcome: Outcome,
+        synchronizes_with: Option<&Relation>,
+        found: &mut Found,
+    ) {
         found.executions += 1;
         let mut bytes = 0;
         match found.outcomes.entry(outcome) {
             Entry::Occupied(mut known) => known.get_mut().executions += 1,
             Entry::Vacant(slot) => {
                 bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                slot.insert(witness::of(&state.graph, self.knowledge.units(), synchronizes_with));
+                slot.insert(self.witness(&state.graph, synchronizes_with));
             }
         }
         self.context.budget.execution(bytes);

@@ -20,6 +20,7 @@
 //! - *Spinning reads*: those of loop iterations that change nothing and come back to the same state.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Settings;
 use crate::behaviour::{Produced, VolatileAccess};
@@ -54,7 +55,7 @@ pub(super) struct Knowledge {
     pub(super) capped: bool,
     /// Per memory and word: how it is seen in this round.
     words: Vec<Vec<Word>>,
-    units: Vec<UnitKey>,
+    units: Arc<[UnitKey]>,
     /// Whose accesses are noted, though no word is shared.
     pub(super) suspect: Option<Suspect>,
 }
@@ -186,6 +187,15 @@ impl Knowledge {
         self.units[unit as usize]
     }
 
+    /// Bytes of a unit.
+    pub(super) fn unit_len(&self, unit: Unit) -> u32 {
+        let (memory, offset) = self.key(unit);
+        match self.word(memory, offset) {
+            Word::Bytes(_) => 1,
+            Word::Whole(_) | Word::Unshared => 4,
+        }
+    }
+
     /// Whether the graph has locations at all.
     pub(super) fn has_units(&self) -> bool {
         !self.units.is_empty() && self.suspect.is_none()
@@ -203,7 +213,7 @@ impl Knowledge {
     }
 
     /// Where all units lie, by number.
-    pub(super) fn units(&self) -> &[UnitKey] {
+    pub(super) fn units(&self) -> &Arc<[UnitKey]> {
         &self.units
     }
 
@@ -278,21 +288,22 @@ impl Knowledge {
     }
 
     fn number_units(&mut self) {
-        self.units.clear();
+        let mut units = Vec::new();
         for (memory, word) in &self.shared {
             let Some(slot) =
                 self.words.get_mut(*memory as usize).and_then(|words| words.get_mut(*word as usize / 4))
             else {
                 continue;
             };
-            let first = self.units.len() as Unit;
+            let first = units.len() as Unit;
             if self.split.contains(&(*memory, *word)) {
                 *slot = Word::Bytes(first);
-                self.units.extend((0..4).map(|byte| (*memory, word + byte)));
+                units.extend((0..4).map(|byte| (*memory, word + byte)));
             } else {
                 *slot = Word::Whole(first);
-                self.units.push((*memory, *word));
+                units.push((*memory, *word));
             }
         }
+        self.units = units.into();
     }
 }

@@ -18,9 +18,9 @@ mod barriers;
 mod budget;
 mod complete;
 pub(crate) mod events;
+mod judging;
 mod knowledge;
 mod memory;
-pub(crate) mod names;
 mod pending;
 mod phases;
 mod reach;
@@ -31,6 +31,7 @@ mod state;
 mod stuck;
 mod suspects;
 mod tangles;
+mod waiting;
 mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,8 +88,8 @@ pub struct Settings {
     pub stop_at_undefined: bool,
     /// With that, from so many invocations on, races of one interleaving are looked for before anything else.
     pub suspects_from: usize,
-    /// Leave out of the graph what cannot communicate. Without it every access of memory that the
-    /// module may write is an event (`--self-check`).
+    /// Leave out of the graph what cannot communicate, and extend relations as graphs grow. Without it every
+    /// access of memory that the module may write is an event, and relations are derived anew (`--self-check`).
     pub shortcuts: bool,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
@@ -99,6 +100,8 @@ pub struct Settings {
     /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
     /// the memory that invocations share.
     pub axioms: bool,
+    /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
+    pub verify_engine: bool,
     pub progress: Arc<Progress>,
 }
 
@@ -121,6 +124,7 @@ impl Default for Settings {
             foreseen: Foreseen::default(),
             remark: None,
             axioms: true,
+            verify_engine: false,
             progress: Arc::default(),
         }
     }
@@ -129,6 +133,8 @@ impl Default for Settings {
 /// Distinct values a unit may speculate, and rounds, before the search counts as bounded.
 const MAX_SPECULATED_VALUES: usize = 64;
 const MAX_ROUNDS: usize = 64;
+/// Rounds of one path each before the first whole one.
+const MAX_SCOUTS: usize = 16;
 
 /// Finds every behaviour of `program` on `dispatch`.
 pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Behaviours {
@@ -139,11 +145,15 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
         jobs => rayon::ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
     };
     let mut rounds = 0;
+    let mut scouts = true;
     let (found, stopped, settled) = loop {
-        let run = || search::Search::new(&context, &knowledge).run();
+        let run = || match scouts {
+            true => search::Search::scout(&context, &knowledge).run(),
+            false => search::Search::new(&context, &knowledge).run(),
+        };
         let found = match &pool {
-            Some(pool) => pool.install(run),
-            None => run(),
+            Some(pool) if !scouts => pool.install(run),
+            _ => run(),
         };
         let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
@@ -152,7 +162,10 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
         }
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES);
         rounds += 1;
-        if settled || stopped.is_some() || rounds == MAX_ROUNDS {
+        if scouts && found.cut && stopped.is_none() {
+            // Once its path teaches nothing more, all the others.
+            scouts = !settled && rounds < MAX_SCOUTS;
+        } else if settled || stopped.is_some() || rounds == MAX_ROUNDS {
             break (found, stopped, settled);
         }
         context.budget.start_round();

@@ -1,9 +1,12 @@
 //! Speculated reads: the writes that they are still owed.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
+use super::judging::Judgement;
 use super::knowledge::Manner;
-use super::search::{Found, Judgement, Search};
+use super::search::{Found, Search};
 use super::state::{Pending, State};
 use super::Races;
 use crate::event::{ClassSet, Order};
@@ -36,7 +39,7 @@ impl Search<'_> {
             for (index, pending) in state.pending.iter().enumerate() {
                 let position = owed.iter().position(|candidate| *candidate == index);
                 if position.is_some_and(|position| chosen >> position & 1 == 1) {
-                    let read = &mut child.graph.events[pending.event as usize];
+                    let read = Arc::make_mut(&mut child.graph.events[pending.event as usize]);
                     if let Some(at) = read.units.iter().position(|unit| *unit == pending.unit) {
                         read.sources[at] = Source::Event(id);
                     }
@@ -79,7 +82,9 @@ impl Search<'_> {
             for index in 0..state.threads.len() {
                 let Some(manners) = self.manners_to_come(state, index, pending) else { return false };
                 let agent = index as u32;
-                graph.events.extend(manners.into_iter().map(|manner| write_to_come(read, agent, manner)));
+                graph
+                    .events
+                    .extend(manners.into_iter().map(|manner| Arc::new(write_to_come(read, agent, manner))));
             }
             candidates.push((pending, first..graph.events.len()));
         }

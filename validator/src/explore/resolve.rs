@@ -5,10 +5,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::events;
+use super::judging::Judgement;
 use super::knowledge::Manner;
 use super::memory::volatile_access;
-use super::search::{Found, Judgement, Search};
-use super::state::{self, Pending, State, Status, UnitSpans};
+use super::search::{Found, Search};
+use super::state::{self, Pending, State, Status, Thread, UnitSpans};
 use super::Races;
 use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
@@ -40,25 +41,57 @@ pub(super) struct Reader<'a> {
 }
 
 impl Search<'_> {
-    /// The read to resolve next: a plain one at once if it reads only what happens before it, else
-    /// the first with a source that it has not declined yet.
-    pub(super) fn next_reader(&self, state: &State) -> Option<usize> {
-        let plain =
-            |index: &usize| matches!(state.threads[*index].status, Status::Reading { atomic: None, .. });
-        let reading = |index: &usize| matches!(state.threads[*index].status, Status::Reading { .. });
-        let all = || 0..state.threads.len();
+    /// The read to resolve next: a plain one at once if it reads only what happens before it, else the first
+    /// with a source that it has not declined yet. Those of spin loops come last, and first of them those that
+    /// can only wait: when the one that can leave its loop has its turn, it is known who waits for it.
+    pub(super) fn next_reader(&self, state: &mut State, found: &mut Found) -> Option<usize> {
+        let plain = |state: &State, index: &usize| {
+            matches!(state.threads[*index].status, Status::Reading { atomic: None, .. })
+        };
         if self.reads_in_order(state) {
-            if let Some(index) = all().find(plain) {
+            if let Some(index) = (0..state.threads.len()).find(|index| plain(state, index)) {
                 return Some(index);
             }
         }
-        all().filter(reading).find(|index| match state.threads[*index].waits_since {
-            None => true,
-            Some(since) => self.has_new_source(state, *index, since),
-        })
+        let mut leaves = None;
+        let mut spinning: SmallVec<[usize; 8]> = SmallVec::new();
+        for index in 0..state.threads.len() {
+            let Some(reader) = self.reader(state, index) else { continue };
+            let since = state.threads[index].waits_since;
+            if since.is_some_and(|since| !self.has_new_source(state, index, since)) {
+                continue;
+            }
+            if !self.is_spinning(state, &reader) {
+                return Some(index);
+            }
+            spinning.push(index);
+        }
+        if spinning.len() > 1 {
+            self.grow(state);
+            for index in spinning {
+                if !self.waits_on(state, index, found) {
+                    leaves = leaves.or(Some(index));
+                }
+            }
+            return leaves;
+        }
+        spinning.first().copied()
     }
 
-    fn has_new_source(&self, state: &State, index: usize, since: EventId) -> bool {
+    /// Lets a spinning read wait, if it has no other choice.
+    fn waits_on(&self, state: &mut State, index: usize, found: &mut Found) -> bool {
+        let status = state.threads[index].status.clone();
+        let Some(reader) = self.reader_of(&status, index) else { return false };
+        let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
+        let Some(spans) = spans else { return false };
+        let waits = self.choices(state, &reader, &spans, found).is_empty();
+        if waits {
+            state.threads[index].waits_since = Some(state.graph.events.len() as EventId);
+        }
+        waits
+    }
+
+    pub(super) fn has_new_source(&self, state: &State, index: usize, since: EventId) -> bool {
         let Some(reader) = self.reader(state, index) else { return false };
         let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
             return false;
@@ -69,7 +102,11 @@ impl Search<'_> {
     }
 
     pub(super) fn reader<'s>(&self, state: &'s State, index: usize) -> Option<Reader<'s>> {
-        let Status::Reading { access, atomic, may_write } = &state.threads[index].status else { return None };
+        self.reader_of(&state.threads[index].status, index)
+    }
+
+    fn reader_of<'s>(&self, status: &'s Status, index: usize) -> Option<Reader<'s>> {
+        let Status::Reading { access, atomic, may_write } = status else { return None };
         let object = self.context.dispatch.objects.get(access.object as usize)?;
         Some(Reader {
             index,
@@ -82,40 +119,113 @@ impl Search<'_> {
     }
 
     /// One child for every source that the read may take its value from, and one where it waits.
-    pub(super) fn resolve(&self, state: &State, index: usize, found: &mut Found) -> Vec<State> {
-        let Some(reader) = self.reader(state, index) else { return Vec::new() };
+    pub(super) fn resolve(&self, mut state: State, index: usize, found: &mut Found) -> Vec<State> {
+        let status = state.threads[index].status.clone();
+        let Some(reader) = self.reader_of(&status, index) else { return Vec::new() };
         let spans = state::units_of(reader.access, reader.memory, self.knowledge, |word| {
             found.discoveries.split.insert((reader.memory, word));
         });
         let Some(spans) = spans else {
             // The round is lost; go on to see what else it teaches.
-            let mut child = state.clone();
-            child.dirty = true;
-            return self.answer(child, &reader, &UnitSpans::new(), &Assignment::new(), found);
+            state.dirty = true;
+            return self.answer(state, &reader, &UnitSpans::new(), &Assignment::new(), found);
         };
         if reader.may_write {
             // Even if it does not with any source there is now, as a compare-exchange that fails: what
             // others would have to leave alone for it to write is what a wait here lets them.
             self.note_possible_writer(&reader, &spans, found);
         }
-        let waits_since = state.threads[index].waits_since;
+        self.grow(&mut state);
+        let mut choices = self.choices(&state, &reader, &spans, found);
+        let waits = self.may_wait(&state, &reader, &spans, found);
+        let last = if waits { None } else { choices.pop() };
         let mut children = Vec::new();
-        let candidates = self.candidates(state, &reader, &spans);
-        for_each_assignment(&candidates, &mut |assignment| {
-            let is_new = |since| {
-                assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
-            };
-            let unknown = state.threads[index].reads_unknown;
-            if waits_since.is_none_or(is_new) && !self.is_left_to_another(unknown, &spans, assignment) {
-                children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
-            }
-        });
-        if self.may_wait(state, &reader, &spans, found) {
-            let mut child = state.clone();
-            child.threads[index].waits_since = Some(state.graph.events.len() as EventId);
-            children.push(child);
+        for assignment in &choices {
+            children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
+        }
+        if waits {
+            state.threads[index].waits_since = Some(state.graph.events.len() as EventId);
+            children.push(state);
+        } else if let Some(assignment) = last {
+            children.extend(self.answer(state, &reader, &spans, &assignment, found));
         }
         children
+    }
+
+    /// The sources that a read has not declined yet, and that nothing speaks against.
+    fn choices(
+        &self,
+        state: &State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        found: &mut Found,
+    ) -> Vec<Assignment> {
+        let Thread { waits_since, reads_unknown, .. } = state.threads[reader.index];
+        let candidates = self.candidates(state, reader, spans);
+        let mut choices = Vec::new();
+        let is_new = |assignment: &[(Source, UnitBytes)], since| {
+            assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
+        };
+        let event = reader.event(Kind::Read, spans);
+        let repeats = self.is_spinning(state, reader) && self.is_unraced(state, reader, &event);
+        for_each_assignment(&candidates, &mut |assignment| {
+            if waits_since.is_some_and(|since| !is_new(assignment, since))
+                || self.is_left_to_another(reads_unknown, spans, assignment)
+            {
+                return;
+            }
+            if !self.is_admitted(state, reader, spans, &event, assignment) {
+                found.discarded += 1;
+            } else if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
+                found.blocked += 1;
+            } else {
+                choices.push(assignment.into());
+            }
+        });
+        choices
+    }
+
+    /// Whether a read may take these values, as far as the relations tell without it.
+    fn is_admitted(
+        &self,
+        state: &State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        event: &Event,
+        assignment: &[(Source, UnitBytes)],
+    ) -> bool {
+        let Some(growing) = &state.growing else { return true };
+        let updated;
+        let event = match (reader.may_write, assignment) {
+            (true, [(_, bytes)]) => {
+                let invocation = &state.threads[reader.index].invocation;
+                match invocation.always_writes(self.context.program, bytes) {
+                    true => {
+                        updated = Event { kind: Kind::Update, ..event.clone() };
+                        &updated
+                    }
+                    false => event,
+                }
+            }
+            _ => event,
+        };
+        let mut sources = spans.iter().zip(assignment);
+        sources.all(|((unit, _), (source, _))| growing.admits(&state.graph, event, *unit, *source))
+    }
+
+    /// Whether a read is of one unit as a whole, and no access of it in the graph races with it: then an
+    /// iteration that it repeats need not be seen.
+    fn is_unraced(&self, state: &State, reader: &Reader, event: &Event) -> bool {
+        let [unit] = event.units[..] else { return false };
+        let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
+        let is_whole = self.knowledge.unit_len(unit) == len;
+        let mut writes =
+            state.graph.events.iter().filter(|other| other.writes() && other.units.contains(&unit));
+        is_whole
+            && reader.atomic.is_some()
+            && !reader.access.volatile
+            && state.pending.is_empty()
+            && writes.all(|write| state.graph.order_mutually(write, event))
     }
 
     /// Per unit, the sources that are worth trying.
@@ -156,7 +266,11 @@ impl Search<'_> {
         let mut graph = state.graph.clone();
         let mut event = reader.event(Kind::Read, spans);
         event.sources = spans.iter().map(|_| Source::Pending).collect();
-        graph.events.push(event);
+        graph.events.push(Arc::new(event));
+        let grown = state.growing.as_ref().filter(|_| !self.knowledge.orders_matter);
+        if let Some(visible) = grown.and_then(|growing| growing.visible_writes(&graph)) {
+            return visible;
+        }
         let relations = self.relations(&graph);
         let visible = |unit: Unit| {
             let location = relations.locations.iter().find(|location| location.unit == unit)?;
@@ -176,9 +290,10 @@ impl Search<'_> {
             return false;
         }
         if self.is_spinning(state, reader) {
-            return true;
+            return self.can_be_released(state, reader.index, found)
+                || self.may_spin_for_ever(state, reader.index, found);
         }
-        self.others_may_write(state, reader, spans, found)
+        self.others_may_write(state, reader, spans, found) && self.can_be_released(state, reader.index, found)
     }
 
     /// Whether another unfinished invocation was ever seen to write one of the units at an
@@ -372,7 +487,10 @@ impl Search<'_> {
             return vec![child];
         }
         match self.judge(&mut child, found) {
-            Judgement::Inconsistent => return Vec::new(),
+            Judgement::Inconsistent => {
+                found.discarded += 1;
+                return Vec::new();
+            }
             Judgement::Racy(race) => {
                 self.record_race(&child, race, found);
                 return Vec::new();

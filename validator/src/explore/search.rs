@@ -1,10 +1,11 @@
 //! The search itself: run every invocation as far as it goes, then branch.
 
-use std::collections::btree_map::Entry;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::barriers::{self, BarrierNumbers};
 use super::budget::Budget;
@@ -15,17 +16,16 @@ use super::reach::Reach;
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
 use super::tangles::{self, Gathered, InstanceOrder, Released};
-use super::{witness, Races, Settings};
-use crate::behaviour::{Behaviours, Outcome, Undefined, Witness};
+use super::{witness, Settings};
+use crate::behaviour::{Behaviours, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Order, Scope, UndefinedKind, Wait};
 use crate::interp::Stop;
 use crate::ir::{BarrierOp, Inexact, Line, Op, Program};
-use crate::model::consistency::{DataRace, Judge};
-use crate::model::graph::{Graph, Kind};
-use crate::model::release_sequence::{self, Sequences};
-use crate::model::vulkan::{self, Relations};
+use crate::model::consistency::DataRace;
+use crate::model::graph::Kind;
 use crate::value::Byte;
+use crate::witness::Witness;
 
 /// Branches up to this depth are shared out to threads.
 const PARALLEL_DEPTH: u32 = 10;
@@ -95,11 +95,12 @@ impl Context<'_> {
 /// What a search found.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) outcomes: BTreeMap<Outcome, Witness>,
+    pub(super) outcomes: FxHashMap<Outcome, Witness>,
     pub(super) undefined: BTreeMap<Undefined, Witness>,
     pub(super) executions: u64,
     pub(super) explored: u64,
     pub(super) blocked: u64,
+    pub(super) discarded: u64,
     pub(super) bounded: Option<String>,
     pub(super) undecided: BTreeSet<String>,
     pub(super) removable_hang: Option<Line>,
@@ -107,6 +108,8 @@ pub(super) struct Found {
     pub(super) discoveries: Discoveries,
     /// Nothing after this in search order counts.
     pub(super) stop: bool,
+    /// A scout left branches out.
+    pub(super) cut: bool,
 }
 
 impl Found {
@@ -124,6 +127,7 @@ impl Found {
         self.executions += other.executions;
         self.explored += other.explored;
         self.blocked += other.blocked;
+        self.discarded += other.discarded;
         self.bounded = self.bounded.take().or(other.bounded);
         self.undecided.extend(other.undecided);
         self.removable_hang = self.removable_hang.or(other.removable_hang);
@@ -132,14 +136,23 @@ impl Found {
         self.stop |= other.stop;
     }
 
+    /// Notes that the fast path and the declared relations differ.
+    pub(super) fn disagree(&mut self, about: &str) {
+        self.undecided
+            .insert(format!("the engine disagrees with the model about {about} (a bug of spirv-tv)"));
+    }
+
     pub(super) fn into_behaviours(self, knowledge: &Knowledge, dispatch: &Dispatch) -> Behaviours {
         let capped = knowledge.capped.then(|| "values that load buffering speculates".to_owned());
+        let mut outcomes: Vec<(Outcome, Witness)> = self.outcomes.into_iter().collect();
+        outcomes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         Behaviours {
-            outcomes: self.outcomes.into_iter().collect(),
+            outcomes,
             undefined: self.undefined.into_iter().collect(),
             executions: self.executions,
             explored: self.explored,
             blocked: self.blocked,
+            discarded: self.discarded,
             bounded: self.bounded.or(capped),
             undecided: self.undecided.into_iter().collect(),
             removable_hang: self.removable_hang,
@@ -160,29 +173,29 @@ enum Advanced {
     Branch(Vec<State>),
 }
 
-/// What the model says of a graph.
-pub(super) enum Judgement {
-    Inconsistent,
-    Racy(DataRace),
-    Fine,
-}
-
 /// One round.
 pub(super) struct Search<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) knowledge: &'a Knowledge,
+    /// Follow the first of all branches only, for what can be learned there.
+    scouts: bool,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge }
+        Search { context, knowledge, scouts: false }
+    }
+
+    /// A search of one path.
+    pub(super) fn scout(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
+        Search { context, knowledge, scouts: true }
     }
 
     pub(super) fn run(&self) -> Found {
         let Context { program, dispatch, settings, .. } = self.context;
         let mut found = Found::default();
         found.inexact.extend(program.modes.floats.always_inexact);
-        self.explore(State::new(program, dispatch, settings.max_instructions), 0, &mut found);
+        self.explore(State::new(program, dispatch, settings), 0, &mut found);
         found
     }
 
@@ -190,7 +203,11 @@ impl<'a> Search<'a> {
         // Large launches branch thousands of times on one path: too often for recursion.
         let mut rest = vec![(state, depth)];
         while let Some((state, depth)) = rest.pop() {
-            let children = self.follow(state, found);
+            let mut children = self.follow(state, found);
+            if self.scouts && children.len() > 1 {
+                children.truncate(1);
+                found.cut = true;
+            }
             let alone = self.context.settings.jobs == 1 || self.context.budget.is_young();
             if alone || depth >= PARALLEL_DEPTH || children.len() < 2 {
                 rest.extend(children.into_iter().rev().map(|child| (child, depth + 1)));
@@ -218,7 +235,7 @@ impl<'a> Search<'a> {
                 }
                 Advanced::Branch(children) => children,
                 Advanced::Quiet => {
-                    if self.end_at_fault(&state, found) {
+                    if self.end_at_fault(&mut state, found) {
                         return Vec::new();
                     }
                     if self.owes_for_ever(&state) {
@@ -233,9 +250,9 @@ impl<'a> Search<'a> {
                             return Vec::new();
                         }
                     }
-                    match self.next_reader(&state) {
-                        Some(reader) => self.resolve(&state, reader, found),
-                        None => self.stuck(&state, found),
+                    match self.next_reader(&mut state, found) {
+                        Some(reader) => self.resolve(state, reader, found),
+                        None => self.stuck(&mut state, found),
                     }
                 }
             };
@@ -439,19 +456,19 @@ impl<'a> Search<'a> {
 
     /// Records an undefined behaviour that an invocation ran into, once the path is known to be
     /// an execution.
-    fn end_at_fault(&self, state: &State, found: &mut Found) -> bool {
+    fn end_at_fault(&self, state: &mut State, found: &mut Found) -> bool {
         if state.dirty || !state.pending.is_empty() {
             return false;
         }
         let fault = state.threads.iter().find_map(|thread| match &thread.status {
-            Status::Faulted(fault) => Some(fault),
+            Status::Faulted(fault) => Some(fault.clone()),
             _ => None,
         });
         let Some(fault) = fault else { return false };
         if self.knowledge.orders_matter && self.executions(state, found).is_empty() {
             return false;
         }
-        self.record_undefined(state, Undefined::from(Fault::clone(fault)), found);
+        self.record_undefined(state, Undefined::from(Fault::clone(&fault)), found);
         true
     }
 
@@ -461,10 +478,7 @@ impl<'a> Search<'a> {
             return;
         }
         let graph = &state.graph;
-        found.undefined.entry(undefined).or_insert_with(|| {
-            let relations = vulkan::relations(graph, self.context.settings.variant);
-            witness::of(graph, self.knowledge.units(), &relations.synchronizes_with)
-        });
+        found.undefined.entry(undefined).or_insert_with(|| self.witness(graph, None));
         found.stop |= self.context.settings.stop_at_undefined;
         self.context.budget.execution(0);
     }
@@ -476,40 +490,5 @@ impl<'a> Search<'a> {
         lines.sort_unstable();
         let detail = witness::race_detail(graph, race);
         self.record_undefined(state, Undefined { kind: UndefinedKind::DataRace, lines, detail }, found);
-    }
-
-    /// The relations of a graph that may still grow.
-    pub(super) fn relations(&self, graph: &Graph) -> Relations {
-        let sequences = match self.knowledge.orders_matter {
-            true => Sequences::Certain,
-            false => Sequences::ReadsFrom,
-        };
-        vulkan::relations_with(graph, self.context.settings.variant, sequences)
-    }
-
-    /// Whether the graph is an execution so far.
-    pub(super) fn judge(&self, state: &mut State, found: &mut Found) -> Judgement {
-        let variant = self.context.settings.variant;
-        let orders_matter = self.knowledge.orders_matter;
-        if !orders_matter && release_sequence::depend_on_order(&state.graph) {
-            found.discoveries.orders_matter = true;
-            state.dirty = true;
-            return Judgement::Fine;
-        }
-        if self.context.budget.charge(state.graph.events.len(), 0) {
-            return Judgement::Inconsistent;
-        }
-        let relations = Arc::new(self.relations(&state.graph));
-        let judge = Judge { graph: &state.graph, relations: &relations, variant };
-        if self.context.settings.axioms && !judge.is_consistent() {
-            return Judgement::Inconsistent;
-        }
-        if self.context.settings.races == Races::Undefined && state.pending.is_empty() && !orders_matter {
-            if let Some(race) = judge.data_races().first() {
-                return Judgement::Racy(*race);
-            }
-        }
-        state.judged = Some((state.graph.events.len(), relations));
-        Judgement::Fine
     }
 }

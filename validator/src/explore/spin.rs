@@ -10,8 +10,11 @@ use crate::behaviour::VolatileAccess;
 use crate::interp::{Invocation, Stop};
 use crate::ir::LoopId;
 use crate::model::consistency::Judge;
-use crate::model::graph::{Kind, Source};
+use crate::model::graph::{EventId, Kind, Source, Unit};
 use crate::value::Byte;
+
+/// Latest writes of a unit that a read that starts to wait is asked about.
+const MAX_LATEST: usize = 8;
 
 /// Stops of one iteration before a simulation gives up.
 const MAX_STOPS: usize = 10_000;
@@ -130,19 +133,75 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a waiting read spins, and goes on spinning when it sees the latest writes.
+    /// Whether a waiting read spins, and goes on spinning when it sees the latest writes: the first ones, where
+    /// a unit has several.
     pub(super) fn spins_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
+        self.spins_on(state, index, 0, found)
+    }
+
+    /// Whether a read that starts to wait may spin for ever if nobody writes any more.
+    pub(super) fn may_spin_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
+        (0..MAX_LATEST).any(|choice| self.spins_on(state, index, choice, found))
+    }
+
+    /// Whether a read spins, and goes on spinning when it sees the latest write of this number.
+    fn spins_on(&self, state: &State, index: usize, choice: usize, found: &mut Found) -> bool {
         let Some(reader) = self.reader(state, index) else { return false };
         if !self.is_spinning(state, &reader) {
             return false;
         }
+        let latest = self.latest_writes(state);
+        let pick = |unit| {
+            let writes = latest(unit);
+            writes.get(choice).or(writes.last()).copied()
+        };
+        let answer = &mut |simulation: &mut State, found: &mut Found| {
+            self.answer_with_latest(simulation, index, &pick, found)
+        };
+        self.repeats(state, index, answer, found)
+    }
+
+    /// The latest writes of each unit.
+    fn latest_writes<'s>(&'s self, state: &'s State) -> Box<dyn Fn(Unit) -> Vec<EventId> + 's> {
+        let grown = state.growing.as_ref().filter(|growing| growing.covers(&state.graph));
+        if let Some(growing) = grown.filter(|_| !self.knowledge.orders_matter) {
+            return Box::new(|unit| growing.latest_writes(unit));
+        }
         let variant = self.context.settings.variant;
         let relations = self.relations(&state.graph);
-        let judge = Judge { graph: &state.graph, relations: &relations, variant };
+        Box::new(move |unit| {
+            Judge { graph: &state.graph, relations: &relations, variant }.latest_writes(unit)
+        })
+    }
+
+    /// Whether the iteration of a spinning read, the only one in it, changes nothing if it reads these bytes.
+    pub(super) fn repeats_with(
+        &self,
+        state: &State,
+        index: usize,
+        bytes: &[Byte],
+        found: &mut Found,
+    ) -> bool {
+        let mut answered = false;
+        let answer = &mut |simulation: &mut State, _: &mut Found| {
+            !std::mem::replace(&mut answered, true) && self.supply_again(simulation, index, bytes)
+        };
+        self.repeats(state, index, answer, found)
+    }
+
+    /// Whether an iteration whose reads `answer` supplies comes back to where it started, and changes nothing.
+    /// `answer` says whether that is still possible.
+    fn repeats(
+        &self,
+        state: &State,
+        index: usize,
+        answer: &mut dyn FnMut(&mut State, &mut Found) -> bool,
+        found: &mut Found,
+    ) -> bool {
         let mut simulation = state.clone();
         for _ in 0..MAX_STOPS {
             let answered = match &simulation.threads[index].status {
-                Status::Reading { .. } => self.answer_with_latest(&mut simulation, index, &judge, found),
+                Status::Reading { .. } => answer(&mut simulation, found),
                 _ => true,
             };
             if !answered {
@@ -184,7 +243,13 @@ impl Search<'_> {
     }
 
     /// Answers a read with the latest writes. False where a read-modify-write changes something.
-    fn answer_with_latest(&self, state: &mut State, index: usize, judge: &Judge, found: &mut Found) -> bool {
+    fn answer_with_latest(
+        &self,
+        state: &mut State,
+        index: usize,
+        latest: &dyn Fn(Unit) -> Option<EventId>,
+        found: &mut Found,
+    ) -> bool {
         let Some(reader) = self.reader(state, index) else { return false };
         let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
             return false;
@@ -192,28 +257,33 @@ impl Search<'_> {
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let mut bytes = vec![Byte::Undef; len as usize];
         let access = reader.access.clone();
-        let (memory, is_atomic) = (reader.memory, reader.atomic.is_some());
-        let by = self.by(index, is_atomic);
+        let memory = reader.memory;
+        let by = self.by(index, reader.atomic.is_some());
         state.read_unshared(&access, memory, by, &mut found.discoveries, &mut bytes);
         for (unit, indices) in &spans {
-            let latest = judge.latest_writes(*unit);
-            let source = latest.first().map_or(Source::Initial, |write| Source::Event(*write));
+            let source = latest(*unit).map_or(Source::Initial, Source::Event);
             let value = state::source_bytes(state, self.knowledge, *unit, indices.len(), source);
             for (position, byte) in indices.iter().zip(value) {
                 bytes[*position as usize] = byte;
             }
         }
+        self.supply_again(state, index, &bytes)
+    }
+
+    /// Answers a read with bytes. False where a read-modify-write changes something.
+    fn supply_again(&self, state: &mut State, index: usize, bytes: &[Byte]) -> bool {
         let program = self.context.program;
         let thread = &mut state.threads[index];
+        let is_atomic = matches!(thread.status, Status::Reading { atomic: Some(_), .. });
         thread.status = Status::Running;
         let invocation = Arc::make_mut(&mut thread.invocation);
         if !is_atomic {
-            invocation.supply(program, &bytes);
+            invocation.supply(program, bytes);
             return true;
         }
-        if invocation.atomic_ways(program, &bytes) > 1 {
+        if invocation.atomic_ways(program, bytes) > 1 {
             return false;
         }
-        invocation.supply_atomic(program, &bytes).is_none_or(|written| written == bytes)
+        invocation.supply_atomic(program, bytes).is_none_or(|written| written == bytes)
     }
 }

@@ -1,6 +1,7 @@
 //! The state of a search: invocations, the graph that they made, and what is still owed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -9,19 +10,21 @@ use super::knowledge::{Discoveries, Knowledge, Word};
 use super::memory::{Accessor, Contents};
 use super::phases::Phase;
 use super::tangles::Gathered;
+use super::Settings;
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Fence, InstanceName, Scope, Wait};
 use crate::interp::Invocation;
 use crate::ir::{Line, LoopId, Program};
 use crate::model::graph::{Agent, Event, EventId, Graph, Source, Unit, UnitBytes};
+use crate::model::growing::Growing;
 use crate::model::vulkan::Relations;
 use crate::value::Byte;
 
 /// One point of the search.
 #[derive(Clone)]
 pub(super) struct State {
-    pub(super) threads: Vec<Thread>,
+    pub(super) threads: Threads,
     pub(super) graph: Graph,
     /// Pairs of invocations.
     pub(super) system_synchronizes_with: Arc<[(u32, u32)]>,
@@ -42,8 +45,38 @@ pub(super) struct State {
     pub(super) diverged: Option<Line>,
     /// The relations of the graph as it was judged last, with its number of events.
     pub(super) judged: Option<(usize, Arc<Relations>)>,
+    /// The relations of the graph as it grows, while it is one of those that they are for.
+    pub(super) growing: Option<Arc<Growing>>,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
     pub(super) dirty: bool,
+}
+
+/// The invocations, copied on write.
+#[derive(Clone)]
+pub(super) struct Threads(Vec<Arc<Thread>>);
+
+impl Threads {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Thread> {
+        self.0.iter().map(Arc::as_ref)
+    }
+}
+
+impl Index<usize> for Threads {
+    type Output = Thread;
+
+    fn index(&self, index: usize) -> &Thread {
+        &self.0[index]
+    }
+}
+
+impl IndexMut<usize> for Threads {
+    fn index_mut(&mut self, index: usize) -> &mut Thread {
+        Arc::make_mut(&mut self.0[index])
+    }
 }
 
 /// One invocation.
@@ -121,7 +154,7 @@ pub(super) struct Pending {
 }
 
 impl State {
-    pub(super) fn new(program: &Program, dispatch: &Dispatch, fuel: u64) -> Self {
+    pub(super) fn new(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Self {
         let agents = dispatch
             .places
             .iter()
@@ -132,21 +165,26 @@ impl State {
             })
             .collect();
         let threads = (0..dispatch.places.len())
-            .map(|index| Thread {
-                invocation: Arc::new(Invocation::new(program, dispatch, index as u32)),
-                status: Status::Running,
-                waits_since: None,
-                reads_unknown: None,
-                trace: Arc::default(),
-                changes: 0,
-                arrivals: Arc::default(),
-                loops: Vec::new(),
+            .map(|index| {
+                Arc::new(Thread {
+                    invocation: Arc::new(Invocation::new(program, dispatch, index as u32)),
+                    status: Status::Running,
+                    waits_since: None,
+                    reads_unknown: None,
+                    trace: Arc::default(),
+                    changes: 0,
+                    arrivals: Arc::default(),
+                    loops: Vec::new(),
+                })
             })
             .collect();
+        let graph = Graph { agents, ..Graph::default() };
+        let grows = settings.axioms && settings.shortcuts && dispatch.system_synchronizes_with.is_empty();
+        let growing = grows.then(|| Arc::new(Growing::new(&graph, settings.variant)));
         let workgroups = dispatch.places.iter().map(|place| place.workgroup + 1).max().unwrap_or(0);
         State {
-            threads,
-            graph: Graph { agents, ..Graph::default() },
+            threads: Threads(threads),
+            graph,
             system_synchronizes_with: dispatch.system_synchronizes_with.as_slice().into(),
             contents: Contents::new(dispatch),
             pending: Vec::new(),
@@ -154,9 +192,10 @@ impl State {
             phases: Arc::new(vec![Phase::default(); workgroups as usize]),
             parted: Vec::new(),
             instances: 0,
-            fuel,
+            fuel: settings.max_instructions,
             diverged: None,
             judged: None,
+            growing,
             dirty: false,
         }
     }
@@ -201,7 +240,7 @@ impl State {
                 }
             }
         }
-        self.graph.events.push(event);
+        self.graph.events.push(Arc::new(event));
         id
     }
 }

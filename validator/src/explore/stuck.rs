@@ -6,12 +6,12 @@ use super::barriers::is_at_barrier;
 use super::resolve::{for_each_assignment, Reader};
 use super::search::{Found, Search};
 use super::spin::arrivals_without_accesses;
-use super::state::{self, State, Status, Thread, UnitSpans};
+use super::state::{self, State, Status, UnitSpans};
 use crate::model::graph::{EventId, Source, UnitBytes};
 
 impl Search<'_> {
     /// Every invocation is over, waits at a read or stands at an incomplete barrier.
-    pub(super) fn stuck(&self, state: &State, found: &mut Found) -> Vec<State> {
+    pub(super) fn stuck(&self, state: &mut State, found: &mut Found) -> Vec<State> {
         if state.dirty {
             found.stop = true;
             return Vec::new();
@@ -39,39 +39,16 @@ impl Search<'_> {
         }
         let mut others = state.clone();
         let mut children = self.pass_quorums(&mut others, groups);
-        if self.may_buffer_loads(state, &waiting) {
-            // Any of the reads may be the one whose value is known. What several of these branches could
-            // reach belongs to the first: in the others, the reads before read no known value.
-            for index in &waiting {
-                children.extend(self.speculate(&others, *index, found));
-                others.threads[*index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
-            }
+        // Any of the reads of a cycle may be the one whose value is known. What several of these branches
+        // could reach belongs to the first: in the others, the reads before read no known value.
+        for index in self.buffered_loads(state, found) {
+            children.extend(self.speculate(&others, index, found));
+            others.threads[index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
         }
         if children.is_empty() && !hangs {
             found.blocked += 1;
         }
         children
-    }
-
-    /// Whether a cycle of program order and reads-from could go through the waiting reads. Where
-    /// all of them are of one unit that has one reference, and nobody stands at a barrier, every
-    /// program-order step of the cycle is location order of that unit, and the cycle is forbidden.
-    fn may_buffer_loads(&self, state: &State, waiting: &[usize]) -> bool {
-        let at_barrier = |thread: &Thread| is_at_barrier(&thread.status);
-        if !self.context.settings.axioms || state.threads.iter().any(at_barrier) {
-            return true;
-        }
-        let unit = |index: &usize| {
-            let reader = self.reader(state, *index)?;
-            let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {})?;
-            match &spans[..] {
-                [(unit, _)] if self.has_one_reference(reader.memory) => Some(*unit),
-                _ => None,
-            }
-        };
-        let Some(first) = waiting.first() else { return false };
-        let first = unit(first);
-        first.is_none() || waiting.iter().any(|index| unit(index) != first)
     }
 
     /// Whether a read's sources are ones that a branch leaves to another: it reads known values only

@@ -1,41 +1,22 @@
-//! Executions told for people.
+//! Executions that a search found, as witnesses.
 
-use super::knowledge::UnitKey;
-use super::names::describe;
-use crate::behaviour::{Witness, WitnessEvent};
+use super::search::Search;
 use crate::model::consistency::DataRace;
-use crate::model::graph::{Graph, Source};
+use crate::model::graph::Graph;
 use crate::model::relation::Relation;
+use crate::witness::{describe, Witness};
 
-/// The events of a graph, with what they read and who synchronizes with them.
-pub(super) fn of(graph: &Graph, units: &[UnitKey], synchronizes_with: &Relation) -> Witness {
-    let events = graph.events.iter().enumerate().map(|(id, event)| {
-        let mut reads_from: Vec<Option<usize>> = event
-            .sources
-            .iter()
-            .map(|source| match source {
-                Source::Event(write) => Some(*write as usize),
-                Source::Initial | Source::Pending => None,
-            })
-            .collect();
-        reads_from.dedup();
-        let concat = |units: &[crate::model::graph::UnitBytes]| {
-            units.iter().flat_map(|bytes| bytes.iter().copied()).collect::<Vec<_>>()
-        };
-        WitnessEvent {
-            invocation: event.agent,
-            line: event.line,
-            what: describe(event),
-            location: event.place,
-            read: event.reads().then(|| concat(&event.read)),
-            written: event.writes().then(|| concat(&event.written)),
-            reads_from,
-            synchronized_by: (0..graph.events.len())
-                .filter(|other| synchronizes_with.contains(*other, id))
-                .collect(),
+impl Search<'_> {
+    /// The execution of a graph; `synchronizes_with` where the graph does not tell it.
+    pub(super) fn witness(&self, graph: &Graph, synchronizes_with: Option<&Relation>) -> Witness {
+        Witness {
+            executions: 1,
+            graph: graph.clone(),
+            units: self.knowledge.units().clone(),
+            variant: self.context.settings.variant,
+            synchronizes_with: synchronizes_with.cloned(),
         }
-    });
-    Witness { executions: 1, events: events.collect(), graph: graph.clone(), units: units.to_vec() }
+    }
 }
 
 /// A sentence about a race, without line numbers.

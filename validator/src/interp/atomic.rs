@@ -289,6 +289,11 @@ impl Invocation {
         }
     }
 
+    /// Whether [`supply_atomic`](Self::supply_atomic) writes whatever is chosen.
+    pub fn always_writes(&self, program: &Program, bytes: &[Byte]) -> bool {
+        matches!(self.waiting_update(program, bytes), Some((_, _, Update::Write(_))))
+    }
+
     /// Answers [`Stop::AtomicRead`]. Returns the bytes that the instruction writes; `None` for a
     /// load and for a compare-exchange that fails.
     pub fn supply_atomic(&mut self, program: &Program, bytes: &[Byte]) -> Option<Vec<Byte>> {

@@ -3,11 +3,12 @@
 use super::lower::Lowered;
 use super::run::{counts, search, Checked, Final};
 use super::test::{Expectation, Test};
-use crate::behaviour::{Behaviours, Outcome, Witness};
+use crate::behaviour::{Behaviours, Outcome};
 use crate::explain::{self, Explanation, Names};
 use crate::explore::Settings;
 use crate::model::graph::Event;
 use crate::model::vulkan::Variant;
+use crate::witness::Witness;
 
 /// Candidate executions among which the simplest reason is looked for.
 const CANDIDATES: usize = 64;

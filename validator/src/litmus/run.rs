@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::explain::why;
 use super::lower::{addressed, lower, number, Lowered, Unsupported};
 use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined, Witness};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Settings};
 use crate::model::consistency::Judge;
 use crate::model::release_sequence::{count_members, Sequences};
 use crate::model::vulkan::Variant;
 use crate::value::Byte;
+use crate::witness::Witness;
 
 /// What was found out about a test.
 #[derive(Debug)]

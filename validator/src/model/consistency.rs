@@ -30,7 +30,7 @@ pub struct DataRace {
 
 /// Units whose last writes depend on each other, and the choices of last writes (one a unit)
 /// that are consistent, distinct by the values that they leave.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalValues {
     pub units: Vec<Unit>,
     pub last_writes: Vec<Vec<EventId>>,

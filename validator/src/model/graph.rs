@@ -1,6 +1,8 @@
 //! Execution graphs: events with program order (the order of an agent's events in the graph) and
 //! reads-from. The memory models judge them.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use crate::event::{ClassSet, Order, Scope};
@@ -147,9 +149,9 @@ impl Event {
 /// A set of events with program order and reads-from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// In an order in which every agent's events follow program order.
-    pub events: Vec<Event>,
-    pub agents: Vec<Agent>,
+    /// In an order in which every agent's events follow program order. Shared between the graphs of a search.
+    pub events: Vec<Arc<Event>>,
+    pub agents: Arc<[Agent]>,
     /// System-synchronizes-with, as pairs.
     pub system_synchronizes_with: Vec<(EventId, EventId)>,
 }
@@ -179,9 +181,12 @@ impl Graph {
 
     /// Mutually-ordered atomic operations: same locations, same reference, in each other's scope.
     pub fn mutually_ordered(&self, a: usize, b: usize) -> bool {
-        let (x, y) = (&self.events[a], &self.events[b]);
-        a != b
-            && x.atomic
+        a != b && self.order_mutually(&self.events[a], &self.events[b])
+    }
+
+    /// Whether two different events are mutually-ordered.
+    pub fn order_mutually(&self, x: &Event, y: &Event) -> bool {
+        x.atomic
             && y.atomic
             && x.reference == y.reference
             && x.units == y.units

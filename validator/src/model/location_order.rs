@@ -3,10 +3,12 @@
 //! Implements "Availability and Visibility Semantics", "Availability, Visibility, and Domain
 //! Operations" and "Location-Ordered" of the Vulkan memory model.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::graph::{Event, EventId, Graph, Kind, Unit};
-use super::relation::{EventSet, Relation};
+use super::relation::{has, EventSet, Relation};
 use super::vulkan::{Location, Variant};
 use crate::event::Scope;
 
@@ -32,52 +34,117 @@ type Chains = [EventSet; DOMAINS.len()];
 pub(super) struct LocationOrderer<'a> {
     graph: &'a Graph,
     hb: &'a Relation,
-    happens_after: Relation,
-    ssw: &'a Relation,
+    happens_after: &'a Relation,
+    ssw: Option<&'a Relation>,
     variant: Variant,
-    /// Per domain and event, the events of agents in the same instance.
-    instances: Vec<Vec<EventSet>>,
-    /// Per agent and domain, the index into `instances`.
-    instance_of: Vec<[usize; DOMAINS.len()]>,
+    instances: &'a Instances,
     domain_operations: bool,
 }
 
-impl<'a> LocationOrderer<'a> {
-    pub(super) fn new(graph: &'a Graph, hb: &'a Relation, ssw: &'a Relation, variant: Variant) -> Self {
-        let len = graph.events.len();
-        let mut instances: Vec<Vec<EventSet>> = vec![Vec::new(); DOMAINS.len()];
-        let mut instance_of = vec![[0; DOMAINS.len()]; graph.agents.len()];
+/// The operations of each instance of each domain.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Instances {
+    /// Per agent and domain, the row of `members`.
+    row_of: Arc<[[usize; DOMAINS.len()]]>,
+    /// Per instance, its operations, as words of bits.
+    members: Vec<u64>,
+    rows: usize,
+    words: usize,
+    len: usize,
+}
+
+impl Instances {
+    /// Those of these agents, without operations.
+    pub(super) fn new(graph: &Graph) -> Self {
+        let mut row_of = vec![[0; DOMAINS.len()]; graph.agents.len()];
+        let mut rows = 0;
         for (domain, scope) in DOMAINS.iter().enumerate() {
-            let mut first: SmallVec<[u32; 8]> = SmallVec::new();
-            for (agent, slot) in instance_of.iter_mut().enumerate() {
+            let mut first: SmallVec<[(u32, usize); 8]> = SmallVec::new();
+            for (agent, slot) in row_of.iter_mut().enumerate() {
                 let agent = agent as u32;
-                let known = first.iter().position(|other| graph.in_scope_instance(*other, *scope, agent));
-                slot[domain] = known.unwrap_or(first.len());
+                let known = first.iter().find(|(other, _)| graph.in_scope_instance(*other, *scope, agent));
+                slot[domain] = known.map_or(rows, |(_, row)| *row);
                 if known.is_none() {
-                    first.push(agent);
-                    instances[domain].push(EventSet::new(len));
+                    first.push((agent, rows));
+                    rows += 1;
                 }
             }
-            for (id, event) in graph.events.iter().enumerate() {
-                instances[domain][instance_of[event.agent as usize][domain]].insert(id);
-            }
         }
-        let is_device = |event: &Event| event.kind == Kind::DeviceAvailability;
-        LocationOrderer {
-            graph,
-            hb,
-            happens_after: hb.inverse(),
-            ssw,
-            variant,
-            instances,
-            instance_of,
-            domain_operations: graph.events.iter().any(is_device),
+        Instances { row_of: row_of.into(), members: Vec::new(), rows, words: 0, len: 0 }
+    }
+
+    /// Those of a graph with all its operations.
+    pub(super) fn of(graph: &Graph) -> Self {
+        let mut instances = Instances::new(graph);
+        graph.events.iter().for_each(|operation| instances.push(operation.agent));
+        instances
+    }
+
+    /// Number of operations.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds the next operation.
+    pub(super) fn push(&mut self, agent: u32) {
+        let id = self.len;
+        self.len += 1;
+        if self.len > self.words * 64 {
+            let mut members = vec![0; self.rows * (self.words + 1)];
+            for (row, old) in
+                members.chunks_exact_mut(self.words + 1).zip(self.members.chunks(self.words.max(1)))
+            {
+                row[..self.words].copy_from_slice(old);
+            }
+            self.members = members;
+            self.words += 1;
+        }
+        for row in self.row_of[agent as usize] {
+            self.members[row * self.words + id / 64] |= 1 << (id % 64);
         }
     }
 
-    /// The events of agents in the same instance of a domain as this event's.
-    fn instance(&self, event: usize, domain: usize) -> &EventSet {
-        &self.instances[domain][self.instance_of[self.graph.events[event].agent as usize][domain]]
+    fn of_agent(&self, agent: u32, domain: usize) -> &[u64] {
+        let row = self.row_of[agent as usize][domain];
+        &self.members[row * self.words..(row + 1) * self.words]
+    }
+}
+
+impl<'a> LocationOrderer<'a> {
+    /// `graph` with all its operations, their happens-before and its inverse.
+    pub(super) fn new(
+        graph: &'a Graph,
+        (hb, happens_after): (&'a Relation, &'a Relation),
+        ssw: Option<&'a Relation>,
+        instances: &'a Instances,
+        variant: Variant,
+    ) -> Self {
+        let is_device = |event: &Arc<Event>| event.kind == Kind::DeviceAvailability;
+        let domain_operations = graph.events.iter().any(is_device);
+        LocationOrderer { graph, hb, happens_after, ssw, variant, instances, domain_operations }
+    }
+
+    /// The operations of agents in the same instance of a domain as this one's.
+    fn instance(&self, operation: usize, domain: usize) -> &[u64] {
+        self.instances.of_agent(self.graph.events[operation].agent, domain)
+    }
+
+    /// The indices of those of `events`, all of `unit`, that are location-ordered before `y`.
+    pub(super) fn ordered_before(&self, y: usize, unit: Unit, events: &[EventId]) -> SmallVec<[usize; 8]> {
+        let read = &self.graph.events[y];
+        let visibility = match read.reads() && read.non_private {
+            true => self.visibility_chains(y, unit),
+            false => std::array::from_fn(|_| EventSet::default()),
+        };
+        let is_before = |x: usize| {
+            let write = &self.graph.events[x];
+            let published = match write.writes() && write.non_private {
+                true => self.published(x, unit),
+                false => std::array::from_fn(|_| EventSet::default()),
+            };
+            self.ordered(x, y, &published, &visibility)
+        };
+        (0..events.len()).filter(|i| is_before(events[*i] as usize)).collect()
     }
 
     /// One entry for every unit that some event accesses, ascending by unit.
@@ -130,7 +197,7 @@ impl<'a> LocationOrderer<'a> {
             for (domain, set) in published.iter_mut().enumerate() {
                 // The domain must be one that the writer accesses, too.
                 let instance = self.instance(last, domain);
-                if domains >> domain & 1 == 1 && instance.contains(x) {
+                if domains >> domain & 1 == 1 && has(instance, x) {
                     set.unite_both(self.hb.words(last), instance);
                 }
             }
@@ -149,7 +216,7 @@ impl<'a> LocationOrderer<'a> {
             if a.non_private && b.non_private && self.hb.contains(x, y) {
                 return true;
             }
-            if self.ssw.contains(x, y) {
+            if self.ssw.is_some_and(|ssw| ssw.contains(x, y)) {
                 return true;
             }
         }
@@ -209,9 +276,9 @@ impl<'a> LocationOrderer<'a> {
         let own = (0..=y).filter(|id| events[*id].agent == read.agent);
         let last: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
         let mut chains: Chains = std::array::from_fn(|_| EventSet::new(events.len()));
-        for (first, domains) in self.extend(last, &self.happens_after, operation) {
+        for (first, domains) in self.extend(last, self.happens_after, operation) {
             for (domain, set) in chains.iter_mut().enumerate() {
-                if domains >> domain & 1 == 1 && self.instance(first, domain).contains(y) {
+                if domains >> domain & 1 == 1 && has(self.instance(first, domain), y) {
                     set.insert(first);
                 }
             }

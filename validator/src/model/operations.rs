@@ -5,6 +5,7 @@
 //! are ordered otherwise than their instruction where that both acquires and releases.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -26,19 +27,19 @@ impl<'a> Operations<'a> {
     pub(crate) fn of(graph: &'a Graph) -> Self {
         let mut events = Vec::new();
         let (mut event_of, mut operation_of) = (Vec::new(), Vec::new());
-        let is_implied = |event: &Event| makes_available(event) || makes_visible(event);
+        let is_implied = |event: &Arc<Event>| makes_available(event) || makes_visible(event);
         if !graph.events.iter().any(is_implied) {
             let all: Vec<EventId> = (0..graph.events.len() as EventId).collect();
             return Operations { graph: Cow::Borrowed(graph), event_of: all.clone(), operation_of: all };
         }
         for (id, event) in (0..).zip(&graph.events) {
             if makes_available(event) {
-                events.push(implied(event, Kind::Availability));
+                events.push(Arc::new(implied(event, Kind::Availability)));
             }
             operation_of.push(events.len() as EventId);
-            events.push(itself(event));
+            events.push(event.clone());
             if makes_visible(event) {
-                events.push(implied(event, Kind::Visibility));
+                events.push(Arc::new(implied(event, Kind::Visibility)));
             }
             event_of.resize(events.len(), id);
         }
@@ -91,30 +92,16 @@ impl<'a> Operations<'a> {
     }
 }
 
-fn makes_available(event: &Event) -> bool {
+pub(super) fn makes_available(event: &Event) -> bool {
     event.make_available && event.releases()
 }
 
-fn makes_visible(event: &Event) -> bool {
+pub(super) fn makes_visible(event: &Event) -> bool {
     event.make_visible && event.acquires()
 }
 
-/// The event without its implicit operations, and without values and sources, which order nothing by
-/// themselves.
-fn itself(event: &Event) -> Event {
-    Event {
-        units: event.units.clone(),
-        sources: SmallVec::new(),
-        read: SmallVec::new(),
-        written: SmallVec::new(),
-        make_available: false,
-        make_visible: false,
-        ..*event
-    }
-}
-
 /// An operation on all memory in the storage classes of the event's semantics.
-fn implied(event: &Event, kind: Kind) -> Event {
+pub(super) fn implied(event: &Event, kind: Kind) -> Event {
     Event {
         kind,
         units: SmallVec::new(),
@@ -123,8 +110,13 @@ fn implied(event: &Event, kind: Kind) -> Event {
         atomic: false,
         order: Order::Relaxed,
         semantics: ClassSet::default(),
+        make_available: false,
+        make_visible: false,
         available: None,
         visible: None,
-        ..itself(event)
+        sources: SmallVec::new(),
+        read: SmallVec::new(),
+        written: SmallVec::new(),
+        ..*event
     }
 }

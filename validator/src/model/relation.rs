@@ -33,8 +33,8 @@ impl EventSet {
 
     /// Adds the events that are in both of these.
     #[inline]
-    pub fn unite_both(&mut self, a: &[u64], b: &EventSet) {
-        for ((word, a), b) in self.words.iter_mut().zip(a).zip(&b.words) {
+    pub fn unite_both(&mut self, a: &[u64], b: &[u64]) {
+        for ((word, a), b) in self.words.iter_mut().zip(a).zip(b) {
             *word |= a & b;
         }
     }
@@ -46,10 +46,16 @@ impl EventSet {
     }
 
     /// The events of all three, ascending.
-    pub fn common<'a>(&'a self, row: &'a [u64], other: &'a EventSet) -> impl Iterator<Item = usize> + 'a {
-        let words = self.words.iter().zip(row).zip(&other.words).map(|((a, b), c)| a & b & c);
+    pub fn common<'a>(&'a self, row: &'a [u64], other: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
+        let words = self.words.iter().zip(row).zip(other).map(|((a, b), c)| a & b & c);
         words.enumerate().flat_map(|(index, word)| bits(index, word))
     }
+}
+
+/// Whether a set, as words of bits, has an event.
+#[inline]
+pub(super) fn has(words: &[u64], event: usize) -> bool {
+    words[event / 64] >> (event % 64) & 1 == 1
 }
 
 /// The events of one word of a set.
@@ -66,18 +72,26 @@ fn bits(index: usize, word: u64) -> impl Iterator<Item = usize> {
 }
 
 /// A relation over events `0..len`: row `a` holds the set of `b` with `(a, b)` in the relation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Relation {
     len: usize,
     words: usize,
-    bits: Vec<u64>,
+    /// Row by row; relations over few events need no memory of their own.
+    bits: SmallVec<[u64; 12]>,
+}
+
+impl Clone for Relation {
+    fn clone(&self) -> Self {
+        // Of numbers, a copy of memory.
+        Relation { len: self.len, words: self.words, bits: SmallVec::from_slice(&self.bits) }
+    }
 }
 
 impl Relation {
     /// The empty relation over `len` events.
     pub fn new(len: usize) -> Self {
         let words = len.div_ceil(64);
-        Relation { len, words, bits: vec![0; len * words] }
+        Relation { len, words, bits: SmallVec::from_elem(0, len * words) }
     }
 
     /// Empties the relation and makes it one over `len` events, keeping its memory.
@@ -86,6 +100,53 @@ impl Relation {
         self.words = len.div_ceil(64);
         self.bits.clear();
         self.bits.resize(len * self.words, 0);
+    }
+
+    /// Makes it a relation over more events, of which the new ones are related to nothing.
+    pub fn grow(&mut self, len: usize) {
+        let words = len.div_ceil(64).max(self.words);
+        if words > self.words {
+            let mut bits = SmallVec::with_capacity(len * words);
+            for row in self.bits.chunks_exact(self.words.max(1)) {
+                bits.extend_from_slice(row);
+                bits.resize(bits.len() + words - row.len(), 0);
+            }
+            self.bits = bits;
+            self.words = words;
+        }
+        self.bits.resize(len * words, 0);
+        self.len = len;
+    }
+
+    /// Relates `a` to `b` and to all that `b` is related to; whether that was new.
+    pub fn absorb(&mut self, a: usize, b: usize) -> bool {
+        let mut changed = !self.contains(a, b);
+        self.insert(a, b);
+        for word in 0..self.words {
+            let more = self.bits[b * self.words + word];
+            let slot = &mut self.bits[a * self.words + word];
+            changed |= more & !*slot != 0;
+            *slot |= more;
+        }
+        changed
+    }
+
+    /// Relates `a` to all that `b` is related to.
+    #[inline]
+    pub fn unite_row(&mut self, a: usize, b: usize) {
+        let words = self.words;
+        for word in 0..words {
+            self.bits[a * words + word] |= self.bits[b * words + word];
+        }
+    }
+
+    /// Relates `a` to the events of a set, given as words of bits.
+    #[inline]
+    pub fn unite_words(&mut self, a: usize, set: &[u64]) {
+        let words = self.words;
+        for (word, more) in self.bits[a * words..(a + 1) * words].iter_mut().zip(set) {
+            *word |= more;
+        }
     }
 
     /// Number of events that the relation is over.

@@ -6,6 +6,8 @@
 //! between would be a from-reads cycle): sequences can be followed through reads-from, whatever the
 //! order is. Elsewhere ([`depend_on_order`]) they must be looked up in a given order.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::graph::{Event, EventId, Graph, Kind, Source};
@@ -111,7 +113,8 @@ pub fn depend_on_order(graph: &Graph) -> bool {
 }
 
 fn atomic_writes(graph: &Graph) -> impl Iterator<Item = (usize, &Event)> {
-    graph.events.iter().enumerate().filter(|(_, event)| event.atomic && event.writes())
+    let events = graph.events.iter().map(Arc::as_ref).enumerate();
+    events.filter(|(_, event)| event.atomic && event.writes())
 }
 
 fn scopes_differ(graph: &Graph) -> bool {

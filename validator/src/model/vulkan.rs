@@ -10,7 +10,7 @@
 use smallvec::SmallVec;
 
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit};
-use super::location_order::LocationOrderer;
+use super::location_order::{Instances, LocationOrderer};
 use super::operations::Operations;
 use super::relation::{EventSet, Relation};
 use super::release_sequence::{self, Sequences};
@@ -73,7 +73,9 @@ pub fn relations_with(graph: &Graph, variant: Variant, sequences: Sequences) -> 
     let operations = Operations::of(graph);
     let happens_before = happens_before(&operations.graph, &operations.expand(&synchronizes_with));
     let ssw = system_synchronizes_with(&operations.graph);
-    let orderer = LocationOrderer::new(&operations.graph, &happens_before, &ssw, variant);
+    let (happens_after, instances) = (happens_before.inverse(), Instances::of(&operations.graph));
+    let hb = (&happens_before, &happens_after);
+    let orderer = LocationOrderer::new(&operations.graph, hb, Some(&ssw), &instances, variant);
     let mut locations = orderer.locations();
     let events = locations.iter_mut().flat_map(|location| &mut location.events);
     events.for_each(|event| *event = operations.event_of[*event as usize]);
@@ -116,7 +118,7 @@ fn synchronizes_with(graph: &Graph, sequences: Sequences) -> Relation {
 }
 
 /// The heads of all release sequences that an atomic read takes a value from.
-fn observed_heads(graph: &Graph, read: &Event, sequences: Sequences) -> SmallVec<[usize; 4]> {
+pub(super) fn observed_heads(graph: &Graph, read: &Event, sequences: Sequences) -> SmallVec<[usize; 4]> {
     let mut heads: SmallVec<[usize; 4]> = SmallVec::new();
     let mut last = None;
     for source in &read.sources {
@@ -135,14 +137,8 @@ fn observed_heads(graph: &Graph, read: &Event, sequences: Sequences) -> SmallVec
 /// The four shapes with atomics: `x` heads a release sequence that `y` reads from.
 fn synchronize_through(graph: &Graph, x: usize, y: usize, relation: &mut Relation) {
     let events = &graph.events;
-    let (write, read) = (&events[x], &events[y]);
-    let release_barriers = events[..x].iter().enumerate().filter(|(_, a)| {
-        a.agent == write.agent && a.is_fence() && a.releases() && a.semantics.contains(write.class)
-    });
-    let mut releases: SmallVec<[usize; 8]> = release_barriers.map(|(a, _)| a).collect();
-    if write.releases() {
-        releases.push(x);
-    }
+    let read = &events[y];
+    let releases = releases_before(graph, x);
     let acquire_barriers = events[y + 1..].iter().enumerate().filter(|(_, b)| {
         b.agent == read.agent && b.is_fence() && b.acquires() && b.semantics.contains(read.class)
     });
@@ -158,6 +154,45 @@ fn synchronize_through(graph: &Graph, x: usize, y: usize, relation: &mut Relatio
             }
         }
     }
+}
+
+/// The release barriers before atomic write `x` that are about its storage class, and itself if it releases.
+pub(super) fn releases_before(graph: &Graph, x: usize) -> SmallVec<[usize; 8]> {
+    let write = &graph.events[x];
+    let release_barriers = graph.events[..x].iter().enumerate().filter(|(_, a)| {
+        a.agent == write.agent && a.is_fence() && a.releases() && a.semantics.contains(write.class)
+    });
+    let mut releases: SmallVec<[usize; 8]> = release_barriers.map(|(a, _)| a).collect();
+    if write.releases() {
+        releases.push(x);
+    }
+    releases
+}
+
+/// The release barriers that synchronize with acquire barrier `b` by way of control barriers.
+pub(super) fn releases_through_barriers(graph: &Graph, b: usize) -> SmallVec<[usize; 8]> {
+    let events = &graph.events;
+    let acquire = &events[b];
+    let mut found = SmallVec::new();
+    for (id, d) in events[..=b].iter().enumerate() {
+        let Kind::Barrier { instance, .. } = d.kind else { continue };
+        let covered = id != b && d.acquires() && covers(d, acquire);
+        if d.agent != acquire.agent || covered {
+            continue;
+        }
+        for (i, c) in events.iter().enumerate() {
+            let Kind::Barrier { instance: other, execution } = c.kind else { continue };
+            if other != instance
+                || c.agent == d.agent
+                || !graph.in_scope_instance(c.agent, execution, d.agent)
+            {
+                continue;
+            }
+            let releases = releases_up_to(graph, i).into_iter();
+            found.extend(releases.filter(|a| graph.in_each_others_scope(&events[*a], acquire)));
+        }
+    }
+    found
 }
 
 /// Release barrier, control barrier, acquire barrier.
@@ -290,7 +325,7 @@ pub(crate) fn inter_thread_steps(
 }
 
 /// An operation on memory in a storage class of `classes`, or with all of it in its semantics.
-fn is_ordered_by(event: &Event, classes: ClassSet) -> bool {
+pub(super) fn is_ordered_by(event: &Event, classes: ClassSet) -> bool {
     event.operates_on_memory() && classes.intersects(event.class) || event.semantics.contains(classes)
 }
 

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::words::{word, words};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess, Witness};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
@@ -17,6 +17,7 @@ use crate::ir::Line;
 use crate::launch::Input;
 use crate::model::vulkan::Variant;
 use crate::value::Byte;
+use crate::witness::Witness;
 
 /// The schema of checks.
 pub const CHECK_SCHEMA: &str = "spirv-tv.check/1";
@@ -179,6 +180,8 @@ struct SummaryJson<'a> {
     outcomes: usize,
     executions: u64,
     explored: u64,
+    blocked: u64,
+    discarded: u64,
     complete: bool,
     bounded: Option<&'a str>,
     stopped: Option<&'a str>,
@@ -250,13 +253,13 @@ struct EventJson<'a> {
     invocation: u32,
     line: Line,
     text: Option<&'a str>,
-    what: &'a str,
+    what: String,
     location: Option<String>,
     offset: Option<u32>,
     read: Option<Vec<String>>,
     written: Option<Vec<String>>,
-    reads_from: &'a [Option<usize>],
-    synchronized_by: &'a [usize],
+    reads_from: Vec<Option<usize>>,
+    synchronized_by: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -299,6 +302,8 @@ struct BehavioursJson<'a> {
     outcomes: Vec<OutcomeJson>,
     executions: u64,
     explored: u64,
+    blocked: u64,
+    discarded: u64,
     stopped: Option<&'a str>,
 }
 
@@ -357,6 +362,8 @@ fn summary(explored: &Explored) -> SummaryJson<'_> {
         outcomes: behaviours.outcomes.len(),
         executions: behaviours.executions,
         explored: behaviours.explored,
+        blocked: behaviours.blocked,
+        discarded: behaviours.discarded,
         complete: behaviours.complete,
         bounded: behaviours.bounded.as_deref(),
         stopped: behaviours.stopped.as_deref(),
@@ -380,6 +387,8 @@ fn behaviours_json(explored: &Explored) -> BehavioursJson<'_> {
         outcomes: behaviours.outcomes.iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
         executions: behaviours.executions,
         explored: behaviours.explored,
+        blocked: behaviours.blocked,
+        discarded: behaviours.discarded,
         stopped: behaviours.stopped.as_deref(),
     }
 }
@@ -485,22 +494,21 @@ pub(super) fn key(dispatch: &Dispatch, object: u32) -> String {
     dispatch.objects.get(object as usize).map_or_else(|| format!("object {object}"), |o| o.key.clone())
 }
 
-fn events<'a>(witness: &'a Witness, dispatch: &Dispatch, module: &'a Source) -> Vec<EventJson<'a>> {
+fn events<'a>(witness: &Witness, dispatch: &Dispatch, module: &'a Source) -> Vec<EventJson<'a>> {
     let value = |bytes: &Option<Vec<Byte>>| bytes.as_deref().map(words);
-    witness
-        .events
-        .iter()
+    let events = witness.events().into_iter();
+    events
         .map(|event| EventJson {
             invocation: event.invocation,
             line: event.line,
             text: module.line(event.line),
-            what: &event.what,
+            what: event.what,
             location: event.location.map(|(object, _)| key(dispatch, object)),
             offset: event.location.map(|(_, offset)| offset),
             read: value(&event.read),
             written: value(&event.written),
-            reads_from: &event.reads_from,
-            synchronized_by: &event.synchronized_by,
+            reads_from: event.reads_from,
+            synchronized_by: event.synchronized_by,
         })
         .collect()
 }

@@ -1,19 +1,26 @@
 //! The formats, held against snapshots (`cargo insta review`, or `INSTA_UPDATE=always`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use smallvec::smallvec;
 
 use super::{json, text, Painter};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess, Witness, WitnessEvent};
+use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess};
 use crate::check::{
     BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, OutcomesRun,
     Role, Run, Source, UnsupportedConstruct,
 };
 use crate::compare::{refines, CompareOptions, Side, Verdict};
 use crate::dispatch::{Dispatch, Object, Place};
-use crate::event::{Scope, UndefinedKind};
+use crate::event::{Access, Atomicity, ClassSet, Order, Scope, Semantics, StorageClass, UndefinedKind};
+use crate::explore::events::access_event;
+use crate::ir::{FunctionId, InstId};
 use crate::launch::{Input, Slot};
+use crate::model::graph::{self, Agent, Graph, Kind, UnitBytes};
 use crate::model::vulkan::Variant;
 use crate::value::Byte;
+use crate::witness::Witness;
 
 const PLAIN: Painter = Painter { coloured: false };
 
@@ -62,28 +69,49 @@ fn outcome(result: &[u32]) -> Outcome {
     }
 }
 
+/// Message passing, of which the last read takes the initial value.
 fn witness() -> Witness {
-    let event =
-        |invocation, line, what: &str, location, read: Option<u32>, written: Option<u32>| WitnessEvent {
-            invocation,
+    let event = |agent, kind, line, order, unit: u32, value: u32| {
+        let access = Access {
+            object: 0,
+            declaration: 0,
+            ranges: smallvec![(unit * 4, 4)],
+            class: StorageClass::StorageBuffer,
+            non_private: true,
+            available: None,
+            visible: None,
+            volatile: false,
+            aliased: false,
+            inst: InstId { function: FunctionId(0), index: line },
             line,
-            what: what.to_owned(),
-            location,
-            read: read.map(|word| words(&[word])),
-            written: written.map(|word| words(&[word])),
-            reads_from: Vec::new(),
-            synchronized_by: Vec::new(),
         };
-    let mut events = vec![
-        event(0, 2, "write", Some((0, 0)), None, Some(1)),
-        event(0, 3, "atomic write (release, Device)", Some((0, 4)), None, Some(1)),
-        event(1, 4, "atomic read (acquire, Device)", Some((0, 4)), Some(1), None),
-        event(1, 5, "read", Some((0, 0)), Some(0), None),
+        let semantics = Semantics { order, classes: ClassSet::UNIFORM, ..Semantics::default() };
+        let atomicity = Atomicity { scope: Scope::Device, semantics, unequal: semantics, commutes: None };
+        let atomic = (order != Order::Relaxed).then_some(&atomicity);
+        let mut event = access_event(agent, kind, &access, atomic, 0, std::iter::once(unit));
+        let bytes: UnitBytes = words(&[value]).into();
+        if event.reads() {
+            event.read.push(bytes);
+        } else {
+            event.written.push(bytes);
+        }
+        event
+    };
+    let mut events = [
+        event(0, Kind::Write, 2, Order::Relaxed, 0, 1),
+        event(0, Kind::Write, 3, Order::Release, 1, 1),
+        event(1, Kind::Read, 4, Order::Acquire, 1, 1),
+        event(1, Kind::Read, 5, Order::Relaxed, 0, 0),
     ];
-    events[2].reads_from = vec![Some(1)];
-    events[2].synchronized_by = vec![1];
-    events[3].reads_from = vec![None];
-    Witness { events, ..Witness::default() }
+    events[2].sources.push(graph::Source::Event(1));
+    events[3].sources.push(graph::Source::Initial);
+    let agent = Agent { subgroup: 0, workgroup: 0, queue_family: 0 };
+    let graph = Graph {
+        events: events.map(Arc::new).into(),
+        agents: [agent, Agent { subgroup: 1, workgroup: 1, ..agent }].into(),
+        ..Graph::default()
+    };
+    Witness { executions: 1, graph, ..Witness::default() }
 }
 
 fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {

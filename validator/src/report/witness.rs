@@ -3,14 +3,15 @@
 use super::json::place;
 use super::style::Painter;
 use super::words::words;
-use crate::behaviour::{Witness, WitnessEvent};
 use crate::check::Source;
 use crate::dispatch::Dispatch;
 use crate::value::Byte;
+use crate::witness::{Witness, WitnessEvent};
 
 /// The text of a witness, indented; empty for one without events.
 pub fn text(witness: &Witness, dispatch: &Dispatch, module: &Source, painter: Painter) -> String {
-    let mut invocations: Vec<u32> = witness.events.iter().map(|event| event.invocation).collect();
+    let events = witness.events();
+    let mut invocations: Vec<u32> = events.iter().map(|event| event.invocation).collect();
     invocations.sort_unstable();
     invocations.dedup();
     let mut text = String::new();
@@ -18,10 +19,10 @@ pub fn text(witness: &Witness, dispatch: &Dispatch, module: &Source, painter: Pa
         text.push_str("  ");
         text.push_str(&painter.heading(&name(dispatch, invocation)));
         text.push('\n');
-        let mine = witness.events.iter().enumerate().filter(|(_, event)| event.invocation == invocation);
+        let mine = events.iter().enumerate().filter(|(_, event)| event.invocation == invocation);
         for (number, event) in mine {
             text.push_str(&format!("    #{number} line {}: {}", event.line, describe(event, dispatch)));
-            for source in sources(event, witness) {
+            for source in sources(event, &events) {
                 text.push_str(&source);
             }
             text.push('\n');
@@ -69,7 +70,7 @@ fn describe(event: &WitnessEvent, dispatch: &Dispatch) -> String {
 }
 
 /// Where what an event reads comes from, and who synchronizes with it.
-fn sources(event: &WitnessEvent, witness: &Witness) -> Vec<String> {
+fn sources(event: &WitnessEvent, events: &[WitnessEvent]) -> Vec<String> {
     let mut texts = Vec::new();
     if !event.reads_from.is_empty() {
         let mut sources: Vec<String> = event
@@ -77,7 +78,7 @@ fn sources(event: &WitnessEvent, witness: &Witness) -> Vec<String> {
             .iter()
             .map(|source| match source {
                 None => "the initial value".to_owned(),
-                Some(number) => format!("#{number}{}", elsewhere(*number, event, witness)),
+                Some(number) => format!("#{number}{}", elsewhere(*number, event, events)),
             })
             .collect();
         sources.dedup();
@@ -87,7 +88,7 @@ fn sources(event: &WitnessEvent, witness: &Witness) -> Vec<String> {
         let synchronizing: Vec<String> = event
             .synchronized_by
             .iter()
-            .map(|number| format!("#{number}{}", elsewhere(*number, event, witness)))
+            .map(|number| format!("#{number}{}", elsewhere(*number, event, events)))
             .collect();
         texts.push(format!("; {} synchronizes with it", synchronizing.join(", ")));
     }
@@ -95,8 +96,8 @@ fn sources(event: &WitnessEvent, witness: &Witness) -> Vec<String> {
 }
 
 /// The line of an event of another invocation, for a reader who must find it.
-fn elsewhere(number: usize, event: &WitnessEvent, witness: &Witness) -> String {
-    match witness.events.get(number) {
+fn elsewhere(number: usize, event: &WitnessEvent, events: &[WitnessEvent]) -> String {
+    match events.get(number) {
         Some(other) if other.invocation != event.invocation => format!(" (line {})", other.line),
         Some(_) | None => String::new(),
     }

@@ -3,6 +3,8 @@
 //! Executions are written as text, one event a line, numbered by line: `0: store x nonprivate`. `from` gives
 //! the line that a read takes its value from, 0 for the initial value.
 
+use std::sync::Arc;
+
 use crate::event::{ClassSet, Order, Scope};
 use crate::ir::{FunctionId, InstId};
 use crate::model::consistency::{executions, Judge};
@@ -102,7 +104,7 @@ fn graph(text: &str) -> Graph {
     });
     let agent =
         |number: u32| Agent { subgroup: number, workgroup: number.saturating_sub(1), queue_family: 0 };
-    Graph { events: lines.collect(), agents: (0..4).map(agent).collect(), ..Graph::default() }
+    Graph { events: lines.map(Arc::new).collect(), agents: (0..4).map(agent).collect(), ..Graph::default() }
 }
 
 fn variants() -> [Variant; 2] {

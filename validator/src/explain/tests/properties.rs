@@ -1,5 +1,7 @@
 //! Explanations of random graphs: they say what the model says.
 
+use std::sync::Arc;
+
 use std::time::Instant;
 
 use proptest::prelude::*;
@@ -88,7 +90,7 @@ fn any_graph() -> impl Strategy<Value = (String, Graph)> {
         for id in 0..graph.events.len() {
             let event = &graph.events[id];
             if !event.reads() {
-                graph.events[id].sources.clear();
+                Arc::make_mut(&mut graph.events[id]).sources.clear();
                 continue;
             }
             // The write that the text names, or the one before; per unit only where it writes that.
@@ -104,7 +106,7 @@ fn any_graph() -> impl Strategy<Value = (String, Graph)> {
                 }
                 Some(Source::Initial | Source::Pending) | None => Source::Initial,
             });
-            graph.events[id].sources = sources.collect();
+            Arc::make_mut(&mut graph.events[id]).sources = sources.collect();
         }
         (text, graph)
     })

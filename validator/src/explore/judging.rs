@@ -1,0 +1,211 @@
+//! What the model says of the graphs that a search grows.
+
+use std::sync::Arc;
+
+use super::search::{Found, Search};
+use super::state::State;
+use super::Races;
+use crate::model::consistency::{self, DataRace, FinalValues, Judge};
+use crate::model::graph::{Graph, Unit};
+use crate::model::growing::Growing;
+use crate::model::relation::Relation;
+use crate::model::release_sequence::{self, Sequences};
+use crate::model::vulkan::{self, Relations};
+
+/// What the model says of a graph.
+pub(super) enum Judgement {
+    Inconsistent,
+    Racy(DataRace),
+    Fine,
+}
+
+/// A complete graph that is an execution, with one way to order what its relations depend on.
+pub(super) enum Execution {
+    Grown(Arc<Growing>),
+    Derived(Arc<Relations>),
+}
+
+impl Execution {
+    /// Synchronizes-with, where a graph does not tell it by itself.
+    pub(super) fn told(&self) -> Option<&Relation> {
+        match self {
+            Execution::Grown(_) => None,
+            Execution::Derived(relations) => {
+                relations.modification_order.as_ref().map(|_| &relations.synchronizes_with)
+            }
+        }
+    }
+}
+
+impl Search<'_> {
+    /// The relations of a graph that may still grow.
+    pub(super) fn relations(&self, graph: &Graph) -> Relations {
+        let sequences = match self.knowledge.orders_matter {
+            true => Sequences::Certain,
+            false => Sequences::ReadsFrom,
+        };
+        vulkan::relations_with(graph, self.context.settings.variant, sequences)
+    }
+
+    /// Whether the graph is an execution so far.
+    pub(super) fn judge(&self, state: &mut State, found: &mut Found) -> Judgement {
+        let variant = self.context.settings.variant;
+        let orders_matter = self.knowledge.orders_matter;
+        if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+            found.discoveries.orders_matter = true;
+            state.dirty = true;
+            return Judgement::Fine;
+        }
+        let races_count = self.context.settings.races == Races::Undefined && !orders_matter;
+        if self.grow(state) {
+            return self.judge_grown(state, races_count, found);
+        }
+        if self.context.budget.charge(state.graph.events.len(), 0) {
+            return Judgement::Inconsistent;
+        }
+        let relations = Arc::new(self.relations(&state.graph));
+        let judge = Judge { graph: &state.graph, relations: &relations, variant };
+        if self.context.settings.axioms && !judge.is_consistent() {
+            return Judgement::Inconsistent;
+        }
+        if races_count && state.pending.is_empty() {
+            if let Some(race) = judge.data_races().first() {
+                return Judgement::Racy(*race);
+            }
+        }
+        state.judged = Some((state.graph.events.len(), relations));
+        Judgement::Fine
+    }
+
+    /// Brings the growing relations up to the graph. False where it has none.
+    pub(super) fn grow(&self, state: &mut State) -> bool {
+        let Some(growing) = &mut state.growing else { return false };
+        let is_grown = !self.knowledge.orders_matter && Arc::make_mut(growing).extend(&state.graph);
+        if !is_grown {
+            state.growing = None;
+        }
+        is_grown
+    }
+
+    fn judge_grown(&self, state: &mut State, races_count: bool, found: &mut Found) -> Judgement {
+        let Some(growing) = &mut state.growing else { return Judgement::Fine };
+        let judgement = match Arc::make_mut(growing).is_consistent() {
+            false => Judgement::Inconsistent,
+            true => match growing.data_race().filter(|_| races_count) {
+                Some(race) => Judgement::Racy(race),
+                None => Judgement::Fine,
+            },
+        };
+        if self.context.settings.verify_engine {
+            self.verify(&state.graph, races_count, &judgement, found);
+        }
+        judgement
+    }
+
+    /// Holds a judgement against the relations as the specification declares them (`--verify-engine`).
+    fn verify(&self, graph: &Graph, races_count: bool, judgement: &Judgement, found: &mut Found) {
+        let variant = self.context.settings.variant;
+        let relations = self.relations(graph);
+        let judge = Judge { graph, relations: &relations, variant };
+        let agrees = match judgement {
+            Judgement::Inconsistent => !judge.is_consistent(),
+            Judgement::Racy(race) => judge.is_consistent() && judge.data_races().first() == Some(race),
+            Judgement::Fine => judge.is_consistent() && !(races_count && !judge.data_races().is_empty()),
+        };
+        if !agrees {
+            found.disagree("whether a graph is an execution");
+        }
+    }
+
+    /// The ways in which the graph is an execution as it is: several where its relations depend on scoped
+    /// modification order, none where it is no execution.
+    pub(super) fn executions(&self, state: &mut State, found: &mut Found) -> Vec<Execution> {
+        let orders_matter = self.knowledge.orders_matter;
+        if let Some(relations) = judged(state).filter(|_| !orders_matter) {
+            return vec![Execution::Derived(relations.clone())];
+        }
+        if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+            found.discoveries.orders_matter = true;
+            found.stop = true;
+            return Vec::new();
+        }
+        if self.grow(state) {
+            return match (self.judge_grown(state, false, found), &state.growing) {
+                (Judgement::Fine, Some(growing)) => vec![Execution::Grown(growing.clone())],
+                _ => Vec::new(),
+            };
+        }
+        if self.context.budget.charge(state.graph.events.len(), 0) {
+            return Vec::new();
+        }
+        let variant = self.context.settings.variant;
+        if !self.context.settings.axioms {
+            return vec![Execution::Derived(Arc::new(vulkan::relations(&state.graph, variant)))];
+        }
+        match consistency::executions(&state.graph, variant) {
+            Some(executions) => executions.into_iter().map(|r| Execution::Derived(Arc::new(r))).collect(),
+            None => {
+                found.bounded.get_or_insert_with(|| "orders of atomic writes".to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    /// A race that counts, in some of these executions.
+    pub(super) fn race(&self, state: &State, executions: &[Execution]) -> Option<DataRace> {
+        if self.context.settings.races == Races::Keep {
+            return None;
+        }
+        let variant = self.context.settings.variant;
+        executions.iter().find_map(|execution| match execution {
+            Execution::Grown(growing) => growing.data_race(),
+            // What was judged as it is has none.
+            Execution::Derived(_) if judged(state).is_some() && !self.knowledge.orders_matter => None,
+            Execution::Derived(relations) => {
+                Judge { graph: &state.graph, relations, variant }.data_races().first().copied()
+            }
+        })
+    }
+
+    /// What a host read after the dispatch may see.
+    pub(super) fn final_values(
+        &self,
+        graph: &Graph,
+        execution: &Execution,
+        observed: &dyn Fn(Unit) -> bool,
+        found: &mut Found,
+    ) -> Vec<FinalValues> {
+        let variant = self.context.settings.variant;
+        match execution {
+            Execution::Derived(relations) => Judge { graph, relations, variant }.final_values(observed),
+            Execution::Grown(growing) => {
+                let values = growing.final_values(graph, observed);
+                if self.context.settings.verify_engine {
+                    let relations = vulkan::relations(graph, variant);
+                    if values != (Judge { graph, relations: &relations, variant }).final_values(observed) {
+                        found.disagree("final values");
+                    }
+                }
+                values
+            }
+        }
+    }
+
+    /// What to remark on an execution.
+    pub(super) fn remarks(&self, graph: &Graph, execution: &Execution) -> Vec<u32> {
+        let Some(remark) = self.context.settings.remark else { return Vec::new() };
+        let variant = self.context.settings.variant;
+        match execution {
+            Execution::Derived(relations) => remark(&Judge { graph, relations, variant }),
+            Execution::Grown(_) => {
+                remark(&Judge { graph, relations: &vulkan::relations(graph, variant), variant })
+            }
+        }
+    }
+}
+
+/// The relations of the graph if it was judged as it is, races included.
+fn judged(state: &State) -> Option<&Arc<Relations>> {
+    let (events, relations) = state.judged.as_ref()?;
+    (*events == state.graph.events.len()).then_some(relations)
+}

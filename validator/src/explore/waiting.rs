@@ -1,0 +1,108 @@
+//! Who may release a waiting read, and whether cycles of load buffering can go through it.
+//!
+//! A waiting read takes its value from a write to come, of an invocation that may itself wait. Where
+//! nobody who can go on releases it, the executions behind it need a cycle of program order, reads-from and
+//! barriers among those who wait. If all reads of the cycle are of one unit that has one reference, each
+//! program-order step of it is location order, which the acyclicity axiom forbids.
+
+use smallvec::SmallVec;
+
+use super::barriers::is_at_barrier;
+use super::search::{Found, Search};
+use super::state::{self, State};
+use crate::model::graph::Unit;
+use crate::model::relation::Relation;
+
+/// The invocations that wait, and for what.
+struct Waiting {
+    /// Per invocation, the units whose writes to come would release it.
+    units: Vec<SmallVec<[Unit; 2]>>,
+    /// Waits for a write.
+    reads: Vec<bool>,
+    /// Can go on without anybody's help.
+    is_free: Vec<bool>,
+    /// Row `a`: who may release `a`, and who may release those.
+    released_by: Relation,
+}
+
+impl Search<'_> {
+    /// The waiting reads through which a cycle of load buffering may go.
+    pub(super) fn buffered_loads(&self, state: &State, found: &mut Found) -> Vec<usize> {
+        let waiting = self.waiting(state, None, found);
+        (0..state.threads.len())
+            .filter(|index| waiting.reads[*index] && self.in_cycle(state, &waiting, *index))
+            .collect()
+    }
+
+    /// Whether a read may wait: something can still release it, and all others that wait.
+    pub(super) fn can_be_released(&self, state: &State, reader: usize, found: &mut Found) -> bool {
+        let waiting = self.waiting(state, Some(reader), found);
+        (0..state.threads.len()).all(|index| {
+            !waiting.reads[index]
+                || index != reader
+                    && self.reader(state, index).is_some_and(|other| self.is_spinning(state, &other))
+                || std::iter::once(index)
+                    .chain(waiting.released_by.row(index))
+                    .any(|other| waiting.is_free[other] || self.in_cycle(state, &waiting, other))
+        })
+    }
+
+    /// Who waits, if `also` does, too.
+    fn waiting(&self, state: &State, also: Option<usize>, found: &mut Found) -> Waiting {
+        let count = state.threads.len();
+        let mut waiting = Waiting {
+            units: vec![SmallVec::new(); count],
+            reads: vec![false; count],
+            is_free: vec![false; count],
+            released_by: Relation::new(count),
+        };
+        for index in 0..count {
+            let thread = &state.threads[index];
+            let since = thread.waits_since.filter(|since| !self.has_new_source(state, index, *since));
+            waiting.reads[index] = since.is_some() || also == Some(index);
+            let stands = waiting.reads[index] || is_at_barrier(&thread.status) || thread.status.is_over();
+            waiting.is_free[index] = !stands;
+            if waiting.reads[index] {
+                let units = self
+                    .reader(state, index)
+                    .and_then(|reader| state::units_of(reader.access, reader.memory, self.knowledge, |_| {}));
+                waiting.units[index] = units.into_iter().flatten().map(|(unit, _)| unit).collect();
+                let keys = waiting.units[index].iter().map(|unit| self.knowledge.key(*unit));
+                found.discoveries.wanted_writers.extend(keys);
+            }
+        }
+        for index in 0..count {
+            for other in (0..count).filter(|other| *other != index) {
+                let releases = match waiting.reads[index] {
+                    true => waiting.units[index].iter().any(|unit| self.may_write(state, other, *unit, None)),
+                    // Whoever may still come to where it stands.
+                    false => {
+                        is_at_barrier(&state.threads[index].status) && !state.threads[other].status.is_over()
+                    }
+                };
+                if releases {
+                    waiting.released_by.insert(index, other);
+                }
+            }
+        }
+        waiting.released_by.close();
+        waiting
+    }
+
+    /// Whether an invocation is in a cycle of those who release each other that the axioms may allow.
+    fn in_cycle(&self, state: &State, waiting: &Waiting, index: usize) -> bool {
+        let released_by = &waiting.released_by;
+        let reads_again = |reader: usize| {
+            // Through another reference it may release itself.
+            self.reader(state, reader).is_some_and(|reader| !self.has_one_reference(reader.memory))
+        };
+        if waiting.reads[index] && (reads_again(index) || !self.context.settings.axioms) {
+            return true;
+        }
+        let members = || released_by.row(index).filter(|other| released_by.contains(*other, index));
+        let first = waiting.units[index].first();
+        members().any(|other| {
+            !waiting.reads[other] || waiting.units[other].len() > 1 || waiting.units[other].first() != first
+        })
+    }
+}
