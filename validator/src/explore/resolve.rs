@@ -175,8 +175,9 @@ impl Search<'_> {
                 return;
             }
             if !self.is_admitted(state, reader, spans, &event, assignment) {
-                found.discarded += 1;
-            } else if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
+                return;
+            }
+            if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
                 found.blocked += 1;
             } else {
                 choices.push(assignment.into());
@@ -291,7 +292,7 @@ impl Search<'_> {
         }
         if self.is_spinning(state, reader) {
             return self.can_be_released(state, reader.index, found)
-                || self.may_spin_for_ever(state, reader.index, found);
+                || self.may_spin_for_ever(state, reader, found);
         }
         self.others_may_write(state, reader, spans, found) && self.can_be_released(state, reader.index, found)
     }

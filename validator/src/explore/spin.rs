@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::resolve::Reader;
 use super::search::{Found, Search};
 use super::state::{self, Arrival, State, Status};
 use crate::behaviour::VolatileAccess;
@@ -12,9 +13,6 @@ use crate::ir::LoopId;
 use crate::model::consistency::Judge;
 use crate::model::graph::{EventId, Kind, Source, Unit};
 use crate::value::Byte;
-
-/// Latest writes of a unit that a read that starts to wait is asked about.
-const MAX_LATEST: usize = 8;
 
 /// Stops of one iteration before a simulation gives up.
 const MAX_STOPS: usize = 10_000;
@@ -136,21 +134,28 @@ impl Search<'_> {
     /// Whether a waiting read spins, and goes on spinning when it sees the latest writes: the first ones, where
     /// a unit has several.
     pub(super) fn spins_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
-        self.spins_on(state, index, 0, found)
+        let spins = self.reader(state, index).is_some_and(|reader| self.is_spinning(state, &reader));
+        spins && self.spins_on(state, index, 0, &self.latest_writes(state), found)
     }
 
-    /// Whether a read that starts to wait may spin for ever if nobody writes any more.
-    pub(super) fn may_spin_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
-        (0..MAX_LATEST).any(|choice| self.spins_on(state, index, choice, found))
-    }
-
-    /// Whether a read spins, and goes on spinning when it sees the latest write of this number.
-    fn spins_on(&self, state: &State, index: usize, choice: usize, found: &mut Found) -> bool {
-        let Some(reader) = self.reader(state, index) else { return false };
-        if !self.is_spinning(state, &reader) {
-            return false;
-        }
+    /// Whether a spinning read may spin for ever if nobody writes any more.
+    pub(super) fn may_spin_for_ever(&self, state: &State, reader: &Reader, found: &mut Found) -> bool {
         let latest = self.latest_writes(state);
+        let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
+        let ways = spans.into_iter().flatten().map(|(unit, _)| latest(unit).len()).max().unwrap_or(0);
+        // What follows in the iteration may have more.
+        (0..ways.max(1)).any(|choice| self.spins_on(state, reader.index, choice, &latest, found))
+    }
+
+    /// Whether a spinning read goes on spinning when it sees the latest write of this number of each unit.
+    fn spins_on(
+        &self,
+        state: &State,
+        index: usize,
+        choice: usize,
+        latest: &dyn Fn(Unit) -> Vec<EventId>,
+        found: &mut Found,
+    ) -> bool {
         let pick = |unit| {
             let writes = latest(unit);
             writes.get(choice).or(writes.last()).copied()

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use std::time::Instant;
-
 use proptest::prelude::*;
 
 use super::{assert_derivations_agree, graph, is_execution, Letters};
@@ -174,20 +172,17 @@ fn token_ring(events: usize) -> Graph {
     graph(&lines.join("\n"))
 }
 
-/// Large graphs are explained at once, or only told.
+/// Races in large graphs are explained, or only told: the search for repairs comes to an end.
 #[test]
-fn explaining_takes_no_time() {
+fn large_graphs_are_explained_or_told() {
     for events in [12, 16, 24, 32, 48, 64, 96, 128, 256] {
         let graph = token_ring(events);
         let variant = Variant::default();
         let relations = vulkan::relations(&graph, variant);
         let races = Judge { graph: &graph, relations: &relations, variant }.data_races();
         for race in races.iter().step_by(races.len() / 4 + 1) {
-            let start = Instant::now();
-            let explanation = crate::explain::race(&graph, *race, variant, &Letters);
-            let took = start.elapsed();
-            // A tenth of a second is meant; machines differ.
-            assert!(took.as_secs() < 2, "{events} events: {took:?}: {explanation}");
+            let explanation = crate::explain::race(&graph, *race, variant, &Letters).to_string();
+            assert!(explanation.contains(" not ordered"), "{events} events: {explanation}");
         }
     }
 }
