@@ -209,7 +209,7 @@ impl Knowledge {
     /// The same, where nothing is known to be shared, with the accesses of a suspect noted.
     pub(super) fn suspecting(&self, suspect: Suspect) -> Knowledge {
         let units = vec![(suspect.memory, suspect.start)];
-        Knowledge { units, suspect: Some(suspect), ..self.clone() }
+        Knowledge { units: units.into(), suspect: Some(suspect), ..self.clone() }
     }
 
     /// Where all units lie, by number.

@@ -7,6 +7,8 @@
 //! barriers as events, and the model is asked about pairs of invocations alone: a race of a thousand
 //! invocations needs no graph of all of them. What is not found so is left to the search.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
 use super::events;
@@ -90,7 +92,7 @@ impl Notes<'_> {
                 event.read = smallvec![value];
             }
         }
-        self.graph.events.push(event);
+        self.graph.events.push(Arc::new(event));
     }
 }
 
@@ -103,7 +105,7 @@ impl Search<'_> {
             return false;
         }
         for (id, event) in graph.events.iter().enumerate().skip(since) {
-            let conflicts = |other: &&Event| {
+            let conflicts = |other: &&Arc<Event>| {
                 other.agent != event.agent && other.accesses() && (other.writes() || event.writes())
             };
             for other in graph.events[..id].iter().rev().filter(conflicts).take(CANDIDATES) {
