@@ -249,10 +249,11 @@ fn pairs_get_their_verdicts() {
     check_pairs(&[]);
 }
 
-/// Each module is compared with itself first, with every shortcut off; the verdict stays.
+/// Each module is compared with itself first, with every shortcut off, and every judgement of the search with
+/// the declared relations; the verdict stays.
 #[test]
 fn modules_refine_themselves() {
-    check_pairs(&["--self-check"]);
+    check_pairs(&["--self-check", "--verify-engine"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::operations::{implied, makes_available, makes_visible};
 use super::relation::Relation;
 use super::release_sequence::Sequences;
 use super::vulkan::{self, Variant};
-use crate::event::ClassSet;
+use crate::event::{ClassSet, Scope};
 
 /// The relations of a graph so far.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Growing {
     /// The release operations that an acquire operation at (or an acquire barrier after) an atomic read
     /// synchronizes with, and whether it heads the release sequence itself: (read, release, head).
     observed: Vec<(EventId, EventId, bool)>,
+    /// The control barriers, by instance.
+    barriers: Vec<Arc<[Arrival]>>,
     /// Per agent, whether something synchronizes with one of its events.
     synchronized: Vec<bool>,
     /// All semantics that occur.
@@ -54,6 +56,21 @@ pub struct Growing {
     race: Option<DataRace>,
 }
 
+/// An invocation's event at a control barrier, with the release barriers at or before it.
+#[derive(Debug)]
+struct Arrival {
+    event: usize,
+    execution: Scope,
+    releases: SmallVec<[usize; 4]>,
+}
+
+impl Arrival {
+    fn of(graph: &Graph, event: usize) -> Option<Self> {
+        let Kind::Barrier { execution, .. } = graph.events[event].kind else { return None };
+        Some(Arrival { event, execution, releases: vulkan::releases_up_to(graph, event) })
+    }
+}
+
 impl Growing {
     /// Those of the empty graph with the agents of `graph`.
     pub fn new(graph: &Graph, variant: Variant) -> Self {
@@ -66,6 +83,7 @@ impl Growing {
             operation_of: Vec::new(),
             synchronizes_with: Vec::new(),
             observed: Vec::new(),
+            barriers: Vec::new(),
             synchronized: vec![false; graph.agents.len()],
             semantics: SmallVec::new(),
             inter_thread: SmallVec::new(),
@@ -118,6 +136,9 @@ impl Growing {
     /// order, and needs no relation.
     fn append(&mut self, graph: &Graph, last: usize) {
         let first_pair = self.synchronizes_with.len();
+        if matches!(graph.events[self.len].kind, Kind::Barrier { .. }) {
+            self.barriers.push((self.len..last).filter_map(|id| Arrival::of(graph, id)).collect());
+        }
         for id in self.len..last {
             self.synchronize(graph, id);
         }
@@ -225,8 +246,25 @@ impl Growing {
                     add(*release);
                 }
             }
-            for release in vulkan::releases_through_barriers(graph, id) {
-                add(release as EventId);
+            let own = |arrival: &&Arrival| {
+                let d = &graph.events[arrival.event];
+                let covered = arrival.event != id && d.acquires() && vulkan::covers(d, event);
+                d.agent == event.agent && !covered
+            };
+            for (instance, d) in self.barriers.iter().filter_map(|all| Some((all, all.iter().find(own)?))) {
+                for c in instance.iter().filter(|c| c.event != d.event) {
+                    let other = &graph.events[c.event];
+                    if other.agent == event.agent
+                        || !graph.in_scope_instance(other.agent, c.execution, event.agent)
+                    {
+                        continue;
+                    }
+                    for release in &c.releases {
+                        if graph.in_each_others_scope(&graph.events[*release], event) {
+                            add(*release as EventId);
+                        }
+                    }
+                }
             }
         }
         if self.synchronizes_with.len() > first {

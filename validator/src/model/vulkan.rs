@@ -169,32 +169,6 @@ pub(super) fn releases_before(graph: &Graph, x: usize) -> SmallVec<[usize; 8]> {
     releases
 }
 
-/// The release barriers that synchronize with acquire barrier `b` by way of control barriers.
-pub(super) fn releases_through_barriers(graph: &Graph, b: usize) -> SmallVec<[usize; 8]> {
-    let events = &graph.events;
-    let acquire = &events[b];
-    let mut found = SmallVec::new();
-    for (id, d) in events[..=b].iter().enumerate() {
-        let Kind::Barrier { instance, .. } = d.kind else { continue };
-        let covered = id != b && d.acquires() && covers(d, acquire);
-        if d.agent != acquire.agent || covered {
-            continue;
-        }
-        for (i, c) in events.iter().enumerate() {
-            let Kind::Barrier { instance: other, execution } = c.kind else { continue };
-            if other != instance
-                || c.agent == d.agent
-                || !graph.in_scope_instance(c.agent, execution, d.agent)
-            {
-                continue;
-            }
-            let releases = releases_up_to(graph, i).into_iter();
-            found.extend(releases.filter(|a| graph.in_each_others_scope(&events[*a], acquire)));
-        }
-    }
-    found
-}
-
 /// Release barrier, control barrier, acquire barrier.
 fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
     let events = &graph.events;
@@ -228,7 +202,7 @@ fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
 
 /// Release barriers at or before a control barrier. Where the control barrier itself releases at
 /// least as much, earlier ones add nothing: each inter-thread-happens-before it.
-fn releases_up_to(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
+pub(super) fn releases_up_to(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
     let c = &graph.events[barrier];
     let candidates = graph.events[..=barrier].iter().enumerate().filter(|(id, a)| {
         let covered = *id != barrier && c.releases() && covers(c, a);
@@ -248,7 +222,7 @@ fn acquires_from(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
 }
 
 /// Whether the barrier orders all that the other one does, for at least as many invocations.
-fn covers(barrier: &Event, other: &Event) -> bool {
+pub(super) fn covers(barrier: &Event, other: &Event) -> bool {
     barrier.scope >= other.scope && barrier.semantics.contains(other.semantics)
 }
 
