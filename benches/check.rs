@@ -44,7 +44,8 @@ fn whole_process(criterion: &mut Criterion) {
 /// `spirv-tv check` of a reduction in Workgroup memory against its `-O` result, at growing local sizes.
 fn reductions(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["reduction", "reduction-float"] {
+    // -O leaves the first two as they are, and inlines the third one's functions.
+    for name in ["reduction", "reduction-float", "reduction-functions"] {
         let before = root().join(format!("benches/modules/{name}.spvasm"));
         let words = assemble(&std::fs::read_to_string(&before).unwrap(), Some(TargetEnv::Vulkan1_3)).unwrap();
         let options = OptimizeOptions { target_env: TargetEnv::Vulkan1_3, ..OptimizeOptions::default() };

@@ -39,6 +39,22 @@ pub struct Dispatch {
     pub acceleration_structures: Vec<(u64, AccelerationStructure)>,
 }
 
+impl Dispatch {
+    /// What each location space holds at first, by its number: the longest of the objects in it.
+    pub fn initial_memory(&self) -> Vec<Vec<Byte>> {
+        let spaces = self.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
+        let mut memory: Vec<Vec<Byte>> = vec![Vec::new(); spaces as usize];
+        for object in &self.objects {
+            if let Some(space) = memory.get_mut(object.memory as usize) {
+                if space.len() < object.initial.len() {
+                    space.clone_from(&object.initial);
+                }
+            }
+        }
+        memory
+    }
+}
+
 /// A piece of memory that several invocations may reach.
 #[derive(Clone, Debug)]
 pub struct Object {

@@ -8,6 +8,7 @@ mod outcomes;
 mod pair;
 mod prepare;
 mod result;
+mod run;
 mod self_check;
 mod source;
 mod watch;

@@ -5,18 +5,16 @@ use std::time::{Duration, Instant};
 
 use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
-use super::intervals::{self, IntervalSide, Judgement, Tolerance};
-use super::options::{CheckOptions, Floats, Legacy};
+use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
-use super::result::{CheckReport, Explored, LegacyRun, Role, Run, UnsupportedConstruct};
+use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct};
+use super::run::{Pair, Runner};
 use super::self_check::self_check;
 use super::watch::Watch;
-use crate::behaviour::Produced;
-use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON};
+use crate::compare::Verdict;
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
-use crate::explain::{self, New};
-use crate::explore::{self, Races, Settings};
+use crate::explore::{Races, Settings};
 use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
 use crate::launch::inputs::DEFAULT_INPUTS;
 use crate::launch::{Input, Launch, Size3};
@@ -38,8 +36,11 @@ pub fn check(
         before,
         after,
         options,
-        watch,
-        deadline: options.bounds.timeout.map(|timeout| Instant::now() + timeout),
+        runner: Runner {
+            options,
+            watch,
+            deadline: options.bounds.timeout.map(|timeout| Instant::now() + timeout),
+        },
         found: Found::default(),
     };
     for module in [before, after] {
@@ -61,17 +62,6 @@ const DEAR: u64 = 1_000;
 
 /// What follows the name of an input in the run whose matrix accesses are displaced.
 const DISPLACED: &str = ", matrices displaced";
-
-/// Invocations from which on the search for racy executions may take long.
-const SUSPECTS_FROM: usize = 64;
-
-/// Rounds in which the modules exchange produced values, before the result counts as bounded.
-const MAX_SPECULATION_ROUNDS: usize = 8;
-
-/// Whether `known` has everything of `other`.
-fn covers(known: &Produced, other: &Produced) -> bool {
-    other.iter().all(|(place, values)| known.get(place).is_some_and(|known| known.is_superset(values)))
-}
 
 /// Executions that a run visited.
 fn explored(run: &Run) -> u64 {
@@ -97,8 +87,7 @@ struct Checker<'a> {
     before: &'a Module,
     after: &'a Module,
     options: &'a CheckOptions,
-    watch: &'a Watch,
-    deadline: Option<Instant>,
+    runner: Runner<'a>,
     found: Found,
 }
 
@@ -216,7 +205,7 @@ impl Checker<'_> {
         if self.options.self_check {
             self.self_checks(&pair);
         }
-        let mut run = self.run(&pair, input);
+        let mut run = self.runner.run(&pair, input);
         let racy =
             run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
         let legacy = matches!(before.memory_model, MemoryModel::Glsl450 | MemoryModel::Simple);
@@ -248,7 +237,7 @@ impl Checker<'_> {
         input.name += DISPLACED;
         let name = format!("{}, input '{}'", before.entry.name, input.name);
         let pair = Pair { before, after, before_dispatch, after_dispatch, name };
-        let run = self.run(&pair, input);
+        let run = self.runner.run(&pair, input);
         let violates = run.comparison.verdict == Verdict::Violates;
         self.found.runs.push(run);
         Ok(violates)
@@ -275,154 +264,15 @@ impl Checker<'_> {
 
     fn self_checks(&mut self, pair: &Pair<'_>) {
         for (role, side) in [(Role::Before, pair.before_side()), (Role::After, pair.after_side())] {
-            self.watch.enter(format!("{}: {} against itself", pair.name, role.name()));
-            let settings = Settings { stop_at_undefined: false, ..self.settings() };
-            let result = self_check(side.program, side.dispatch, &settings, &self.compare_options());
+            self.runner.watch.enter(format!("{}: {} against itself", pair.name, role.name()));
+            let settings = Settings { stop_at_undefined: false, ..self.runner.settings() };
+            let result = self_check(side.program, side.dispatch, &settings, &self.runner.compare_options());
             match result {
                 Ok(()) => {}
                 Err(failure) if failure.undecided => self.found.warnings.push(failure.told(role)),
                 Err(failure) => self.found.failures.push(failure.told(role)),
             }
         }
-    }
-
-    fn run(&self, pair: &Pair<'_>, input: Input) -> Run {
-        let mut before = self.explore(pair, Role::Before, &Produced::new());
-        let options = self.compare_options();
-        let undefined = refines(before.side(), before.side(), &options).verdict == Verdict::Vacuous;
-        if undefined {
-            let comparison = refines(before.side(), before.side(), &options);
-            return Run {
-                entry: pair.before.entry.name.clone(),
-                input,
-                comparison,
-                before,
-                after: None,
-                why: None,
-                reverse: None,
-                legacy: None,
-            };
-        }
-        let mut after = self.explore(pair, Role::After, &before.behaviours.produced);
-        self.speculate_to_fixed_point(pair, &mut before, &mut after);
-        let comparison = self.compare(pair, &before, &after, false);
-        let why = self.explanation(pair, &comparison, &after);
-        let reverse = self.options.both_ways.then(|| self.compare(pair, &before, &after, true));
-        Run {
-            entry: pair.before.entry.name.clone(),
-            input,
-            comparison,
-            before,
-            after: Some(after),
-            why,
-            reverse,
-            legacy: None,
-        }
-    }
-
-    /// Compares the behaviours, and where floats alone keep that from deciding, what they may be.
-    /// `swapped`: before against after.
-    fn compare(&self, pair: &Pair<'_>, before: &Explored, after: &Explored, swapped: bool) -> Comparison {
-        let (old, new) = if swapped { (after, before) } else { (before, after) };
-        let options = self.compare_options();
-        let mut comparison = refines(old.side(), new.side(), &options);
-        let tolerance = match self.options.floats {
-            Floats::Exact => return comparison,
-            Floats::Spec => Tolerance::Permitted,
-            Floats::Ulp(units) => Tolerance::Units(units),
-        };
-        let floats_alone = comparison.reasons.len() == 1 && comparison.reasons[0].starts_with(FLOAT_REASON);
-        if !floats_alone {
-            return comparison;
-        }
-        self.watch.enter(format!("{}: intervals of floats", pair.name));
-        match intervals::judge(pair.explored(old), pair.explored(new), &comparison, tolerance) {
-            Judgement::Unknown => {}
-            Judgement::Permitted => {
-                comparison.verdict = Verdict::Refines;
-                comparison.violation = None;
-                comparison.reasons.clear();
-                let told = match tolerance {
-                    Tolerance::Permitted => {
-                        "floats differ in bits that the environment leaves open".to_owned()
-                    }
-                    Tolerance::Units(units) => {
-                        format!("floats differ by at most {units} units in the last place")
-                    }
-                };
-                comparison.notes.push(told);
-            }
-            Judgement::Violates(difference) => {
-                let exact = CompareOptions { open_floats: false, ..options };
-                comparison = refines(old.side(), new.side(), &exact);
-                if let (Some(violation), Some(difference)) = (&mut comparison.violation, difference) {
-                    violation.difference = Some(difference);
-                }
-            }
-        }
-        comparison
-    }
-
-    /// What one module produces the other one's reads may speculate: searches are run again until
-    /// nothing new is produced.
-    fn speculate_to_fixed_point(&self, pair: &Pair<'_>, before: &mut Explored, after: &mut Explored) {
-        for _ in 0..MAX_SPECULATION_ROUNDS {
-            let mut again = false;
-            for role in [Role::Before, Role::After] {
-                let (own, other) = match role {
-                    Role::Before | Role::Module => (&mut *before, &*after),
-                    Role::After => (&mut *after, &*before),
-                };
-                if own.behaviours.speculates && !covers(&own.behaviours.produced, &other.behaviours.produced)
-                {
-                    let found = self.explore(pair, role, &other.behaviours.produced);
-                    again |= found.behaviours.produced != own.behaviours.produced;
-                    *own = found;
-                }
-            }
-            if !again {
-                return;
-            }
-        }
-        for side in [before, after] {
-            let bound = "the rounds of speculation between the modules";
-            side.behaviours.bounded.get_or_insert_with(|| bound.to_owned());
-        }
-    }
-
-    fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
-        let behaviours = &after.behaviours;
-        let (witness, new) = match comparison.violation.as_ref()?.subject {
-            Subject::Outcome(index) => {
-                let (outcome, witness) = behaviours.outcomes.get(index)?;
-                (witness, New::Outcome(outcome))
-            }
-            Subject::Undefined(index) => {
-                let (undefined, witness) = behaviours.undefined.get(index)?;
-                let race = undefined.kind == UndefinedKind::DataRace;
-                (witness, if race { New::Race } else { New::Undefined })
-            }
-        };
-        self.watch.enter(format!("{}: explaining", pair.name));
-        explain::why(pair.before_side(), &pair.after_dispatch, witness, new, &self.settings())
-    }
-
-    fn explore(&self, pair: &Pair<'_>, role: Role, speculate: &Produced) -> Explored {
-        self.watch.enter(format!("{}: {}", pair.name, role.name()));
-        let (program, dispatch) = match role {
-            Role::Before | Role::Module => (pair.before, &pair.before_dispatch),
-            Role::After => (pair.after, &pair.after_dispatch),
-        };
-        // One undefined behaviour decides, unless some are ignored.
-        let settings = Settings {
-            // That of after is explained by what before does: the search finds it with all that belongs to it.
-            suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
-            stop_at_undefined: !self.options.both_ways && self.options.ignore.is_empty(),
-            speculate: speculate.clone(),
-            ..self.settings()
-        };
-        let behaviours = explore::explore(program, dispatch, &settings);
-        Explored::new(role, program, dispatch.clone(), behaviours, self.options.variant)
     }
 
     /// The run with every access coherent, where before has no race then.
@@ -438,26 +288,13 @@ impl Checker<'_> {
         let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(None) };
         let name = format!("{}, input '{}', legacy coherent", before.entry.name, input.name);
         let pair = Pair { before, after, before_dispatch, after_dispatch, name };
-        let run = self.run(&pair, input.clone());
+        let run = self.runner.run(&pair, input.clone());
         // Another undefined behaviour may hide a race, and says nothing either.
         let decided = run.comparison.verdict != Verdict::Vacuous;
         Ok(decided.then(|| LegacyRun {
             verdict: run.comparison.verdict,
             kind: run.comparison.violation.as_ref().map(|violation| violation.kind),
         }))
-    }
-
-    fn compare_options(&self) -> CompareOptions {
-        CompareOptions {
-            keep_races: self.options.races == Races::Keep,
-            strict_hangs: self.options.strict_hangs,
-            open_floats: self.options.floats != Floats::Exact,
-            ignore: self.options.ignore.clone(),
-        }
-    }
-
-    fn settings(&self) -> Settings {
-        self.options.settings(self.deadline, self.watch)
     }
 
     fn finish(self) -> CheckReport {
@@ -492,41 +329,6 @@ impl Checker<'_> {
             undistinguished,
             choices: Choices::of(self.options, launches, inputs),
         }
-    }
-}
-
-/// Two programs with their dispatches.
-struct Pair<'a> {
-    before: &'a Program,
-    after: &'a Program,
-    before_dispatch: Dispatch,
-    after_dispatch: Dispatch,
-    /// What it is called while it runs.
-    name: String,
-}
-
-impl Pair<'_> {
-    /// A side of the pair, as the intervals of its floats want it.
-    fn explored<'b>(&'b self, side: &'b Explored) -> IntervalSide<'b> {
-        let program = match side.role {
-            Role::Before | Role::Module => self.before,
-            Role::After => self.after,
-        };
-        IntervalSide { program, dispatch: &side.dispatch, behaviours: &side.behaviours }
-    }
-
-    fn before_side(&self) -> explain::Side<'_> {
-        explain::Side { program: self.before, dispatch: &self.before_dispatch }
-    }
-
-    fn after_side(&self) -> explain::Side<'_> {
-        explain::Side { program: self.after, dispatch: &self.after_dispatch }
-    }
-}
-
-impl Explored {
-    fn side(&self) -> Side<'_> {
-        Side { name: self.role.name(), behaviours: &self.behaviours, dispatch: &self.dispatch }
     }
 }
 

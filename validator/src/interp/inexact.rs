@@ -9,7 +9,10 @@
 
 use super::float::{to_double, Format};
 use super::machine::Machine;
-use crate::ir::{BinaryOp, ConvertOp, FloatModes, Inexact, Inst, InstId, MatrixOp, Op, Operand, UnaryOp};
+use crate::ir::{
+    BinaryKind, BinaryOp, ConvertOp, FloatBinary, FloatModes, Inexact, Inst, InstId, MatrixOp, Op, Operand,
+    UnaryOp,
+};
 use crate::value::Scalar;
 
 /// What role a value has in an operation.
@@ -94,16 +97,21 @@ impl Machine<'_> {
         }
     }
 
-    /// Records a binary operation if it is an inexact one of floats.
+    /// The operation that runs, if it is one of floats and not recorded yet: [`Machine::note_binary`] is for these.
     #[inline]
-    pub(super) fn note_binary(&mut self, inst: &Inst, op: BinaryOp, width: u8, values: [Scalar; 3]) {
-        if !op.is_of_floats() || self.is_recorded() {
-            return;
+    pub(super) fn unrecorded_float(&self, op: BinaryOp) -> Option<FloatBinary> {
+        match op.kind() {
+            BinaryKind::Float(op) => (!self.is_recorded()).then_some(op),
+            BinaryKind::IntegerDivision | BinaryKind::Other => None,
         }
+    }
+
+    /// Records a binary operation of floats if it is an inexact one.
+    pub(super) fn note_binary(&mut self, inst: &Inst, op: FloatBinary, width: u8, values: [Scalar; 3]) {
         let modes = self.program.modes.floats;
         let [a, b, result] = values;
         let inexact = match op {
-            BinaryOp::FAdd | BinaryOp::FSub | BinaryOp::FMul => {
+            FloatBinary::Add | FloatBinary::Subtract | FloatBinary::Multiply => {
                 let contracts = !inst.no_contraction || modes.fast_math;
                 let steady = is_tame(width, a) && is_tame(width, b);
                 let free = if contracts {
@@ -115,55 +123,10 @@ impl Machine<'_> {
                     || is_free(modes, width, b, Role::Operand)
                     || is_free(modes, width, result, Role::Result)
             }
-            BinaryOp::FDiv | BinaryOp::FRem | BinaryOp::FMod => true,
-            BinaryOp::FOrdEqual
-            | BinaryOp::FUnordEqual
-            | BinaryOp::FOrdNotEqual
-            | BinaryOp::FUnordNotEqual
-            | BinaryOp::FOrdLessThan
-            | BinaryOp::FUnordLessThan
-            | BinaryOp::FOrdGreaterThan
-            | BinaryOp::FUnordGreaterThan
-            | BinaryOp::FOrdLessThanEqual
-            | BinaryOp::FUnordLessThanEqual
-            | BinaryOp::FOrdGreaterThanEqual
-            | BinaryOp::FUnordGreaterThanEqual
-            | BinaryOp::LessOrGreater
-            | BinaryOp::Ordered
-            | BinaryOp::Unordered => {
+            FloatBinary::Divide | FloatBinary::Remainder | FloatBinary::Modulo => true,
+            FloatBinary::Compare | FloatBinary::Order => {
                 is_free(modes, width, a, Role::Compared) || is_free(modes, width, b, Role::Compared)
             }
-            BinaryOp::IAdd
-            | BinaryOp::ISub
-            | BinaryOp::IMul
-            | BinaryOp::Integer(_)
-            | BinaryOp::UDiv
-            | BinaryOp::SDiv
-            | BinaryOp::UMod
-            | BinaryOp::SRem
-            | BinaryOp::SMod
-            | BinaryOp::ShiftRightLogical
-            | BinaryOp::ShiftRightArithmetic
-            | BinaryOp::ShiftLeftLogical
-            | BinaryOp::BitwiseOr
-            | BinaryOp::BitwiseXor
-            | BinaryOp::BitwiseAnd
-            | BinaryOp::IEqual
-            | BinaryOp::INotEqual
-            | BinaryOp::UGreaterThan
-            | BinaryOp::SGreaterThan
-            | BinaryOp::UGreaterThanEqual
-            | BinaryOp::SGreaterThanEqual
-            | BinaryOp::ULessThan
-            | BinaryOp::SLessThan
-            | BinaryOp::ULessThanEqual
-            | BinaryOp::SLessThanEqual
-            | BinaryOp::LogicalEqual
-            | BinaryOp::LogicalNotEqual
-            | BinaryOp::LogicalOr
-            | BinaryOp::LogicalAnd
-            | BinaryOp::PtrEqual
-            | BinaryOp::PtrNotEqual => false,
         };
         if inexact {
             self.record(inst);
@@ -311,7 +274,7 @@ pub(super) fn is_multiple(width: u8, a: Scalar, unit: f64, most: f64) -> bool {
 }
 
 /// Whether the result of a sum, difference or product is not the exact one.
-pub(super) fn is_rounded(op: BinaryOp, width: u8, [a, b, result]: [Scalar; 3]) -> bool {
+pub(super) fn is_rounded(op: FloatBinary, width: u8, [a, b, result]: [Scalar; 3]) -> bool {
     if !(a.is_defined() && b.is_defined()) {
         return false;
     }
@@ -323,7 +286,7 @@ pub(super) fn is_rounded(op: BinaryOp, width: u8, [a, b, result]: [Scalar; 3]) -
     if !(a.is_finite() && b.is_finite()) {
         return false;
     }
-    if op == BinaryOp::FMul {
+    if op == FloatBinary::Multiply {
         let product = a * b;
         // Products of narrower formats are exact in 64 bits. Near the smallest doubles the error itself
         // would be lost.
@@ -331,7 +294,7 @@ pub(super) fn is_rounded(op: BinaryOp, width: u8, [a, b, result]: [Scalar; 3]) -
             width < 64 || a == 0.0 || b == 0.0 || product.abs() > 1e-280 && a.mul_add(b, -product) == 0.0;
         return !(exact && product == result);
     }
-    let b = if op == BinaryOp::FSub { -b } else { b };
+    let b = if op == FloatBinary::Subtract { -b } else { b };
     let sum = a + b;
     let from_b = sum - a;
     let error = (a - (sum - from_b)) + (b - from_b);

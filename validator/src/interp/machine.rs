@@ -67,10 +67,13 @@ impl<'a> Machine<'a> {
                 self.state.set(*dst, value);
             }
             Op::Binary { op, width, count, dst, a, b } => {
+                let of_floats = self.unrecorded_float(*op);
                 for i in 0..*count {
                     let (a, b) = (self.value(a.offset(i)), self.value(b.offset(i)));
                     let value = self.evaluated(evaluate::binary(*op, *width, a, b), line)?;
-                    self.note_binary(inst, *op, *width, [a, b, value]);
+                    if let Some(op) = of_floats {
+                        self.note_binary(inst, op, *width, [a, b, value]);
+                    }
                     self.state.set(dst + i, value);
                 }
             }

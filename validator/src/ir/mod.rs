@@ -5,6 +5,7 @@
 //! array or struct takes one component per leaf, in order; a pointer takes two
 //! (see [`Pointer`](crate::interp::Pointer)).
 
+mod arithmetic;
 mod communication;
 mod cooperative;
 mod dot;
@@ -20,6 +21,7 @@ mod subgroup;
 mod tensor;
 mod unused;
 
+pub use arithmetic::*;
 pub use communication::mark_communicating_loops;
 pub use cooperative::*;
 pub use dot::{DotSigns, IntegerDot};

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::inputs::Touched;
-use crate::dispatch::{Dispatch, Place};
+use crate::dispatch::{Dispatch, Object, Place};
 use crate::event::{Access, Atomicity, InstanceName, Scope, UndefinedKind};
 use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::ir::image::Position;
@@ -181,22 +181,13 @@ struct TrialMemory {
 
 impl TrialMemory {
     fn new(dispatch: &Dispatch) -> Self {
-        let spaces = dispatch.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
-        let mut memory = TrialMemory {
-            spaces: vec![Vec::new(); spaces as usize],
-            objects: Vec::new(),
+        let place = |object: &Object| (object.memory, object.initial.len() as u32);
+        TrialMemory {
+            spaces: dispatch.initial_memory(),
+            objects: dispatch.objects.iter().map(place).collect(),
             ends: vec![0; dispatch.objects.len()],
             texels: vec![[0; 4]; dispatch.objects.len()],
-        };
-        for object in &dispatch.objects {
-            memory.objects.push((object.memory, object.initial.len() as u32));
-            if let Some(space) = memory.spaces.get_mut(object.memory as usize) {
-                if space.len() < object.initial.len() {
-                    space.clone_from(&object.initial);
-                }
-            }
         }
-        memory
     }
 
     /// Visits the ranges of an access: where the first byte is in it, and the bytes; none where the access

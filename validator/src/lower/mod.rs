@@ -28,6 +28,7 @@ mod globals;
 mod glsl;
 mod images;
 mod index;
+mod instruction;
 mod integer_dot;
 mod interface;
 mod layout;

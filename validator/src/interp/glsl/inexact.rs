@@ -11,8 +11,8 @@ use super::super::inexact::{is_free, is_multiple, is_rounded, is_tame, Role};
 use super::super::machine::Machine;
 use super::{packing, split};
 use crate::ir::{
-    BinaryOp, FloatFunction, FloatFunction2, FloatFunction3, FloatModes, GlslFunction, GlslOp, Inst, Operand,
-    Packing, VectorFunction,
+    FloatBinary, FloatFunction, FloatFunction2, FloatFunction3, FloatModes, GlslFunction, GlslOp, Inst,
+    Operand, Packing, VectorFunction,
 };
 use crate::value::Scalar;
 
@@ -146,7 +146,7 @@ impl Machine<'_> {
             FloatFunction::Round => to_double(width, a.bits).is_ok_and(|a| a.fract().abs() == 0.5),
             FloatFunction::Fract => {
                 let floor = super::exactly(width, a, f64::floor);
-                floor.is_ok_and(|floor| is_rounded(BinaryOp::FSub, width, [a, floor, result]))
+                floor.is_ok_and(|floor| is_rounded(FloatBinary::Subtract, width, [a, floor, result]))
                     && !self.program.modes.floats.rounds_to_even(width)
             }
             FloatFunction::Radians | FloatFunction::Degrees => result.bits != 0,

@@ -13,6 +13,8 @@ mod selection;
 mod split;
 mod transcendental;
 
+pub(super) use self::split::least_exponent;
+
 use self::formula::Steps;
 use super::evaluate::{convert, Evaluated, EvaluationError};
 use super::float::{from_double, to_double};

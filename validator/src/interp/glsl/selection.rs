@@ -16,10 +16,10 @@ pub(super) fn absolute(width: u8, a: Scalar) -> Evaluated {
     Ok(bits::and(a, Scalar::new(format.sign - 1)))
 }
 
-/// FSign; that of a NaN is not defined.
+/// FSign; that of a NaN is one of ±1 and ±0.
 pub(super) fn sign(width: u8, a: Scalar) -> Evaluated {
     if a.is_defined() && to_double(width, a.bits)?.is_nan() {
-        return Ok(Scalar::undefined(u32::from(width)));
+        return Ok(join(from_double(width, -1.0)?, Scalar::new(0)));
     }
     exactly(width, a, |a| if a == 0.0 { 0.0 } else { a.signum() })
 }

@@ -52,7 +52,7 @@ const fn greatest_exponent(width: u8) -> i64 {
 }
 
 /// The exponent below which Ldexp may flush to zero.
-pub(super) const fn least_exponent(width: u8) -> i64 {
+pub(in crate::interp) const fn least_exponent(width: u8) -> i64 {
     match width {
         16 => -14,
         32 => -126,

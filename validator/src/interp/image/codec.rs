@@ -299,6 +299,11 @@ mod tests {
         assert_eq!(encoded("r11fg11fb10f", [-1.0, f32::NEG_INFINITY, 0.0, 0.0]), (some(&[0; 4]), true));
         let (bytes, exact) = encoded("r11fg11fb10f", [1e9, f32::INFINITY, 1e9, 0.0]);
         assert_eq!((bytes, exact), (some(&greatest.to_le_bytes()), false));
+        // What lies between two values becomes the nearest, to even in the middle.
+        for (share, bits) in [(0.75, 0x3c1), (0.25, 0x3c0), (0.5, 0x3c0), (1.5, 0x3c2)] {
+            let (bytes, exact) = encoded("r11fg11fb10f", [1.0 + share / 64.0, 0.0, 0.0, 0.0]);
+            assert_eq!((bytes, exact), (some(&u32::to_le_bytes(bits)), false), "{share}");
+        }
         // Every encoding of a finite value comes back.
         for bits in 0..0x7c0_u32 {
             let [value, ..] = decoded("r11fg11fb10f", &bits.to_le_bytes());

@@ -5,6 +5,8 @@
 //! value; a write to them is undefined behaviour, since it may go to any texel.
 
 mod codec;
+mod cube;
+mod lookup;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -20,7 +22,7 @@ use crate::ir::image::{ImageAction, ImageLayout, ImageOp, Offset, Position, Samp
 use crate::ir::{Line, MemoryOperands, Operand};
 use crate::value::{mask, Byte, Scalar};
 use codec::Texel;
-use sample::Lookup;
+use lookup::Lookup;
 
 /// The bytes of a texel of these 32-bit components, for automatic inputs.
 pub fn encode_texel(format: crate::ir::image::ImageFormat, components: [u32; 4]) -> Vec<Byte> {

@@ -7,39 +7,19 @@
 
 use smallvec::SmallVec;
 
-use crate::interp::float::{single, to_double};
+use crate::interp::float::to_double;
 use crate::interp::machine::Machine;
 use crate::interp::Stop;
 use crate::ir::image::{
-    AddressMode, Border, CompareOp, Dim, Encoding, Filter, ImageFormat, ImageLayout, ImageOp, Position,
-    Sampler, TexelKind,
+    AddressMode, Border, Dim, Filter, ImageLayout, ImageOp, Position, Sampler, TexelKind,
 };
 use crate::ir::{Line, Operand};
-use crate::value::Scalar;
 
-use super::codec::Texel;
+use super::cube::{cube_texels, face_of};
+use super::lookup::{Lookup, Tap};
 
 /// Implementations round texel coordinates to at least 4 bits of fraction (subTexelPrecisionBits).
 const SUBTEXEL: f64 = 1.0 / 16.0;
-
-/// A texel of a lookup.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tap {
-    /// Its first byte; `None` for a border texel.
-    pub(super) offset: Option<u32>,
-    weight: f64,
-}
-
-/// What a sampling instruction looks up.
-#[derive(Clone, Debug)]
-pub(super) struct Lookup {
-    pub(super) taps: SmallVec<[Tap; 8]>,
-    /// Whether every implementation looks up these texels.
-    pub(super) exact: bool,
-    border: Border,
-    /// Value and operation of a depth comparison.
-    compare: Option<(f64, CompareOp)>,
-}
 
 /// Where a lookup goes in one level: unnormalised coordinates of a layer.
 #[derive(Clone, Copy)]
@@ -47,81 +27,6 @@ struct Place {
     at: [f64; 3],
     layer: i64,
     level: u32,
-}
-
-impl Lookup {
-    /// The texel that the tap with this number stands for: a border's colour, or the outcome of a
-    /// comparison where there is one.
-    pub(super) fn texel(&self, number: usize, texels: &[Texel], format: ImageFormat) -> Option<Texel> {
-        let tap = self.taps.get(number)?;
-        let texel = match tap.offset {
-            Some(_) => *texels.get(number)?,
-            None => border_texel(self.border, format),
-        };
-        let Some((reference, operation)) = self.compare else { return Some(texel) };
-        let depth = texel[0];
-        if !depth.is_defined() {
-            return Some([Scalar::undefined(32); 4]);
-        }
-        let clamps = matches!(format.encoding(), Encoding::Unorm(_));
-        let reference = if clamps { reference.clamp(0.0, 1.0) } else { reference };
-        let depth = f64::from(f32::from_bits(depth.bits as u32));
-        let holds = match operation {
-            CompareOp::Never => false,
-            CompareOp::Less => reference < depth,
-            CompareOp::Equal => reference == depth,
-            CompareOp::LessOrEqual => reference <= depth,
-            CompareOp::Greater => reference > depth,
-            CompareOp::NotEqual => reference != depth,
-            CompareOp::GreaterOrEqual => reference >= depth,
-            CompareOp::Always => true,
-        };
-        let result = single(f32::from(u8::from(holds)));
-        Some([result, single(0.0), single(0.0), single(1.0)])
-    }
-
-    /// The weighted sum of the texels, and whether every implementation gives it.
-    pub(super) fn filter(&self, texels: &[Texel], format: ImageFormat) -> (Texel, bool) {
-        let texel = |number| self.texel(number, texels, format);
-        let Some(first) = texel(0) else { return ([Scalar::undefined(32); 4], true) };
-        let others = (1..self.taps.len()).filter_map(texel);
-        if others.clone().all(|other| other == first) {
-            return (first, self.exact);
-        }
-        let mut result = [Scalar::undefined(32); 4];
-        for (component, place) in result.iter_mut().enumerate() {
-            let mut sum = 0.0;
-            let mut defined = true;
-            for (number, tap) in self.taps.iter().enumerate() {
-                let value = texel(number).map_or(Scalar::undefined(32), |texel| texel[component]);
-                defined &= value.is_defined();
-                sum += tap.weight * f64::from(f32::from_bits(value.bits as u32));
-            }
-            if defined {
-                *place = single(sum as f32);
-            }
-        }
-        (result, false)
-    }
-}
-
-/// A border's colour; components that the format lacks are as they would be read.
-fn border_texel(border: Border, format: ImageFormat) -> Texel {
-    let one = match format.kind() {
-        TexelKind::Float => single(1.0),
-        TexelKind::Sint | TexelKind::Uint => Scalar::new(1),
-    };
-    let zero = Scalar::new(0);
-    let colour = match border {
-        Border::TransparentBlack => [zero; 4],
-        Border::OpaqueBlack => [zero, zero, zero, one],
-        Border::OpaqueWhite => [one; 4],
-    };
-    let mut texel = [zero, zero, zero, one];
-    for (component, colour) in texel.iter_mut().zip(colour).take(format.components() as usize) {
-        *component = colour;
-    }
-    texel
 }
 
 impl Machine<'_> {
@@ -263,7 +168,7 @@ impl Machine<'_> {
                 };
                 let scale = length(dx)?.max(length(dy)?);
                 // One level is all that there is to choose from.
-                if layout.levels == 1 || scale == 0.0 {
+                if layout.levels == 1 {
                     0.0
                 } else {
                     scale.log2()
@@ -327,47 +232,6 @@ fn place(
         }
     }
     Place { at, layer, level }
-}
-
-/// The face that a direction points to, the coordinates in it from 0 to 1, and whether every implementation
-/// chooses this face.
-fn face_of(direction: [f64; 3]) -> (i64, [f64; 2], bool) {
-    let [x, y, z] = direction;
-    let [ax, ay, az] = direction.map(f64::abs);
-    let greatest = ax.max(ay).max(az);
-    let unique = [ax, ay, az].into_iter().filter(|size| *size == greatest).count() == 1;
-    let (face, s, t) = if az == greatest {
-        if z >= 0.0 {
-            (4, x, -y)
-        } else {
-            (5, -x, -y)
-        }
-    } else if ay == greatest {
-        if y >= 0.0 {
-            (2, x, z)
-        } else {
-            (3, x, -z)
-        }
-    } else if x >= 0.0 {
-        (0, -z, -y)
-    } else {
-        (1, z, -y)
-    };
-    let scaled = |number: f64| if greatest == 0.0 { 0.5 } else { 0.5 * number / greatest + 0.5 };
-    (face, [scaled(s), scaled(t)], unique)
-}
-
-/// The direction of a point of a face, the inverse of [`face_of`]; beyond its edges, of a point beside it.
-fn direction_of(face: i64, [s, t]: [f64; 2]) -> [f64; 3] {
-    let (s, t) = (2.0 * s - 1.0, 2.0 * t - 1.0);
-    match face {
-        0 => [1.0, -t, -s],
-        1 => [-1.0, -t, s],
-        2 => [s, 1.0, t],
-        3 => [s, -1.0, -t],
-        4 => [s, -t, 1.0],
-        _ => [-s, -t, -1.0],
-    }
 }
 
 /// Whether an implementation may see a coordinate on the other side of a whole number.
@@ -454,27 +318,6 @@ fn tap(at: [i64; 3], place: Place, layout: ImageLayout, sampler: &Sampler, weigh
     lookup.taps.push(Tap { offset, weight });
 }
 
-/// The texels that a position of a cube's face stands for: one, over an edge one of the next face, and at a
-/// corner the three that meet there.
-fn cube_texels([i, j, _]: [i64; 3], layer: i64, size: i64) -> SmallVec<[([i64; 3], i64); 3]> {
-    let inside = |index: i64| (0..size).contains(&index);
-    let clamped = |index: i64| index.clamp(0, size - 1);
-    let over_edge = |i: i64, j: i64| {
-        let centre = |index: i64| (index as f64 + 0.5) / size as f64;
-        let (face, [s, t], _) = face_of(direction_of(layer.rem_euclid(6), [centre(i), centre(j)]));
-        let texel = |number: f64| clamped((number * size as f64).floor() as i64);
-        ([texel(s), texel(t), 0], layer - layer.rem_euclid(6) + face)
-    };
-    match (inside(i), inside(j)) {
-        (true, true) => SmallVec::from_elem(([i, j, 0], layer), 1),
-        (false, true) | (true, false) => SmallVec::from_elem(over_edge(i, j), 1),
-        (false, false) => {
-            let own = ([clamped(i), clamped(j), 0], layer);
-            [own, over_edge(i, clamped(j)), over_edge(clamped(i), j)].into_iter().collect()
-        }
-    }
-}
-
 /// Brings an index into the image; `None` for the border.
 fn wrap(index: i64, size: i64, mode: AddressMode) -> Option<i64> {
     let mirror = |index: i64| if index >= 0 { index } else { -(1 + index) };
@@ -509,36 +352,5 @@ mod tests {
             [7, 8, -8, -9].map(|index| wrap(index, 4, AddressMode::MirroredRepeat)),
             [0, 0, 0, 0].map(Some)
         );
-    }
-
-    #[test]
-    fn directions_choose_faces() {
-        for (direction, face, at) in [
-            ([2.0, 0.0, 1.0], 0, [0.25, 0.5]),
-            ([-2.0, 0.0, 1.0], 1, [0.75, 0.5]),
-            ([1.0, 2.0, 0.0], 2, [0.75, 0.5]),
-            ([0.0, -2.0, 1.0], 3, [0.5, 0.25]),
-            ([1.0, -1.0, 2.0], 4, [0.75, 0.75]),
-            ([1.0, 0.0, -2.0], 5, [0.25, 0.5]),
-        ] {
-            assert_eq!(face_of(direction), (face, at, true));
-            let back = direction_of(face, at).map(|number| number * 2.0);
-            assert_eq!(back, direction);
-        }
-        // z wins over y, and y over x; other rules are permitted.
-        assert_eq!(face_of([1.0, 1.0, 1.0]), (4, [1.0, 0.0], false));
-        assert_eq!(face_of([1.0, 1.0, 0.0]).0, 2);
-    }
-
-    #[test]
-    fn texels_beyond_an_edge_of_a_cube_are_those_of_the_next_face() {
-        // To the right of +z lies +x, above it +y.
-        assert_eq!(cube_texels([4, 1, 0], 4, 4)[..], [([0, 1, 0], 0)]);
-        assert_eq!(cube_texels([1, -1, 0], 4, 4)[..], [([1, 3, 0], 2)]);
-        assert_eq!(cube_texels([-1, 2, 0], 6 + 4, 4)[..], [([3, 2, 0], 6 + 1)]);
-        assert_eq!(cube_texels([2, 3, 0], 4, 4)[..], [([2, 3, 0], 4)]);
-        // At a corner three faces meet.
-        let corner = cube_texels([4, -1, 0], 4, 4);
-        assert_eq!(corner[..], [([3, 0, 0], 4), ([0, 0, 0], 0), ([3, 3, 0], 2)]);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::float::to_double;
 use super::interval::{ulp, Interval, Permitted};
 use super::{Observer, Shade};
-use crate::ir::{BinaryOp, ConvertOp, Inst, Line, Operand, UnaryOp};
+use crate::ir::{BinaryKind, BinaryOp, ConvertOp, FloatBinary, Inst, Line, Operand, UnaryOp};
 use crate::value::Scalar;
 
 /// What a defined float is; nothing is known of others.
@@ -23,7 +23,7 @@ impl Observer<'_, '_> {
     /// The rules for an instruction of this width.
     pub(super) fn permitted(&self, inst: &Inst, width: u8) -> Permitted {
         let contracts = !inst.no_contraction || self.machine.program.modes.floats.fast_math;
-        Permitted { width, contracts }
+        Permitted::new(width, contracts)
     }
 
     /// The interval of a float result, around what was computed; `None` where that is undefined.
@@ -41,7 +41,7 @@ impl Observer<'_, '_> {
         match op {
             UnaryOp::FNegate => self.around(width, dst, interval.negate()),
             UnaryOp::QuantizeToF16 => {
-                let rounded = Permitted { width: 16, contracts: false }.rounded(interval);
+                let rounded = Permitted::new(16, false).rounded(interval);
                 self.around(width, dst, rounded)
             }
             // None of the numbers in a bounded interval is special.
@@ -83,68 +83,23 @@ impl Observer<'_, '_> {
             Some(_) => None,
             None => Some(Interval::ANY),
         };
-        match op {
-            BinaryOp::FAdd => float(self, rules.add(x, y)),
-            BinaryOp::FSub => float(self, rules.subtract(x, y)),
-            BinaryOp::FMul => float(self, rules.multiply(x, y)),
-            BinaryOp::FDiv => float(self, rules.divide(x, y)),
-            BinaryOp::FRem => float(self, remainder(rules, x, y, f64::trunc)),
-            BinaryOp::FMod => float(self, remainder(rules, x, y, f64::floor)),
-            BinaryOp::FOrdEqual
-            | BinaryOp::FUnordEqual
-            | BinaryOp::FOrdNotEqual
-            | BinaryOp::FUnordNotEqual
-            | BinaryOp::LessOrGreater
-            | BinaryOp::FOrdLessThan
-            | BinaryOp::FUnordLessThan
-            | BinaryOp::FOrdGreaterThan
-            | BinaryOp::FUnordGreaterThan
-            | BinaryOp::FOrdLessThanEqual
-            | BinaryOp::FUnordLessThanEqual
-            | BinaryOp::FOrdGreaterThanEqual
-            | BinaryOp::FUnordGreaterThanEqual => decided(order),
-            BinaryOp::Ordered | BinaryOp::Unordered => {
+        match op.kind() {
+            BinaryKind::Float(FloatBinary::Add) => float(self, rules.add(x, y)),
+            BinaryKind::Float(FloatBinary::Subtract) => float(self, rules.subtract(x, y)),
+            BinaryKind::Float(FloatBinary::Multiply) => float(self, rules.multiply(x, y)),
+            BinaryKind::Float(FloatBinary::Divide) => float(self, rules.divide(x, y)),
+            BinaryKind::Float(FloatBinary::Remainder) => float(self, remainder(rules, x, y, f64::trunc)),
+            BinaryKind::Float(FloatBinary::Modulo) => float(self, remainder(rules, x, y, f64::floor)),
+            BinaryKind::Float(FloatBinary::Compare) => decided(order),
+            BinaryKind::Float(FloatBinary::Order) => {
                 decided((!open && !x.is_any() && !y.is_any()).then_some(true))
             }
-            BinaryOp::IAdd
-            | BinaryOp::ISub
-            | BinaryOp::IMul
-            | BinaryOp::Integer(_)
-            | BinaryOp::UDiv
-            | BinaryOp::SDiv
-            | BinaryOp::UMod
-            | BinaryOp::SRem
-            | BinaryOp::SMod => {
-                // A division by what may be zero is a fault for some values.
-                let divides =
-                    !matches!(op, BinaryOp::IAdd | BinaryOp::ISub | BinaryOp::IMul | BinaryOp::Integer(_));
-                if divides {
-                    self.depend(inst.line);
-                }
+            BinaryKind::IntegerDivision => {
+                // By what may be zero it is a fault for some values.
+                self.depend(inst.line);
                 Some(Interval::ANY)
             }
-            BinaryOp::ShiftRightLogical
-            | BinaryOp::ShiftRightArithmetic
-            | BinaryOp::ShiftLeftLogical
-            | BinaryOp::BitwiseOr
-            | BinaryOp::BitwiseXor
-            | BinaryOp::BitwiseAnd
-            | BinaryOp::IEqual
-            | BinaryOp::INotEqual
-            | BinaryOp::UGreaterThan
-            | BinaryOp::SGreaterThan
-            | BinaryOp::UGreaterThanEqual
-            | BinaryOp::SGreaterThanEqual
-            | BinaryOp::ULessThan
-            | BinaryOp::SLessThan
-            | BinaryOp::ULessThanEqual
-            | BinaryOp::SLessThanEqual
-            | BinaryOp::LogicalEqual
-            | BinaryOp::LogicalNotEqual
-            | BinaryOp::LogicalOr
-            | BinaryOp::LogicalAnd
-            | BinaryOp::PtrEqual
-            | BinaryOp::PtrNotEqual => Some(Interval::ANY),
+            BinaryKind::Other => Some(Interval::ANY),
         }
     }
 
@@ -187,7 +142,7 @@ impl Observer<'_, '_> {
     ) -> Shade {
         match op {
             ConvertOp::FConvert => {
-                let rounded = Permitted { width: to, contracts: false }.rounded(self.interval(from, operand));
+                let rounded = Permitted::new(to, false).rounded(self.interval(from, operand));
                 self.around(to, dst, rounded)
             }
             ConvertOp::ConvertSToF | ConvertOp::ConvertUToF if self.shade(operand).is_none() => {
@@ -225,7 +180,7 @@ impl Observer<'_, '_> {
         let shade = if shaded {
             let intervals: Vec<(Interval, Interval)> =
                 pairs.iter().map(|(a, b)| (self.interval(width, *a), self.interval(width, *b))).collect();
-            self.around(width, dst, Permitted { width, contracts: true }.dot(&intervals))
+            self.around(width, dst, Permitted::new(width, true).dot(&intervals))
         } else {
             None
         };
@@ -234,14 +189,45 @@ impl Observer<'_, '_> {
 }
 
 /// What is left of a division: the first operand without the second times the whole part of the
-/// quotient, which may be on either side of an integer.
+/// quotient, which may be on either side of an integer. The error counts to both sides of the exact
+/// result, wherever in the interval that lies.
 fn remainder(rules: Permitted, x: Interval, y: Interval, whole: impl Fn(f64) -> f64) -> Interval {
     let quotient = rules.divide(x, y).exactly_monotone(whole);
-    rules.subtract(x, rules.multiply(y, quotient))
+    let left = rules.subtract(x, rules.multiply(y, quotient));
+    if left.is_any() {
+        return left;
+    }
+    left.widen(left.high - left.low)
 }
 
 /// Whether a comparison of any kind has one answer: all pairs are in the same order.
 fn compare(a: Interval, b: Interval) -> Option<bool> {
     let equal = a.low == a.high && b.low == b.high && a.low == b.low;
     (equal || a.is_disjoint(b)).then_some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_have_the_sign_of_either_operand() {
+        let rules = Permitted::new(32, false);
+        let [a, b] = [-7.5, 2.0].map(Interval::point);
+        let remainder = |whole: fn(f64) -> f64| remainder(rules, a, b, whole);
+        assert!(remainder(f64::trunc).contains(-1.5) && !remainder(f64::trunc).contains(0.5));
+        assert!(remainder(f64::floor).contains(0.5) && !remainder(f64::floor).contains(-1.5));
+        // A quotient near a whole number may be on either side of it, and the error on either side of 0.
+        let same = super::remainder(rules, Interval::point(0.3), Interval::point(0.3), f64::trunc);
+        assert!(same.contains(0.3) && same.contains(0.0) && same.contains(-0.29));
+    }
+
+    #[test]
+    fn comparisons_are_decided_by_all_pairs() {
+        let interval = Interval::between;
+        assert_eq!(compare(interval(1.0, 2.0), interval(2.5, 3.0)), Some(true));
+        assert_eq!(compare(interval(1.0, 2.0), interval(2.0, 3.0)), None);
+        assert_eq!(compare(Interval::point(2.0), Interval::point(2.0)), Some(true));
+        assert_eq!(compare(interval(1.0, 2.0), interval(1.0, 2.0)), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! The instructions of GLSL.std.450 on floats: intervals by the table of precisions, composed where an
 //! instruction inherits its error from a formula.
 
+use super::super::glsl::least_exponent;
 use super::interval::{Interval, Permitted};
 use super::{Observer, Shade};
 use crate::ir::{
@@ -38,8 +39,10 @@ impl Observer<'_, '_> {
                     let shade = if self.shade(exponent).is_some() {
                         Some(Interval::ANY)
                     } else if shaded {
-                        let scaled = self.interval(width, significand).monotone(scale);
-                        self.around(width, dst + i, rules.rounded(scaled))
+                        let scaled = rules.rounded(self.interval(width, significand).monotone(scale));
+                        let flushes = power < least_exponent(width);
+                        let result = if flushes { scaled.hull(Interval::point(0.0)) } else { scaled };
+                        self.around(width, dst + i, result)
                     } else {
                         None
                     };
@@ -64,7 +67,7 @@ impl Observer<'_, '_> {
                         (true, _) => Some(Interval::ANY),
                         // It rounds nothing; denormals may be zeros.
                         (false, Packing::Half2x16) if open => {
-                            Some(Permitted { width: 16, contracts: false }.settle(computed))
+                            Some(Permitted::new(16, false).settle(computed))
                         }
                         (false, _) if open => Some(rules.with_error(computed, 2.5)),
                         (false, _) => None,
@@ -114,7 +117,7 @@ impl Observer<'_, '_> {
 
     fn vector(&mut self, rules: Permitted, function: VectorFunction, count: u32, dst: u32, open: bool) {
         let vector = |operand: Operand| -> Vec<Interval> {
-            (0..count).map(|i| self.interval(rules.width, operand.offset(i))).collect()
+            (0..count).map(|i| self.interval(rules.width(), operand.offset(i))).collect()
         };
         let operands = GlslFunction::Vector(function);
         let is_matrix = matches!(function, VectorFunction::Determinant(_) | VectorFunction::MatrixInverse(_));
@@ -126,23 +129,35 @@ impl Observer<'_, '_> {
                 self.is_shaded(operand, if scalar { 1 } else { length })
             });
         let results: Vec<Interval> = match function {
-            VectorFunction::Length(a) => vec![rules.length(&vector(a))],
+            VectorFunction::Length(a) => {
+                let a = vector(a);
+                vec![rules.inherited(|rules| rules.length(&a))]
+            }
             VectorFunction::Distance([a, b]) => {
-                let differences: Vec<Interval> =
-                    vector(a).into_iter().zip(vector(b)).map(|(a, b)| rules.subtract(a, b)).collect();
-                vec![rules.length(&differences)]
+                let (a, b) = (vector(a), vector(b));
+                let distance = |rules: Permitted| {
+                    let differences = a.iter().zip(&b).map(|(a, b)| rules.subtract(*a, *b));
+                    rules.length(&differences.collect::<Vec<Interval>>())
+                };
+                vec![rules.inherited(distance)]
             }
             VectorFunction::Cross([a, b]) => {
                 let (a, b) = (vector(a), vector(b));
                 let minor = |i: usize, j: usize| {
-                    rules.subtract(rules.multiply(a[i], b[j]), rules.multiply(a[j], b[i]))
+                    rules.inherited(|rules| {
+                        rules.subtract(rules.multiply(a[i], b[j]), rules.multiply(a[j], b[i]))
+                    })
                 };
                 vec![minor(1, 2), minor(2, 0), minor(0, 1)]
             }
             VectorFunction::Normalize(a) => {
                 let a = vector(a);
-                let factor = rules.inverse_square_root(rules.dot(&squares(&a)));
-                a.iter().map(|component| rules.multiply(*component, factor)).collect()
+                let normalized = |component: Interval| {
+                    rules.inherited(|rules| {
+                        rules.multiply(component, rules.inverse_square_root(rules.dot(&squares(&a))))
+                    })
+                };
+                a.iter().copied().map(normalized).collect()
             }
             VectorFunction::FaceForward([n, i, reference]) => {
                 let pairs: Vec<(Interval, Interval)> = vector(reference).into_iter().zip(vector(i)).collect();
@@ -157,8 +172,13 @@ impl Observer<'_, '_> {
             VectorFunction::Reflect([i, n]) => {
                 let (i, n) = (vector(i), vector(n));
                 let pairs: Vec<(Interval, Interval)> = n.iter().copied().zip(i.iter().copied()).collect();
-                let twice = rules.multiply(Interval::point(2.0), rules.dot(&pairs));
-                i.iter().zip(&n).map(|(i, n)| rules.subtract(*i, rules.multiply(twice, *n))).collect()
+                let reflected = |(i, n): (&Interval, &Interval)| {
+                    rules.inherited(|rules| {
+                        let twice = rules.multiply(Interval::point(2.0), rules.dot(&pairs));
+                        rules.subtract(*i, rules.multiply(twice, *n))
+                    })
+                };
+                i.iter().zip(&n).map(reflected).collect()
             }
             // The first has a discontinuity, the others no bound.
             VectorFunction::Refract { .. } | VectorFunction::MatrixInverse(_) => {
@@ -167,7 +187,7 @@ impl Observer<'_, '_> {
             VectorFunction::Determinant(_) => vec![Interval::ANY],
         };
         for (register, interval) in (dst..).zip(results) {
-            let shade: Shade = if shaded { self.around(rules.width, register, interval) } else { None };
+            let shade: Shade = if shaded { self.around(rules.width(), register, interval) } else { None };
             self.set(register, shade);
         }
     }
@@ -237,21 +257,21 @@ fn two(rules: Permitted, function: FloatFunction2, [a, b]: [Interval; 2]) -> Int
         FloatFunction2::Step if b.low >= a.high => Interval::point(1.0),
         FloatFunction2::Step => Interval::between(0.0, 1.0),
         FloatFunction2::Atan2 => rules.arc_tangent(a, b),
-        FloatFunction2::Pow => {
+        FloatFunction2::Pow => rules.inherited(|rules| {
             rules.exponential(rules.multiply(b, rules.logarithm(a, libm::log2)), libm::exp2)
-        }
+        }),
     }
 }
 
 fn three(rules: Permitted, function: FloatFunction3, [a, b, c]: [Interval; 3]) -> Interval {
     match function {
         FloatFunction3::Clamp | FloatFunction3::NClamp => rules.settle(minimum(maximum(a, b), c)),
-        FloatFunction3::Mix => {
+        FloatFunction3::Mix => rules.inherited(|rules| {
             let rest = rules.subtract(Interval::point(1.0), c);
             rules.add(rules.multiply(a, rest), rules.multiply(b, c))
-        }
-        FloatFunction3::Fma => rules.add(rules.multiply(a, b), c),
-        FloatFunction3::SmoothStep => {
+        }),
+        FloatFunction3::Fma => rules.inherited(|rules| rules.add(rules.multiply(a, b), c)),
+        FloatFunction3::SmoothStep => rules.inherited(|rules| {
             let share = rules.divide(rules.subtract(c, a), rules.subtract(b, a));
             let share = minimum(maximum(share, Interval::point(0.0)), Interval::point(1.0));
             let curve = |share: f64| {
@@ -264,11 +284,16 @@ fn three(rules: Permitted, function: FloatFunction3, [a, b, c]: [Interval; 3]) -
             }
             // The curve rises.
             curve(share.low).hull(curve(share.high))
-        }
+        }),
     }
 }
 
 fn transcendental(rules: Permitted, function: Transcendental, a: Interval) -> Interval {
+    rules.inherited(|rules| formula(rules, function, a))
+}
+
+/// As the table of precisions has it.
+fn formula(rules: Permitted, function: Transcendental, a: Interval) -> Interval {
     let point = Interval::point;
     let exponential = |a: Interval| rules.exponential(a, libm::exp);
     let logarithm = |a: Interval| rules.logarithm(a, libm::log);
@@ -315,7 +340,7 @@ impl Permitted {
 
     /// By a constant that is rounded itself.
     fn scale(self, a: Interval, factor: f64) -> Interval {
-        self.multiply(a, self.rounded(Interval::point(factor)))
+        self.inherited(|rules| rules.multiply(a, rules.rounded(Interval::point(factor))))
     }
 
     fn sinh(self, a: Interval) -> Interval {
@@ -326,5 +351,107 @@ impl Permitted {
     fn cosh(self, a: Interval) -> Interval {
         let (up, down) = (self.exponential(a, libm::exp), self.exponential(a.negate(), libm::exp));
         self.multiply(self.add(up, down), Interval::point(0.5))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Permitted = Permitted::new(32, false);
+
+    fn between(low: f64, high: f64) -> Interval {
+        Interval::between(low, high)
+    }
+
+    /// Around the result of the function, and no wider than the tolerance.
+    fn assert_near(interval: Interval, exact: f64, tolerance: f64, what: &str) {
+        let near = exact - tolerance < interval.low && interval.high < exact + tolerance;
+        assert!(interval.contains(exact) && near, "{what}: {interval:?} and not {exact}");
+    }
+
+    #[test]
+    fn every_function_has_its_formula() {
+        use Transcendental as T;
+        type Row = (T, fn(f64) -> f64, f64);
+        let table: [Row; 18] = [
+            (T::Sin, f64::sin, 1.0),
+            (T::Cos, f64::cos, 1.0),
+            (T::Tan, f64::tan, 1.0),
+            (T::Asin, f64::asin, 0.5),
+            (T::Acos, f64::acos, 0.25),
+            (T::Atan, f64::atan, 0.5),
+            (T::Sinh, f64::sinh, 1.0),
+            (T::Cosh, f64::cosh, 1.0),
+            (T::Tanh, f64::tanh, 1.0),
+            (T::Asinh, f64::asinh, 2.0),
+            (T::Acosh, f64::acosh, 2.0),
+            (T::Atanh, f64::atanh, 0.5),
+            (T::Exp, f64::exp, 2.0),
+            (T::Exp2, f64::exp2, 2.5),
+            (T::Log, f64::ln, 5.0),
+            (T::Log2, f64::log2, 5.0),
+            (T::Sqrt, f64::sqrt, 2.0),
+            (T::InverseSqrt, |a| 1.0 / a.sqrt(), 3.0),
+        ];
+        for (function, exact, at) in table {
+            let interval = transcendental(RULES, function, Interval::point(at));
+            assert_near(interval, exact(at), 4e-3, &format!("{function:?}"));
+        }
+        // The errors of sine and cosine add up.
+        let tangent = transcendental(RULES, T::Tan, Interval::point(1.0));
+        assert!(tangent.contains(1.0_f64.tan() + 4.0 / 2048.0));
+        let power = two(RULES, FloatFunction2::Pow, [Interval::point(3.0), Interval::point(2.5)]);
+        assert_near(power, 3.0_f64.powf(2.5), 1e-4, "power");
+        let angle = two(RULES, FloatFunction2::Atan2, [Interval::point(1.0), Interval::point(-2.0)]);
+        assert_near(angle, 1.0_f64.atan2(-2.0), 2e-3, "angle");
+    }
+
+    #[test]
+    fn rounding_and_selecting_functions_of_intervals() {
+        use FloatFunction as F;
+        for (function, a, low, high) in [
+            (F::Abs, between(-1.0, 2.0), 0.0, 2.0),
+            (F::Abs, between(-3.0, -2.0), 2.0, 3.0),
+            (F::Abs, between(2.0, 3.0), 2.0, 3.0),
+            (F::Fract, between(1.9, 2.1), 0.0, 1.0),
+            (F::Round, Interval::point(3.5), 3.0, 4.0),
+            (F::Round, between(3.6, 4.4), 4.0, 4.0),
+            (F::RoundEven, between(3.5, 4.5), 4.0, 4.0),
+            (F::Floor, between(-1.5, 2.5), -2.0, 2.0),
+            (F::Ceil, between(-1.5, 2.5), -1.0, 3.0),
+            (F::Trunc, between(-1.5, 2.5), -1.0, 2.0),
+            (F::Sign, between(-1.5, 2.5), -1.0, 1.0),
+        ] {
+            assert_eq!(one(RULES, function, a), between(low, high), "{function:?} of {a:?}");
+        }
+        let fraction = one(RULES, F::Fract, between(1.25, 1.5));
+        assert!(fraction.contains(0.25) && fraction.contains(0.5) && !fraction.contains(0.51));
+        use FloatFunction2 as F2;
+        for (function, a, b, low, high) in [
+            (F2::Step, between(1.0, 2.0), between(1.5, 3.0), 0.0, 1.0),
+            (F2::Step, between(1.0, 2.0), between(2.0, 3.0), 1.0, 1.0),
+            (F2::Step, between(1.0, 2.0), between(0.5, 0.9), 0.0, 0.0),
+            (F2::Min, between(1.0, 4.0), between(2.0, 3.0), 1.0, 3.0),
+            (F2::NMax, between(1.0, 4.0), between(2.0, 3.0), 2.0, 4.0),
+        ] {
+            assert_eq!(two(RULES, function, [a, b]), between(low, high), "{function:?} {a:?} {b:?}");
+        }
+        let clamped =
+            three(RULES, FloatFunction3::Clamp, [between(0.0, 10.0), between(2.0, 2.5), between(3.0, 4.0)]);
+        assert_eq!(clamped, between(2.0, 4.0));
+        let smooth = [Interval::point(0.0), Interval::point(1.0), between(0.2, 0.8)];
+        let smooth = three(RULES, FloatFunction3::SmoothStep, smooth);
+        assert!(smooth.contains(0.104) && smooth.contains(0.896) && !smooth.contains(0.9), "{smooth:?}");
+        let mixed = [1.0, 3.0, 0.25].map(Interval::point);
+        assert_near(three(RULES, FloatFunction3::Mix, mixed), 1.5, 1e-5, "blend");
+        assert_near(three(RULES, FloatFunction3::Fma, mixed), 3.25, 1e-5, "sum");
+    }
+
+    #[test]
+    fn whole_parts_have_the_operands_sign() {
+        assert_eq!(parts(Interval::point(-1.5)), [Interval::point(-0.5), Interval::point(-1.0)]);
+        assert_eq!(parts(between(1.25, 1.5)), [between(0.25, 0.5), Interval::point(1.0)]);
+        assert_eq!(parts(between(1.5, 2.5)), [between(-1.0, 1.0), between(1.0, 2.0)]);
     }
 }

@@ -101,9 +101,6 @@ impl Interval {
         ];
         let low = ends.into_iter().fold(f64::INFINITY, f64::min);
         let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        if ends.iter().any(|end| end.is_nan()) {
-            return Interval::ANY;
-        }
         Interval::outward(low, high)
     }
 
@@ -147,16 +144,40 @@ pub fn ulp(width: u8, magnitude: f64) -> f64 {
 /// Operations of one width, with the errors that they may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Permitted {
-    pub width: u8,
+    width: u8,
     /// Operations may be contracted and rearranged with others.
-    pub contracts: bool,
+    contracts: bool,
+    /// Nothing has an error.
+    exact: bool,
 }
 
 impl Permitted {
+    pub const fn new(width: u8, contracts: bool) -> Self {
+        Permitted { width, contracts, exact: false }
+    }
+
+    pub fn width(self) -> u8 {
+        self.width
+    }
+
+    /// An error that is inherited from a formula: as large to both sides of the exact result as it is to
+    /// either side in the formula.
+    pub fn inherited(self, formula: impl Fn(Permitted) -> Interval) -> Interval {
+        let (exact, result) = (formula(Permitted { exact: true, ..self }), formula(self));
+        if exact.is_any() || result.is_any() {
+            return Interval::ANY;
+        }
+        let error = (exact.low - result.low).max(result.high - exact.high).max(0.0);
+        self.settle(exact.widen(error).hull(result))
+    }
+
     /// A result that fits the format; denormals may be zeros, and what is too large anything.
     pub fn settle(self, result: Interval) -> Interval {
         let (_, least, greatest) = format(self.width);
         let normal = libm::scalbn(1.0, least);
+        if self.exact {
+            return result;
+        }
         if result.magnitude() > greatest {
             return Interval::ANY;
         }
@@ -170,7 +191,7 @@ impl Permitted {
 
     /// Rounded in either direction.
     pub fn rounded(self, exact: Interval) -> Interval {
-        if exact.is_any() {
+        if exact.is_any() || self.exact {
             return exact;
         }
         let (low, high) = (ulp(self.width, exact.low.abs()), ulp(self.width, exact.high.abs()));
@@ -179,7 +200,7 @@ impl Permitted {
 
     /// With an error of so many units in the last place. Of 64 bits no more is demanded than of 32.
     pub fn with_error(self, exact: Interval, units: f64) -> Interval {
-        if exact.is_any() {
+        if exact.is_any() || self.exact {
             return exact;
         }
         self.settle(exact.widen(units * ulp(self.width.min(32), exact.magnitude())))
@@ -187,7 +208,7 @@ impl Permitted {
 
     /// Two operands that are rounded once more, which moves the result by what their last place is worth.
     fn rearranged(self, result: Interval, a: Interval, b: Interval) -> Interval {
-        if self.contracts && !result.is_any() {
+        if self.contracts && !self.exact && !result.is_any() {
             self.settle(result.widen(ulp(self.width, a.magnitude().max(b.magnitude()))))
         } else {
             result
@@ -230,7 +251,7 @@ impl Permitted {
             magnitudes += product.magnitude();
             sum = sum.plus(product);
         }
-        let steps = 2.0 * pairs.len() as f64;
+        let steps = if self.exact { 0.0 } else { 2.0 * pairs.len() as f64 };
         self.settle(sum.widen(steps * ulp(self.width, magnitudes)))
     }
 
@@ -242,12 +263,12 @@ impl Permitted {
         self.with_error(a.monotone(|a| 1.0 / a.sqrt()), 2.0)
     }
 
-    /// One over the inverse square root.
+    /// One over the inverse square root, of which 2 units may be 4 of the root.
     pub fn square_root(self, a: Interval) -> Interval {
         if a.low < 0.0 {
             return Interval::ANY;
         }
-        self.with_error(a.monotone(f64::sqrt), 2.0 + 2.5)
+        self.with_error(a.monotone(f64::sqrt), 4.0 + 2.5)
     }
 
     /// 3 + 2|x| units; 1 + 2|x| of 16 bits.
@@ -264,7 +285,7 @@ impl Permitted {
         let image = a.monotone(function);
         let absolute = if self.width == 16 { 1.0 / 128.0 } else { 1.0 / 2_097_152.0 };
         let near_one = a.low <= 2.0 && a.high >= 0.5;
-        let widened = if near_one { image.widen(absolute) } else { image };
+        let widened = if near_one && !self.exact { image.widen(absolute) } else { image };
         self.with_error(widened, 3.0)
     }
 
@@ -275,7 +296,8 @@ impl Permitted {
         }
         let error = if self.width == 16 { 1.0 / 128.0 } else { 1.0 / 2048.0 };
         let (middle, reach) = ((a.low + a.high) / 2.0, (a.high - a.low) / 2.0);
-        self.settle(Interval::point(function(middle)).widen(reach + error))
+        let widened = if self.exact { reach } else { reach + error };
+        self.settle(Interval::point(function(middle)).widen(widened))
     }
 
     /// 4096 units; 5 of 16 bits.
@@ -293,8 +315,8 @@ impl Permitted {
 mod tests {
     use super::*;
 
-    const SINGLE: Permitted = Permitted { width: 32, contracts: false };
-    const FREE: Permitted = Permitted { width: 32, contracts: true };
+    const SINGLE: Permitted = Permitted::new(32, false);
+    const FREE: Permitted = Permitted::new(32, true);
 
     fn point(value: f32) -> Interval {
         Interval::point(f64::from(value))
@@ -374,5 +396,68 @@ mod tests {
         assert_eq!(a.hull(b), Interval::between(1.0, 3.0));
         assert_eq!(a.negate(), Interval::between(-2.0, -1.0));
         assert!(Interval::point(f64::NAN).is_any());
+    }
+
+    /// How far the interval goes beyond the exact result, in its units in the last place.
+    fn reach(width: u8, interval: Interval, exact: f64) -> f64 {
+        (interval.high - exact) / ulp(width, exact.abs())
+    }
+
+    #[test]
+    fn errors_are_those_of_the_table_and_no_greater() {
+        let half = Permitted::new(16, false);
+        for (width, interval, exact, units) in [
+            (32, SINGLE.inverse_square_root(point(3.0)), 1.0 / 3.0_f64.sqrt(), 2.0),
+            // 4 and 2.5: 2 units of 0.707… may be 4 of 1.414….
+            (32, SINGLE.square_root(point(2.0)), 2.0_f64.sqrt(), 6.5),
+            (32, SINGLE.divide(point(2.0), point(3.0)), 2.0 / 3.0, 2.5),
+            (32, SINGLE.exponential(point(10.0), libm::exp2), 1024.0, 23.0),
+            (16, half.exponential(point(3.0), libm::exp2), 8.0, 7.0),
+            (32, SINGLE.logarithm(point(8.0), libm::log2), 3.0, 3.0),
+            (32, SINGLE.arc_tangent(point(1.0), point(1.0)), std::f64::consts::FRAC_PI_4, 4096.0),
+            (16, half.arc_tangent(point(1.0), point(1.0)), std::f64::consts::FRAC_PI_4, 5.0),
+            (32, SINGLE.multiply(point(0.75), point(0.5)), 0.375, 1.0),
+            (32, FREE.multiply(point(0.75), point(0.5)), 0.375, 2.0),
+            (32, SINGLE.add(point(1e8), point(1.0)), 100_000_001.0, 1.0),
+            (32, FREE.add(point(1e8), point(1.0)), 100_000_001.0, 2.0),
+            (32, SINGLE.dot(&[(point(1.0), point(0.5)), (point(1.0), point(0.25))]), 0.75, 4.0),
+        ] {
+            let found = reach(width, interval, exact);
+            assert!((units..units + 0.01).contains(&found), "{exact}: {found} and not {units}");
+        }
+        // Of 64 bits no more is demanded than of 32.
+        let third = Permitted::new(64, false).divide(Interval::point(1.0), Interval::point(3.0));
+        assert!(third.contains(1.0 / 3.0 + 2.0 * ulp(32, 1.0 / 3.0)));
+        let wave = half.wave(point(1.0), libm::sin);
+        let error = wave.high - 1.0_f64.sin();
+        assert!((1.0 / 128.0..1.0 / 127.0).contains(&error), "{error}");
+        let logarithm = half.logarithm(point(1.0), libm::log2);
+        assert!((1.0 / 128.0..1.0 / 126.0).contains(&logarithm.high), "{logarithm:?}");
+        assert!(!half.add(point(40_000.0), point(20_000.0)).is_any());
+        assert!(half.add(point(40_000.0), point(30_000.0)).is_any());
+    }
+
+    #[test]
+    fn intervals_of_operands_widen_the_result() {
+        let wave = SINGLE.wave(Interval::between(0.5, 1.5), libm::sin);
+        assert!(wave.contains(0.5_f64.sin()) && wave.contains(1.5_f64.sin()));
+        assert!(SINGLE.inverse_square_root(Interval::between(0.0, 1.0)).is_any());
+        assert!(!SINGLE.square_root(Interval::between(0.0, 1.0)).is_any());
+        // 0.1 + 0.2 is no double.
+        let sum = Interval::point(0.1).plus(Interval::point(0.2));
+        assert!(sum.low < 0.1 + 0.2 && 0.1 + 0.2 < sum.high);
+    }
+
+    #[test]
+    fn an_inherited_error_counts_to_both_sides() {
+        let upwards = |rules: Permitted| {
+            let quotient = rules.divide(point(1.0), point(1.0));
+            Interval::between(1.0, quotient.high)
+        };
+        let permitted = SINGLE.inherited(upwards);
+        let unit = f64::from(f32::EPSILON);
+        assert!(permitted.contains(1.0 + 2.5 * unit) && permitted.contains(1.0 - 2.4 * unit));
+        assert!(!permitted.contains(1.0 - 3.0 * unit));
+        assert!(SINGLE.inherited(|rules| rules.divide(point(1.0), point(0.0))).is_any());
     }
 }

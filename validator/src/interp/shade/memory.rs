@@ -74,7 +74,8 @@ mod tests {
         memory.store(1, 10, 1, None);
         assert_eq!(memory.load(1, 8, 4), None);
         memory.store(1, 8, 4, Some(third));
+        memory.store(1, 0, 4, Some(third));
         memory.release(1, 8);
-        assert_eq!(memory.of_space(1).count(), 0);
+        assert_eq!(memory.of_space(1).collect::<Vec<_>>(), [(0, 4, third)]);
     }
 }

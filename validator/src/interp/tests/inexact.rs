@@ -79,6 +79,10 @@ fn rounding_is_open_unless_a_mode_says_which() {
     let tiny = [2.0_f64.powi(-1000).to_bits(), 2.0_f64.powi(-600).to_bits()];
     let kept = FloatModes { rounding_mode_rte: 0, ..STRICT };
     assert!(recorded(kept, true, binary(BinaryOp::FMul, 64), &tiny));
+    // Of halves only the smallest are safe.
+    assert!(recorded(FREE, false, binary(BinaryOp::FAdd, 16), &[0x4800, 0x3c00]));
+    assert!(!recorded(FREE, false, binary(BinaryOp::FAdd, 16), &[0x4400, 0x3c00]));
+    assert!(singles(FREE, false, BinaryOp::FAdd, 200.0, 3.0));
     // 65504 is the greatest half.
     assert!(recorded(kept, true, binary(BinaryOp::FAdd, 16), &[0x7bff, 0x7bff]));
 }
@@ -99,6 +103,8 @@ fn what_need_not_be_kept_is_open() {
         assert!(!singles(kept, true, BinaryOp::FMul, value, 2.0));
     }
     assert!(singles(FREE, true, BinaryOp::FMul, tiny, 2.0));
+    let fast = FloatModes { fast_math: true, ..STRICT };
+    assert!(singles(fast, false, BinaryOp::FOrdLessThan, f32::NAN, 2.0));
     let kept = FloatModes { denorm_preserve: 32, ..FREE };
     assert!(!singles(kept, true, BinaryOp::FMul, tiny, 2.0));
     // A zero may have either sign, whatever it was computed from.
@@ -144,7 +150,8 @@ fn conversions_are_open_where_they_round() {
     // A fault that the value of the operand decides.
     let integer = convert(ConvertOp::ConvertFToS, 32, 32);
     assert!(recorded(FREE, false, integer.clone(), &[single(f32::NAN)]));
-    assert!(!recorded(FREE, false, integer, &[single(1.7)]));
+    assert!(!recorded(FREE, false, integer.clone(), &[single(1.7)]));
+    assert!(!recorded(FREE, false, integer, &[single(-0.0)]));
     assert!(!recorded(FREE, false, convert(ConvertOp::UConvert, 32, 16), &[0x7fc0_0000]));
 }
 
@@ -156,6 +163,8 @@ fn negations_and_quantization() {
     assert!(!recorded(STRICT, false, unary(UnaryOp::FNegate), &[single(0.0)]));
     assert!(recorded(FREE, false, unary(UnaryOp::IsNan), &[single(f32::NAN)]));
     assert!(!recorded(FREE, false, unary(UnaryOp::IsNan), &[single(1.0)]));
+    assert!(recorded(FREE, false, unary(UnaryOp::SignBitSet), &[single(0.0)]));
+    assert!(!recorded(FREE, false, unary(UnaryOp::SignBitSet), &[single(1.0)]));
     assert!(!recorded(STRICT, false, unary(UnaryOp::QuantizeToF16), &[single(0.5)]));
     assert!(recorded(STRICT, false, unary(UnaryOp::QuantizeToF16), &[single(0.1)]));
     assert!(!recorded(FREE, false, unary(UnaryOp::SNegate), &[single(f32::NAN)]));

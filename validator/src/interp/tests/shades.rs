@@ -1,6 +1,7 @@
 //! Runs with the intervals of floats.
 
 use super::*;
+use crate::event::Scope;
 use crate::interp::{Interval, ShadedMemory, Shades};
 
 fn single(value: f32) -> Scalar {
@@ -187,4 +188,289 @@ fn functions_of_an_open_float() {
     assert_eq!(unbounded, Some(Interval::ANY));
     let length = of_third(|a| GlslFunction::Vector(VectorFunction::Length(a)));
     assert!(within(length, third - 1e-5, third + 1e-5), "{length:?}");
+}
+
+/// Registers that hold these values, each as a quotient, which is open.
+const OPEN: u32 = 8;
+
+impl Stored {
+    /// The interval and the dependence after `ops`, which find the values in the registers from [`OPEN`] on.
+    fn on_open(mut self, values: &[f32], ops: Vec<Op>) -> (Option<Interval>, Option<u32>) {
+        let one = self.builder.constant(single(1.0));
+        let mut all = Vec::new();
+        for (register, value) in (OPEN..).zip(values) {
+            let value = self.builder.constant(single(*value));
+            all.push(float(BinaryOp::FDiv, register, value, one));
+        }
+        all.extend(ops);
+        self.run(all)
+    }
+}
+
+/// Component `index` of an instruction of GLSL.std.450 on open values.
+fn glsl_of(function: GlslFunction, count: u32, values: &[f32], index: u32) -> Interval {
+    let op = Op::Glsl(GlslOp { function, number: 1, width: 32, count, dst: 0 });
+    let copy = Op::Copy { dst: 20, a: register(index), count: 1 };
+    Stored::new().on_open(values, vec![op, copy]).0.unwrap()
+}
+
+#[track_caller]
+fn assert_around(interval: Interval, value: f64) {
+    let tolerance = 1e-5 * (1.0 + value.abs());
+    let near = value - interval.low < tolerance && interval.high - value < tolerance;
+    assert!(near && interval.contains(value) && interval.low < interval.high, "{interval:?}, not {value}");
+}
+
+#[test]
+fn geometry_of_open_vectors() {
+    let (a, b, c) = (register(OPEN), register(OPEN + 3), register(OPEN + 6));
+    let vectors = [1.0, 2.0, 3.0, 0.5, -0.25, 4.0, 1.0, 0.0, 0.0];
+    let component = |function, index| glsl_of(GlslFunction::Vector(function), 3, &vectors, index);
+    for (index, expected) in [8.75, -2.5, -1.25].into_iter().enumerate() {
+        assert_around(component(VectorFunction::Cross([a, b]), index as u32), expected);
+    }
+    let length = 14.0_f64.sqrt();
+    for (index, expected) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+        assert_around(component(VectorFunction::Normalize(a), index as u32), expected / length);
+    }
+    assert_around(component(VectorFunction::Length(a), 0), length);
+    assert_around(component(VectorFunction::Distance([a, b]), 0), 6.3125_f64.sqrt());
+    // I - 2 × 12 × N.
+    for (index, expected) in [1.0 - 12.0, 2.0 + 6.0, 3.0 - 96.0].into_iter().enumerate() {
+        assert_around(component(VectorFunction::Reflect([a, b]), index as u32), expected);
+    }
+    assert_around(component(VectorFunction::FaceForward([a, b, c]), 0), -1.0);
+    let turned = [1.0, 2.0, 3.0, -0.5, -0.25, 4.0, 1.0, 0.0, 0.0];
+    let face = GlslFunction::Vector(VectorFunction::FaceForward([a, b, c]));
+    assert_around(glsl_of(face, 3, &turned, 0), 1.0);
+    // A product that may be negative or not.
+    let level = [1.0, 2.0, 3.0, 1.0, 1.0, 1.0, 1.0, -0.5, -0.5];
+    let either = glsl_of(face, 3, &level, 0);
+    assert!(either.contains(1.0) && either.contains(-1.0));
+    let refract = VectorFunction::Refract { incident: a, normal: b, eta: c, eta_width: 32 };
+    assert_eq!(component(refract, 0), Interval::ANY);
+}
+
+#[test]
+fn packing_unpacking_and_scaling_open_floats() {
+    let word = |function: fn(Operand) -> GlslFunction, constants: &[u64]| {
+        let mut stored = Stored::new();
+        let values: Vec<Scalar> = constants.iter().map(|bits| Scalar::new(*bits)).collect();
+        let first = stored.builder.constants(&values);
+        let op = Op::Glsl(GlslOp { function: function(first), number: 1, width: 32, count: 2, dst: 20 });
+        stored.run(vec![op]).0
+    };
+    let tenth = u64::from(0.1_f32.to_bits());
+    assert_eq!(word(|a| GlslFunction::Pack(Packing::Half2x16, a), &[tenth, 0]), Some(Interval::ANY));
+    let fifth = word(|a| GlslFunction::Unpack(Packing::Unorm2x16, a), &[0x3333]).unwrap();
+    assert!(fifth.contains(0.2 + 2.0 * f64::from(f32::EPSILON) / 8.0) && !fifth.contains(0.2001));
+    assert_eq!(word(|a| GlslFunction::Unpack(Packing::Half2x16, a), &[0x3c00]), None);
+    let denormal = word(|a| GlslFunction::Unpack(Packing::Half2x16, a), &[1]).unwrap();
+    assert!(denormal.contains(0.0) && denormal.contains(2.0_f64.powi(-24)));
+    let unpack = GlslFunction::Unpack(Packing::Unorm2x16, register(OPEN));
+    assert_eq!(glsl_of(unpack, 2, &[1.5], 0), Interval::ANY);
+    let ldexp = |exponent: Operand, builder: Stored| {
+        let function = GlslFunction::Ldexp { exponent_width: 32, significand: register(OPEN), exponent };
+        let op = Op::Glsl(GlslOp { function, number: 1, width: 32, count: 1, dst: 20 });
+        builder.on_open(&[1.5, 1.0], vec![op]).0
+    };
+    let mut stored = Stored::new();
+    let three = stored.builder.number(3);
+    assert_around(ldexp(three, stored).unwrap(), 12.0);
+    assert_eq!(ldexp(register(OPEN + 1), Stored::new()), Some(Interval::ANY));
+    // It may be flushed, though the product is a normal number.
+    let mut stored = Stored::new();
+    let operands = [stored.builder.constant(single(2.0_f32.powi(100))), stored.builder.number(0xffff_ff7e)];
+    let function =
+        GlslFunction::Ldexp { exponent_width: 32, significand: operands[0], exponent: operands[1] };
+    let op = Op::Glsl(GlslOp { function, number: 1, width: 32, count: 1, dst: 20 });
+    let flushed = stored.run(vec![op]).0.unwrap();
+    assert!(flushed.contains(0.0) && flushed.contains(2.0_f64.powi(-30)), "{flushed:?}");
+}
+
+#[test]
+fn what_is_no_float_any_more_is_unknown() {
+    let unknown = |ops: &dyn Fn(&mut Stored) -> Vec<Op>| {
+        let mut stored = Stored::new();
+        let ops = ops(&mut stored);
+        stored.on_open(&[1.5, 2.5], ops)
+    };
+    let (a, b) = (register(OPEN), register(OPEN + 1));
+    let any = (Some(Interval::ANY), None);
+    for index in [0, 1] {
+        let product = |stored: &mut Stored| {
+            let three = stored.builder.number(3);
+            let op = ExtendedOp::UMulExtended;
+            vec![
+                Op::Extended { op, width: 32, count: 1, dst: 0, a: three, b: a },
+                Op::Copy { dst: 20, a: register(index), count: 1 },
+            ]
+        };
+        assert_eq!(unknown(&product), any);
+    }
+    let bits = |insert: bool, which: usize| {
+        move |stored: &mut Stored| {
+            let mut operands = [0, 7, 4, 4].map(|number| stored.builder.number(number));
+            operands[which] = a;
+            let [base, inserted, offset, bits] = operands;
+            vec![Op::BitField(if insert {
+                BitFieldOp::Insert { dst: 20, width: 32, count: 1, base, insert: inserted, offset, bits }
+            } else {
+                BitFieldOp::Extract { dst: 20, width: 32, count: 1, signed: false, base, offset, bits }
+            })]
+        }
+    };
+    assert_eq!(unknown(&bits(true, 0)), any);
+    assert_eq!(unknown(&bits(true, 1)), any);
+    assert_eq!(unknown(&bits(false, 0)), any);
+    // Which of two operands it is, and what any of them is.
+    let less = float(BinaryOp::FOrdLessThan, 0, a, a);
+    let select = |stored: &mut Stored| {
+        let number = stored.builder.number(9);
+        let chosen =
+            Op::Select { dst: 20, condition: register(0), scalar_condition: true, count: 1, a: number, b };
+        vec![less.clone(), chosen]
+    };
+    assert_eq!(unknown(&select), any);
+    let all = |stored: &mut Stored| {
+        let truth = stored.builder.number(1);
+        let parts = vec![(truth, 1), (register(0), 1)];
+        vec![
+            less.clone(),
+            Op::Composite(CompositeOp::Construct { dst: 2, parts }),
+            Op::All { dst: 20, a: register(2), count: 2 },
+        ]
+    };
+    assert_eq!(unknown(&all), any);
+    let halves = Op::Convert { op: ConvertOp::Bitcast, from: 32, to: 16, count: 1, dst: 0, a };
+    let high = Op::Copy { dst: 20, a: register(1), count: 1 };
+    assert_eq!(unknown(&|_| vec![halves.clone(), high.clone()]), any);
+    // A division by what may be zero is a fault for some values, as an index out of bounds is.
+    let (divided, depends) = unknown(&|stored| {
+        let number = stored.builder.number(9);
+        vec![float(BinaryOp::UDiv, 20, number, a)]
+    });
+    assert_eq!((divided, depends.is_some()), (Some(Interval::ANY), true));
+    let extract = CompositeOp::ExtractDynamic { dst: 20, width: 1, a, count: 2, index: register(0) };
+    let (_, depends) = unknown(&|_| vec![less.clone(), Op::Composite(extract.clone())]);
+    assert!(depends.is_some());
+}
+
+#[test]
+fn classifications_of_bounded_intervals_are_exact() {
+    let classified = |op, value: f32| {
+        let unary = Op::Unary { op, width: 32, count: 1, dst: 20, a: register(OPEN) };
+        Stored::new().on_open(&[value], vec![unary]).0
+    };
+    for op in [UnaryOp::IsNan, UnaryOp::IsInf, UnaryOp::IsFinite, UnaryOp::SignBitSet] {
+        assert_eq!(classified(op, 1.5), None, "{op:?}");
+    }
+    assert_eq!(classified(UnaryOp::SignBitSet, f32::MIN_POSITIVE), Some(Interval::ANY));
+    let ordered = float(BinaryOp::Ordered, 20, register(OPEN), register(OPEN));
+    assert_eq!(Stored::new().on_open(&[1.5], vec![ordered]).0, None);
+    // With a NaN, which need not be kept, a comparison is open.
+    for op in [BinaryOp::Ordered, BinaryOp::FUnordNotEqual] {
+        let mut stored = Stored::new();
+        let [nan, one] = [f32::NAN, 1.0].map(|value| stored.builder.constant(single(value)));
+        assert_eq!(stored.run(vec![float(op, 20, nan, one)]).0, Some(Interval::ANY), "{op:?}");
+    }
+    let mut stored = Stored::new();
+    let number = stored.builder.number(16_777_217);
+    let convert = Op::Convert { op: ConvertOp::ConvertUToF, from: 32, to: 32, count: 1, dst: 20, a: number };
+    let rounded = stored.run(vec![convert]).0.unwrap();
+    assert!(rounded.contains(16_777_216.0) && rounded.contains(16_777_218.0));
+}
+
+#[test]
+fn matrices_and_composites_keep_each_component_apart() {
+    let values = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5];
+    let at = |index, op: Op| {
+        let copy = Op::Copy { dst: 20, a: register(index), count: 1 };
+        Stored::new().on_open(&values, vec![op, copy]).0.unwrap()
+    };
+    let transpose = Op::Matrix(MatrixOp::Transpose { dst: 0, rows: 2, columns: 3, a: register(OPEN) });
+    for (index, expected) in [1.5, 3.5, 5.5, 2.5, 4.5, 6.5].into_iter().enumerate() {
+        assert_around(at(index as u32, transpose.clone()), expected);
+    }
+    let insert = Op::Composite(CompositeOp::Insert {
+        dst: 0,
+        a: register(OPEN),
+        total: 4,
+        object: register(OPEN + 4),
+        start: 2,
+        count: 1,
+    });
+    for (index, expected) in [1.5, 2.5, 5.5, 4.5].into_iter().enumerate() {
+        assert_around(at(index as u32, insert.clone()), expected);
+    }
+    let product = Op::Matrix(MatrixOp::MatrixTimesVector {
+        dst: 0,
+        width: 32,
+        rows: 2,
+        columns: 2,
+        a: register(OPEN),
+        b: register(OPEN + 4),
+    });
+    assert_around(at(0, product.clone()), 1.5 * 5.5 + 3.5 * 6.5);
+    assert_around(at(1, product), 2.5 * 5.5 + 4.5 * 6.5);
+}
+
+#[test]
+fn memory_keeps_each_float_apart() {
+    let mut stored = Stored::new();
+    let pair = stored.builder.shape(&[(0, LeafKind::Number(4)), (4, LeafKind::Number(4))]);
+    stored.builder.own(StorageClass::Private, pair);
+    let ops = vec![
+        variable(0, 1),
+        store(0, register(OPEN), StorageClass::Private, pair),
+        load(4, 0, StorageClass::Private, pair),
+        Op::Copy { dst: 20, a: register(5), count: 1 },
+    ];
+    assert_around(stored.on_open(&[1.5, 2.5], ops).0.unwrap(), 2.5);
+}
+
+#[test]
+fn remainders_and_flushed_comparisons() {
+    let remainder = |op| {
+        let op = float(op, 20, register(OPEN), register(OPEN + 1));
+        Stored::new().on_open(&[-7.5, 2.0], vec![op]).0.unwrap()
+    };
+    assert!(within(Some(remainder(BinaryOp::FRem)), -1.501, -1.499));
+    assert!(within(Some(remainder(BinaryOp::FMod)), 0.499, 0.501));
+    // A denormal may be a zero.
+    let mut stored = Stored::new();
+    let [tiny, zero] = [1e-40, 0.0].map(|value| stored.builder.constant(single(value)));
+    assert_eq!(stored.run(vec![float(BinaryOp::FOrdEqual, 20, tiny, zero)]).0, Some(Interval::ANY));
+}
+
+#[test]
+fn what_others_see_and_what_is_not_followed_is_told() {
+    let mut stored = Stored::new();
+    let tenth = stored.builder.constant(single(0.1));
+    let (from, to) = (NumberFormat::Float(32), NumberFormat::Encoded(FloatEncoding::BFloat16));
+    let narrow = EncodedOp::Convert { from, to, saturates: false, count: 1, dst: 20, a: tenth };
+    assert!(stored.run(vec![Op::Encoded(narrow)]).1.is_some());
+    let atomic = |is_open: bool| {
+        let mut stored = Stored::new();
+        let (one, shape) = (stored.builder.number(1), stored.shape);
+        let stores = if is_open { register(OPEN) } else { one };
+        let ops = vec![
+            Op::Copy { dst: 0, a: stores, count: 1 },
+            variable(10, 0),
+            store(10, register(0), StorageClass::StorageBuffer, shape),
+            Op::Atomic(AtomicOp {
+                kind: AtomicKind::IAdd { value: one },
+                dst: 20,
+                pointer: register(10),
+                class: StorageClass::StorageBuffer,
+                width: 32,
+                scope: Scope::Device,
+                semantics: Default::default(),
+                unequal: Default::default(),
+                result_used: true,
+            }),
+        ];
+        stored.on_open(&[1.5], ops).1.is_some()
+    };
+    assert_eq!([atomic(true), atomic(false)], [true, false]);
 }

@@ -1,7 +1,11 @@
 //! Instructions of GLSL.std.450, from their text.
 
-use super::*;
 use std::collections::BTreeSet;
+
+use rspirv::spirv::GlslStd450Op;
+
+use super::*;
+use crate::ir::{FloatFunction, FloatFunction2, FloatFunction3, FoundBit, GlslFunction};
 
 const DECLARATIONS: &str = "%double = OpTypeFloat 64
 %int2 = OpTypeVector %int 2
@@ -127,6 +131,50 @@ fn the_whole_set_is_lowered() {
     let without = [47, 76, 77, 78];
     let expected: BTreeSet<u8> = (1..=81).filter(|number| !without.contains(number)).collect();
     assert_eq!(numbers, expected);
+}
+
+/// What the set calls an instruction with this function.
+fn name_of(function: &GlslFunction) -> String {
+    let word = |debug: String| debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("").to_owned();
+    match function {
+        GlslFunction::Float(FloatFunction::Abs, _) => "FAbs".into(),
+        GlslFunction::Float(FloatFunction::Sign, _) => "FSign".into(),
+        GlslFunction::Float(function, _) => word(format!("{function:?}")),
+        GlslFunction::Transcendental(function, _) => word(format!("{function:?}")),
+        GlslFunction::Float2(FloatFunction2::Min, _) => "FMin".into(),
+        GlslFunction::Float2(FloatFunction2::Max, _) => "FMax".into(),
+        GlslFunction::Float2(function, _) => word(format!("{function:?}")),
+        GlslFunction::Float3(FloatFunction3::Clamp, _) => "FClamp".into(),
+        GlslFunction::Float3(FloatFunction3::Mix, _) => "FMix".into(),
+        GlslFunction::Float3(function, _) => word(format!("{function:?}")),
+        GlslFunction::Integer(function, _) => format!("S{function:?}"),
+        GlslFunction::Integer2(function, _) => word(format!("{function:?}")),
+        GlslFunction::Clamp { signed: true, .. } => "SClamp".into(),
+        GlslFunction::Clamp { signed: false, .. } => "UClamp".into(),
+        GlslFunction::FindBit { bit: FoundBit::Lowest, .. } => "FindILsb".into(),
+        GlslFunction::FindBit { bit: FoundBit::Highest, .. } => "FindUMsb".into(),
+        GlslFunction::FindBit { bit: FoundBit::HighestSigned, .. } => "FindSMsb".into(),
+        GlslFunction::Pack(packing, _) => format!("Pack{packing:?}"),
+        GlslFunction::Unpack(packing, _) => format!("Unpack{packing:?}"),
+        GlslFunction::PackDouble(_) => "PackDouble2x32".into(),
+        GlslFunction::UnpackDouble(_) => "UnpackDouble2x32".into(),
+        GlslFunction::Vector(function) => word(format!("{function:?}")),
+        GlslFunction::ModfStruct(_) | GlslFunction::FrexpStruct { .. } | GlslFunction::Ldexp { .. } => {
+            word(format!("{function:?}"))
+        }
+    }
+}
+
+#[test]
+fn every_instruction_computes_what_its_name_says() {
+    let program = lower(&read(&with_set(INSTRUCTIONS)), &LowerOptions::default()).unwrap();
+    for op in operations(&program) {
+        let Op::Glsl(op) = op else { continue };
+        let name = format!("{:?}", GlslStd450Op::from_u32(op.number.into()).unwrap());
+        let with_pointer = matches!(name.as_str(), "Modf" | "Frexp");
+        let expected = if with_pointer { format!("{name}Struct") } else { name };
+        assert_eq!(name_of(&op.function), expected);
+    }
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn rounding_at_ties_zeros_and_beyond_integers() {
     }
     assert_single(float(FloatFunction::Fract, INFINITY), NAN, "the fraction of an infinity");
     assert_single(float(FloatFunction::Sign, INFINITY), 1.0, "sign");
-    assert_eq!(float(FloatFunction::Sign, NAN), undefined(32));
+    // ±1 and ±0 differ in the sign and the exponent.
+    assert_eq!(float(FloatFunction::Sign, NAN), Scalar { bits: 0, undef: 0xbf80_0000 });
 }
 
 #[test]
@@ -81,6 +82,10 @@ fn the_smaller_and_the_greater() {
     assert_single(float2(FloatFunction2::Min, 0.0, -0.0), 0.0, "zeros");
     assert_single(float2(FloatFunction2::Min, -0.0, 0.0), -0.0, "zeros");
     assert_single(float2(FloatFunction2::Max, -0.0, 0.0), -0.0, "zeros");
+    for function in [FloatFunction2::NMin, FloatFunction2::NMax] {
+        assert_single(float2(function, -0.0, 0.0), -0.0, "zeros");
+        assert_single(float2(function, 0.0, -0.0), 0.0, "zeros");
+    }
 }
 
 #[test]
@@ -137,6 +142,8 @@ fn blends() {
     assert_single(float3(FloatFunction3::Mix, [2.0, 10.0, 0.0]), 2.0, "the first");
     assert_single(float3(FloatFunction3::Mix, [2.0, 10.0, 1.0]), 10.0, "the second");
     assert_single(float3(FloatFunction3::Mix, [2.0, 10.0, 2.0]), 18.0, "beyond");
+    // The difference of both would be rounded.
+    assert_single(float3(FloatFunction3::Mix, [1e8, 1.0, 1.0]), 1.0, "weighted one by one");
     assert_single(float3(FloatFunction3::Fma, [2.0, 3.0, 4.0]), 10.0, "exact");
     // Both steps are rounded: fused it would be 2^-24.
     let a = 1.0 + f32::EPSILON / 2.0_f32.powi(0);
@@ -211,6 +218,9 @@ fn significands_and_exponents() {
     }
     assert_eq!(frexp(double(5e-324), 64), (double(0.5), exponent(-1073)));
     assert_eq!(frexp(half(0x0001), 16), (half(0x3800), exponent(-23)));
+    let vector = GlslFunction::FrexpStruct { exponent_width: 32, value: operand(0) };
+    let parts = results(vector, 32, 2, &[single(1.5), single(-6.0)], 4);
+    assert_eq!(parts, [single(0.75), single(-0.75), exponent(1), exponent(3)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Which instructions are recorded as ones that might have given another result.
 
 use super::*;
+use crate::interp::float::from_double;
 
 const FREE: FloatModes = FloatModes {
     denorm_preserve: 0,
@@ -116,9 +117,12 @@ fn vectors_are_exact_where_they_only_multiply_and_add_small_numbers() {
     let reflect = VectorFunction::Reflect([a, b]);
     assert!(!run(reflect, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.5]));
     assert!(run(reflect, &[1.0, 2.0, 3.0, 4.0, 5.0, 16.0]));
+    assert!(run(reflect, &[1.0, 2.0, 3.0, 4.0, 5.0, 8.5]));
+    assert!(run(cross, &[1.0, 2.0, 3.0, 1.0, 2.0, 3.0]), "the signs of zeros");
     let face = VectorFunction::FaceForward([a, b, c]);
     assert!(!run(face, &[0.1, 0.1, 0.1, 4.0, 5.0, 6.0, 1.0, 1.0, 1.0]));
     assert!(run(face, &[0.1, 0.1, 0.1, 0.1, 5.0, 6.0, 1.0, 1.0, 1.0]));
+    assert!(run(face, &[-0.0, 0.1, 0.1, 4.0, 5.0, 6.0, 1.0, 1.0, 1.0]));
     assert!(run(VectorFunction::Length(a), &[0.0, 3.0, 4.0]));
     assert!(run(VectorFunction::Normalize(a), &[0.0, 0.0, 1.0]));
 }
@@ -143,6 +147,18 @@ fn parts_are_exact() {
 }
 
 #[test]
+fn ldexp_may_flush_below_the_least_normal_exponent() {
+    for width in [16, 32, 64] {
+        let least = crate::interp::glsl::least_exponent(width);
+        let is_normal = |exponent: i64| {
+            let power = from_double(width, 2.0_f64.powi(exponent as i32)).unwrap();
+            crate::interp::float::is_normal(width, power).unwrap() == Scalar::new(1)
+        };
+        assert!(is_normal(least) && !is_normal(least - 1), "{width}");
+    }
+}
+
+#[test]
 fn packing_is_open_at_ties_and_unpacking_divides() {
     let pack = |modes, packing, a: f32| recorded(modes, GlslFunction::Pack(packing, operand(0)), &[a]);
     assert!(!pack(FREE, Packing::Unorm4x8, 0.2));
@@ -152,6 +168,17 @@ fn packing_is_open_at_ties_and_unpacking_divides() {
     assert!(pack(FREE, Packing::Half2x16, 0.1));
     assert!(!pack(STRICT, Packing::Half2x16, 0.1));
     assert!(pack(STRICT, Packing::Half2x16, 2.0_f32.powi(-20)), "a denormal half");
+    // Products that rounding may bring into the middle between two integers.
+    for middle in (0..65_535_u16).step_by(101) {
+        let near = (f32::from(middle) + 0.5) / 65_535.0;
+        assert!(pack(STRICT, Packing::Unorm2x16, near), "{middle}");
+    }
+    let double = |function, constants: &[Scalar]| recorded_with(STRICT, function, 2, constants);
+    let words = |high: u64| [Scalar::new(1), Scalar::new(high)];
+    assert!(double(GlslFunction::PackDouble(operand(0)), &words(0)), "a denormal");
+    assert!(!double(GlslFunction::PackDouble(operand(0)), &words(0x3ff0_0000)));
+    assert!(double(GlslFunction::UnpackDouble(operand(0)), &[Scalar::new(1)]));
+    assert!(!double(GlslFunction::UnpackDouble(operand(0)), &[Scalar::new(1.5_f64.to_bits())]));
     let unpack = |packing, bits| {
         let (count, _) = Packing::fields(packing);
         recorded_with(STRICT, GlslFunction::Unpack(packing, operand(0)), count, &[Scalar::new(bits)])

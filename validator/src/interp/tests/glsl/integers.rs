@@ -27,6 +27,13 @@ fn find(bit: FoundBit, a: Scalar) -> Scalar {
 }
 
 #[test]
+fn bits_below_a_known_one_do_not_matter() {
+    let partly = Scalar { bits: 0x80, undef: 1 };
+    assert_eq!(find(FoundBit::Highest, partly), word(7));
+    assert_eq!(find(FoundBit::HighestSigned, partly), word(7));
+}
+
+#[test]
 fn magnitudes_and_signs() {
     for (a, magnitude, sign) in [
         (0, 0, 0),

@@ -65,6 +65,13 @@ fn reflections_and_refractions() {
     // Total reflection.
     let function = V::Refract { incident: operand(0), normal: operand(2), eta: operand(4), eta_width: 32 };
     assert_eq!(vectors(function, 2, &[0.8, -0.6, 0.0, 1.0, 2.0], 2), singles(&[0.0, 0.0]));
+    // k is 0, and then 1/4.
+    assert_eq!(vectors(function, 2, &[1.0, 0.0, 0.0, 1.0, 1.0], 2), singles(&[1.0, 0.0]));
+    assert_eq!(vectors(function, 2, &[1.0, -0.5, 0.0, 1.0, 1.0], 2), singles(&[1.0, -0.5]));
+    let narrow = V::Refract { incident: operand(0), normal: operand(2), eta: operand(4), eta_width: 16 };
+    let along = [1.0, 0.0, 0.0, 1.0].map(single).into_iter().chain([half(0x3800)]);
+    let refracted = results(GlslFunction::Vector(narrow), 32, 2, &along.collect::<Vec<_>>(), 1);
+    assert_eq!(refracted, singles(&[0.5]));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Image instructions on images built by hand.
 
+mod sampling;
+
 use crate::event::{Scope, StorageClass, UndefinedKind};
 use crate::interp::tests::{fault_of, register, variable, word, Builder, TestMemory};
 use crate::interp::{Invocation, Stop};
@@ -7,7 +9,7 @@ use crate::ir::image::{
     AddressMode, Border, CompareOp, Coordinate, Dim, Filter, ImageAction, ImageLayout, ImageOp,
     ImageOperands, ImageType, Offset, Sampler, TexelKind,
 };
-use crate::ir::{AtomicKind, AtomicOp, LeafKind, MemoryModel, MemoryOperands, Op, Operand};
+use crate::ir::{AtomicKind, AtomicOp, ControlOp, LeafKind, MemoryModel, MemoryOperands, Op, Operand};
 use crate::value::{Byte, Scalar};
 
 /// The handle of the only image is in registers 0 and 1; results go to registers from 4 on.
@@ -323,6 +325,37 @@ fn atomics_go_through_texel_pointers() {
 }
 
 #[test]
+fn texel_pointers_lead_to_the_sample_and_to_texels_of_the_size_of_the_atomic() {
+    let pointer = |samples: u32, sample: i32, bytes: u32| {
+        let mut image = Image::new("r32ui", Dim::One, [2, 1, 1], 1);
+        image.layout().samples = samples;
+        let coordinate = Some(image.integers(&[1]));
+        let sample = image.integers(&[sample]).first;
+        let action = ImageAction::TexelPointer { sample, bytes };
+        let op = image.op(action, coordinate, ImageOperands::default());
+        let (invocation, _, stop) = image.settled(op);
+        matches!(stop, Stop::Finished).then(|| invocation.registers[RESULT as usize..][..2].to_vec())
+    };
+    let both = [pointer(2, 0, 4), pointer(2, 1, 4)];
+    assert!(both[0].is_some() && both[0] != both[1], "{both:?}");
+    assert_eq!(pointer(2, 1, 8), None);
+}
+
+#[test]
+fn helpers_write_nothing() {
+    let mut image = Image::new("r8ui", Dim::One, [1, 1, 1], 1);
+    let coordinate = Some(image.integers(&[0]));
+    let texel = image.integers(&[7]).first;
+    let write = image.op(ImageAction::Write { texel, count: 1 }, coordinate, ImageOperands::default());
+    image.body(vec![Op::Control(ControlOp::Demote), write]);
+    let mut memory = image.builder.memory(true);
+    let mut invocation = image.builder.start();
+    let stop = image.builder.run(&mut invocation, &mut memory);
+    assert!(matches!(stop, Stop::Finished), "{stop:?}");
+    assert_eq!(memory.objects[0], [Byte::Known(0)]);
+}
+
+#[test]
 fn a_write_that_rounds_is_inexact() {
     for (value, inexact) in [(1.0_f32, false), (0.5, true)] {
         let mut image = Image::new("rgba8", Dim::One, [1, 1, 1], 1);
@@ -347,166 +380,14 @@ fn queries_tell_sizes() {
     let op = image.op(ImageAction::QueryLevels, None, ImageOperands::default());
     assert_eq!(image.result(op, 1).0, [Scalar::new(3)]);
     let mut image = Image::new("r8ui", Dim::Two, [8, 4, 1], 1);
+    let lod = image.integers(&[1]).first;
+    let operands = ImageOperands { lod: Some((lod, 32)), ..ImageOperands::default() };
+    let op = image.op(ImageAction::QuerySize { count: 2 }, None, operands);
+    assert_eq!(image.result(op, 2).0, [Scalar::undefined(32); 2], "there is no such level");
+    let mut image = Image::new("r8ui", Dim::Two, [8, 4, 1], 1);
     image.layout().samples = 4;
     let op = image.op(ImageAction::QuerySamples, None, ImageOperands::default());
     assert_eq!(image.result(op, 1).0, [Scalar::new(4)]);
-}
-
-#[test]
-fn nearest_takes_the_texel_that_the_coordinate_lies_in() {
-    let row = [1.0, 2.0, 3.0, 4.0];
-    let at = |at: f32, mode| Image::row(&row, sampler(Filter::Nearest, mode)).sample(&[at], |_| {});
-    for (coordinate, expected) in
-        [(0.125, 1.0), (0.375, 2.0), (0.25, 2.0), (0.9, 4.0), (1.5, 4.0), (-0.1, 1.0)]
-    {
-        assert_eq!(at(coordinate, AddressMode::ClampToEdge), (expected, true), "{coordinate}");
-    }
-    assert_eq!(at(1.125, AddressMode::Repeat), (1.0, true));
-    assert_eq!(at(1.125, AddressMode::MirroredRepeat), (4.0, true));
-    assert_eq!(at(1.125, AddressMode::ClampToBorder(Border::OpaqueWhite)), (1.0, true));
-    assert_eq!(at(1.125, AddressMode::ClampToBorder(Border::OpaqueBlack)), (0.0, true));
-    // So near to the next texel that an implementation may take that.
-    assert_eq!(at(0.249, AddressMode::ClampToEdge), (1.0, false));
-}
-
-#[test]
-fn linear_mixes_the_two_nearest_texels() {
-    let row = [0.0, 4.0, 4.0, 8.0];
-    let at =
-        |at: f32| Image::row(&row, sampler(Filter::Linear, AddressMode::ClampToEdge)).sample(&[at], |_| {});
-    // At the centre of a texel, and between equal ones, every implementation agrees.
-    assert_eq!(at(0.125), (0.0, true));
-    assert_eq!(at(0.5), (4.0, true));
-    assert_eq!(at(0.25), (2.0, false));
-    assert_eq!(at(0.1875), (1.0, false));
-    assert_eq!(at(0.0), (0.0, true));
-    assert_eq!(at(0.8125), (7.0, false));
-}
-
-#[test]
-fn offsets_and_unnormalised_coordinates() {
-    let row = [1.0, 2.0, 3.0, 4.0];
-    let unnormalized = Sampler { unnormalized: true, ..Sampler::default() };
-    assert_eq!(Image::row(&row, unnormalized).sample(&[2.5], |_| {}), (3.0, true));
-    let mut image = Image::row(&row, Sampler::default());
-    let by = image.integers(&[-1]).first;
-    let offset = Offset { first: by, count: 1, width: 32 };
-    assert_eq!(image.sample(&[0.6], |operands| operands.offset = Some(offset)), (2.0, true));
-}
-
-#[test]
-fn levels_of_detail_choose_and_mix_levels() {
-    let at = |mipmap: Filter, lod: f32| {
-        let mut image = Image::row(&[1.0, 1.0, 1.0, 1.0], Sampler { mipmap, ..Sampler::default() });
-        image.layout().levels = 3;
-        let texels = [1.0_f32, 1.0, 1.0, 1.0, 3.0, 3.0, 9.0];
-        image.fill(&texels.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
-        let lod = image.number(lod);
-        image.sample(&[0.5], |operands| operands.lod = Some((lod, 32)))
-    };
-    for (lod, expected, exact) in [
-        (-3.0, 1.0, true),
-        (0.0, 1.0, true),
-        (0.4, 1.0, true),
-        (0.7, 3.0, true),
-        (0.5, 1.0, false),
-        (7.0, 9.0, true),
-    ] {
-        assert_eq!(at(Filter::Nearest, lod), (expected, exact), "{lod}");
-    }
-    assert_eq!(at(Filter::Linear, 0.5), (2.0, false));
-    assert_eq!(at(Filter::Linear, 2.0), (9.0, true));
-}
-
-#[test]
-fn gradients_say_the_level() {
-    let at = |dx: f32| {
-        let mut image = Image::row(&[1.0; 4], Sampler::default());
-        image.layout().levels = 3;
-        let texels = [1.0_f32, 1.0, 1.0, 1.0, 3.0, 3.0, 9.0];
-        image.fill(&texels.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
-        let grad = (image.number(dx), image.number(0.0), 1);
-        image.sample(&[0.4], |operands| {
-            operands.lod = None;
-            operands.grad = Some(grad);
-        })
-    };
-    // Texels per step: 1, 2, 4.
-    assert_eq!([0.0, 0.25, 0.5, 1.0].map(|dx| at(dx).0), [1.0, 1.0, 3.0, 9.0]);
-}
-
-#[test]
-fn projection_divides_by_the_last_coordinate() {
-    let mut image = Image::row(&[1.0, 2.0, 3.0, 4.0], Sampler::default());
-    let coordinate = Some(image.floats(&[2.5, 4.0]));
-    let operands = ImageOperands { lod: Some((image.number(0.0), 32)), ..ImageOperands::default() };
-    let action = ImageAction::Sample { projective: true, reference: None, implicit: false, count: 1 };
-    let op = image.op(action, coordinate, operands);
-    let (texel, inexact) = image.result(op, 1);
-    assert_eq!((texel[0], inexact), (Scalar::new(u64::from(3.0_f32.to_bits())), true));
-}
-
-#[test]
-fn array_layers_are_rounded_and_clamped() {
-    for (layer, expected) in [(0.4, 0), (0.5, 0), (1.5, 2), (9.0, 2), (-4.0, 0)] {
-        let mut image = Image::new("r8ui", Dim::Two, [1, 1, 1], 3);
-        image.fill(&[0, 1, 2]);
-        let coordinate = Some(image.floats(&[0.5, 0.5, layer]));
-        let operands = ImageOperands { lod: Some((image.number(0.0), 32)), ..ImageOperands::default() };
-        let action = ImageAction::Sample { projective: false, reference: None, implicit: false, count: 1 };
-        let op = image.op(action, coordinate, operands);
-        assert_eq!(image.result(op, 1).0, [Scalar::new(expected)], "{layer}");
-    }
-}
-
-#[test]
-fn comparisons_give_one_or_zero_before_filtering() {
-    let compare = |operation, filter, reference: f32, at: f32| {
-        let sampler = Sampler { compare: operation, filter, ..Sampler::default() };
-        let mut image = Image::row(&[0.25, 0.75], sampler);
-        let coordinate = Some(image.floats(&[at]));
-        let operands = ImageOperands { lod: Some((image.number(0.0), 32)), ..ImageOperands::default() };
-        let reference = Some(image.number(reference));
-        let action = ImageAction::Sample { projective: false, reference, implicit: false, count: 1 };
-        let op = image.op(action, coordinate, operands);
-        f32::from_bits(image.result(op, 1).0[0].bits as u32)
-    };
-    for (operation, expected) in [
-        (CompareOp::Never, [0.0, 0.0, 0.0]),
-        (CompareOp::Less, [1.0, 0.0, 0.0]),
-        (CompareOp::Equal, [0.0, 1.0, 0.0]),
-        (CompareOp::LessOrEqual, [1.0, 1.0, 0.0]),
-        (CompareOp::Greater, [0.0, 0.0, 1.0]),
-        (CompareOp::NotEqual, [1.0, 0.0, 1.0]),
-        (CompareOp::GreaterOrEqual, [0.0, 1.0, 1.0]),
-        (CompareOp::Always, [1.0, 1.0, 1.0]),
-    ] {
-        let found = [0.125, 0.25, 0.5].map(|reference| compare(operation, Filter::Nearest, reference, 0.25));
-        assert_eq!(found, expected, "{operation:?}");
-    }
-    // Of the two texels one passes.
-    assert_eq!(compare(CompareOp::Less, Filter::Linear, 0.5, 0.5), 0.5);
-}
-
-#[test]
-fn a_gather_goes_round_the_footprint_from_below_left() {
-    let gather = |offsets: &[i32]| {
-        let mut image = Image::new("rg8ui", Dim::Two, [4, 4, 1], 1);
-        image.fill(&(0..32).collect::<Vec<u8>>());
-        let coordinate = Some(image.floats(&[0.5, 0.5]));
-        let mut operands = ImageOperands::default();
-        if !offsets.is_empty() {
-            let first = image.integers(offsets).first;
-            operands.offsets = Some(Offset { first, count: 2, width: 32 });
-        }
-        let component = Some(image.integers(&[1]).first);
-        let op = image.op(ImageAction::Gather { component, reference: None }, coordinate, operands);
-        image.result(op, 4).0.iter().map(|component| component.bits).collect::<Vec<u64>>()
-    };
-    // Texel (x, y) is 2 (4 y + x), and its green component one more; the footprint is (1..2, 1..2).
-    let green = |x: u64, y: u64| 2 * (4 * y + x) + 1;
-    assert_eq!(gather(&[]), [green(1, 2), green(2, 2), green(2, 1), green(1, 1)]);
-    assert_eq!(gather(&[0, 0, 1, 0, -1, 2, 2, 2]), [green(1, 1), green(2, 1), green(0, 3), green(3, 3)]);
 }
 
 #[test]

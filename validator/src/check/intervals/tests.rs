@@ -1,0 +1,276 @@
+//! Comparisons of intervals, and judgements of small pairs.
+
+use super::*;
+use crate::behaviour::VolatileAccess;
+use crate::compare::{refines, CompareOptions, Side};
+use crate::event::Fault;
+use crate::explore::{explore, Settings};
+use crate::launch::{build_dispatch, inputs, trial, Launch, LaunchOptions};
+use crate::lower::{lower, LowerOptions};
+use crate::module::{Module, ReadOptions};
+
+/// One word.
+fn memory(value: f32, interval: Option<(f64, f64)>) -> (Vec<Byte>, BTreeMap<u32, (u32, Interval)>) {
+    let bytes = value.to_le_bytes().map(Byte::Known).to_vec();
+    let shades = interval.map(|(low, high)| (0, (4, Interval::between(low, high))));
+    (bytes, shades.into_iter().collect())
+}
+
+fn found(
+    before: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>),
+    after: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>),
+    tolerance: Tolerance,
+) -> &'static str {
+    let side = |(bytes, shades): &'_ (Vec<Byte>, _)| (bytes.clone(), BTreeMap::clone(shades));
+    let ((old, b), (new, a)) = (side(before), side(after));
+    let sides = [Memory { bytes: &old, shades: b }, Memory { bytes: &new, shades: a }];
+    match compare_object(&sides, tolerance) {
+        Found::Permitted => "permitted",
+        Found::Differs(0) => "differs",
+        Found::Differs(_) => "differs elsewhere",
+        Found::Unknown => "unknown",
+    }
+}
+
+#[test]
+fn intervals_that_do_not_meet_differ() {
+    let spec = Tolerance::Permitted;
+    let before = memory(1.0, Some((0.9, 1.1)));
+    assert_eq!(found(&before, &memory(1.05, Some((1.0, 1.2))), spec), "permitted");
+    assert_eq!(found(&before, &memory(1.05, None), spec), "permitted");
+    assert_eq!(found(&before, &memory(1.2, None), spec), "differs");
+    assert_eq!(found(&before, &memory(2.0, Some((1.9, 2.1))), spec), "differs");
+    // What was computed lies outside, though a permitted result does not.
+    assert_eq!(found(&before, &memory(1.2, Some((1.0, 1.3))), spec), "unknown");
+    assert_eq!(found(&before, &memory(7.0, Some((0.0, f64::INFINITY))), spec), "unknown");
+    assert_eq!(found(&memory(1.0, None), &memory(1.05, None), spec), "differs");
+    assert_eq!(found(&memory(1.0, None), &memory(1.0, None), spec), "permitted");
+    assert_eq!(found(&memory(0.0, Some((0.0, 0.0))), &memory(-0.0, None), spec), "permitted");
+}
+
+#[test]
+fn units_in_the_last_place_count_for_open_floats_alone() {
+    let next = f32::from_bits(1.0_f32.to_bits() + 2);
+    let open = memory(1.0, Some((1.0, 1.0)));
+    assert_eq!(found(&open, &memory(next, None), Tolerance::Units(2)), "permitted");
+    assert_eq!(found(&open, &memory(next, None), Tolerance::Units(1)), "differs");
+    assert_eq!(found(&memory(1.0, None), &memory(next, None), Tolerance::Units(2)), "differs");
+}
+
+#[test]
+fn undefined_bytes_and_other_sizes() {
+    let spec = Tolerance::Permitted;
+    let undefined = (vec![Byte::Undef; 4], BTreeMap::new());
+    let open = memory(1.0, Some((0.9, 1.1)));
+    assert_eq!(found(&undefined, &open, spec), "permitted");
+    assert_eq!(found(&open, &undefined, spec), "unknown");
+    let narrow = (open.0.clone(), BTreeMap::from([(0, (2, Interval::ANY))]));
+    assert_eq!(found(&open, &narrow, spec), "unknown");
+}
+
+/// Reads `x` from the first word of a buffer; the second takes `result`.
+fn module(body: &str) -> String {
+    format!(
+        r#"OpCapability Shader
+OpCapability VulkanMemoryModel
+OpMemoryModel Logical Vulkan
+OpEntryPoint GLCompute %main "main" %buffer
+OpExecutionMode %main LocalSize 1 1 1
+OpDecorate %Block Block
+OpMemberDecorate %Block 0 Offset 0
+OpMemberDecorate %Block 1 Offset 4
+OpDecorate %buffer DescriptorSet 0
+OpDecorate %buffer Binding 0
+%void = OpTypeVoid
+%bool = OpTypeBool
+%uint = OpTypeInt 32 0
+%float = OpTypeFloat 32
+%function = OpTypeFunction %void
+%u0 = OpConstant %uint 0
+%u1 = OpConstant %uint 1
+%count = OpConstant %uint 2000
+%three = OpConstant %float 3
+%third = OpConstant %float 0x1.555556p-2
+%small = OpConstant %float 1e-37
+%denormal = OpConstant %float 1e-39
+%Block = OpTypeStruct %float %float
+%pointer_block = OpTypePointer StorageBuffer %Block
+%pointer_float = OpTypePointer StorageBuffer %float
+%buffer = OpVariable %pointer_block StorageBuffer
+%main = OpFunction %void None %function
+%entry = OpLabel
+%first = OpAccessChain %pointer_float %buffer %u0
+%second = OpAccessChain %pointer_float %buffer %u1
+%x = OpLoad %float %first
+{body}
+OpReturn
+OpFunctionEnd
+"#
+    )
+}
+
+const QUOTIENT: &str = "%result = OpFDiv %float %x %three\nOpStore %second %result";
+const PRODUCT: &str = "%result = OpFMul %float %x %third\nOpStore %second %result";
+
+/// A module, launched on 5.0, and what was found of it.
+struct Judged {
+    program: Program,
+    dispatch: Dispatch,
+    behaviours: Behaviours,
+}
+
+impl Judged {
+    fn new(body: &str) -> Self {
+        let module = Module::from_text(&module(body), "test.spvasm", &ReadOptions::default()).unwrap();
+        let program = lower(&module, &LowerOptions::default()).unwrap();
+        let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
+        let mut trial = |dispatch: &Dispatch| trial::touched(&program, dispatch);
+        let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut trial).unwrap();
+        let mut dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
+        for (place, byte) in dispatch.objects[0].initial.iter_mut().zip(5.0_f32.to_le_bytes()) {
+            *place = Byte::Known(byte);
+        }
+        let behaviours = explore(&program, &dispatch, &Settings::default());
+        Judged { program, dispatch, behaviours }
+    }
+
+    fn side(&self) -> IntervalSide<'_> {
+        IntervalSide { program: &self.program, dispatch: &self.dispatch, behaviours: &self.behaviours }
+    }
+
+    fn compared(&self, name: &'static str) -> Side<'_> {
+        Side { name, behaviours: &self.behaviours, dispatch: &self.dispatch }
+    }
+}
+
+/// The judgement of the two after `change`, which the comparison has not seen.
+fn judged(bodies: [&str; 2], change: impl FnOnce(&mut Judged, &mut Judged)) -> Judgement {
+    let [mut before, mut after] = bodies.map(Judged::new);
+    let options = CompareOptions { open_floats: true, ..CompareOptions::default() };
+    let comparison = refines(before.compared("before"), after.compared("after"), &options);
+    assert!(comparison.violation.is_some());
+    change(&mut before, &mut after);
+    judge(before.side(), after.side(), &comparison, Tolerance::Permitted)
+}
+
+#[test]
+fn what_the_search_did_not_see_whole_is_unknown() {
+    let both = [QUOTIENT, PRODUCT];
+    assert_eq!(judged(both, |_, _| {}), Judgement::Permitted);
+    type Change = fn(&mut Behaviours);
+    let changes: [(&str, Change); 8] = [
+        ("incomplete", |behaviours| behaviours.complete = false),
+        ("bounded", |behaviours| behaviours.bounded = Some("--spin-bound".into())),
+        ("stopped", |behaviours| behaviours.stopped = Some("--timeout".into())),
+        ("two outcomes", |behaviours| behaviours.outcomes.push(behaviours.outcomes[0].clone())),
+        ("a hang", |behaviours| behaviours.outcomes[0].0.end = End::Hang),
+        ("volatile accesses", |behaviours| {
+            let access =
+                VolatileAccess::One { object: 0, offset: 0, write: false, atomic: false, bytes: vec![] };
+            behaviours.outcomes[0].0.volatile = vec![vec![access]];
+        }),
+        ("another outcome", |behaviours| behaviours.outcomes[0].0.memory[0][0] = Byte::Known(1)),
+        ("a fault", |behaviours| {
+            let fault = Fault { kind: UndefinedKind::DivisionByZero, line: 1, detail: String::new() };
+            let witness = behaviours.outcomes[0].1.clone();
+            behaviours.undefined.push((fault.into(), witness));
+        }),
+    ];
+    for (what, change) in changes {
+        assert_eq!(judged(both, |before, _| change(&mut before.behaviours)), Judgement::Unknown, "{what}");
+        assert_eq!(judged(both, |_, after| change(&mut after.behaviours)), Judgement::Unknown, "{what}");
+    }
+}
+
+#[test]
+fn a_fault_of_the_run_must_be_the_one_that_was_found() {
+    let divided = |body: &str| format!("{body}\n%quotient = OpUDiv %uint %u1 %u0");
+    let (before, after) = (divided(QUOTIENT), divided(PRODUCT));
+    assert_eq!(judged([QUOTIENT, &after], |_, _| {}), Judgement::Violates(None));
+    let other = judged([QUOTIENT, &after], |_, after| {
+        after.behaviours.undefined[0].0.kind = UndefinedKind::OutOfBounds;
+    });
+    assert_eq!(other, Judgement::Unknown);
+    // The runs fault behind the stores, where the search did not.
+    let program = |body: &str| Judged::new(body).program;
+    let faulting = judged([QUOTIENT, PRODUCT], |_, side| side.program = program(&after));
+    assert_eq!(faulting, Judgement::Unknown);
+    let faulting = judged([QUOTIENT, PRODUCT], |side, _| side.program = program(&before));
+    assert_eq!(faulting, Judgement::Unknown);
+}
+
+#[test]
+fn a_run_goes_on_after_its_turn() {
+    let looped = |body: &str| {
+        format!(
+            "OpBranch %header
+%header = OpLabel
+%i = OpPhi %uint %u0 %entry %next %continue
+OpLoopMerge %merge %continue None
+OpBranch %test
+%test = OpLabel
+%more = OpULessThan %bool %i %count
+OpBranchConditional %more %continue %merge
+%continue = OpLabel
+%next = OpIAdd %uint %i %u1
+OpBranch %header
+%merge = OpLabel
+{body}"
+        )
+    };
+    assert_eq!(judged([&looped(QUOTIENT), &looped(PRODUCT)], |_, _| {}), Judgement::Permitted);
+}
+
+#[test]
+fn a_float_without_a_bound_is_unknown() {
+    let unbounded =
+        "%scaled = OpFMul %float %x %small\n%result = OpFDiv %float %scaled %denormal\nOpStore %second %result";
+    assert_eq!(judged([unbounded, "OpStore %second %three"], |_, _| {}), Judgement::Unknown);
+    assert_eq!(judged([QUOTIENT, "OpStore %second %three"], |_, _| {}), Judgement::Violates(difference()));
+}
+
+/// Of the second word.
+fn difference() -> Option<Difference> {
+    Some(Difference { key: "0.0".into(), offset: 4 })
+}
+
+#[test]
+fn objects_are_compared_by_their_names() {
+    let both = [QUOTIENT, PRODUCT];
+    let renamed = judged(both, |_, after| after.dispatch.objects[0].key = "0.1".into());
+    assert_eq!(renamed, Judgement::Unknown);
+}
+
+#[test]
+fn one_unknown_object_leaves_all_unknown() {
+    let unknown = memory(1.0, Some((f64::NEG_INFINITY, f64::INFINITY)));
+    let spec = Tolerance::Permitted;
+    assert_eq!(found(&unknown, &memory(2.0, None), spec), "unknown");
+    assert_eq!(
+        found(&memory(1.0, Some((0.9, 1.1))), &memory(1.05, Some((0.0, f64::INFINITY))), spec),
+        "unknown"
+    );
+    let before = memory(1.0, Some((0.9, 1.1)));
+    // Half of it is another float.
+    let shifted = (before.0.clone(), BTreeMap::from([(2, (2, Interval::ANY))]));
+    assert_eq!(found(&before, &shifted, spec), "unknown");
+    let longer = (vec![Byte::Known(0); 8], BTreeMap::new());
+    assert_eq!(found(&before, &longer, spec), "unknown");
+    // The first float is unknown, the second permitted.
+    let two = |(first, second): (f32, f32), shades| -> (Vec<Byte>, BTreeMap<u32, (u32, Interval)>) {
+        let bytes = [first, second].into_iter().flat_map(f32::to_le_bytes).map(Byte::Known);
+        (bytes.collect(), shades)
+    };
+    let known = Interval::between(0.9, 1.1);
+    let shades = BTreeMap::from([(0, (4, Interval::ANY)), (4, (4, known))]);
+    assert_eq!(found(&two((1.0, 1.0), shades.clone()), &two((2.0, 1.05), shades), spec), "unknown");
+}
+
+#[test]
+fn undefined_bytes_of_before_and_nans_stand_for_anything() {
+    let undefined = (vec![Byte::Undef; 4], BTreeMap::new());
+    assert_eq!(found(&undefined, &memory(1.0, None), Tolerance::Permitted), "permitted");
+    let nans = [f32::NAN, f32::from_bits(0x7fc0_0001)];
+    let open = |value| (memory(value, None).0, BTreeMap::from([(0, (4, Interval::ANY))]));
+    assert_eq!(found(&open(nans[0]), &open(nans[1]), Tolerance::Units(1)), "permitted");
+}
