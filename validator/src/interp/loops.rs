@@ -41,6 +41,7 @@ impl Invocation {
         let index = self.loop_index(id);
         self.drop_snapshot(index);
         self.loops[index as usize] = LoopState { iteration: 0, last: self.activity, fruitless: 0 };
+        self.forget_dead_locals(program, id);
         if self.function(program).loops[id.0 as usize].communicates {
             let function_depth = self.callers.len() as u32;
             return Err(Box::new(Stop::LoopEntry { function_depth, loop_id: id }));
@@ -50,6 +51,7 @@ impl Invocation {
 
     /// Arrives at the header over a back edge; the position is the header already.
     pub(super) fn repeat_loop(&mut self, program: &Program, id: LoopId, line: Line) -> Step {
+        self.forget_dead_locals(program, id);
         let index = self.loop_index(id);
         let now = self.activity;
         let state = &mut self.loops[index as usize];
@@ -68,6 +70,16 @@ impl Invocation {
             return Err(Box::new(Stop::Iteration { function_depth, loop_id: id, chosen, events }));
         }
         Ok(())
+    }
+
+    /// Takes from a loop that may spin what nobody will read, so that states compare equal without it.
+    fn forget_dead_locals(&mut self, program: &Program, id: LoopId) {
+        let lp = &self.function(program).loops[id.0 as usize];
+        if lp.communicates {
+            for local in &lp.dead {
+                self.own.forget(self.frame.objects + local);
+            }
+        }
     }
 
     /// Compares with the state at an earlier arrival, which is taken anew at each power of two

@@ -46,6 +46,15 @@ impl OwnMemory {
         }
     }
 
+    /// Makes an object undefined.
+    pub(super) fn forget(&mut self, object: u32) {
+        if let Some((start, size)) = self.objects.get(object as usize) {
+            let range = *start as usize..(*start + *size) as usize;
+            self.bits[range.clone()].fill(0);
+            self.undef[range].fill(u8::MAX);
+        }
+    }
+
     /// Size of an object; 0 if there is none of that number (any more).
     pub(super) fn size(&self, object: u32) -> u32 {
         self.objects.get(object as usize).map_or(0, |(_, size)| *size)

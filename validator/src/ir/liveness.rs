@@ -1,8 +1,9 @@
-//! Which registers hold values that may still be read, at the header of each loop.
+//! Which registers and Function variables hold values that may still be read, at the header of each loop.
 //!
-//! A backward dataflow analysis on values (runs of registers), φ moves being done on the edges.
+//! A backward dataflow analysis on values (runs of registers), φ moves being done on the edges. The run of
+//! a variable's address stands for the variable's contents: the address itself never changes in a frame.
 
-use super::{Block, Inst, Operand};
+use super::{Block, Inst, Local, Loop, MemoryOp, Op, Operand};
 
 /// The values of a function: runs of registers, ascending.
 #[derive(Debug, Default)]
@@ -63,15 +64,17 @@ impl Set {
     }
 }
 
-/// The registers that are live on entry to each of these blocks, after the φ moves of the edge that
-/// led there. Runs in `fixed` (addresses of variables, which never change in a frame) are left out.
-pub(crate) fn live_registers(
+/// The loops with these headers: what is live there after the φ moves of the edge that led there, and which
+/// of `locals` are dead. Registers in `fixed` (addresses of module-scope variables, which never change) are
+/// left out.
+pub(crate) fn loops(
     headers: &[u32],
     blocks: &[Block],
     code: &[Inst],
     runs: &Runs,
     fixed: &[u32],
-) -> Vec<Vec<u32>> {
+    locals: &[Local],
+) -> Vec<Loop> {
     if headers.is_empty() {
         return Vec::new();
     }
@@ -85,26 +88,61 @@ pub(crate) fn live_registers(
     while changed {
         changed = false;
         for index in (0..blocks.len()).rev() {
-            let before = live_before(code_of(index), &live, runs);
+            let before = live_before(code_of(index), &live, runs, locals);
             if let Some(known) = live.get_mut(index) {
                 changed |= *known != before;
                 *known = before;
             }
         }
     }
-    let fixed: Vec<usize> = fixed.iter().filter_map(|&register| runs.of(register)).collect();
-    let registers = |header: &u32| {
+    let run_of_local = |local: &Local| runs.of(local.register);
+    let fixed: Vec<usize> = fixed
+        .iter()
+        .filter_map(|&register| runs.of(register))
+        .chain(locals.iter().filter_map(run_of_local))
+        .collect();
+    let escaping = escaping(code, runs);
+    let found = |header: &u32| {
         let set = live.get(*header as usize);
-        let is_live =
-            |number: &usize| set.is_some_and(|set| set.contains(*number)) && !fixed.contains(number);
-        let live_runs = (0..runs.runs.len()).filter(is_live).filter_map(|number| runs.runs.get(number));
-        live_runs.flat_map(|&(start, count)| start..start + count).collect()
+        let is_live = |number: &usize| set.is_some_and(|set| set.contains(*number));
+        let live_runs = (0..runs.runs.len()).filter(|number| is_live(number) && !fixed.contains(number));
+        let is_dead = |local: &Local| {
+            run_of_local(local).is_some_and(|number| !is_live(&number) && !escaping.contains(number))
+        };
+        Loop {
+            header: *header,
+            live: live_runs
+                .filter_map(|number| runs.runs.get(number))
+                .flat_map(|&(start, count)| start..start + count)
+                .collect(),
+            dead: (0..).zip(locals).filter(|(_, local)| is_dead(local)).map(|(index, _)| index).collect(),
+            communicates: false,
+        }
     };
-    headers.iter().map(registers).collect()
+    headers.iter().map(found).collect()
+}
+
+/// The values that are used otherwise than as the address of a load or a store.
+fn escaping(code: &[Inst], runs: &Runs) -> Set {
+    let mut set = Set::new(runs.runs.len());
+    for inst in code {
+        let mut escape = |operand| set.change(runs.of_operand(operand), true);
+        match &inst.op {
+            Op::Memory(MemoryOp::Load { .. }) => {}
+            Op::Memory(MemoryOp::Store { object, .. }) => escape(*object),
+            op => {
+                op.visit_operands(&mut escape);
+                for edge in op.edges() {
+                    edge.moves.iter().for_each(|&(_, operand, _)| escape(operand));
+                }
+            }
+        }
+    }
+    set
 }
 
 /// What is live before a block's instructions, given what is live before its successors.
-fn live_before(code: &[Inst], live: &[Set], runs: &Runs) -> Set {
+fn live_before(code: &[Inst], live: &[Set], runs: &Runs, locals: &[Local]) -> Set {
     let mut set = Set::new(runs.runs.len());
     for inst in code.iter().rev() {
         for edge in inst.op.edges() {
@@ -120,6 +158,14 @@ fn live_before(code: &[Inst], live: &[Set], runs: &Runs) -> Set {
         }
         set.change(inst.op.destination().and_then(|register| runs.of(register)), false);
         inst.op.visit_operands(&mut |operand| set.change(runs.of_operand(operand), true));
+        if let Op::Memory(MemoryOp::Store { pointer, shape, .. }) = &inst.op {
+            let overwrites = |local: &Local| {
+                !pointer.is_constant() && local.register == pointer.index() && local.shape == *shape
+            };
+            if locals.iter().any(overwrites) {
+                set.change(runs.of_operand(*pointer), false);
+            }
+        }
     }
     set
 }

@@ -403,6 +403,8 @@ pub struct Loop {
     /// Registers (components) that are live on entry to the header, φ results included:
     /// two arrivals with equal live registers and memory behave alike.
     pub live: Vec<u32>,
+    /// Indices into [`Function::locals`]: those that are written before they are read again.
+    pub dead: Vec<u32>,
     /// The loop may read memory that invocations share, itself or in a function that it calls; see
     /// [`mark_communicating_loops`].
     pub communicates: bool,

@@ -13,10 +13,10 @@ use super::program::{decorations_of, ProgramBuilder};
 use super::types::{Type, TypeTable};
 use super::values::{Value, Values};
 use crate::ir::flow::{Flow, Node};
-use crate::ir::liveness::{live_registers, Runs};
+use crate::ir::liveness::{self, Runs};
 use crate::ir::{
-    Block, Construct, Decorations, EncodedOp, Function, Inst, Line, Local, Loop, LoopId, MemoryOp, Op,
-    Operand, Parameter,
+    Block, Construct, Decorations, EncodedOp, Function, Inst, Line, Local, LoopId, MemoryOp, Op, Operand,
+    Parameter,
 };
 use crate::module::Instruction;
 
@@ -349,18 +349,8 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             .iter()
             .map(|lp| self.block_numbers.get(lp.header).copied().flatten().unwrap_or(0))
             .collect();
-        let fixed: Vec<u32> = self
-            .addresses
-            .values()
-            .map(|address| address.operand.index())
-            .chain(self.locals.iter().map(|local| local.register))
-            .collect();
-        let live = live_registers(&headers, &blocks, &self.code, &self.runs, &fixed);
-        let loops = headers
-            .iter()
-            .zip(live)
-            .map(|(&header, live)| Loop { header, live, communicates: false })
-            .collect();
+        let fixed: Vec<u32> = self.addresses.values().map(|address| address.operand.index()).collect();
+        let loops = liveness::loops(&headers, &blocks, &self.code, &self.runs, &fixed, &self.locals);
         Function {
             name: self.program.globals.index.any_name(id).map(str::to_owned),
             id,

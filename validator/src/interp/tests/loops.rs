@@ -3,7 +3,7 @@
 use super::*;
 
 fn header_loop(live: &[u32]) -> Loop {
-    Loop { header: 1, live: live.to_vec(), communicates: false }
+    Loop { header: 1, live: live.to_vec(), dead: Vec::new(), communicates: false }
 }
 
 /// Block 0 enters the loop of block 1, whose body ends in `again`; block 2 returns.
@@ -252,6 +252,45 @@ fn a_spin_iteration_is_told_and_comes_back_to_the_same_state() {
     invocation.supply(&builder.program, &word(1));
     assert!(!arrivals[0].same_state(&invocation, &builder.program));
     assert!(matches!(builder.run(&mut invocation, &mut memory), Stop::Finished));
+}
+
+/// What a loop that spins has read is not part of its state where nobody reads it again.
+#[test]
+fn dead_locals_are_forgotten_where_a_loop_communicates() {
+    for (dead, communicates) in [(true, true), (false, true), (true, false)] {
+        let mut builder = spin_loop();
+        let (shape, seven) = (builder.word_shape(), builder.number(7));
+        let main = &mut builder.program.functions[0];
+        let local = Local {
+            register: 4,
+            size: 4,
+            shape,
+            initializer: Some(seven),
+            decorations: Decorations::default(),
+            line: 1,
+        };
+        main.locals.push(local);
+        main.loops[0].dead = if dead { vec![0] } else { Vec::new() };
+        main.loops[0].communicates = communicates;
+        let kept = Inst { op: store(4, register(2), StorageClass::Function, shape), ..main.code[2].clone() };
+        main.code.insert(3, kept);
+        main.blocks[2].start += 1;
+        let mut invocation = builder.start();
+        let mut memory = builder.memory(false);
+        let mut states = Vec::new();
+        for value in [0, 0] {
+            let mut stop = builder.run(&mut invocation, &mut memory);
+            if matches!(stop, Stop::LoopEntry { .. }) {
+                stop = builder.run(&mut invocation, &mut memory);
+            }
+            states.push(invocation.clone());
+            assert!(matches!(stop, Stop::Read(_)), "{stop:?}");
+            invocation.supply(&builder.program, &word(value));
+            let stop = builder.run(&mut invocation, &mut memory);
+            assert!(matches!(stop, Stop::Iteration { events: true, .. }), "{stop:?}");
+        }
+        assert_eq!(states[0].own == states[1].own, dead && communicates);
+    }
 }
 
 #[test]

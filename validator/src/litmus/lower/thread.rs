@@ -5,7 +5,7 @@ use super::{number, Pool, Unsupported, FIRST_ADDRESS};
 use crate::event::{ClassSet, Order, Scope, Semantics, StorageClass};
 use crate::interp::Pointer;
 use crate::ir::flow::{Flow, Node};
-use crate::ir::liveness::{live_registers, Runs};
+use crate::ir::liveness::{self, Runs};
 use crate::ir::{
     AtomicKind, AtomicOp, BarrierOp, BinaryOp, Block, Bound, Chain, ChainIndex, ControlOp, Decorations, Edge,
     Function, Inst, Line, Loop, LoopId, MemoryOp, MemoryOperands, NumberedBarrier, NumberedWait, Op, Operand,
@@ -48,8 +48,8 @@ pub(super) fn lower(
     }
     builder.blocks(results);
     let headers: Vec<u32> = builder.flow.loops.iter().map(|lp| lp.header as u32).collect();
-    let live = live_registers(&headers, &builder.blocks, &builder.code, &builder.runs, &[]);
-    let loops = headers.iter().zip(live).map(|(&header, live)| Loop { header, live, communicates: true });
+    let loops = liveness::loops(&headers, &builder.blocks, &builder.code, &builder.runs, &[], &[]);
+    let loops = loops.into_iter().map(|lp| Loop { communicates: true, ..lp });
     Ok(Function {
         name: Some(format!("P{index}")),
         id: index as u32,

@@ -87,6 +87,55 @@ fn live_registers_of_a_loop_are_what_is_read_later() {
 }
 
 #[test]
+fn dead_locals_of_a_loop_are_written_before_they_are_read() {
+    let program = program(
+        "%local = OpTypePointer Function %uint
+         %pair = OpTypeArray %uint %u2
+         %local_pair = OpTypePointer Function %pair",
+        "%before = OpVariable %local Function
+         %inside = OpVariable %local Function
+         %sometimes = OpVariable %local Function
+         %unread = OpVariable %local Function
+         %behind = OpVariable %local Function
+         %copied = OpVariable %local Function
+         %target = OpVariable %local Function
+         %parts = OpVariable %local_pair Function
+         OpStore %before %u1
+         OpBranch %header
+         %header = OpLabel
+         OpLoopMerge %merge %continue None
+         OpBranch %test
+         %test = OpLabel
+         %b = OpLoad %uint %before
+         %c = OpULessThan %bool %b %u1
+         OpStore %inside %b
+         %i = OpLoad %uint %inside
+         OpStore %unread %i
+         OpStore %copied %i
+         OpCopyMemory %target %copied
+         %part = OpAccessChain %local %parts %u0
+         OpStore %part %i
+         OpSelectionMerge %body None
+         OpBranchConditional %c %then %body
+         %then = OpLabel
+         OpStore %sometimes %i
+         OpBranch %body
+         %body = OpLabel
+         %s = OpLoad %uint %sometimes
+         OpStore %behind %s
+         OpBranch %continue
+         %continue = OpLabel
+         OpBranchConditional %c %header %merge
+         %merge = OpLabel
+         %l = OpLoad %uint %behind
+         OpReturn",
+    );
+    // What a copy reads or writes, or a chain leads into, is never dead.
+    let main = main_of(&program);
+    assert_eq!(main.loops[0].dead, [1, 3, 4]);
+}
+
+#[test]
 fn a_switch_has_its_cases_in_order() {
     let program = program(
         "",
