@@ -1,0 +1,179 @@
+//! The programs that `explore.rs` and `table.rs` measure, and how they come before the explorer.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use serde::Deserialize;
+use spirv_tv::check::CheckOptions;
+use spirv_tv::cli::CheckArguments;
+use spirv_tv::dispatch::Dispatch;
+use spirv_tv::ir::Program;
+use spirv_tv::launch::{build_dispatch, inputs, trial, Launch};
+use spirv_tv::lower::{lower, LowerOptions};
+use spirv_tv::module::{Module, ReadOptions};
+
+/// A program at several sizes.
+pub struct Family {
+    pub name: &'static str,
+    /// From the root of the repository.
+    pub module: String,
+    /// Each with its launch.
+    pub sizes: Vec<(u32, Vec<String>)>,
+}
+
+impl Family {
+    fn new(name: &'static str, module: &str, sizes: &[u32], launch: impl Fn(u32) -> Launched) -> Family {
+        let sizes = sizes.iter().map(|&n| (n, launch(n).0)).collect();
+        Family { name, module: format!("{module}.spvasm"), sizes }
+    }
+}
+
+/// Arguments of a launch.
+struct Launched(Vec<String>);
+
+impl Launched {
+    fn workgroups(n: u32) -> Self {
+        Launched(vec!["--workgroups".to_owned(), n.to_string()])
+    }
+
+    fn zeros(self, binding: &str, words: u32) -> Self {
+        self.with("--buffer", format!("{binding}=zeros:{words}"))
+    }
+
+    fn spec(self, id: u32, value: u32) -> Self {
+        self.with("--spec", format!("{id}={value}"))
+    }
+
+    fn with(mut self, option: &str, value: String) -> Self {
+        self.0.extend([option.to_owned(), value]);
+        self
+    }
+}
+
+/// Everything that is measured at growing sizes; `n` is the number of invocations where nothing else is said.
+pub fn families() -> Vec<Family> {
+    let counters = |n| Launched::workgroups(n).zeros("0.0", n).zeros("0.1", 2 * n);
+    let bench = |name, file: &str, sizes: &[u32], launch: &dyn Fn(u32) -> Launched| {
+        Family::new(name, &format!("benches/modules/{file}"), sizes, launch)
+    };
+    let lock = |name, file: &str, sizes: &[u32]| {
+        Family::new(name, &format!("corpus/synchronisation/{file}"), sizes, Launched::workgroups)
+    };
+    let synchronised = |name, file: &str, sizes: &[u32], launch: &dyn Fn(u32) -> Launched| {
+        Family::new(name, &format!("corpus/synchronisation/{file}"), sizes, launch)
+    };
+    let classic = |name, file: &str, n| {
+        let launch = |n| Launched::workgroups(n).zeros("0.0", 3).zeros("0.1", 4);
+        Family::new(name, &format!("corpus/classics/{file}"), &[n], launch)
+    };
+    vec![
+        classic("SB", "sb-relaxed", 2),
+        classic("LB", "lb-relaxed", 2),
+        classic("MP, plain data", "mp-plain-release-acquire", 2),
+        classic("2+2W", "2+2w-relaxed", 2),
+        classic("WRC", "wrc-relaxed", 3),
+        classic("ISA2", "isa2-relaxed", 3),
+        classic("IRIW", "iriw-relaxed", 4),
+        bench("increments, results kept", "counter", &[2, 3, 4, 5, 6, 7, 8, 9], &counters),
+        bench("increments, then loads", "increment-load", &[2, 3, 4, 5], &counters),
+        bench("n writers, n readers of a word", "writers-readers", &[1, 2, 3, 4, 5], &|n| counters(2 * n)),
+        bench("SB ring", "store-buffering-ring", &[4, 8, 12, 16], &counters),
+        bench("LB ring", "load-buffering-ring", &[2, 3, 4, 5, 6, 8], &counters),
+        bench("IRIW, n readers", "independent-reads", &[2, 3, 4, 5, 6], &|n| {
+            Launched::workgroups(n + 2).zeros("0.0", 2).zeros("0.1", 2 * n)
+        }),
+        bench("n independent SB", "pairs", &[2, 4, 6, 8], &|n| counters(2 * n)),
+        bench("histogram", "histogram", &[64, 256], &|n| Launched::workgroups(n / 64).zeros("0.0", 8)),
+        bench("reduction with barriers", "reduction", &[64, 256], &|n| Launched::workgroups(1).spec(0, n)),
+        bench("a late race", "late-race", &[3, 4, 5, 6], &|n| {
+            Launched::workgroups(n).zeros("0.0", n + 1).zeros("0.1", n)
+        }),
+        lock("test-and-set lock", "test-and-set-lock", &[2, 3, 4, 5]),
+        lock("compare-exchange lock", "compare-exchange-lock", &[2, 3, 4, 5]),
+        lock("ticket lock", "ticket-lock", &[2, 3, 4, 5, 6, 7]),
+        lock("two locks", "two-locks", &[2, 3, 4]),
+        synchronised("reader-writer lock", "reader-writer-lock", &[2, 3, 4], &|n| {
+            Launched::workgroups(n).zeros("0.1", n)
+        }),
+        synchronised("seqlock", "seqlock", &[2, 3, 4], &|n| Launched::workgroups(n).zeros("0.1", n)),
+        synchronised("XF barrier", "xf-barrier", &[2, 3, 4, 6], &|n| {
+            Launched::workgroups(n).zeros("0.0", 8 + n).zeros("0.1", n)
+        }),
+        synchronised("XF barrier, n workgroups of n", "xf-barrier-workgroups", &[2, 3, 4], &|n| {
+            Launched::workgroups(n).spec(0, n).zeros("0.0", 8 + n * n).zeros("0.1", n * n)
+        }),
+        synchronised("sense-reversing barrier, 2 rounds", "sense-reversing-barrier", &[2, 3, 4], &|n| {
+            Launched::workgroups(n).zeros("0.0", 2 + 2 * n).zeros("0.1", 2 * n)
+        }),
+        synchronised("look-back scan", "look-back", &[2, 3, 4, 5], &|n| {
+            Launched::workgroups(n).zeros("0.1", n)
+        }),
+        synchronised("look-back scan with tickets", "look-back-ticket", &[2, 3, 4], &|n| {
+            Launched::workgroups(n).zeros("0.1", n)
+        }),
+        synchronised("work queue", "work-queue", &[2, 4, 6], &|n| {
+            Launched::workgroups(n).zeros("0.1", n / 2)
+        }),
+    ]
+}
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[derive(Parser)]
+struct CommandLine {
+    #[command(flatten)]
+    check: CheckArguments,
+}
+
+/// What the command line makes of a launch's arguments.
+pub fn options(args: &[String]) -> (ReadOptions, CheckOptions) {
+    let line = ["check", "BEFORE", "AFTER"].into_iter().chain(args.iter().map(String::as_str));
+    let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
+    (arguments.read.options(), arguments.options().unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// A program and its dispatch on its first automatic input.
+pub fn prepared(module: &Path, args: &[String]) -> (Program, Dispatch) {
+    let (read, options) = options(args);
+    let module = Module::load(&module.to_string_lossy(), &read).unwrap_or_else(|error| panic!("{error}"));
+    let specialisations = options.launch.spec.clone();
+    let lower_options = LowerOptions { specialisations, ..LowerOptions::default() };
+    let program = lower(&module, &lower_options).unwrap_or_else(|error| panic!("{error}"));
+    let launch = Launch::resolve(&options.launch, &program, None).unwrap_or_else(|error| panic!("{error}"));
+    let mut touched = |dispatch: &Dispatch| trial::touched(&program, dispatch);
+    let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut touched).unwrap();
+    let dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
+    (program, dispatch)
+}
+
+/// What the files beside classic programs and pairs have in common.
+#[derive(Deserialize)]
+struct Beside {
+    args: Vec<String>,
+}
+
+/// The classic programs and both sides of the pairs of the corpus, with their launches.
+pub fn corpus() -> Vec<(PathBuf, Vec<String>)> {
+    let mut modules = Vec::new();
+    for (folder, file, sides) in
+        [("classics", None, &[][..]), ("pairs", Some("pair.toml"), &["before.spvasm", "after.spvasm"][..])]
+    {
+        let listing = std::fs::read_dir(root().join("corpus").join(folder)).unwrap();
+        for path in listing.map(|entry| entry.unwrap().path()) {
+            let toml = match file {
+                Some(file) => path.join(file),
+                None if path.extension().is_some_and(|extension| extension == "toml") => path.clone(),
+                None => continue,
+            };
+            let Beside { args } = toml::from_str(&std::fs::read_to_string(&toml).unwrap()).unwrap();
+            match file {
+                Some(_) => modules.extend(sides.iter().map(|side| (path.join(side), args.clone()))),
+                None => modules.push((path.with_extension("spvasm"), args)),
+            }
+        }
+    }
+    modules.sort();
+    modules
+}
