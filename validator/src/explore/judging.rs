@@ -110,7 +110,7 @@ impl Search<'_> {
         let agrees = match judgement {
             Judgement::Inconsistent => !judge.is_consistent(),
             Judgement::Racy(race) => judge.is_consistent() && judge.data_races().first() == Some(race),
-            Judgement::Fine => judge.is_consistent() && !(races_count && !judge.data_races().is_empty()),
+            Judgement::Fine => judge.is_consistent() && (!races_count || judge.data_races().is_empty()),
         };
         if !agrees {
             found.disagree("whether a graph is an execution");
