@@ -42,9 +42,13 @@ struct Launched {
     verdict: Option<String>,
 }
 
-/// Modules of many unordered updates: without the shortcut for them, or where a mutant is racy, they have n! executions.
-const MANY_UPDATES: [&str; 3] =
-    ["updates-read-without-barrier", "updates-unordered", "barrier-behind-updates-removed"];
+/// Modules of many unordered accesses: without the shortcuts for them, or where races are kept, they have n! executions.
+const MANY_UPDATES: [&str; 4] = [
+    "updates-read-without-barrier",
+    "updates-unordered",
+    "barrier-behind-updates-removed",
+    "race-of-a-workgroup",
+];
 
 impl Subject {
     /// Whether exploring it without shortcuts, or a mutant of it, takes minutes.
