@@ -34,11 +34,16 @@ fn every_module_is_equivalent_to_its_rewrites() {
         checker.options.both_ways = true;
         let module = checker.module(&subject.path);
         let mut complaints = Vec::new();
+        // With races kept, every order of its accesses would count.
+        let ways: &[Races] = match subject.has_many_updates() {
+            true => &[Races::Undefined],
+            false => &[Races::Undefined, Races::Keep],
+        };
         for (name, words) in rewrites(&checker, &module) {
             *used.lock().unwrap().entry(name).or_default() += 1;
             let rewritten = checker.made(words, name);
-            for races in [Races::Undefined, Races::Keep] {
-                checker.options.races = races;
+            for races in ways {
+                checker.options.races = *races;
                 let complaint = support::complaint(&checker.check(&module, &rewritten));
                 let complaint = complaint.filter(|_| !subject.undecided);
                 complaints.extend(complaint.map(|complaint| format!("{name}, {races:?}: {complaint}")));
