@@ -111,7 +111,7 @@ impl Instances {
 }
 
 impl<'a> LocationOrderer<'a> {
-    /// `graph` with all its operations, their happens-before and its inverse.
+    /// `graph` with all its operations, happens-before of the first of them (all that count) and its inverse.
     pub(super) fn new(
         graph: &'a Graph,
         (hb, happens_after): (&'a Relation, &'a Relation),
@@ -191,7 +191,7 @@ impl<'a> LocationOrderer<'a> {
     /// Per domain D that the agent of write `x` accesses, the events that happen after
     /// AVC(agent, reference, D, unit), by agents in the instance of D.
     fn published(&self, x: usize, unit: Unit) -> Chains {
-        let len = self.graph.events.len();
+        let len = self.hb.len();
         let mut published: Chains = std::array::from_fn(|_| EventSet::new(len));
         for (last, domains) in self.availability_chains(x, unit) {
             for (domain, set) in published.iter_mut().enumerate() {
@@ -262,7 +262,7 @@ impl<'a> LocationOrderer<'a> {
         let events = &self.graph.events;
         let write = &events[x];
         let operation = |id: usize| availability_operation(&events[id], write, unit);
-        let own = (x..events.len()).filter(|id| events[*id].agent == write.agent);
+        let own = (x..self.hb.len()).filter(|id| events[*id].agent == write.agent);
         let first: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
         self.extend(first, self.hb, operation)
     }
@@ -275,7 +275,7 @@ impl<'a> LocationOrderer<'a> {
         let operation = |id: usize| visibility_operation(&events[id], read, unit);
         let own = (0..=y).filter(|id| events[*id].agent == read.agent);
         let last: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
-        let mut chains: Chains = std::array::from_fn(|_| EventSet::new(events.len()));
+        let mut chains: Chains = std::array::from_fn(|_| EventSet::new(self.hb.len()));
         for (first, domains) in self.extend(last, self.happens_after, operation) {
             for (domain, set) in chains.iter_mut().enumerate() {
                 if domains >> domain & 1 == 1 && has(self.instance(first, domain), y) {
@@ -297,7 +297,7 @@ impl<'a> LocationOrderer<'a> {
         if !self.variant.chains || chain.is_empty() {
             return chain;
         }
-        let len = self.graph.events.len();
+        let len = self.hb.len();
         let operations: SmallVec<[u8; 64]> = (0..len).map(operation).collect();
         // Per domain, the operations that reach a broader one.
         let mut broader: Chains = std::array::from_fn(|_| EventSet::new(len));
