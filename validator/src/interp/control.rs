@@ -110,7 +110,7 @@ impl Machine<'_> {
             _ => {
                 let mut values = Components::new();
                 for (_, source, count) in moves {
-                    values.extend((0..*count).map(|i| self.value(source.offset(i))));
+                    values.extend_from_slice(self.components(*source, *count));
                 }
                 let mut rest = values.as_slice();
                 for (dst, _, count) in moves {
@@ -126,7 +126,7 @@ impl Machine<'_> {
         let callee = &self.program.functions[function.0 as usize];
         let mut values = Components::new();
         for (parameter, argument) in callee.parameters.iter().zip(arguments) {
-            values.extend((0..parameter.count).map(|i| self.value(argument.offset(i))));
+            values.extend_from_slice(self.components(*argument, parameter.count));
         }
         self.call_with(function, values);
     }

@@ -114,6 +114,41 @@ pub fn binary(op: BinaryOp, width: u8, a: Scalar, b: Scalar) -> Evaluated {
     })
 }
 
+/// [`binary`] on components side by side. Frequent operations are told apart once, not for each component.
+#[inline]
+pub fn binary_each(
+    op: BinaryOp,
+    width: u8,
+    operands: [&[Scalar]; 2],
+    results: &mut [Scalar],
+) -> Result<(), EvaluationError> {
+    let bit_width = u32::from(width);
+    match op {
+        BinaryOp::IAdd => each(operands, results, |a, b| Ok(arithmetic::add(bit_width, a, b))),
+        BinaryOp::ISub => each(operands, results, |a, b| Ok(arithmetic::subtract(bit_width, a, b))),
+        BinaryOp::IMul => each(operands, results, |a, b| Ok(arithmetic::multiply(bit_width, a, b))),
+        BinaryOp::BitwiseOr => each(operands, results, |a, b| Ok(bits::or(a, b))),
+        BinaryOp::BitwiseAnd => each(operands, results, |a, b| Ok(bits::and(a, b))),
+        BinaryOp::BitwiseXor => each(operands, results, |a, b| Ok(bits::xor(a, b))),
+        BinaryOp::FAdd => each(operands, results, |a, b| float::add(width, a, b)),
+        BinaryOp::FSub => each(operands, results, |a, b| float::subtract(width, a, b)),
+        BinaryOp::FMul => each(operands, results, |a, b| float::multiply(width, a, b)),
+        rare => each(operands, results, |a, b| binary(rare, width, a, b)),
+    }
+}
+
+#[inline]
+fn each(
+    [a, b]: [&[Scalar]; 2],
+    results: &mut [Scalar],
+    evaluate: impl Fn(Scalar, Scalar) -> Evaluated,
+) -> Result<(), EvaluationError> {
+    for ((result, a), b) in results.iter_mut().zip(a).zip(b) {
+        *result = evaluate(*a, *b)?;
+    }
+    Ok(())
+}
+
 /// The two members of the result of an extended operation.
 pub fn extended(op: ExtendedOp, width: u8, a: Scalar, b: Scalar) -> [Scalar; 2] {
     let width = u32::from(width);

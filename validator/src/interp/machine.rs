@@ -12,6 +12,9 @@ use crate::value::Scalar;
 /// What an instruction comes to: the next one can run, or the invocation stops.
 pub(super) type Step = Result<(), Box<Stop>>;
 
+/// Components of a vector, at most, whose operations have a way of their own.
+const FEW: u32 = 4;
+
 /// Components of a value on their way.
 pub(super) type Components = SmallVec<[Scalar; 16]>;
 
@@ -39,14 +42,47 @@ impl<'a> Machine<'a> {
             Op::Barrier(op) => return self.barrier(op, inst.line),
             Op::Subgroup(op) => return self.subgroup(op, inst.line),
             Op::Cooperative(op) => return self.cooperative(op, inst.line),
+            Op::Binary { op, width, count, dst, a, b } if *count <= FEW => {
+                self.few_components(inst, (*op, *width), *count, *dst, [*a, *b])?;
+            }
             _ => self.compute(inst)?,
         }
         self.state.advance();
         Ok(())
     }
 
-    /// The operations that only compute.
+    /// A binary operation on scalars and vectors that fit in registers of ours.
     #[inline]
+    fn few_components(
+        &mut self,
+        inst: &Inst,
+        (op, width): (BinaryOp, u8),
+        count: u32,
+        dst: u32,
+        [a, b]: [Operand; 2],
+    ) -> Step {
+        if matches!(op, BinaryOp::PtrEqual | BinaryOp::PtrNotEqual) {
+            return self.compute(inst);
+        }
+        let mut results = [Scalar::default(); FEW as usize];
+        let results = &mut results[..count as usize];
+        let (a, b) = (self.components(a, count), self.components(b, count));
+        if let Err(error) = evaluate::binary_each(op, width, [a, b], results) {
+            return Err(stop(error, inst.line));
+        }
+        if let Some(op) = self.unrecorded_float(op) {
+            let all: SmallVec<[[Scalar; 3]; FEW as usize]> =
+                a.iter().zip(b).zip(&*results).map(|((a, b), result)| [*a, *b, *result]).collect();
+            for values in all {
+                self.note_binary(inst, op, width, values);
+            }
+        }
+        self.set_all(dst, results);
+        Ok(())
+    }
+
+    /// The operations that only compute.
+    #[inline(never)]
     fn compute(&mut self, inst: &Inst) -> Step {
         let line = inst.line;
         match &inst.op {
@@ -188,15 +224,26 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Components of an operand.
-    pub(super) fn values(&self, operand: Operand, count: u32) -> Components {
-        (0..count).map(|i| self.value(operand.offset(i))).collect()
+    /// Components of an operand, where they are.
+    #[inline]
+    pub(super) fn components(&self, operand: Operand, count: u32) -> &[Scalar] {
+        let first = operand.index() as usize;
+        if operand.is_constant() {
+            &self.program.constants[first..][..count as usize]
+        } else {
+            &self.state.registers[self.state.frame.registers as usize + first..][..count as usize]
+        }
     }
 
+    /// Components of an operand.
+    pub(super) fn values(&self, operand: Operand, count: u32) -> Components {
+        Components::from_slice(self.components(operand, count))
+    }
+
+    #[inline]
     pub(super) fn set_all(&mut self, dst: u32, values: &[Scalar]) {
-        for (index, value) in values.iter().enumerate() {
-            self.state.set(dst + index as u32, *value);
-        }
+        let first = (self.state.frame.registers + dst) as usize;
+        self.state.registers[first..][..values.len()].copy_from_slice(values);
     }
 
     /// The value, or the stop that the error means at this line.
