@@ -302,11 +302,7 @@ impl Checker<'_> {
             self.found;
         unsupported.sort();
         unsupported.dedup();
-        let mut verdict = if runs.is_empty() {
-            Verdict::Inconclusive
-        } else {
-            Verdict::combine(runs.iter().map(|run| run.comparison.verdict))
-        };
+        let mut verdict = if runs.is_empty() { Verdict::Inconclusive } else { combined(&runs) };
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
         }
@@ -329,6 +325,17 @@ impl Checker<'_> {
             undistinguished,
             choices: Choices::of(self.options, launches, inputs),
         }
+    }
+}
+
+/// The verdict over the runs. An automatic input on which neither side ends within the bounds says nothing:
+/// where others show that after refines before, that stands, and the whole is bounded.
+fn combined(runs: &[Run]) -> Verdict {
+    let says_nothing = |run: &&Run| run.comparison.out_of_bounds && !run.input.is_given();
+    let verdict = |run: &Run| run.comparison.verdict;
+    match Verdict::combine(runs.iter().filter(|run| !says_nothing(run)).map(verdict)) {
+        Verdict::Refines => Verdict::Refines,
+        _ => Verdict::combine(runs.iter().map(verdict)),
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// A bound cut something on either side.
     pub bounded: bool,
+    /// A bound cut everything on both sides: there is nothing to compare.
+    pub out_of_bounds: bool,
     /// What is new in after, where the verdict is `violates`, or would be if before were complete.
     pub violation: Option<Violation>,
     /// Why the verdict is inconclusive, each naming what to do.
@@ -73,6 +75,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
     let mut comparison = Comparison {
         verdict: Verdict::Refines,
         bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
+        out_of_bounds: false,
         violation: None,
         reasons: Vec::new(),
         notes: Vec::new(),
@@ -117,6 +120,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         };
     } else if after.behaviours.outcomes.is_empty() && after.behaviours.undefined.is_empty() {
         // Every module behaves somehow: where all of it was cut, nothing follows.
+        comparison.out_of_bounds = before.behaviours.outcomes.is_empty();
         let option = cut(after).unwrap_or_else(|| "the bounds".to_owned());
         comparison.reasons.push(format!("{} has no behaviour within the bounds: raise {option}", after.name));
         comparison.verdict = Verdict::Inconclusive;

@@ -240,8 +240,12 @@ impl<'a> Machine<'a> {
         Components::from_slice(self.components(operand, count))
     }
 
+    /// Sets registers one after the other. Where there are none, `dst` may be anything.
     #[inline]
     pub(super) fn set_all(&mut self, dst: u32, values: &[Scalar]) {
+        if values.is_empty() {
+            return;
+        }
         let first = (self.state.frame.registers + dst) as usize;
         self.state.registers[first..][..values.len()].copy_from_slice(values);
     }

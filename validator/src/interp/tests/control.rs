@@ -142,6 +142,15 @@ fn calls_pass_arguments_and_results() {
 }
 
 #[test]
+fn a_call_without_a_result_has_no_register() {
+    let mut builder = Builder::new(1);
+    builder.program.functions.push(function(0));
+    builder.block(1, &[], vec![Op::Control(ControlOp::Return)]);
+    builder.body(vec![call(1, u32::MAX, vec![])]);
+    assert!(matches!(builder.first_stop().1, Stop::Finished));
+}
+
+#[test]
 fn locals_are_fresh_in_each_call() {
     let mut builder = Builder::new(2);
     let shape = builder.word_shape();
