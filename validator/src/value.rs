@@ -5,6 +5,8 @@
 //! undefined; the corresponding bit of `bits` is then 0, so that equal values
 //! compare equal.
 
+use std::hash::{Hash, Hasher};
+
 /// One component of a register: a bool (0 or 1), an integer or a float of up to
 /// 64 bits (zero-extended), or half of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -42,10 +44,30 @@ pub const fn mask(width: u32) -> u64 {
 }
 
 /// One byte of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Byte {
     /// A byte with a value.
     Known(u8),
     /// A byte whose value is undefined.
     Undef,
+}
+
+impl Hash for Byte {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Byte::hash_slice(&[*self], state);
+    }
+
+    // Outcomes are long: a word at a time, values in the low bits, which a multiplying hash mixes best.
+    fn hash_slice<H: Hasher>(bytes: &[Self], state: &mut H) {
+        for word in bytes.chunks(4) {
+            let mut code = 0;
+            for (index, byte) in word.iter().enumerate() {
+                code |= match byte {
+                    Byte::Known(value) => u64::from(*value) << (8 * index),
+                    Byte::Undef => 1 << (32 + index),
+                };
+            }
+            state.write_u64(code);
+        }
+    }
 }

@@ -74,9 +74,8 @@ impl Search<'_> {
     fn note_values(&self, state: &State, found: &mut Found) {
         for event in state.graph.events.iter().filter(|event| event.writes()) {
             for (unit, bytes) in event.units.iter().zip(&event.written) {
-                let key = self.knowledge.key(*unit);
-                let known = self.knowledge.produced.get(&key).is_some_and(|values| values.contains(bytes));
-                if !known {
+                if !self.knowledge.is_produced(*unit, bytes) {
+                    let key = self.knowledge.key(*unit);
                     found.discoveries.produced.entry(key).or_default().insert(bytes.clone());
                 }
             }

@@ -36,7 +36,7 @@ pub(super) type UnitKey = (u32, u32);
 pub(super) struct Knowledge {
     shared: BTreeSet<UnitKey>,
     split: BTreeSet<UnitKey>,
-    pub(super) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     /// How the writers write; nothing of one that was only foreseen.
     pub(super) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
     foreseen_writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
@@ -56,6 +56,9 @@ pub(super) struct Knowledge {
     /// Per memory and word: how it is seen in this round.
     words: Vec<Vec<Word>>,
     units: Arc<[UnitKey]>,
+    /// Per unit, its writers and the values that writes of executions gave it, ascending.
+    writers_of: Vec<Vec<(u32, InstId)>>,
+    produced_for: Vec<Vec<UnitBytes>>,
     /// Whose accesses are noted, though no word is shared.
     pub(super) suspect: Option<Suspect>,
 }
@@ -156,7 +159,21 @@ impl Knowledge {
         knowledge.writers.clone_from(&settings.foreseen.writers);
         knowledge.foreseen_writers.clone_from(&settings.foreseen.writers);
         knowledge.number_units();
+        knowledge.list_by_unit();
         knowledge
+    }
+
+    /// The instructions at which an invocation was seen to write a unit.
+    pub(super) fn writers(&self, unit: Unit, agent: u32) -> &[(u32, InstId)] {
+        let all = &self.writers_of[unit as usize];
+        let first = all.partition_point(|(other, _)| *other < agent);
+        let count = all[first..].iter().take_while(|(other, _)| *other == agent).count();
+        &all[first..first + count]
+    }
+
+    /// Whether a write of an execution is known to have given a unit this value.
+    pub(super) fn is_produced(&self, unit: Unit, value: &UnitBytes) -> bool {
+        self.produced_for[unit as usize].binary_search(value).is_ok()
     }
 
     /// The values that writes of executions gave, for another search.
@@ -209,7 +226,9 @@ impl Knowledge {
     /// The same, where nothing is known to be shared, with the accesses of a suspect noted.
     pub(super) fn suspecting(&self, suspect: Suspect) -> Knowledge {
         let units = vec![(suspect.memory, suspect.start)];
-        Knowledge { units: units.into(), suspect: Some(suspect), ..self.clone() }
+        let mut knowledge = Knowledge { units: units.into(), suspect: Some(suspect), ..self.clone() };
+        knowledge.list_by_unit();
+        knowledge
     }
 
     /// Where all units lie, by number.
@@ -259,7 +278,15 @@ impl Knowledge {
             known.extend(traces.iter().cloned());
             again |= known.len() > before;
         }
+        self.list_by_unit();
         again
+    }
+
+    fn list_by_unit(&mut self) {
+        let writers = |key| self.writers.get(key).into_iter().flatten().copied().collect();
+        self.writers_of = self.units.iter().map(writers).collect();
+        let produced = |key| self.produced.get(key).into_iter().flatten().cloned().collect();
+        self.produced_for = self.units.iter().map(produced).collect();
     }
 
     /// Takes over values to speculate. Returns whether there are new ones that some read wants.

@@ -343,9 +343,8 @@ impl Search<'_> {
         count: usize,
     ) -> SmallVec<[InstId; 4]> {
         let thread = &state.threads[index];
-        let writers = self.knowledge.writers.get(&self.knowledge.key(unit));
-        let is_own = |(agent, inst): &&(u32, InstId)| *agent as usize == index && Some(*inst) != except;
-        let mut own = writers.into_iter().flatten().filter(is_own).peekable();
+        let writers = self.knowledge.writers(unit, index as u32).iter();
+        let mut own = writers.filter(|(_, inst)| Some(*inst) != except).peekable();
         if thread.status.is_over() || own.peek().is_none() {
             return SmallVec::new();
         }
@@ -391,8 +390,10 @@ impl Search<'_> {
             None => 1,
         };
         let mut children = Vec::new();
+        let mut last = Some(state);
         for way in 0..ways {
-            let mut child = state.clone();
+            let child = if way + 1 == ways { last.take() } else { last.clone() };
+            let Some(mut child) = child else { break };
             let invocation = Arc::make_mut(&mut child.threads[reader.index].invocation);
             let mut written = None;
             if reader.atomic.is_some() {
@@ -509,23 +510,25 @@ impl Search<'_> {
 
     /// Remembers who may write where.
     fn note_possible_writer(&self, reader: &Reader, spans: &UnitSpans, found: &mut Found) {
-        for (unit, _) in spans {
-            let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
-            writers.insert((reader.index as u32, reader.access.inst));
-        }
+        let writer = (reader.index as u32, reader.access.inst);
+        spans.iter().for_each(|(unit, _)| self.note_writer_of(*unit, writer, found));
         let manner = Manner { reference: reader.reference, non_private: reader.access.non_private };
-        self.note_manner((reader.index as u32, reader.access.inst), manner, found);
+        self.note_manner(writer, manner, found);
     }
 
     /// Remembers who wrote where.
     pub(super) fn note_writer(&self, state: &State, id: EventId, found: &mut Found) {
         let event = &state.graph.events[id as usize];
-        for unit in &event.units {
-            let writers = found.discoveries.writers.entry(self.knowledge.key(*unit)).or_default();
-            writers.insert((event.agent, event.inst));
-        }
+        let writer = (event.agent, event.inst);
+        event.units.iter().for_each(|unit| self.note_writer_of(*unit, writer, found));
         let manner = Manner { reference: event.reference, non_private: event.non_private };
-        self.note_manner((event.agent, event.inst), manner, found);
+        self.note_manner(writer, manner, found);
+    }
+
+    fn note_writer_of(&self, unit: Unit, writer: (u32, InstId), found: &mut Found) {
+        if !self.knowledge.writers(unit, writer.0).contains(&writer) {
+            found.discoveries.writers.entry(self.knowledge.key(unit)).or_default().insert(writer);
+        }
     }
 
     fn note_manner(&self, writer: (u32, InstId), manner: Manner, found: &mut Found) {

@@ -268,7 +268,7 @@ impl Invocation {
     /// The call sites, outermost first, then the instruction that runs next. After `Read`,
     /// `AtomicRead`, `Choose` and faults that is the instruction that stopped; after the others
     /// the one behind it.
-    pub fn position(&self) -> Vec<InstId> {
+    pub fn position(&self) -> SmallVec<[InstId; 4]> {
         self.callers.iter().chain([&self.frame]).map(Frame::instruction).collect()
     }
 
