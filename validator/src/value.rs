@@ -5,6 +5,7 @@
 //! undefined; the corresponding bit of `bits` is then 0, so that equal values
 //! compare equal.
 
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 /// One component of a register: a bool (0 or 1), an integer or a float of up to
@@ -44,12 +45,29 @@ pub const fn mask(width: u32) -> u64 {
 }
 
 /// One byte of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Byte {
     /// A byte with a value.
     Known(u8),
     /// A byte whose value is undefined.
     Undef,
+}
+
+impl Ord for Byte {
+    // Without branches: outcomes are compared byte by byte.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let code = |byte: &Byte| match byte {
+            Byte::Known(value) => u16::from(*value),
+            Byte::Undef => 0x100,
+        };
+        code(self).cmp(&code(other))
+    }
+}
+
+impl PartialOrd for Byte {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Hash for Byte {

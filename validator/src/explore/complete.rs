@@ -1,7 +1,9 @@
 //! Ends of executions: outcomes and hangs.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::map::Entry;
+use smallvec::SmallVec;
 
 use super::knowledge::Word;
 use super::search::{Found, Search};
@@ -41,6 +43,17 @@ impl Search<'_> {
             let (memory, _) = self.knowledge.key(unit);
             dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
         };
+        if let ([execution], true) = (&executions[..], self.context.settings.axioms) {
+            let values = self.final_values(&state.graph, execution, &is_observed, found);
+            if values.iter().all(|values| values.last_writes.len() == 1) {
+                let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
+                    values.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
+                let memory = self.final_memory(state, &last);
+                let remarks = self.remarks(&state.graph, execution);
+                let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
+                return self.record(state, outcome, execution.told(), found);
+            }
+        }
         let mut finals = BTreeMap::new();
         for execution in &executions {
             let mut memories = BTreeSet::new();
@@ -110,9 +123,12 @@ impl Search<'_> {
         let dispatch = self.context.dispatch;
         let mut memory: Vec<Vec<Byte>> = Vec::new();
         for object in dispatch.objects.iter().filter(|object| object.observed) {
-            let mut bytes = state.contents.bytes(object.memory).to_vec();
+            let start = object.view.unwrap_or(0) as usize;
+            let contents = state.contents.bytes(object.memory);
+            let end = (start + object.initial.len()).min(contents.len());
+            let mut bytes = contents[start.min(end)..end].to_vec();
             if !self.context.settings.axioms {
-                self.forget_shared(object.memory, &mut bytes);
+                self.forget_shared(object.memory, start, &mut bytes);
             }
             for (finals, last_writes) in chosen {
                 for (unit, write) in finals.units.iter().zip(*last_writes) {
@@ -123,22 +139,20 @@ impl Search<'_> {
                     let Some(written) = state.graph.events[*write as usize].written_to(*unit) else {
                         continue;
                     };
-                    for (index, byte) in written.iter().enumerate() {
-                        if let Some(slot) = bytes.get_mut(offset as usize + index) {
-                            *slot = *byte;
-                        }
+                    for (position, byte) in (offset as usize..).zip(written) {
+                        let slot = position.checked_sub(start).and_then(|index| bytes.get_mut(index));
+                        slot.into_iter().for_each(|slot| *slot = *byte);
                     }
                 }
             }
-            let start = object.view.unwrap_or(0) as usize;
-            memory.push(bytes.into_iter().skip(start).take(object.initial.len()).collect());
+            memory.push(bytes);
         }
         memory
     }
 
-    /// Without the axioms nobody knows what is in memory that invocations share.
-    fn forget_shared(&self, memory: u32, bytes: &mut [Byte]) {
-        for (offset, byte) in (0..).zip(bytes) {
+    /// Without the axioms nobody knows what is in memory that invocations share; `bytes` begin at `start`.
+    fn forget_shared(&self, memory: u32, start: usize, bytes: &mut [Byte]) {
+        for (offset, byte) in (start as u32..).zip(bytes) {
             if self.knowledge.word(memory, offset) != Word::Unshared {
                 *byte = Byte::Undef;
             }

@@ -1,11 +1,12 @@
 //! The search itself: run every invocation as far as it goes, then branch.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use indexmap::map::Entry;
+use indexmap::IndexMap;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 
 use super::barriers::{self, BarrierNumbers};
 use super::budget::Budget;
@@ -95,7 +96,7 @@ impl Context<'_> {
 /// What a search found.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) outcomes: FxHashMap<Outcome, Witness>,
+    pub(super) outcomes: IndexMap<Outcome, Witness, FxBuildHasher>,
     pub(super) undefined: BTreeMap<Undefined, Witness>,
     pub(super) executions: u64,
     pub(super) explored: u64,

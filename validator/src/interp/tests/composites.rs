@@ -160,5 +160,5 @@ fn a_fault_names_the_line_and_stays_at_the_instruction() {
     builder.body(vec![Op::Nop, binary(BinaryOp::UDiv, 0, one, zero)]);
     let (invocation, stop) = builder.first_stop();
     assert_eq!(fault_of(&stop), Some((UndefinedKind::DivisionByZero, 11)));
-    assert_eq!(invocation.position(), [InstId { function: FunctionId(0), index: 1 }]);
+    assert_eq!(invocation.position()[..], [InstId { function: FunctionId(0), index: 1 }]);
 }

@@ -205,7 +205,7 @@ fn position_names_call_sites() {
     let (invocation, stop) = builder.first_stop();
     assert_eq!(fault_of(&stop), Some((UndefinedKind::Unreachable, 11)));
     let at = |function, index| InstId { function: FunctionId(function), index };
-    assert_eq!(invocation.position(), [at(0, 1), at(1, 1)]);
+    assert_eq!(invocation.position()[..], [at(0, 1), at(1, 1)]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn a_copy_is_a_read_then_a_write() {
     assert_eq!((access.object, access.ranges.as_slice()), (0, [(0, 4), (8, 4)].as_slice()));
     assert_eq!((access.visible, access.available), (Some(Scope::Workgroup), None));
     invocation.supply(&builder.program, &[word(5), word(6)].concat());
-    assert_eq!(invocation.position(), [access.inst]);
+    assert_eq!(invocation.position()[..], [access.inst]);
     let stop = builder.run(&mut invocation, &mut builder.memory(false));
     let Stop::Write(access, bytes) = stop else { panic!("{stop:?}") };
     assert_eq!((access.object, access.ranges.as_slice()), (1, [(0, 8)].as_slice()));

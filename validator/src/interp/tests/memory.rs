@@ -98,7 +98,7 @@ fn a_read_stops_with_its_place_and_goes_on_with_its_bytes() {
     assert_eq!((access.object, access.declaration, access.line), (0, 0, 12));
     assert_eq!(access.ranges.as_slice(), [(12, 4)]);
     assert_eq!(access.inst, InstId { function: FunctionId(0), index: 2 });
-    assert_eq!(invocation.position(), [access.inst]);
+    assert_eq!(invocation.position()[..], [access.inst]);
     let bytes = [Byte::Known(1), Byte::Undef, Byte::Known(3), Byte::Known(0)];
     invocation.supply(&builder.program, &bytes);
     assert!(matches!(builder.run(&mut invocation, &mut builder.memory(false)), Stop::Finished));
