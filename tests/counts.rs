@@ -8,6 +8,7 @@
 mod support;
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, Watch};
@@ -16,9 +17,14 @@ use support::Checker;
 
 /// What a module does on zeros.
 fn behaviours(module: &str, args: &[String]) -> Behaviours {
+    watched(module, args, &Watch::default())
+}
+
+/// What a module does on zeros, with somebody watching the search.
+fn watched(module: &str, args: &[String], watch: &Watch) -> Behaviours {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(module);
     let checker = Checker::new(args);
-    let report = outcomes(&checker.module(&path), &checker.options, &Watch::default());
+    let report = outcomes(&checker.module(&path), &checker.options, watch);
     let mut report = report.unwrap_or_else(|error| panic!("{module}: {error}"));
     assert_eq!((report.runs.len(), &report.unsupported[..]), (1, &[][..]), "{module}");
     report.runs.remove(0).explored.behaviours
@@ -240,5 +246,41 @@ fn reader_writer_locks_have_what_their_orders_allow() {
         let (spec, words) = (format!("0={writers}"), format!("0.1=zeros:{n}"));
         let args = ["--spec", &spec, "--buffer", &words];
         has("corpus/synchronisation/reader-writer-lock.spvasm", n, &args, executions);
+    }
+}
+
+/// What a watched search says at its end: executions that it visited, and about how many it says there are.
+fn estimated(module: &str, args: &[&str]) -> (u64, u64) {
+    let watch = Watch::default();
+    let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+    watched(module, &args, &watch);
+    let explored = watch.progress.explored.load(Ordering::Relaxed);
+    (explored, watch.progress.estimate().expect("some path has ended"))
+}
+
+/// Every path has its share of the tree, so that at the end the estimate is what there is; whoever did the work.
+#[test]
+fn the_estimate_at_the_end_is_exact() {
+    let six = ["--workgroups", "6", "--buffer", "0.0=zeros:6", "--buffer", "0.1=zeros:6"];
+    for jobs in ["1", "3"] {
+        for module in ["counter", "store-buffering-ring", "compare-exchanges", "load-buffering-ring"] {
+            let path = format!("benches/modules/{module}.spvasm");
+            let args = [&six[..], &["--jobs", jobs]].concat();
+            let (explored, estimate) = estimated(&path, &args);
+            assert_eq!(explored, estimate, "{module}, {jobs} jobs");
+        }
+    }
+}
+
+/// Where the tree is alike everywhere, a part of it tells how large it is.
+#[test]
+fn a_part_of_the_search_tells_its_size() {
+    let eight = ["--workgroups", "8", "--buffer", "0.0=zeros:8", "--buffer", "0.1=zeros:8", "--jobs", "1"];
+    for part in [20, 60, 120, 200, 250] {
+        let cut = part.to_string();
+        let args = [&eight[..], &["--max-executions", &cut]].concat();
+        let (explored, estimate) = estimated("benches/modules/store-buffering-ring.spvasm", &args);
+        assert_eq!(explored, part);
+        assert!((240..=280).contains(&estimate), "{estimate} after {part} of 256");
     }
 }

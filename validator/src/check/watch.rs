@@ -25,16 +25,40 @@ impl Watch {
         set(&self.stage, stage.into());
     }
 
-    /// What is being done, and how many executions were visited.
+    /// What is being done, how many executions were visited, and about how many there are.
     pub fn message(&self) -> String {
         let mut parts = vec![get(&self.title), get(&self.stage)];
         parts.retain(|part| !part.is_empty());
         match self.progress.explored.load(Ordering::Relaxed) {
             0 => {}
-            executions => parts.push(format!("{executions} executions")),
+            explored => {
+                let total = self.progress.estimate().map(|total| rounded(total.max(explored)));
+                let total = total.filter(|total| *total > explored);
+                let of = total.map(|total| format!(" of about {}", grouped(total))).unwrap_or_default();
+                parts.push(format!("explored {}{of}", grouped(explored)));
+            }
         }
         parts.join(": ")
     }
+}
+
+/// The number up to two digits: an estimate knows no more.
+fn rounded(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
+    number.saturating_add(unit / 2) / unit * unit
+}
+
+/// The number with its thousands set apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A panic elsewhere leaves a text as good as any.
@@ -57,7 +81,15 @@ mod tests {
         assert_eq!(watch.message(), "reading");
         watch.title("1/2 --ccp");
         watch.enter("main, input 'zeros': before");
-        watch.progress.explored.store(7, Ordering::Relaxed);
-        assert_eq!(watch.message(), "1/2 --ccp: main, input 'zeros': before: 7 executions");
+        watch.progress.explored.store(12_345, Ordering::Relaxed);
+        assert_eq!(watch.message(), "1/2 --ccp: main, input 'zeros': before: explored 12,345");
+    }
+
+    #[test]
+    fn numbers_are_rounded_to_two_digits_and_grouped() {
+        let told = [0, 9, 99, 104, 105, 61_728, 999_500, 1_234_567].map(|number| grouped(rounded(number)));
+        assert_eq!(told, ["0", "9", "99", "100", "110", "62,000", "1,000,000", "1,200,000"]);
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+        rounded(u64::MAX);
     }
 }

@@ -10,8 +10,29 @@ use super::Settings;
 pub struct Progress {
     /// Executions visited in the current round.
     pub explored: AtomicU64,
+    /// The part of the round's search tree that is done, where each branch of a node counts as much as the
+    /// others; in units of 1/[`WHOLE`].
+    done: AtomicU64,
     /// Set it to end the search.
     pub cancelled: AtomicBool,
+}
+
+/// A whole search tree. Half the range of the counter, so that rounding never overflows it.
+const WHOLE: f64 = (1_u64 << 63) as f64;
+
+impl Progress {
+    /// About how many executions the round will have visited at its end, if what is left of the tree is like
+    /// what is done; `None` while nothing is done.
+    pub fn estimate(&self) -> Option<u64> {
+        let done = self.done.load(Ordering::Relaxed) as f64 / WHOLE;
+        let explored = self.explored.load(Ordering::Relaxed);
+        (done > 0.0).then(|| (explored as f64 / done.min(1.0)).round() as u64)
+    }
+
+    fn start_round(&self) {
+        self.explored.store(0, Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+    }
 }
 
 /// The budgets of one search, shared by its threads.
@@ -37,6 +58,7 @@ const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "
 
 impl<'a> Budget<'a> {
     pub(super) fn new(settings: &'a Settings) -> Self {
+        settings.progress.start_round();
         Budget {
             settings,
             started: Instant::now(),
@@ -50,6 +72,15 @@ impl<'a> Budget<'a> {
     pub(super) fn start_round(&self) {
         self.executions.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
+        self.settings.progress.start_round();
+    }
+
+    /// Counts a path that ended: its share of the search tree.
+    pub(super) fn path_ended(&self, share: f64) {
+        // What a budget cut is not done.
+        if self.ended.load(Ordering::Relaxed) == 0 {
+            self.settings.progress.done.fetch_add((share * WHOLE) as u64, Ordering::Relaxed);
+        }
     }
 
     /// Whether the round has visited so few executions that waking threads costs more than it gains.

@@ -196,24 +196,29 @@ impl<'a> Search<'a> {
         let Context { program, dispatch, settings, .. } = self.context;
         let mut found = Found::default();
         found.inexact.extend(program.modes.floats.always_inexact);
-        self.explore(State::new(program, dispatch, settings), 0, &mut found);
+        self.explore(State::new(program, dispatch, settings), 0, 1.0, &mut found);
         found
     }
 
-    fn explore(&self, state: State, depth: u32, found: &mut Found) {
+    /// Explores what follows a state; `share` of the whole tree, each branch counting as much as the others.
+    fn explore(&self, state: State, depth: u32, share: f64, found: &mut Found) {
         // Large launches branch thousands of times on one path: too often for recursion.
-        let mut rest = vec![(state, depth)];
-        while let Some((state, depth)) = rest.pop() {
+        let mut rest = vec![(state, depth, share)];
+        while let Some((state, depth, share)) = rest.pop() {
             let mut children = self.follow(state, found);
             if self.scouts && children.len() > 1 {
                 children.truncate(1);
                 found.cut = true;
             }
+            if children.is_empty() {
+                self.context.budget.path_ended(share);
+            }
+            let share = share / children.len() as f64;
             let alone = self.context.settings.jobs == 1 || self.context.budget.is_young();
             if alone || depth >= PARALLEL_DEPTH || children.len() < 2 {
-                rest.extend(children.into_iter().rev().map(|child| (child, depth + 1)));
+                rest.extend(children.into_iter().rev().map(|child| (child, depth + 1, share)));
             } else {
-                self.share_out(children, depth, found);
+                self.share_out(children, depth, share, found);
             }
             if found.stop {
                 return;
@@ -273,12 +278,12 @@ impl<'a> Search<'a> {
     }
 
     /// Explores branches on several threads; what they find counts in search order.
-    fn share_out(&self, children: Vec<State>, depth: u32, found: &mut Found) {
+    fn share_out(&self, children: Vec<State>, depth: u32, share: f64, found: &mut Found) {
         let parts: Vec<Found> = children
             .into_par_iter()
             .map(|child| {
                 let mut part = Found::default();
-                self.explore(child, depth + 1, &mut part);
+                self.explore(child, depth + 1, share, &mut part);
                 part
             })
             .collect();
