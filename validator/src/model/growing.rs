@@ -190,7 +190,7 @@ impl Growing {
             self.expanded = Some(Graph { events, agents: graph.agents.clone(), ..Graph::default() });
         }
         let Some(expanded) = &mut self.expanded else {
-            self.instances.push(event.agent);
+            self.instances.push(event);
             return;
         };
         if available {
@@ -201,8 +201,8 @@ impl Growing {
         if visible {
             expanded.events.push(Arc::new(implied(event, Kind::Visibility)));
         }
-        for _ in self.event_of.len()..expanded.events.len() {
-            self.instances.push(event.agent);
+        for operation in &expanded.events[self.event_of.len()..] {
+            self.instances.push(operation);
             self.event_of.push(id as EventId);
         }
     }
@@ -356,8 +356,7 @@ impl Growing {
         let operations: SmallVec<[EventId; 16]> =
             events.iter().map(|event| self.operation_of(*event as usize) as EventId).collect();
         let expanded = self.expanded.as_ref().unwrap_or(graph);
-        let hb = (&self.hb, &self.happens_after);
-        let orderer = LocationOrderer::new(expanded, hb, None, &self.instances, self.variant);
+        let orderer = LocationOrderer::new(expanded, &self.hb, None, &self.instances, self.variant);
         orderer.ordered_before(self.operation_of(id), unit, &operations)
     }
 

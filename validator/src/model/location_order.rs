@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::graph::{Event, EventId, Graph, Kind, Unit};
-use super::relation::{has, EventSet, Relation};
+use super::relation::{has, Relation};
 use super::vulkan::{Location, Variant};
 use crate::event::Scope;
 
@@ -26,22 +26,20 @@ fn domains_of(scope: Scope) -> u8 {
     }
 }
 
-/// Per domain, the events at which an availability chain of a write ends, or a visibility chain of
-/// a read starts.
-type Chains = [EventSet; DOMAINS.len()];
+/// The operations at which an availability chain of a write ends, or a visibility chain of a read starts,
+/// with the domains that they reach; a bit per domain.
+type Chains = SmallVec<[(usize, u8); 16]>;
 
 /// Derives location-ordered of a graph with all its operations.
 pub(super) struct LocationOrderer<'a> {
     graph: &'a Graph,
     hb: &'a Relation,
-    happens_after: &'a Relation,
     ssw: Option<&'a Relation>,
     variant: Variant,
     instances: &'a Instances,
-    domain_operations: bool,
 }
 
-/// The operations of each instance of each domain.
+/// The operations of each instance of each domain, and those that chains consist of.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Instances {
     /// Per agent and domain, the row of `members`.
@@ -51,6 +49,11 @@ pub(super) struct Instances {
     rows: usize,
     words: usize,
     len: usize,
+    /// Operations that perform an availability operation.
+    available: Vec<EventId>,
+    /// Operations that perform a visibility operation.
+    visible: Vec<EventId>,
+    has_device_availability: bool,
 }
 
 impl Instances {
@@ -70,13 +73,13 @@ impl Instances {
                 }
             }
         }
-        Instances { row_of: row_of.into(), members: Vec::new(), rows, words: 0, len: 0 }
+        Instances { row_of: row_of.into(), rows, ..Instances::default() }
     }
 
     /// Those of a graph with all its operations.
     pub(super) fn of(graph: &Graph) -> Self {
         let mut instances = Instances::new(graph);
-        graph.events.iter().for_each(|operation| instances.push(operation.agent));
+        graph.events.iter().for_each(|operation| instances.push(operation));
         instances
     }
 
@@ -86,8 +89,15 @@ impl Instances {
     }
 
     /// Adds the next operation.
-    pub(super) fn push(&mut self, agent: u32) {
+    pub(super) fn push(&mut self, operation: &Event) {
         let id = self.len;
+        if operation.available.is_some() || operation.kind == Kind::Availability {
+            self.available.push(id as EventId);
+        }
+        self.has_device_availability |= operation.kind == Kind::DeviceAvailability;
+        if operation.visible.is_some() || operation.kind == Kind::Visibility {
+            self.visible.push(id as EventId);
+        }
         self.len += 1;
         if self.len > self.words * 64 {
             let mut members = vec![0; self.rows * (self.words + 1)];
@@ -99,7 +109,7 @@ impl Instances {
             self.members = members;
             self.words += 1;
         }
-        for row in self.row_of[agent as usize] {
+        for row in self.row_of[operation.agent as usize] {
             self.members[row * self.words + id / 64] |= 1 << (id % 64);
         }
     }
@@ -111,40 +121,41 @@ impl Instances {
 }
 
 impl<'a> LocationOrderer<'a> {
-    /// `graph` with all its operations, happens-before of the first of them (all that count) and its inverse.
+    /// `graph` with all its operations, and happens-before of the first of them (all that count).
     pub(super) fn new(
         graph: &'a Graph,
-        (hb, happens_after): (&'a Relation, &'a Relation),
+        hb: &'a Relation,
         ssw: Option<&'a Relation>,
         instances: &'a Instances,
         variant: Variant,
     ) -> Self {
-        let is_device = |event: &Arc<Event>| event.kind == Kind::DeviceAvailability;
-        let domain_operations = graph.events.iter().any(is_device);
-        LocationOrderer { graph, hb, happens_after, ssw, variant, instances, domain_operations }
+        LocationOrderer { graph, hb, ssw, variant, instances }
     }
 
-    /// The operations of agents in the same instance of a domain as this one's.
-    fn instance(&self, operation: usize, domain: usize) -> &[u64] {
-        self.instances.of_agent(self.graph.events[operation].agent, domain)
+    /// Those of these domains (a bit each) of which the agents of both operations are in the same instance.
+    fn common_domains(&self, a: usize, b: usize, domains: u8) -> u8 {
+        let agent = self.graph.events[a].agent;
+        let is_common =
+            |domain: &usize| domains >> domain & 1 == 1 && has(self.instances.of_agent(agent, *domain), b);
+        (0..DOMAINS.len()).filter(is_common).fold(0, |common, domain| common | 1 << domain)
     }
 
     /// The indices of those of `events`, all of `unit`, that are location-ordered before `y`.
     pub(super) fn ordered_before(&self, y: usize, unit: Unit, events: &[EventId]) -> SmallVec<[usize; 8]> {
-        let read = &self.graph.events[y];
-        let visibility = match read.reads() && read.non_private {
-            true => self.visibility_chains(y, unit),
-            false => std::array::from_fn(|_| EventSet::default()),
+        let mut visibility = None;
+        let is_before = |i: &usize| {
+            let x = events[*i] as usize;
+            self.is_ordered(x, y)
+                || self.may_be_published(x, y) && {
+                    let visibility = visibility.get_or_insert_with(|| match self.graph.events[y].reads() {
+                        true => self.visibility_chains(y, unit),
+                        false => Chains::new(),
+                    });
+                    (self.graph.events[y].writes() || !visibility.is_empty())
+                        && self.is_published(y, &self.availability_chains(x, unit), visibility)
+                }
         };
-        let is_before = |x: usize| {
-            let write = &self.graph.events[x];
-            let published = match write.writes() && write.non_private {
-                true => self.published(x, unit),
-                false => std::array::from_fn(|_| EventSet::default()),
-            };
-            self.ordered(x, y, &published, &visibility)
-        };
-        (0..events.len()).filter(|i| is_before(events[*i] as usize)).collect()
+        (0..events.len()).filter(is_before).collect()
     }
 
     /// One entry for every unit that some event accesses, ascending by unit.
@@ -168,19 +179,24 @@ impl<'a> LocationOrderer<'a> {
     fn location_ordered(&self, unit: Unit, events: &[EventId]) -> Relation {
         let mut relation = Relation::new(events.len());
         let all = &self.graph.events;
-        let none = || std::array::from_fn(|_| EventSet::default());
         let visibility: Vec<Chains> = events
             .iter()
-            .map(|y| match all[*y as usize].reads() && all[*y as usize].non_private {
+            .map(|y| match all[*y as usize].reads() {
                 true => self.visibility_chains(*y as usize, unit),
-                false => none(),
+                false => Chains::new(),
             })
             .collect();
         for (i, x) in events.iter().enumerate() {
-            let write = all[*x as usize].writes() && all[*x as usize].non_private;
-            let published = if write { self.published(*x as usize, unit) } else { none() };
+            let x = *x as usize;
+            let availability =
+                if all[x].writes() { self.availability_chains(x, unit) } else { Chains::new() };
             for (j, y) in events.iter().enumerate() {
-                if i != j && self.ordered(*x as usize, *y as usize, &published, &visibility[j]) {
+                let y = *y as usize;
+                let ordered = || {
+                    self.is_ordered(x, y)
+                        || self.may_be_published(x, y) && self.is_published(y, &availability, &visibility[j])
+                };
+                if i != j && ordered() {
                     relation.insert(i, j);
                 }
             }
@@ -188,54 +204,45 @@ impl<'a> LocationOrderer<'a> {
         relation
     }
 
-    /// Per domain D that the agent of write `x` accesses, the events that happen after
-    /// AVC(agent, reference, D, unit), by agents in the instance of D.
-    fn published(&self, x: usize, unit: Unit) -> Chains {
-        let len = self.hb.len();
-        let mut published: Chains = std::array::from_fn(|_| EventSet::new(len));
-        for (last, domains) in self.availability_chains(x, unit) {
-            for (domain, set) in published.iter_mut().enumerate() {
-                // The domain must be one that the writer accesses, too.
-                let instance = self.instance(last, domain);
-                if domains >> domain & 1 == 1 && has(instance, x) {
-                    set.unite_both(self.hb.words(last), instance);
-                }
-            }
-        }
-        published
-    }
-
-    /// The bullets of "Location-Ordered", in order.
-    fn ordered(&self, x: usize, y: usize, published: &Chains, visibility: &Chains) -> bool {
+    /// The bullets of "Location-Ordered" that rest on no chains.
+    fn is_ordered(&self, x: usize, y: usize) -> bool {
         let (a, b) = (&self.graph.events[x], &self.graph.events[y]);
-        let same_agent_and_reference = a.agent == b.agent && a.reference == b.reference;
-        if same_agent_and_reference && self.hb.contains(x, y) {
+        let happens_before = self.hb.contains(x, y);
+        if happens_before && a.agent == b.agent && a.reference == b.reference {
             return true;
         }
-        if a.reads() {
-            if a.non_private && b.non_private && self.hb.contains(x, y) {
-                return true;
-            }
-            if self.ssw.is_some_and(|ssw| ssw.contains(x, y)) {
-                return true;
-            }
+        if a.reads()
+            && (happens_before && a.non_private && b.non_private
+                || self.ssw.is_some_and(|ssw| ssw.contains(x, y)))
+        {
+            return true;
         }
-        if !a.writes() {
-            return false;
-        }
-        if a.reference == b.reference && a.non_private && b.non_private {
-            // X →rcpo AVC → Y.
-            if b.writes() && published.iter().any(|after| after.contains(y)) {
-                return true;
-            }
-            // X →rcpo AVC → VISC →rcpo Y.
-            if b.reads() && published.iter().zip(visibility).any(|(after, first)| after.intersects(first)) {
-                return true;
-            }
-        }
-        self.domain_operations
+        self.instances.has_device_availability
+            && a.writes()
             && (b.writes() && self.through_device_domain(x, y, false)
                 || b.reads() && self.through_device_domain(x, y, true))
+    }
+
+    /// Whether chains can order the two.
+    fn may_be_published(&self, x: usize, y: usize) -> bool {
+        let (a, b) = (&self.graph.events[x], &self.graph.events[y]);
+        a.writes() && a.reference == b.reference && a.non_private && b.non_private
+    }
+
+    /// The bullets of "Location-Ordered" with the availability chains of a write and the visibility chains of `y`.
+    fn is_published(&self, y: usize, availability: &Chains, visibility: &Chains) -> bool {
+        let event = &self.graph.events[y];
+        // X →rcpo AVC → Y.
+        let before = |(last, domains): &(usize, u8)| {
+            self.hb.contains(*last, y) && self.common_domains(*last, y, *domains) != 0
+        };
+        // X →rcpo AVC → VISC →rcpo Y.
+        let meets = |(last, domains): &(usize, u8)| {
+            visibility.iter().any(|(first, others)| {
+                self.hb.contains(*last, *first) && self.common_domains(*last, *first, domains & others) != 0
+            })
+        };
+        event.writes() && availability.iter().any(before) || event.reads() && availability.iter().any(meets)
     }
 
     /// X → AV(device) → Y for a write, X → AV(device) → VIS(device) → Y for a read.
@@ -256,74 +263,68 @@ impl<'a> LocationOrderer<'a> {
         })
     }
 
-    /// The availability chains AVC(agent, reference, D, unit) of write `x`: their last elements
-    /// with the domains that these reach.
-    fn availability_chains(&self, x: usize, unit: Unit) -> Vec<(usize, u8)> {
+    /// The availability chains AVC(agent, reference, D, unit) of write `x`: their last elements, with those of
+    /// the domains that these reach that the writer accesses, too.
+    fn availability_chains(&self, x: usize, unit: Unit) -> Chains {
         let events = &self.graph.events;
         let write = &events[x];
         let operation = |id: usize| availability_operation(&events[id], write, unit);
-        let own = (x..self.hb.len()).filter(|id| events[*id].agent == write.agent);
-        let first: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
-        self.extend(first, self.hb, operation)
+        let is_first = |id: usize| id >= x && events[id].agent == write.agent;
+        let precedes = |end: usize, next: usize| self.hb.contains(end, next);
+        self.chains(x, &self.instances.available, operation, is_first, precedes)
     }
 
-    /// The visibility chains VISC(agent, reference, D, unit) to read `y`: per domain that its agent
-    /// accesses, their first elements.
+    /// The visibility chains VISC(agent, reference, D, unit) to read `y`: their first elements, with those of
+    /// the domains that these reach that the reader accesses, too.
     fn visibility_chains(&self, y: usize, unit: Unit) -> Chains {
         let events = &self.graph.events;
         let read = &events[y];
         let operation = |id: usize| visibility_operation(&events[id], read, unit);
-        let own = (0..=y).filter(|id| events[*id].agent == read.agent);
-        let last: Vec<_> = own.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
-        let mut chains: Chains = std::array::from_fn(|_| EventSet::new(self.hb.len()));
-        for (first, domains) in self.extend(last, self.happens_after, operation) {
-            for (domain, set) in chains.iter_mut().enumerate() {
-                if domains >> domain & 1 == 1 && has(self.instance(first, domain), y) {
-                    set.insert(first);
-                }
-            }
-        }
-        chains
+        let is_last = |id: usize| id <= y && events[id].agent == read.agent;
+        let follows = |start: usize, next: usize| self.hb.contains(next, start);
+        self.chains(y, &self.instances.visible, operation, is_last, follows)
     }
 
-    /// Adds elements with broader domains, performed in the dual scope instance of a domain that
-    /// the chain reaches already, and next to its end by `order`.
-    fn extend(
+    /// Chains from an access: the operations of its own agent, and then those with broader domains, performed in
+    /// the dual scope instance of a domain that the chain reaches already, and `next_to` its end.
+    fn chains(
         &self,
-        mut chain: Vec<(usize, u8)>,
-        order: &Relation,
+        access: usize,
+        candidates: &[EventId],
         operation: impl Fn(usize) -> u8,
-    ) -> Vec<(usize, u8)> {
-        if !self.variant.chains || chain.is_empty() {
-            return chain;
-        }
-        let len = self.hb.len();
-        let operations: SmallVec<[u8; 64]> = (0..len).map(operation).collect();
-        // Per domain, the operations that reach a broader one.
-        let mut broader: Chains = std::array::from_fn(|_| EventSet::new(len));
-        for (id, domains) in operations.iter().enumerate().filter(|(_, domains)| **domains != 0) {
-            for (domain, set) in broader.iter_mut().enumerate() {
-                if domains >> (domain + 1) != 0 {
-                    set.insert(id);
-                }
-            }
-        }
-        let mut known: SmallVec<[u8; 64]> = SmallVec::from_elem(0, len);
-        chain.iter().for_each(|(id, domains)| known[*id] = *domains);
-        let mut next = 0;
-        while next < chain.len() {
-            let (end, reached) = chain[next];
-            next += 1;
-            for domain in (0..DOMAINS.len()).filter(|domain| reached >> domain & 1 == 1) {
-                for id in broader[domain].common(order.words(end), self.instance(end, domain)) {
-                    let domains = operations[id];
-                    if id != end && known[id] & domains != domains {
-                        known[id] |= domains;
-                        chain.push((id, domains));
+        is_own: impl Fn(usize) -> bool,
+        next_to: impl Fn(usize, usize) -> bool,
+    ) -> Chains {
+        let candidates = candidates.iter().map(|id| *id as usize).filter(|id| *id < self.hb.len());
+        let operations: Chains =
+            candidates.map(|id| (id, operation(id))).filter(|(_, domains)| *domains != 0).collect();
+        let mut chain: Chains = operations.iter().copied().filter(|(id, _)| is_own(*id)).collect();
+        if self.variant.chains && !chain.is_empty() {
+            let own = |(id, domains): &(usize, u8)| if is_own(*id) { *domains } else { 0 };
+            let mut known: SmallVec<[u8; 16]> = operations.iter().map(own).collect();
+            let mut next = 0;
+            while next < chain.len() {
+                let (end, reached) = chain[next];
+                next += 1;
+                for ((id, domains), known) in operations.iter().zip(&mut known) {
+                    // The narrowest domain that both are in is broader than none that the operation reaches.
+                    let is_broader =
+                        |common: u8| common != 0 && domains >> (common.trailing_zeros() + 1) != 0;
+                    if *id != end
+                        && *known & domains != *domains
+                        && next_to(end, *id)
+                        && is_broader(self.common_domains(end, *id, reached))
+                    {
+                        *known |= domains;
+                        chain.push((*id, *domains));
                     }
                 }
             }
         }
+        for (id, domains) in &mut chain {
+            *domains = self.common_domains(*id, access, *domains);
+        }
+        chain.retain(|(_, domains)| *domains != 0);
         chain
     }
 }

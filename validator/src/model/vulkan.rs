@@ -73,9 +73,8 @@ pub fn relations_with(graph: &Graph, variant: Variant, sequences: Sequences) -> 
     let operations = Operations::of(graph);
     let happens_before = happens_before(&operations.graph, &operations.expand(&synchronizes_with));
     let ssw = system_synchronizes_with(&operations.graph);
-    let (happens_after, instances) = (happens_before.inverse(), Instances::of(&operations.graph));
-    let hb = (&happens_before, &happens_after);
-    let orderer = LocationOrderer::new(&operations.graph, hb, Some(&ssw), &instances, variant);
+    let instances = Instances::of(&operations.graph);
+    let orderer = LocationOrderer::new(&operations.graph, &happens_before, Some(&ssw), &instances, variant);
     let mut locations = orderer.locations();
     let events = locations.iter_mut().flat_map(|location| &mut location.events);
     events.for_each(|event| *event = operations.event_of[*event as usize]);
