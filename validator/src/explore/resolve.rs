@@ -15,6 +15,7 @@ use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
 use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Kind, Source, Unit, UnitBytes};
+use crate::model::growing::visible_at;
 use crate::value::Byte;
 
 /// A source for every unit of a read, with the bytes it gives.
@@ -167,6 +168,7 @@ impl Search<'_> {
             assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
         };
         let event = reader.event(Kind::Read, spans);
+        let updates = reader.may_write.then(|| Event { kind: Kind::Update, ..event.clone() });
         let repeats = self.is_spinning(state, reader) && self.is_unraced(state, reader, &event);
         for_each_assignment(&candidates, &mut |assignment| {
             if waits_since.is_some_and(|since| !is_new(assignment, since))
@@ -174,7 +176,9 @@ impl Search<'_> {
             {
                 return;
             }
-            if !self.is_admitted(state, reader, spans, &event, assignment) {
+            let event =
+                updates.as_ref().filter(|_| self.writes_with(state, reader, assignment)).unwrap_or(&event);
+            if !self.is_admitted(state, spans, event, assignment) {
                 return;
             }
             if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
@@ -186,30 +190,21 @@ impl Search<'_> {
         choices
     }
 
+    /// Whether a read-modify-write of one unit writes for certain if it reads this.
+    fn writes_with(&self, state: &State, reader: &Reader, assignment: &[(Source, UnitBytes)]) -> bool {
+        let invocation = &state.threads[reader.index].invocation;
+        matches!(assignment, [(_, bytes)] if invocation.always_writes(self.context.program, bytes))
+    }
+
     /// Whether a read may take these values, as far as the relations tell without it.
     fn is_admitted(
         &self,
         state: &State,
-        reader: &Reader,
         spans: &UnitSpans,
         event: &Event,
         assignment: &[(Source, UnitBytes)],
     ) -> bool {
         let Some(growing) = &state.growing else { return true };
-        let updated;
-        let event = match (reader.may_write, assignment) {
-            (true, [(_, bytes)]) => {
-                let invocation = &state.threads[reader.index].invocation;
-                match invocation.always_writes(self.context.program, bytes) {
-                    true => {
-                        updated = Event { kind: Kind::Update, ..event.clone() };
-                        &updated
-                    }
-                    false => event,
-                }
-            }
-            _ => event,
-        };
         let mut sources = spans.iter().zip(assignment);
         sources.all(|((unit, _), (source, _))| growing.admits(&state.graph, event, *unit, *source))
     }
@@ -232,21 +227,19 @@ impl Search<'_> {
     /// Per unit, the sources that are worth trying.
     fn candidates(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Assignment> {
         let visible = (reader.atomic.is_none() && self.reads_in_order(state))
-            .then(|| self.visible_writes(state, reader, spans));
+            .then(|| self.visible_sources(state, reader, spans));
         spans
             .iter()
             .enumerate()
             .map(|(position, (unit, indices))| {
-                let writes = state.graph.events.iter().enumerate().filter(|(id, event)| {
-                    event.writes()
-                        && event.units.contains(unit)
-                        && visible
-                            .as_ref()
-                            .is_none_or(|visible| visible[position].contains(&(*id as EventId)))
-                });
-                let writes = writes.map(|(id, _)| Source::Event(id as EventId));
+                let writes = state.graph.events.iter().enumerate();
+                let writes = writes.filter(|(_, event)| event.writes() && event.units.contains(unit));
+                let is_visible = |source: &Source| {
+                    visible.as_ref().is_none_or(|visible| visible[position].contains(source))
+                };
                 std::iter::once(Source::Initial)
-                    .chain(writes)
+                    .chain(writes.map(|(id, _)| Source::Event(id as EventId)))
+                    .filter(is_visible)
                     .map(|source| {
                         (source, state::source_bytes(state, self.knowledge, *unit, indices.len(), source))
                     })
@@ -261,28 +254,27 @@ impl Search<'_> {
         self.context.settings.races == Races::Undefined && state.pending.is_empty()
     }
 
-    /// Per unit, the writes that a plain read may see: those that are visible to it and those that
-    /// it races with (in an execution with a race it must read something, too, or the race is missed).
-    fn visible_writes(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Vec<EventId>> {
+    /// Per unit, what a plain read may see: what is visible to it and the writes that it races with (in an
+    /// execution with a race it must read something, too, or the race is missed).
+    fn visible_sources(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Vec<Source>> {
         let mut graph = state.graph.clone();
         let mut event = reader.event(Kind::Read, spans);
         event.sources = spans.iter().map(|_| Source::Pending).collect();
         graph.events.push(Arc::new(event));
         let grown = state.growing.as_ref().filter(|_| !self.knowledge.orders_matter);
-        if let Some(visible) = grown.and_then(|growing| growing.visible_writes(&graph)) {
+        if let Some(visible) = grown.and_then(|growing| growing.visible_sources(&graph)) {
             return visible;
         }
         let relations = self.relations(&graph);
-        let visible = |unit: Unit| {
-            let location = relations.locations.iter().find(|location| location.unit == unit)?;
+        let visible = |(unit, _): &(Unit, _)| {
+            let Some(location) = relations.locations.iter().find(|location| location.unit == *unit) else {
+                return vec![Source::Initial];
+            };
             let last = location.events.len() - 1;
-            let writes = |i: usize| graph.events[location.events[i] as usize].writes();
-            let before = |i: usize| writes(i) && location.location_ordered.contains(i, last);
-            let shadowed = |i: usize| location.location_ordered.row(i).any(before);
-            let seen = |i: &usize| writes(*i) && !(before(*i) && shadowed(*i));
-            Some((0..last).filter(seen).map(|i| location.events[i]).collect())
+            let before = |i: usize| location.location_ordered.contains(i, last);
+            visible_at(&graph, &location.events[..last], &location.location_ordered, before)
         };
-        spans.iter().map(|(unit, _)| visible(*unit).unwrap_or_default()).collect()
+        spans.iter().map(visible).collect()
     }
 
     /// Whether the read may leave what is there and take a value from a later write.

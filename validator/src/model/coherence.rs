@@ -129,7 +129,8 @@ impl Coherence {
         self.members.push(Member { writes: event.writes(), source });
         self.oriented = false;
         let mut edges: SmallVec<[(usize, usize); 16]> = SmallVec::new();
-        for earlier in before {
+        // The latest first: most of the others are before it.
+        for earlier in before.iter().rev() {
             self.location_ordered.insert(*earlier, new);
             edges.push((*earlier, new));
         }
@@ -165,7 +166,11 @@ impl Coherence {
                 }
             }
         }
-        self.acyclic = self.acyclic && self.insert_all(&edges) && self.force();
+        self.acyclic = self.acyclic && self.insert_all(&edges);
+        if self.acyclic {
+            let is_last = edges.iter().all(|(first, _)| *first != new);
+            self.acyclic = is_last && self.force_last(new) || self.force();
+        }
     }
 
     fn writes(&self) -> impl Iterator<Item = usize> + '_ {
@@ -204,6 +209,23 @@ impl Coherence {
         self.order.insert(first, second);
         let readers: SmallVec<[usize; 8]> = self.readers(first).filter(|read| *read != second).collect();
         self.insert(first, second) && readers.iter().all(|read| self.insert(*read, second))
+    }
+
+    /// The same as [`Coherence::force`] where only a new access that reaches nothing has come since. False where
+    /// there is more to do.
+    fn force_last(&mut self, new: usize) -> bool {
+        loop {
+            let reaches =
+                |write: &usize| self.union.contains(*write, new) && !self.order.contains(*write, new);
+            let Some(write) = self.mutual.row(new).find(reaches) else { break };
+            // Closes no cycle, since nothing comes after the new one.
+            self.orient(write, new);
+        }
+        let From::Member(source) = self.members[new].source else { return true };
+        // What reaches a read is before its source.
+        let reaches =
+            |write: &usize| self.union.contains(*write, new) && !self.order.contains(*write, source);
+        !self.mutual.row(source).filter(|write| *write != new).any(|write| reaches(&write))
     }
 
     /// Orients the pairs whose other orientation would close a cycle. False where there is a cycle.

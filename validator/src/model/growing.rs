@@ -43,6 +43,8 @@ pub struct Growing {
     barriers: Vec<Arc<[Arrival]>>,
     /// Per agent, whether something synchronizes with one of its events.
     synchronized: Vec<bool>,
+    /// Some operation releases.
+    releases: bool,
     /// All semantics that occur.
     semantics: SmallVec<[ClassSet; 4]>,
     /// Inter-thread-happens-before of each storage-class set; rows hold what comes before.
@@ -85,6 +87,7 @@ impl Growing {
             observed: Vec::new(),
             barriers: Vec::new(),
             synchronized: vec![false; graph.agents.len()],
+            releases: false,
             semantics: SmallVec::new(),
             inter_thread: SmallVec::new(),
             hb: Relation::default(),
@@ -139,8 +142,11 @@ impl Growing {
         if matches!(graph.events[self.len].kind, Kind::Barrier { .. }) {
             self.barriers.push((self.len..last).filter_map(|id| Arrival::of(graph, id)).collect());
         }
-        for id in self.len..last {
-            self.synchronize(graph, id);
+        self.releases |= graph.events[self.len..last].iter().any(|event| event.releases());
+        if self.releases {
+            for id in self.len..last {
+                self.synchronize(graph, id);
+            }
         }
         self.len = last;
         if self.synchronizes_with.is_empty() {
@@ -360,10 +366,10 @@ impl Growing {
         orderer.ordered_before(self.operation_of(id), unit, &operations)
     }
 
-    /// Per unit of a plain read that `graph` ends with, and that the relations do not have yet, the writes
-    /// that it may see: those visible to it and those that it races with. `None` where the graph is none of
-    /// those that this is for.
-    pub fn visible_writes(&self, graph: &Graph) -> Option<Vec<Vec<EventId>>> {
+    /// Per unit of a plain read that `graph` ends with, and that the relations do not have yet, what it may
+    /// see: what is visible to it and the writes that it races with. `None` where the graph is none of those
+    /// that this is for.
+    pub fn visible_sources(&self, graph: &Graph) -> Option<Vec<Vec<Source>>> {
         let id = graph.events.len() - 1;
         let mut preview = self.clone();
         if preview.len != id {
@@ -378,16 +384,14 @@ impl Growing {
         }
         preview.append(graph, id + 1);
         let visible = |unit: &Unit| {
-            let at = preview.locations.binary_search_by_key(unit, |location| location.unit).ok()?;
+            let Ok(at) = preview.locations.binary_search_by_key(unit, |location| location.unit) else {
+                return vec![Source::Initial];
+            };
             let location = &preview.locations[at];
             let before = preview.ordered_before(graph, id, *unit, &location.events);
-            let writes = |index: usize| graph.events[location.events[index] as usize].writes();
-            let is_before = |index: usize| writes(index) && before.contains(&index);
-            let shadowed = |index: usize| location.location_ordered.row(index).any(is_before);
-            let seen = |index: &usize| writes(*index) && !(is_before(*index) && shadowed(*index));
-            Some((0..location.events.len()).filter(seen).map(|index| location.events[index]).collect())
+            visible_at(graph, &location.events, &location.location_ordered, |index| before.contains(&index))
         };
-        Some(graph.events[id].units.iter().map(|unit| visible(unit).unwrap_or_default()).collect())
+        Some(graph.events[id].units.iter().map(visible).collect())
     }
 
     /// Whether the next event of an agent, with the accesses that `event` has, may read `unit` from `source`. True
@@ -443,6 +447,23 @@ impl Growing {
         };
         self.locations.iter().filter(written).map(finals).collect()
     }
+}
+
+/// What a plain read of one location may see, given its other accesses with location-ordered among them, and
+/// which of these are before the read.
+pub fn visible_at(
+    graph: &Graph,
+    events: &[EventId],
+    location_ordered: &Relation,
+    before: impl Fn(usize) -> bool,
+) -> Vec<Source> {
+    let writes = |index: usize| graph.events[events[index] as usize].writes();
+    let is_before = |index: usize| index < events.len() && writes(index) && before(index);
+    let shadowed = |index: usize| location_ordered.row(index).any(is_before);
+    let is_seen = |index: &usize| writes(*index) && !(is_before(*index) && shadowed(*index));
+    let initial = (!(0..events.len()).any(is_before)).then_some(Source::Initial);
+    let seen = (0..events.len()).filter(is_seen).map(|index| Source::Event(events[index]));
+    initial.into_iter().chain(seen).collect()
 }
 
 /// Whether an earlier access of an event's own agent is location-ordered before it: where they go through one
