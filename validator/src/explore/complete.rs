@@ -10,7 +10,7 @@ use super::search::{Found, Search};
 use super::state::{State, Status};
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::FinalValues;
-use crate::model::graph::EventId;
+use crate::model::graph::{EventId, Graph};
 use crate::model::relation::Relation;
 use crate::value::Byte;
 
@@ -51,7 +51,9 @@ impl Search<'_> {
                 let memory = self.final_memory(state, &last);
                 let remarks = self.remarks(&state.graph, execution);
                 let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
-                return self.record(state, outcome, execution.told(), found);
+                // Nobody looks at the graph any more.
+                let graph = || std::mem::take(&mut state.graph);
+                return self.record(graph, outcome, execution.told(), found);
             }
         }
         let mut finals = BTreeMap::new();
@@ -70,7 +72,7 @@ impl Search<'_> {
         }
         for ((memory, remarks), synchronizes_with) in finals {
             let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
-            self.record(state, outcome, synchronizes_with, found);
+            self.record(|| state.graph.clone(), outcome, synchronizes_with, found);
         }
     }
 
@@ -179,12 +181,13 @@ impl Search<'_> {
         }
         found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
-        self.record(state, Outcome::hang(traces(state)), execution.told(), found);
+        let outcome = Outcome::hang(traces(state));
+        self.record(|| std::mem::take(&mut state.graph), outcome, execution.told(), found);
     }
 
     fn record(
         &self,
-        state: &State,
+        graph: impl FnOnce() -> Graph,
         outcome: Outcome,
         synchronizes_with: Option<&Relation>,
         found: &mut Found,
@@ -195,7 +198,7 @@ impl Search<'_> {
             Entry::Occupied(mut known) => known.get_mut().executions += 1,
             Entry::Vacant(slot) => {
                 bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                slot.insert(self.witness(&state.graph, synchronizes_with));
+                slot.insert(self.witness(graph(), synchronizes_with));
             }
         }
         self.context.budget.execution(bytes);

@@ -484,7 +484,7 @@ impl<'a> Search<'a> {
             return;
         }
         let graph = &state.graph;
-        found.undefined.entry(undefined).or_insert_with(|| self.witness(graph, None));
+        found.undefined.entry(undefined).or_insert_with(|| self.witness(graph.clone(), None));
         found.stop |= self.context.settings.stop_at_undefined;
         self.context.budget.execution(0);
     }

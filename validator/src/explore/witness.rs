@@ -8,10 +8,10 @@ use crate::witness::{describe, Witness};
 
 impl Search<'_> {
     /// The execution of a graph; `synchronizes_with` where the graph does not tell it.
-    pub(super) fn witness(&self, graph: &Graph, synchronizes_with: Option<&Relation>) -> Witness {
+    pub(super) fn witness(&self, graph: Graph, synchronizes_with: Option<&Relation>) -> Witness {
         Witness {
             executions: 1,
-            graph: graph.clone(),
+            graph,
             units: self.knowledge.units().clone(),
             variant: self.context.settings.variant,
             synchronizes_with: synchronizes_with.cloned(),

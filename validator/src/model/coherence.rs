@@ -173,6 +173,11 @@ impl Coherence {
         }
     }
 
+    /// Whether some access writes.
+    pub(super) fn is_written(&self) -> bool {
+        self.members.iter().any(|member| member.writes)
+    }
+
     fn writes(&self) -> impl Iterator<Item = usize> + '_ {
         self.members.iter().enumerate().filter(|(_, member)| member.writes).map(|(index, _)| index)
     }

@@ -8,6 +8,8 @@
 //! sequences depend on it, every orientation has relations of its own ([`executions`]). Edges between
 //! mutually-ordered atomics hold for all their units, since atomics do not tear.
 
+use smallvec::SmallVec;
+
 use super::graph::{EventId, Graph, Source, Unit};
 use super::relation::Relation;
 use super::release_sequence::{self, Sequences};
@@ -32,9 +34,12 @@ pub struct DataRace {
 /// that are consistent, distinct by the values that they leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalValues {
-    pub units: Vec<Unit>,
-    pub last_writes: Vec<Vec<EventId>>,
+    pub units: SmallVec<[Unit; 2]>,
+    pub last_writes: SmallVec<[LastWrites; 1]>,
 }
+
+/// One write a unit.
+pub type LastWrites = SmallVec<[EventId; 2]>;
 
 /// Orientations that [`executions`] looks at, at most.
 const MAX_ORIENTATIONS: usize = 10_000;
@@ -410,10 +415,10 @@ impl Judge<'_> {
     fn final_values_of(&self, cluster: &[&Location], observed: &dyn Fn(Unit) -> bool) -> FinalValues {
         let mut found = FinalValues {
             units: cluster.iter().map(|location| location.unit).collect(),
-            last_writes: Vec::new(),
+            last_writes: SmallVec::new(),
         };
         let mut values = Vec::new();
-        let mut chosen = Vec::new();
+        let mut chosen = LastWrites::new();
         self.choose_last_writes(cluster, observed, &mut chosen, &mut values, &mut found);
         found
     }
@@ -422,7 +427,7 @@ impl Judge<'_> {
         &self,
         cluster: &[&Location],
         observed: &dyn Fn(Unit) -> bool,
-        chosen: &mut Vec<EventId>,
+        chosen: &mut LastWrites,
         values: &mut Vec<Vec<super::graph::UnitBytes>>,
         found: &mut FinalValues,
     ) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::coherence::Coherence;
-use super::consistency::{DataRace, FinalValues};
+use super::consistency::{DataRace, FinalValues, LastWrites};
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use super::location_order::{Instances, LocationOrderer};
 use super::operations::{implied, makes_available, makes_visible};
@@ -428,22 +428,19 @@ impl Growing {
     /// What a host read after the dispatch may see, as
     /// [`Judge::final_values`](super::consistency::Judge::final_values).
     pub fn final_values(&self, graph: &Graph, observed: &dyn Fn(Unit) -> bool) -> Vec<FinalValues> {
-        let written = |location: &&Arc<Coherence>| {
-            location.events.iter().any(|event| graph.events[*event as usize].writes())
-                && observed(location.unit)
-        };
+        let written = |location: &&Arc<Coherence>| location.is_written() && observed(location.unit);
         let finals = |location: &Arc<Coherence>| {
             let mut values: SmallVec<[&UnitBytes; 4]> = SmallVec::new();
-            let mut last_writes = Vec::new();
+            let mut last_writes = SmallVec::new();
             for index in location.last_writes() {
                 let write = location.events[index];
                 let Some(left) = graph.events[write as usize].written_to(location.unit) else { continue };
                 if !values.contains(&left) {
                     values.push(left);
-                    last_writes.push(vec![write]);
+                    last_writes.push(LastWrites::from_slice(&[write]));
                 }
             }
-            FinalValues { units: vec![location.unit], last_writes }
+            FinalValues { units: SmallVec::from_slice(&[location.unit]), last_writes }
         };
         self.locations.iter().filter(written).map(finals).collect()
     }
