@@ -182,7 +182,7 @@ impl Search<'_> {
         found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
         let outcome = Outcome::hang(traces(state));
-        self.record(|| std::mem::take(&mut state.graph), outcome, execution.told(), found);
+        self.record(|| state.graph.clone(), outcome, execution.told(), found);
     }
 
     fn record(
