@@ -15,7 +15,7 @@ use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
 use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Kind, Source, Unit, UnitBytes};
-use crate::model::growing::visible_at;
+use crate::model::growing::{visible_at, Admission};
 use crate::value::Byte;
 
 /// A source for every unit of a read, with the bytes it gives.
@@ -162,13 +162,18 @@ impl Search<'_> {
         found: &mut Found,
     ) -> Vec<Assignment> {
         let Thread { waits_since, reads_unknown, .. } = state.threads[reader.index];
-        let candidates = self.candidates(state, reader, spans);
+        let event = reader.event(Kind::Read, spans);
+        let admissions: SmallVec<[Admission; 2]> = match &state.growing {
+            Some(growing) => {
+                spans.iter().map(|(unit, _)| growing.admission(&state.graph, &event, *unit)).collect()
+            }
+            None => SmallVec::new(),
+        };
+        let candidates = self.candidates(state, reader, spans, &admissions);
         let mut choices = Vec::new();
         let is_new = |assignment: &[(Source, UnitBytes)], since| {
             assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
         };
-        let event = reader.event(Kind::Read, spans);
-        let updates = reader.may_write.then(|| Event { kind: Kind::Update, ..event.clone() });
         let repeats = self.is_spinning(state, reader) && self.is_unraced(state, reader, &event);
         for_each_assignment(&candidates, &mut |assignment| {
             if waits_since.is_some_and(|since| !is_new(assignment, since))
@@ -176,9 +181,10 @@ impl Search<'_> {
             {
                 return;
             }
-            let event =
-                updates.as_ref().filter(|_| self.writes_with(state, reader, assignment)).unwrap_or(&event);
-            if !self.is_admitted(state, spans, event, assignment) {
+            let mut admitted = admissions.iter().zip(assignment);
+            if admitted.any(|(admission, (source, _))| !admission.admits_update(*source))
+                && self.writes_with(state, reader, assignment)
+            {
                 return;
             }
             if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
@@ -194,19 +200,6 @@ impl Search<'_> {
     fn writes_with(&self, state: &State, reader: &Reader, assignment: &[(Source, UnitBytes)]) -> bool {
         let invocation = &state.threads[reader.index].invocation;
         matches!(assignment, [(_, bytes)] if invocation.always_writes(self.context.program, bytes))
-    }
-
-    /// Whether a read may take these values, as far as the relations tell without it.
-    fn is_admitted(
-        &self,
-        state: &State,
-        spans: &UnitSpans,
-        event: &Event,
-        assignment: &[(Source, UnitBytes)],
-    ) -> bool {
-        let Some(growing) = &state.growing else { return true };
-        let mut sources = spans.iter().zip(assignment);
-        sources.all(|((unit, _), (source, _))| growing.admits(&state.graph, event, *unit, *source))
     }
 
     /// Whether a read is of one unit as a whole, and no access of it in the graph races with it: then an
@@ -225,19 +218,30 @@ impl Search<'_> {
     }
 
     /// Per unit, the sources that are worth trying.
-    fn candidates(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Assignment> {
+    fn candidates(
+        &self,
+        state: &State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        admissions: &[Admission],
+    ) -> Vec<Assignment> {
         let visible = (reader.atomic.is_none() && self.reads_in_order(state))
             .then(|| self.visible_sources(state, reader, spans));
+        // Of one unit, what it has declined is no choice again. (Of several, one of them must be new.)
+        let declined = state.threads[reader.index].waits_since.filter(|_| spans.len() == 1).unwrap_or(0);
         spans
             .iter()
             .enumerate()
             .map(|(position, (unit, indices))| {
-                let writes = state.graph.events.iter().enumerate();
-                let writes = writes.filter(|(_, event)| event.writes() && event.units.contains(unit));
+                let events = state.graph.events.iter().enumerate().skip(declined as usize);
+                let writes = events.filter(|(_, event)| event.writes() && event.units.contains(unit));
                 let is_visible = |source: &Source| {
                     visible.as_ref().is_none_or(|visible| visible[position].contains(source))
+                        && admissions.get(position).is_none_or(|admission| admission.admits(*source))
                 };
-                std::iter::once(Source::Initial)
+                let initial = (declined == 0).then_some(Source::Initial);
+                initial
+                    .into_iter()
                     .chain(writes.map(|(id, _)| Source::Event(id as EventId)))
                     .filter(is_visible)
                     .map(|source| {

@@ -73,30 +73,13 @@ impl Coherence {
     }
 
     /// Whether a new access with `own` accesses (by index) location-ordered before it may read from `source`, as
-    /// far as these tell; `excludes` says of a read whether it cannot share its source with the new one.
-    pub(super) fn admits(
-        &self,
-        own: &[usize],
-        source: Source,
-        revision: Revision,
-        excludes: impl Fn(EventId) -> bool,
-    ) -> bool {
-        let write = match source {
-            Source::Pending => return true,
-            Source::Initial => None,
-            Source::Event(write) => match self.events.binary_search(&write) {
-                Ok(index) => Some(index),
-                Err(_) => return true,
-            },
+    /// far as these tell.
+    pub(super) fn admits(&self, own: &[usize], source: Source, revision: Revision) -> bool {
+        let write = match self.index_of(source) {
+            From::Nowhere => return true,
+            From::Initial => None,
+            From::Member(write) => Some(write),
         };
-        let shares = match write {
-            Some(write) => From::Member(write),
-            None => From::Initial,
-        };
-        let mut readers = self.members.iter().zip(&self.events);
-        if readers.any(|(member, event)| member.source == shares && excludes(*event)) {
-            return false;
-        }
         let follows = |first: usize, second: usize| first == second || self.union.contains(first, second);
         // What the read would be before, and what it would be after.
         let is_later = |z: usize| match write {
@@ -110,6 +93,22 @@ impl Coherence {
         !later.any(|z| own.iter().chain(&write).any(|earlier| follows(z, *earlier)))
     }
 
+    /// The accesses that take their value from `source`.
+    pub(super) fn readers_of(&self, source: Source) -> impl Iterator<Item = EventId> + '_ {
+        let source = self.index_of(source);
+        let members = self.members.iter().zip(&self.events);
+        let reads = move |member: &Member| source != From::Nowhere && member.source == source;
+        members.filter(move |(member, _)| reads(member)).map(|(_, event)| *event)
+    }
+
+    fn index_of(&self, source: Source) -> From {
+        match source {
+            Source::Initial => From::Initial,
+            Source::Event(write) => self.events.binary_search(&write).map_or(From::Nowhere, From::Member),
+            Source::Pending => From::Nowhere,
+        }
+    }
+
     /// Adds the next access, with the indices of those that are location-ordered before it.
     pub(super) fn push(&mut self, graph: &Graph, id: EventId, before: &[usize], revision: Revision) {
         let event = &graph.events[id as usize];
@@ -117,14 +116,8 @@ impl Coherence {
         for relation in [&mut self.location_ordered, &mut self.union, &mut self.order, &mut self.mutual] {
             relation.grow(new + 1);
         }
-        let source = match event.reads().then(|| event.source(self.unit)).flatten() {
-            Some(Source::Initial) => From::Initial,
-            Some(Source::Event(write)) => match self.events.binary_search(&write) {
-                Ok(index) => From::Member(index),
-                Err(_) => From::Nowhere,
-            },
-            Some(Source::Pending) | None => From::Nowhere,
-        };
+        let source = event.reads().then(|| event.source(self.unit)).flatten();
+        let source = source.map_or(From::Nowhere, |source| self.index_of(source));
         self.events.push(id);
         self.members.push(Member { writes: event.writes(), source });
         self.oriented = false;
@@ -219,12 +212,22 @@ impl Coherence {
     /// The same as [`Coherence::force`] where only a new access that reaches nothing has come since. False where
     /// there is more to do.
     fn force_last(&mut self, new: usize) -> bool {
-        loop {
-            let reaches =
-                |write: &usize| self.union.contains(*write, new) && !self.order.contains(*write, new);
-            let Some(write) = self.mutual.row(new).find(reaches) else { break };
-            // Closes no cycle, since nothing comes after the new one.
-            self.orient(write, new);
+        let mut again = true;
+        while again {
+            again = false;
+            for write in 0..new {
+                if self.mutual.contains(write, new) && self.union.contains(write, new) {
+                    self.order.insert(write, new);
+                }
+            }
+            for read in 0..new {
+                let From::Member(write) = self.members[read].source else { continue };
+                if self.order.contains(write, new) && !self.union.contains(read, new) {
+                    // Closes no cycle, since nothing comes after the new one.
+                    self.insert(read, new);
+                    again = true;
+                }
+            }
         }
         let From::Member(source) = self.members[new].source else { return true };
         // What reaches a read is before its source.

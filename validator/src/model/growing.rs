@@ -18,7 +18,7 @@ use super::location_order::{Instances, LocationOrderer};
 use super::operations::{implied, makes_available, makes_visible};
 use super::relation::Relation;
 use super::release_sequence::Sequences;
-use super::vulkan::{self, Variant};
+use super::vulkan::{self, Revision, Variant};
 use crate::event::{ClassSet, Scope};
 
 /// The relations of a graph so far.
@@ -394,25 +394,17 @@ impl Growing {
         Some(graph.events[id].units.iter().map(visible).collect())
     }
 
-    /// Whether the next event of an agent, with the accesses that `event` has, may read `unit` from `source`. True
-    /// where that is not known; `source` may be a write that the relations do not have yet.
-    pub fn admits(&self, graph: &Graph, event: &Event, unit: Unit, source: Source) -> bool {
-        let Ok(at) = self.locations.binary_search_by_key(&unit, |location| location.unit) else {
-            return true;
-        };
-        let location = &self.locations[at];
-        let own: SmallVec<[usize; 8]> = location
-            .events
-            .iter()
-            .enumerate()
+    /// What the relations tell beforehand about where the next event of an agent, with the accesses that
+    /// `event` has, may read `unit` from.
+    pub fn admission<'a>(&'a self, graph: &'a Graph, event: &'a Event, unit: Unit) -> Admission<'a> {
+        let at = self.locations.binary_search_by_key(&unit, |location| location.unit);
+        let location = at.ok().map(|at| self.locations[at].as_ref());
+        let events = location.map_or(&[][..], |location| &location.events).iter().enumerate();
+        let own = events
             .filter(|(_, other)| follows_own(&graph.events[**other as usize], event))
             .map(|(index, _)| index)
             .collect();
-        let excludes = |read: EventId| {
-            let read = &graph.events[read as usize];
-            event.kind == Kind::Update && read.kind == Kind::Update && graph.order_mutually(read, event)
-        };
-        location.admits(&own, source, self.variant.revision, excludes)
+        Admission { graph, event, location, own, revision: self.variant.revision }
     }
 
     /// Writes to a unit that an invocation that keeps reading will see in the end, as
@@ -443,6 +435,32 @@ impl Growing {
             FinalValues { units: SmallVec::from_slice(&[location.unit]), last_writes }
         };
         self.locations.iter().filter(written).map(finals).collect()
+    }
+}
+
+/// Where a read may take the value of a unit from, as far as that is known before it has one.
+pub struct Admission<'a> {
+    graph: &'a Graph,
+    event: &'a Event,
+    location: Option<&'a Coherence>,
+    /// The accesses of its own agent that are location-ordered before it, by index.
+    own: SmallVec<[usize; 8]>,
+    revision: Revision,
+}
+
+impl Admission<'_> {
+    /// Whether it may read from `source`, which may be a write that the relations do not have yet.
+    pub fn admits(&self, source: Source) -> bool {
+        self.location.is_none_or(|location| location.admits(&self.own, source, self.revision))
+    }
+
+    /// Whether it may, if it writes, too: two read-modify-writes never read from the same write.
+    pub fn admits_update(&self, source: Source) -> bool {
+        let excludes = |read: EventId| {
+            let read = &self.graph.events[read as usize];
+            read.kind == Kind::Update && self.graph.order_mutually(read, self.event)
+        };
+        self.location.is_none_or(|location| !location.readers_of(source).any(excludes))
     }
 }
 
