@@ -46,9 +46,6 @@ pub(super) struct Budget<'a> {
     ended: AtomicU8,
 }
 
-/// Executions of a round before it is shared out to threads.
-const YOUNG: u64 = 128;
-
 /// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
 /// belong to.
 const JUDGED_FREELY: u64 = 20;
@@ -81,11 +78,6 @@ impl<'a> Budget<'a> {
         if self.ended.load(Ordering::Relaxed) == 0 {
             self.settings.progress.done.fetch_add((share * WHOLE) as u64, Ordering::Relaxed);
         }
-    }
-
-    /// Whether the round has visited so few executions that waking threads costs more than it gains.
-    pub(super) fn is_young(&self) -> bool {
-        self.executions.load(Ordering::Relaxed) < YOUNG
     }
 
     /// Counts a step of the search; true if it must end.

@@ -90,6 +90,14 @@ impl Contents {
         Contents { memories, declarations, unordered: SmallVec::new(), unordered_count: 0 }
     }
 
+    /// Copies what other states share.
+    pub(super) fn unshare(&mut self) {
+        for memory in &mut self.memories {
+            memory.bytes = Arc::new(memory.bytes.to_vec());
+            memory.uses = Arc::new(memory.uses.to_vec());
+        }
+    }
+
     /// The words of updates whose order was left open, if there are only few.
     pub(super) fn few_unordered(&self) -> &[(u32, u32)] {
         if self.unordered_count as usize <= FEW {

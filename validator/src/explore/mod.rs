@@ -26,6 +26,7 @@ mod phases;
 mod reach;
 mod resolve;
 mod search;
+mod sharing;
 mod spin;
 mod state;
 mod stuck;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use indexmap::map::Entry;
 use indexmap::IndexMap;
-use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use super::barriers::{self, BarrierNumbers};
@@ -14,6 +13,7 @@ use super::events;
 use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
 use super::reach::Reach;
+use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
 use super::tangles::{self, Gathered, InstanceOrder, Released};
@@ -27,9 +27,6 @@ use crate::model::consistency::DataRace;
 use crate::model::graph::Kind;
 use crate::value::Byte;
 use crate::witness::Witness;
-
-/// Branches up to this depth are shared out to threads.
-const PARALLEL_DEPTH: u32 = 10;
 
 /// What stays the same over all rounds.
 pub(super) struct Context<'a> {
@@ -114,7 +111,10 @@ pub(super) struct Found {
 }
 
 impl Found {
-    fn merge(&mut self, other: Found) {
+    pub(super) fn merge(&mut self, mut other: Found) {
+        if self.outcomes.is_empty() {
+            std::mem::swap(&mut self.outcomes, &mut other.outcomes);
+        }
         for (outcome, witness) in other.outcomes {
             let executions = witness.executions;
             match self.outcomes.entry(outcome) {
@@ -196,15 +196,24 @@ impl<'a> Search<'a> {
         let Context { program, dispatch, settings, .. } = self.context;
         let mut found = Found::default();
         found.inexact.extend(program.modes.floats.always_inexact);
-        self.explore(State::new(program, dispatch, settings), 0, 1.0, &mut found);
+        self.explore(State::new(program, dispatch, settings), 1.0, FIRST_ALONE, None, &mut found);
         found
     }
 
     /// Explores what follows a state; `share` of the whole tree, each branch counting as much as the others.
-    fn explore(&self, state: State, depth: u32, share: f64, found: &mut Found) {
+    /// After so many nodes `alone`, other threads help.
+    pub(super) fn explore(
+        &self,
+        state: State,
+        share: f64,
+        alone: u64,
+        place: Option<&Place>,
+        found: &mut Found,
+    ) {
         // Large launches branch thousands of times on one path: too often for recursion.
-        let mut rest = vec![(state, depth, share)];
-        while let Some((state, depth, share)) = rest.pop() {
+        let mut rest = vec![(state, share)];
+        let mut visited = 0;
+        while let Some((state, share)) = rest.pop() {
             let mut children = self.follow(state, found);
             if self.scouts && children.len() > 1 {
                 children.truncate(1);
@@ -214,20 +223,20 @@ impl<'a> Search<'a> {
                 self.context.budget.path_ended(share);
             }
             let share = share / children.len() as f64;
-            let alone = self.context.settings.jobs == 1 || self.context.budget.is_young();
-            if alone || depth >= PARALLEL_DEPTH || children.len() < 2 {
-                rest.extend(children.into_iter().rev().map(|child| (child, depth + 1, share)));
-            } else {
-                self.share_out(children, depth, share, found);
-            }
-            if found.stop {
+            rest.extend(children.into_iter().rev().map(|child| (child, share)));
+            if found.stop || Self::is_superseded(place) {
                 return;
+            }
+            visited += 1;
+            if visited >= alone && rest.len() > 1 && self.context.settings.jobs != 1 && !self.scouts {
+                rest.reverse();
+                return self.share_out(rest, place, found);
             }
         }
     }
 
     /// Follows a path to its end or to where it branches; the branches in search order.
-    fn follow(&self, mut state: State, found: &mut Found) -> Vec<State> {
+    pub(super) fn follow(&self, mut state: State, found: &mut Found) -> Vec<State> {
         loop {
             if found.stop || self.context.budget.step() {
                 return Vec::new();
@@ -275,24 +284,6 @@ impl<'a> Search<'a> {
     /// Counts the instructions of a path that ends.
     pub(super) fn charge_path(&self, state: &State) {
         self.context.budget.charge(0, self.context.settings.max_instructions.saturating_sub(state.fuel));
-    }
-
-    /// Explores branches on several threads; what they find counts in search order.
-    fn share_out(&self, children: Vec<State>, depth: u32, share: f64, found: &mut Found) {
-        let parts: Vec<Found> = children
-            .into_par_iter()
-            .map(|child| {
-                let mut part = Found::default();
-                self.explore(child, depth + 1, share, &mut part);
-                part
-            })
-            .collect();
-        for part in parts {
-            found.merge(part);
-            if found.stop {
-                return;
-            }
-        }
     }
 
     /// Runs every invocation until it must wait for others.

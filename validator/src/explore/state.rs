@@ -200,6 +200,23 @@ impl State {
         }
     }
 
+    /// The same state with memory of its own: threads that count references to the same memory slow each other
+    /// down.
+    pub(super) fn unshared(mut self) -> State {
+        for thread in &mut self.threads.0 {
+            let mut own = Thread::clone(thread);
+            own.invocation = Arc::new(Invocation::clone(&own.invocation));
+            own.trace = Arc::new(own.trace.to_vec());
+            *thread = Arc::new(own);
+        }
+        self.graph.unshare();
+        self.contents.unshare();
+        self.phases = Arc::new(self.phases.to_vec());
+        self.attempted = Arc::new(BTreeSet::clone(&self.attempted));
+        self.growing = self.growing.map(|growing| Arc::new(growing.unshared()));
+        self
+    }
+
     /// Reads the bytes of an access that are no event.
     pub(super) fn read_unshared(
         &mut self,

@@ -157,6 +157,12 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Copies the events, which other graphs share.
+    pub fn unshare(&mut self) {
+        self.events.iter_mut().for_each(|event| *event = Arc::new(Event::clone(event)));
+        self.agents = self.agents.to_vec().into();
+    }
+
     /// Program order: both by one agent, `a` first.
     pub fn program_ordered(&self, a: usize, b: usize) -> bool {
         a < b && self.events[a].agent == self.events[b].agent

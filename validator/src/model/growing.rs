@@ -59,7 +59,7 @@ pub struct Growing {
 }
 
 /// An invocation's event at a control barrier, with the release barriers at or before it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Arrival {
     event: usize,
     execution: Scope,
@@ -96,6 +96,15 @@ impl Growing {
             locations: Vec::new(),
             race: None,
         }
+    }
+
+    /// The same relations with memory of their own.
+    pub fn unshared(&self) -> Self {
+        let mut own = self.clone();
+        own.expanded.iter_mut().for_each(Graph::unshare);
+        own.barriers.iter_mut().for_each(|barrier| *barrier = barrier.iter().cloned().collect());
+        own.locations.iter_mut().for_each(|location| *location = Arc::new(Coherence::clone(location)));
+        own
     }
 
     /// Takes in the events that `graph` has more; false where it is none of the graphs that this is for.
