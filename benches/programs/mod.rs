@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 use serde::Deserialize;
 use spirv_tv::check::CheckOptions;
 use spirv_tv::cli::CheckArguments;
@@ -11,6 +12,10 @@ use spirv_tv::ir::Program;
 use spirv_tv::launch::{build_dispatch, inputs, trial, Launch};
 use spirv_tv::lower::{lower, LowerOptions};
 use spirv_tv::module::{Module, ReadOptions};
+
+/// What the `spirv-tv` command allocates with.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// A program at several sizes.
 pub struct Family {
