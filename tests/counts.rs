@@ -9,6 +9,7 @@ mod support;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, Watch};
@@ -17,17 +18,18 @@ use support::Checker;
 
 /// What a module does on zeros.
 fn behaviours(module: &str, args: &[String]) -> Behaviours {
-    watched(module, args, &Watch::default())
+    watched(module, args, 1, &Watch::default())
 }
 
 /// What a module does on zeros, with somebody watching the search.
-fn watched(module: &str, args: &[String], watch: &Watch) -> Behaviours {
+fn watched(module: &str, args: &[String], jobs: usize, watch: &Watch) -> Behaviours {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(module);
-    let checker = Checker::new(args);
+    let mut checker = Checker::new(args);
+    checker.options.bounds.jobs = jobs;
     let report = outcomes(&checker.module(&path), &checker.options, watch);
     let mut report = report.unwrap_or_else(|error| panic!("{module}: {error}"));
     assert_eq!((report.runs.len(), &report.unsupported[..]), (1, &[][..]), "{module}");
-    report.runs.remove(0).explored.behaviours
+    Arc::unwrap_or_clone(report.runs.remove(0).explored.behaviours)
 }
 
 /// A module must have this many executions, and each must be explored once.
@@ -250,10 +252,10 @@ fn reader_writer_locks_have_what_their_orders_allow() {
 }
 
 /// What a watched search says at its end: executions that it visited, and about how many it says there are.
-fn estimated(module: &str, args: &[&str]) -> (u64, u64) {
+fn estimated(module: &str, args: &[&str], jobs: usize) -> (u64, u64) {
     let watch = Watch::default();
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-    watched(module, &args, &watch);
+    watched(module, &args, jobs, &watch);
     let explored = watch.progress.explored.load(Ordering::Relaxed);
     (explored, watch.progress.estimate().expect("some path has ended"))
 }
@@ -262,11 +264,10 @@ fn estimated(module: &str, args: &[&str]) -> (u64, u64) {
 #[test]
 fn the_estimate_at_the_end_is_exact() {
     let six = ["--workgroups", "6", "--buffer", "0.0=zeros:6", "--buffer", "0.1=zeros:6"];
-    for jobs in ["1", "3"] {
+    for jobs in [1, 3] {
         for module in ["counter", "store-buffering-ring", "compare-exchanges", "load-buffering-ring"] {
             let path = format!("benches/modules/{module}.spvasm");
-            let args = [&six[..], &["--jobs", jobs]].concat();
-            let (explored, estimate) = estimated(&path, &args);
+            let (explored, estimate) = estimated(&path, &six, jobs);
             assert_eq!(explored, estimate, "{module}, {jobs} jobs");
         }
     }
@@ -275,11 +276,11 @@ fn the_estimate_at_the_end_is_exact() {
 /// Where the tree is alike everywhere, a part of it tells how large it is.
 #[test]
 fn a_part_of_the_search_tells_its_size() {
-    let eight = ["--workgroups", "8", "--buffer", "0.0=zeros:8", "--buffer", "0.1=zeros:8", "--jobs", "1"];
+    let eight = ["--workgroups", "8", "--buffer", "0.0=zeros:8", "--buffer", "0.1=zeros:8"];
     for part in [20, 60, 120, 200, 250] {
         let cut = part.to_string();
         let args = [&eight[..], &["--max-executions", &cut]].concat();
-        let (explored, estimate) = estimated("benches/modules/store-buffering-ring.spvasm", &args);
+        let (explored, estimate) = estimated("benches/modules/store-buffering-ring.spvasm", &args, 1);
         assert_eq!(explored, part);
         assert!((240..=280).contains(&estimate), "{estimate} after {part} of 256");
     }

@@ -14,6 +14,8 @@ mod tensors;
 #[path = "subgroups/values.rs"]
 mod values;
 
+use std::sync::Arc;
+
 use clap::Parser;
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, CheckOptions, Watch};
@@ -51,7 +53,7 @@ fn explored(text: &str, args: &[&str]) -> Behaviours {
     let report = outcomes(&parsed(text, args), &options_of(args), &Watch::default());
     let mut report = report.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unsupported, [], "{text}");
-    report.runs.remove(0).explored.behaviours
+    Arc::unwrap_or_clone(report.runs.remove(0).explored.behaviours)
 }
 
 /// What a program does, with more options.

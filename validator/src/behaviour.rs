@@ -80,6 +80,8 @@ pub struct Behaviours {
     pub complete: bool,
     /// A bound cut something (spin bound, value cap): which option to raise.
     pub bounded: Option<String>,
+    /// The search ended at an outcome that it was to find: it may not have found others.
+    pub ends_at_target: bool,
     /// Why the search stopped early: the budget's option.
     pub stopped: Option<String>,
     /// The line of a loop that never ends and has no volatile, atomic, barrier or memory effect:

@@ -9,7 +9,7 @@ use crate::ir::FunctionId;
 use crate::value::Byte;
 
 /// One dispatch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dispatch {
     /// Shared objects: buffers first, then Workgroup variables, workgroup after workgroup.
     pub objects: Vec<Object>,
@@ -56,7 +56,7 @@ impl Dispatch {
 }
 
 /// A piece of memory that several invocations may reach.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// Its key in reports: `S.B`, `S.B.E`, `%name` (DESIGN section 4).
     pub key: String,

@@ -9,6 +9,7 @@ mod pair;
 mod prepare;
 mod result;
 mod run;
+mod searches;
 mod self_check;
 mod source;
 mod watch;
@@ -17,9 +18,10 @@ pub use choices::{BoundsChoice, Choices, InputChoice, LaunchChoice};
 pub use error::CheckError;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;
-pub use pair::check;
+pub use pair::{check, check_in_series};
 pub use prepare::settle;
 pub use result::{
     CheckReport, Explored, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source, UnsupportedConstruct,
 };
+pub use searches::Searches;
 pub use watch::Watch;

@@ -67,6 +67,8 @@ pub struct CheckOptions {
     pub ignore: BTreeSet<ViolationKind>,
     pub self_check: bool,
     pub both_ways: bool,
+    /// Find everything that after does, also behind the first behaviour that violates.
+    pub all: bool,
     pub observe: ObserveOption,
     /// The modules were given another local size before they came here.
     pub local_size_rewritten: bool,

@@ -61,7 +61,8 @@ pub fn outcomes(
             };
             watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
             let behaviours = explore::explore(&program, &dispatch, &options.settings(deadline, watch));
-            let explored = Explored::new(Role::Module, &program, dispatch, behaviours, options.variant);
+            let explored =
+                Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.variant);
             report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored });
         }
     }

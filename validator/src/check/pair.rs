@@ -9,6 +9,7 @@ use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct};
 use super::run::{Pair, Runner};
+use super::searches::{Known, Searches};
 use super::self_check::self_check;
 use super::watch::Watch;
 use crate::compare::Verdict;
@@ -32,6 +33,22 @@ pub fn check(
     options: &CheckOptions,
     watch: &Watch,
 ) -> Result<CheckReport, CheckError> {
+    check_in_series(before, after, options, watch, &mut Searches::default())
+}
+
+/// As [`check`], one of several that may have modules in common: what the check before this one found out need
+/// not be found again.
+///
+/// # Errors
+/// As for [`check`].
+pub fn check_in_series(
+    before: &Module,
+    after: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+    searches: &mut Searches,
+) -> Result<CheckReport, CheckError> {
+    searches.start_check();
     let mut checker = Checker {
         before,
         after,
@@ -40,6 +57,7 @@ pub fn check(
             options,
             watch,
             deadline: options.bounds.timeout.map(|timeout| Instant::now() + timeout),
+            searches,
         },
         found: Found::default(),
     };
@@ -83,6 +101,13 @@ struct Found {
     launches: Vec<LaunchChoice>,
 }
 
+/// An entry point of both modules, lowered.
+struct Programs {
+    before: Program,
+    after: Program,
+    known: [Known; 2],
+}
+
 struct Checker<'a> {
     before: &'a Module,
     after: &'a Module,
@@ -94,13 +119,16 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn entry(&mut self, entry: Option<String>) -> Result<(), CheckError> {
         let Some((before, after)) = self.programs(entry)? else { return Ok(()) };
-        let differences = differences(&before, &after);
+        let known = [&before, &after].map(|program| self.runner.searches.known(program));
+        let programs = Programs { before, after, known };
+        let Programs { before, after, .. } = &programs;
+        let differences = differences(before, after);
         if !differences.is_empty() {
             self.found.reasons.extend(differences);
             return Ok(());
         }
         let Prepared { launch, inputs, choice, warnings } =
-            prepare::prepare(self.before, &before, Some(&after), self.options, LEAST_INPUTS)?;
+            prepare::prepare(self.before, before, Some(after), self.options, LEAST_INPUTS)?;
         self.found.launches.push(choice);
         for warning in warnings {
             if !self.found.warnings.contains(&warning) {
@@ -113,15 +141,15 @@ impl Checker<'_> {
             }
         }
         let done = inputs.len();
-        let Some(mut cost) = self.inputs(&before, &after, &launch, inputs, 0)? else { return Ok(()) };
+        let Some(mut cost) = self.inputs(&programs, &launch, inputs, 0)? else { return Ok(()) };
         if self.options.launch.inputs.is_none() && cost < DEAR {
             // Making an input takes runs of the module, too: these are made only where they are wanted.
-            let mut all = prepare::inputs(&before, Some(&after), &launch, self.options, DEFAULT_INPUTS)?;
+            let mut all = prepare::inputs(before, Some(after), &launch, self.options, DEFAULT_INPUTS)?;
             for input in all.split_off(done.min(all.len())) {
                 if cost >= DEAR {
                     break;
                 }
-                match self.inputs(&before, &after, &launch, vec![input], cost)? {
+                match self.inputs(&programs, &launch, vec![input], cost)? {
                     Some(more) => cost = more,
                     None => break,
                 }
@@ -133,14 +161,13 @@ impl Checker<'_> {
     /// Runs these inputs; what they and those before have cost, or `None` where no more need be run.
     fn inputs(
         &mut self,
-        before: &Program,
-        after: &Program,
+        programs: &Programs,
         launch: &Launch,
         inputs: Vec<Input>,
         mut cost: u64,
     ) -> Result<Option<u64>, CheckError> {
         for input in inputs {
-            if self.input(before, after, launch, input)? {
+            if self.input(programs, launch, input)? {
                 return Ok(None);
             }
             let explored = self.found.runs.last().map_or(0, explored);
@@ -186,22 +213,10 @@ impl Checker<'_> {
     }
 
     /// Runs one input; true where the rest need not be run.
-    fn input(
-        &mut self,
-        before: &Program,
-        after: &Program,
-        launch: &Launch,
-        input: Input,
-    ) -> Result<bool, CheckError> {
-        let dispatches = self.dispatches(before, after, launch, &input)?;
-        let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(true) };
-        let pair = Pair {
-            before,
-            after,
-            before_dispatch,
-            after_dispatch,
-            name: format!("{}, input '{}'", before.entry.name, input.name),
-        };
+    fn input(&mut self, programs: &Programs, launch: &Launch, input: Input) -> Result<bool, CheckError> {
+        let Programs { before, after, .. } = programs;
+        let name = format!("{}, input '{}'", before.entry.name, input.name);
+        let Some(pair) = self.pair(programs, launch, &input, name)? else { return Ok(true) };
         if self.options.self_check {
             self.self_checks(&pair);
         }
@@ -210,14 +225,14 @@ impl Checker<'_> {
             run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
         let legacy = matches!(before.memory_model, MemoryModel::Glsl450 | MemoryModel::Simple);
         if racy && legacy && self.options.legacy == Legacy::Spec && self.options.races == Races::Undefined {
-            run.legacy = self.legacy_run(before, after, launch, &run.input)?;
+            run.legacy = self.legacy_run(programs, launch, &run.input)?;
         }
         let mut done = run.comparison.verdict == Verdict::Violates;
         let decided = run.comparison.verdict != Verdict::Vacuous;
         let input = run.input.clone();
         self.found.runs.push(run);
         if !done && decided && [before, after].into_iter().any(accesses_matrices) {
-            done = self.displaced_run(before, after, launch, input)?;
+            done = self.displaced_run(programs, launch, input)?;
         }
         Ok(done)
     }
@@ -226,30 +241,29 @@ impl Checker<'_> {
     /// where it violates.
     fn displaced_run(
         &mut self,
-        before: &Program,
-        after: &Program,
+        programs: &Programs,
         launch: &Launch,
         mut input: Input,
     ) -> Result<bool, CheckError> {
         let displaced = Launch { displaced: true, ..launch.clone() };
-        let dispatches = self.dispatches(before, after, &displaced, &input)?;
-        let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(true) };
+        let name = format!("{}, input '{}{DISPLACED}'", programs.before.entry.name, input.name);
+        let Some(pair) = self.pair(programs, &displaced, &input, name)? else { return Ok(true) };
         input.name += DISPLACED;
-        let name = format!("{}, input '{}'", before.entry.name, input.name);
-        let pair = Pair { before, after, before_dispatch, after_dispatch, name };
         let run = self.runner.run(&pair, input);
         let violates = run.comparison.verdict == Verdict::Violates;
         self.found.runs.push(run);
         Ok(violates)
     }
 
-    fn dispatches(
+    /// The programs with their dispatches, unless what they need is not supported.
+    fn pair<'p>(
         &mut self,
-        before: &Program,
-        after: &Program,
+        programs: &'p Programs,
         launch: &Launch,
         input: &Input,
-    ) -> Result<Option<(Dispatch, Dispatch)>, CheckError> {
+        name: String,
+    ) -> Result<Option<Pair<'p>>, CheckError> {
+        let Programs { before, after, known } = programs;
         let sides = [(before, Role::Before), (after, Role::After)];
         let mut dispatches = Vec::new();
         for (program, role) in sides {
@@ -258,8 +272,16 @@ impl Checker<'_> {
                 Err(unsupported) => self.found.unsupported.push(unsupported),
             }
         }
-        let mut dispatches = dispatches.into_iter();
-        Ok(dispatches.next().zip(dispatches.next()))
+        let mut dispatches: std::vec::IntoIter<Dispatch> = dispatches.into_iter();
+        let both = dispatches.next().zip(dispatches.next());
+        Ok(both.map(|(before_dispatch, after_dispatch)| Pair {
+            before,
+            after,
+            known,
+            before_dispatch,
+            after_dispatch,
+            name,
+        }))
     }
 
     fn self_checks(&mut self, pair: &Pair<'_>) {
@@ -278,16 +300,13 @@ impl Checker<'_> {
     /// The run with every access coherent, where before has no race then.
     fn legacy_run(
         &mut self,
-        before: &Program,
-        after: &Program,
+        programs: &Programs,
         launch: &Launch,
         input: &Input,
     ) -> Result<Option<LegacyRun>, CheckError> {
         let coherent = Launch { legacy_coherent: true, ..launch.clone() };
-        let dispatches = self.dispatches(before, after, &coherent, input)?;
-        let Some((before_dispatch, after_dispatch)) = dispatches else { return Ok(None) };
-        let name = format!("{}, input '{}', legacy coherent", before.entry.name, input.name);
-        let pair = Pair { before, after, before_dispatch, after_dispatch, name };
+        let name = format!("{}, input '{}', legacy coherent", programs.before.entry.name, input.name);
+        let Some(pair) = self.pair(programs, &coherent, input, name)? else { return Ok(None) };
         let run = self.runner.run(&pair, input.clone());
         // Another undefined behaviour may hide a race, and says nothing either.
         let decided = run.comparison.verdict != Verdict::Vacuous;

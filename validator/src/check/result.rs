@@ -1,6 +1,7 @@
 //! What checks and searches result in; the reports are made from it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::choices::Choices;
 use crate::behaviour::{Behaviours, Undefined};
@@ -60,12 +61,15 @@ pub struct UnsupportedConstruct {
 #[derive(Clone, Debug)]
 pub struct Explored {
     pub role: Role,
-    pub behaviours: Behaviours,
+    pub behaviours: Arc<Behaviours>,
     pub dispatch: Dispatch,
     /// What its behaviours are judged by.
     pub variant: Variant,
     /// Whether the module declares accesses Coherent, as those of older memory models do.
     pub declares_coherence: bool,
+    /// The behaviours are those of another search, of the same program but for ids, names and lines: of before, or
+    /// of the step before in a pipeline.
+    pub reused: bool,
 }
 
 impl Explored {
@@ -74,11 +78,11 @@ impl Explored {
         role: Role,
         program: &Program,
         dispatch: Dispatch,
-        behaviours: Behaviours,
+        behaviours: Arc<Behaviours>,
         variant: Variant,
     ) -> Explored {
         let declares_coherence = DispatchNames::of(&dispatch, program).declares_coherence;
-        Explored { role, behaviours, dispatch, variant, declares_coherence }
+        Explored { role, behaviours, dispatch, variant, declares_coherence, reused: false }
     }
 
     /// Why an undefined behaviour is one and what would mend it, for data races. It is worked out here, so

@@ -1,13 +1,15 @@
 //! One input on two programs: both searches, the comparison, what the intervals of floats say, and why.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::intervals::{self, IntervalSide, Judgement, Tolerance};
 use super::options::{CheckOptions, Floats};
 use super::result::{Explored, Role, Run};
+use super::searches::{covers, Known, Searches};
 use super::watch::Watch;
-use crate::behaviour::Produced;
-use crate::compare::{refines, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON};
+use crate::behaviour::{Outcome, Produced};
+use crate::compare::{refines, Allowed, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::explain::{self, New};
@@ -21,15 +23,12 @@ const SUSPECTS_FROM: usize = 64;
 /// Rounds in which the modules exchange produced values, before the result counts as bounded.
 const MAX_SPECULATION_ROUNDS: usize = 8;
 
-/// Whether `known` has everything of `other`.
-fn covers(known: &Produced, other: &Produced) -> bool {
-    other.iter().all(|(place, values)| known.get(place).is_some_and(|known| known.is_superset(values)))
-}
-
 /// Two programs with their dispatches.
 pub(super) struct Pair<'a> {
     pub(super) before: &'a Program,
     pub(super) after: &'a Program,
+    /// Both of them.
+    pub(super) known: &'a [Known; 2],
     pub(super) before_dispatch: Dispatch,
     pub(super) after_dispatch: Dispatch,
     /// What it is called while it runs.
@@ -66,11 +65,12 @@ pub(super) struct Runner<'a> {
     pub(super) options: &'a CheckOptions,
     pub(super) watch: &'a Watch,
     pub(super) deadline: Option<Instant>,
+    pub(super) searches: &'a mut Searches,
 }
 
 impl Runner<'_> {
-    pub(super) fn run(&self, pair: &Pair<'_>, input: Input) -> Run {
-        let mut before = self.explore(pair, Role::Before, &Produced::new());
+    pub(super) fn run(&mut self, pair: &Pair<'_>, input: Input) -> Run {
+        let mut before = self.explore(pair, Role::Before, &Produced::new(), None);
         let options = self.compare_options();
         let undefined = refines(before.side(), before.side(), &options).verdict == Verdict::Vacuous;
         if undefined {
@@ -86,7 +86,7 @@ impl Runner<'_> {
                 legacy: None,
             };
         }
-        let mut after = self.explore(pair, Role::After, &before.behaviours.produced);
+        let mut after = self.explore_after(pair, &before);
         self.speculate_to_fixed_point(pair, &mut before, &mut after);
         let comparison = self.compare(pair, &before, &after, false);
         let why = self.explanation(pair, &comparison, &after);
@@ -148,7 +148,7 @@ impl Runner<'_> {
 
     /// What one module produces the other one's reads may speculate: searches are run again until
     /// nothing new is produced.
-    fn speculate_to_fixed_point(&self, pair: &Pair<'_>, before: &mut Explored, after: &mut Explored) {
+    fn speculate_to_fixed_point(&mut self, pair: &Pair<'_>, before: &mut Explored, after: &mut Explored) {
         for _ in 0..MAX_SPECULATION_ROUNDS {
             let mut again = false;
             for role in [Role::Before, Role::After] {
@@ -158,7 +158,7 @@ impl Runner<'_> {
                 };
                 if own.behaviours.speculates && !covers(&own.behaviours.produced, &other.behaviours.produced)
                 {
-                    let found = self.explore(pair, role, &other.behaviours.produced);
+                    let found = self.explore(pair, role, &other.behaviours.produced, None);
                     again |= found.behaviours.produced != own.behaviours.produced;
                     *own = found;
                 }
@@ -169,7 +169,7 @@ impl Runner<'_> {
         }
         for side in [before, after] {
             let bound = "the rounds of speculation between the modules";
-            side.behaviours.bounded.get_or_insert_with(|| bound.to_owned());
+            Arc::make_mut(&mut side.behaviours).bounded.get_or_insert_with(|| bound.to_owned());
         }
     }
 
@@ -190,29 +190,75 @@ impl Runner<'_> {
         explain::why(pair.before_side(), &pair.after_dispatch, witness, new, &self.settings())
     }
 
-    fn explore(&self, pair: &Pair<'_>, role: Role, speculate: &Produced) -> Explored {
+    /// Explores after, up to the first behaviour that before does not have where that decides.
+    fn explore_after(&mut self, pair: &Pair<'_>, before: &Explored) -> Explored {
+        let speculate = &before.behaviours.produced;
+        if !self.first_decides(before) {
+            return self.explore(pair, Role::After, speculate, None);
+        }
+        let allowed = Allowed::new(before.side(), &pair.after_dispatch);
+        let is_new = |outcome: &Outcome| allowed.forbids(outcome).is_some();
+        let after = self.explore(pair, Role::After, speculate, Some(&is_new));
+        let behaviours = &after.behaviours;
+        // What only differs in floats is told from what else may differ by all that after does.
+        if behaviours.ends_at_target && self.open_floats() && !behaviours.inexact.is_empty() {
+            return self.explore(pair, Role::After, speculate, None);
+        }
+        after
+    }
+
+    /// Whether an outcome that before lacks decides, whatever else after does.
+    fn first_decides(&self, before: &Explored) -> bool {
+        let CheckOptions { all, both_ways, ignore, strict_hangs, .. } = self.options;
+        let behaviours = &before.behaviours;
+        let wanted = *all || *both_ways || !ignore.is_empty();
+        let excused = behaviours.removable_hang.is_some() && !strict_hangs;
+        let open = self.open_floats() && !behaviours.inexact.is_empty();
+        // What after produces may yet give before more outcomes, where before speculates.
+        behaviours.complete && !wanted && !excused && !open && !behaviours.speculates
+    }
+
+    fn open_floats(&self) -> bool {
+        self.options.floats != Floats::Exact
+    }
+
+    /// What a module does, up to an outcome that `target` names.
+    fn explore(
+        &mut self,
+        pair: &Pair<'_>,
+        role: Role,
+        speculate: &Produced,
+        target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
+    ) -> Explored {
         self.watch.enter(format!("{}: {}", pair.name, role.name()));
-        let (program, dispatch) = match role {
-            Role::Before | Role::Module => (pair.before, &pair.before_dispatch),
-            Role::After => (pair.after, &pair.after_dispatch),
+        let [before, after] = pair.known;
+        let (program, dispatch, known) = match role {
+            Role::Before | Role::Module => (pair.before, &pair.before_dispatch, before),
+            Role::After => (pair.after, &pair.after_dispatch, after),
         };
         // One undefined behaviour decides, unless some are ignored.
         let settings = Settings {
             // That of after is explained by what before does: the search finds it with all that belongs to it.
             suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
-            stop_at_undefined: !self.options.both_ways && self.options.ignore.is_empty(),
+            stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
             speculate: speculate.clone(),
             ..self.settings()
         };
-        let behaviours = explore::explore(program, dispatch, &settings);
-        Explored::new(role, program, dispatch.clone(), behaviours, self.options.variant)
+        let explored =
+            |behaviours| Explored::new(role, program, dispatch.clone(), behaviours, self.options.variant);
+        if let Some(behaviours) = self.searches.find(known, dispatch, &settings) {
+            return Explored { reused: true, ..explored(behaviours) };
+        }
+        let behaviours = Arc::new(explore::explore_until(program, dispatch, &settings, target));
+        self.searches.keep(known, dispatch, settings, &behaviours);
+        explored(behaviours)
     }
 
     pub(super) fn compare_options(&self) -> CompareOptions {
         CompareOptions {
             keep_races: self.options.races == Races::Keep,
             strict_hangs: self.options.strict_hangs,
-            open_floats: self.options.floats != Floats::Exact,
+            open_floats: self.open_floats(),
             ignore: self.options.ignore.clone(),
         }
     }

@@ -48,6 +48,9 @@ pub struct PairArguments {
     /// Say whether after lost behaviours, too
     #[arg(long)]
     pub both_ways: bool,
+    /// Find everything that after does, also behind the first behaviour that violates
+    #[arg(long)]
+    pub all: bool,
     /// Keep violating pairs with their launch and a command to replay
     #[arg(long, value_name = "DIR")]
     pub save_failing: Option<PathBuf>,
@@ -60,6 +63,7 @@ impl PairArguments {
             ignore: self.ignore.iter().copied().collect(),
             self_check: self.self_check,
             both_ways: self.both_ways,
+            all: self.all,
             ..options
         }
     }

@@ -12,7 +12,7 @@ use super::progress::ProgressLine;
 use super::{
     painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
 };
-use crate::check::{check, settle, CheckOptions, CheckReport, Watch};
+use crate::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
 use crate::compare::Verdict;
 use crate::module::{Module, ReadOptions};
 use crate::optimise::pipeline::ALL_PASSES;
@@ -95,6 +95,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         save_failing: arguments.pair.save_failing.as_deref(),
         arguments: &arguments.read,
         watch: &watch,
+        searches: Searches::default(),
         error: None,
     };
     let report = pipeline.run(&words, &mut checker);
@@ -204,6 +205,8 @@ struct StepChecker<'a> {
     save_failing: Option<&'a Path>,
     arguments: &'a ReadArguments,
     watch: &'a Watch,
+    /// A step's module before is that after the step before it.
+    searches: Searches,
     /// What could not be written.
     error: Option<CliError>,
 }
@@ -212,7 +215,7 @@ impl StepChecker<'_> {
     fn compare(&mut self, before: &[u32], after: &[u32]) -> Result<CheckReport, CliError> {
         let before = Module::from_words(before.to_vec(), "before", &self.read)?;
         let after = Module::from_words(after.to_vec(), "after", &self.read)?;
-        let report = check(&before, &after, self.options, self.watch)?;
+        let report = check_in_series(&before, &after, self.options, self.watch, &mut self.searches)?;
         if let Some(folder) = self.save_failing {
             if report.verdict == Verdict::Violates {
                 if let Err(error) = save::failing(folder, &before, &after, &report, self.arguments) {

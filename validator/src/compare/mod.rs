@@ -10,5 +10,5 @@ mod trace;
 mod verdict;
 
 pub use matching::{Difference, ObjectMatch};
-pub use refinement::{refines, CompareOptions, Comparison, Side, Subject, Violation, FLOAT_REASON};
+pub use refinement::{refines, Allowed, CompareOptions, Comparison, Side, Subject, Violation, FLOAT_REASON};
 pub use verdict::{Verdict, ViolationKind};

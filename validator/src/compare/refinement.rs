@@ -245,24 +245,42 @@ fn first_violation(
             return found;
         }
     }
-    let matched = ObjectMatch::new(before.dispatch, after.dispatch);
-    let same: HashSet<&Outcome> = if matched.is_identity() {
-        before.behaviours.outcomes.iter().map(|(outcome, _)| outcome).collect()
-    } else {
-        HashSet::new()
-    };
+    let allowed = Allowed::new(before, after.dispatch);
     for (index, (outcome, _)) in after.behaviours.outcomes.iter().enumerate() {
-        // Nearly all outcomes are in both sets as they are.
-        if same.contains(outcome) {
-            continue;
-        }
-        let Some((kind, difference)) = forbidden(&matched, before.behaviours, outcome) else { continue };
+        let Some((kind, difference)) = allowed.forbids(outcome) else { continue };
         let found = reported(Violation { kind, subject: Subject::Outcome(index), difference });
         if found.is_some() {
             return found;
         }
     }
     None
+}
+
+/// The outcomes that before allows after.
+pub struct Allowed<'a> {
+    matched: ObjectMatch<'a>,
+    before: &'a Behaviours,
+    /// Those of before, where both modules have the same objects.
+    same: HashSet<&'a Outcome>,
+}
+
+impl<'a> Allowed<'a> {
+    /// What `before` allows a module with this dispatch.
+    pub fn new(before: Side<'a>, after: &'a Dispatch) -> Self {
+        let matched = ObjectMatch::new(before.dispatch, after);
+        let outcomes = before.behaviours.outcomes.iter().map(|(outcome, _)| outcome);
+        let same = if matched.is_identity() { outcomes.collect() } else { HashSet::new() };
+        Allowed { matched, before: before.behaviours, same }
+    }
+
+    /// Why an outcome of after is not allowed; `None` where it is.
+    pub fn forbids(&self, outcome: &Outcome) -> Option<(ViolationKind, Option<Difference>)> {
+        // Nearly all outcomes are in both sets as they are.
+        if self.same.contains(outcome) {
+            return None;
+        }
+        forbidden(&self.matched, self.before, outcome)
+    }
 }
 
 /// Why before does not allow an outcome; `None` where it does.

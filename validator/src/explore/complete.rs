@@ -198,6 +198,10 @@ impl Search<'_> {
             Entry::Occupied(mut known) => known.get_mut().executions += 1,
             Entry::Vacant(slot) => {
                 bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
+                if self.context.target.is_some_and(|target| target(slot.key())) {
+                    found.stop = true;
+                    found.at_target = true;
+                }
                 slot.insert(self.witness(graph(), synchronizes_with));
             }
         }

@@ -41,7 +41,7 @@ use std::time::Duration;
 
 pub use budget::Progress;
 
-use crate::behaviour::{Behaviours, Produced};
+use crate::behaviour::{Behaviours, Outcome, Produced};
 use crate::dispatch::Dispatch;
 use crate::ir::InstId;
 use crate::ir::Program;
@@ -60,7 +60,7 @@ pub enum Races {
 
 /// What a search would otherwise have to learn about a program. Too much of it costs time, and never
 /// changes a result.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Foreseen {
     /// Words (memory and first byte) that several invocations access.
     pub shared: Vec<(u32, u32)>,
@@ -139,7 +139,17 @@ const MAX_SCOUTS: usize = 16;
 
 /// Finds every behaviour of `program` on `dispatch`.
 pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Behaviours {
-    let context = search::Context::new(program, dispatch, settings);
+    explore_until(program, dispatch, settings, None)
+}
+
+/// Finds the behaviours of `program` on `dispatch`, up to the first outcome in search order that `target` names.
+pub fn explore_until(
+    program: &Program,
+    dispatch: &Dispatch,
+    settings: &Settings,
+    target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
+) -> Behaviours {
+    let context = search::Context::new(program, dispatch, settings, target);
     let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
     let pool = match settings.jobs {
         0 | 1 => None,
@@ -176,8 +186,10 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
     if !settled && stopped.is_none() {
         behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());
     }
-    behaviours.complete =
-        stopped.is_none() && behaviours.bounded.is_none() && behaviours.undecided.is_empty();
+    behaviours.complete = stopped.is_none()
+        && behaviours.bounded.is_none()
+        && behaviours.undecided.is_empty()
+        && !behaviours.ends_at_target;
     let is_empty = behaviours.outcomes.is_empty() && behaviours.undefined.is_empty();
     if behaviours.complete && is_empty && !context.may_discard() {
         // Every program has an execution: nothing may be concluded from a search that lost them.

@@ -42,10 +42,20 @@ pub(super) struct Context<'a> {
     /// Something beside barriers of workgroups makes atomics synchronise.
     pub(super) has_fences: bool,
     pub(super) budget: Budget<'a>,
+    /// An outcome of these ends the search.
+    pub(super) target: Option<Target<'a>>,
 }
 
+/// Names outcomes.
+pub(super) type Target<'a> = &'a (dyn Fn(&Outcome) -> bool + Sync);
+
 impl<'a> Context<'a> {
-    pub(super) fn new(program: &'a Program, dispatch: &'a Dispatch, settings: &'a Settings) -> Self {
+    pub(super) fn new(
+        program: &'a Program,
+        dispatch: &'a Dispatch,
+        settings: &'a Settings,
+        target: Option<Target<'a>>,
+    ) -> Self {
         Context {
             program,
             dispatch,
@@ -57,6 +67,7 @@ impl<'a> Context<'a> {
             order: InstanceOrder::new(program),
             has_fences: has_fences(program),
             budget: Budget::new(settings),
+            target,
         }
     }
 }
@@ -106,6 +117,8 @@ pub(super) struct Found {
     pub(super) discoveries: Discoveries,
     /// Nothing after this in search order counts.
     pub(super) stop: bool,
+    /// It is an outcome that the search was to find.
+    pub(super) at_target: bool,
     /// A scout left branches out.
     pub(super) cut: bool,
 }
@@ -135,6 +148,7 @@ impl Found {
         self.inexact.extend(other.inexact);
         self.discoveries.merge(other.discoveries);
         self.stop |= other.stop;
+        self.at_target |= other.at_target;
     }
 
     /// Notes that the fast path and the declared relations differ.
@@ -159,6 +173,7 @@ impl Found {
             removable_hang: self.removable_hang,
             inexact: self.inexact,
             produced: knowledge.produced_values(dispatch),
+            ends_at_target: self.at_target,
             speculates: !self.discoveries.wanted_values.is_empty(),
             ..Behaviours::default()
         }

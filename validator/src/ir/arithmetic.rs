@@ -197,7 +197,7 @@ pub enum ConvertOp {
     Bitcast,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BitFieldOp {
     /// `offset` and `bits` are scalars of `offset_width` / `count_width` bits.
     Insert {
@@ -221,7 +221,7 @@ pub enum BitFieldOp {
 }
 
 /// Matrices are column after column. `width` is the float width in bits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatrixOp {
     Dot {
         dst: u32,

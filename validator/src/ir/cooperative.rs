@@ -39,7 +39,7 @@ impl Spread {
 }
 
 /// What an invocation does with the components that it holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CooperativeOp {
     /// OpCooperativeMatrixLengthKHR: how many components the invocation holds.
     Length {
@@ -85,7 +85,7 @@ pub enum CooperativeOp {
 }
 
 /// Where a matrix lies in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CooperativeAccess {
     pub pointer: Operand,
     pub class: StorageClass,
@@ -96,7 +96,7 @@ pub struct CooperativeAccess {
 }
 
 /// Where the components lie, from the pointer on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Row by row, or column by column (Cooperative Matrix Layout).
     Lines(Lines),
@@ -104,7 +104,7 @@ pub enum Arrangement {
     Tensor(Box<TensorAddress>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines {
     pub row_major: bool,
     /// From one row (column) to the next, in units of `unit` bytes; width in bits.
@@ -113,14 +113,14 @@ pub struct Lines {
     pub unit: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorAddress {
     pub layout: (Operand, TensorLayout),
     pub view: Option<(Operand, TensorView)>,
 }
 
 /// OpCooperativeMatrixPerElementOpNV, or the decoding of OpCooperativeMatrixLoadTensorNV.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EachComponent {
     pub dst: u32,
     pub function: FunctionId,
@@ -128,7 +128,7 @@ pub struct EachComponent {
     pub calls: Calls,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Calls {
     /// With row, column and these: of matrices, the component at that place.
     PerElement(Vec<ElementArgument>),
@@ -136,14 +136,14 @@ pub enum Calls {
     Decode { access: CooperativeAccess, block_size: u32 },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementArgument {
     Value(Operand, u32),
     Component(Operand),
 }
 
 /// What all invocations of a matrix's scope do together, and only together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatrixStep {
     pub scope: MatrixScope,
     /// Operands that must be dynamically uniform.
@@ -152,7 +152,7 @@ pub struct MatrixStep {
 }
 
 /// So many components that all bring alike.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uniform {
     pub value: Operand,
     pub count: u32,
@@ -162,7 +162,7 @@ pub struct Uniform {
     pub lenient: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatrixAction {
     /// Nothing but that.
     Meet,
@@ -187,7 +187,7 @@ pub enum MatrixAction {
 }
 
 /// OpCooperativeMatrixReduceNV.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
     pub value: Operand,
     pub from: Spread,
@@ -207,7 +207,7 @@ pub enum ReduceMode {
 }
 
 /// OpCooperativeMatrixMulAddKHR: the product of `m` × `k` and `k` × `n`, and an `m` × `n` matrix added.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MulAdd {
     pub a: Factor,
     pub b: Factor,
@@ -217,7 +217,7 @@ pub struct MulAdd {
 }
 
 /// A matrix of a multiplication; of the result, `value` is not read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Factor {
     pub value: Operand,
     pub matrix: Spread,

@@ -14,7 +14,7 @@ pub enum DotSigns {
 }
 
 /// The sum of the products of the components of two integer vectors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntegerDot {
     pub dst: u32,
     /// Bits of the result.

@@ -33,7 +33,7 @@ pub enum NumberFormat {
 }
 
 /// Operations on encoded floats.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EncodedOp {
     /// A conversion from or to an encoded float.
     Convert {

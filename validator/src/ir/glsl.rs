@@ -3,7 +3,7 @@
 use super::Operand;
 
 /// An instruction of GLSL.std.450.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlslOp {
     pub function: GlslFunction,
     /// The instruction's number in the set.
@@ -16,7 +16,7 @@ pub struct GlslOp {
 }
 
 /// What an instruction computes, and from what.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlslFunction {
     /// Per component of a float, to a like one.
     Float(FloatFunction, Operand),
@@ -65,7 +65,7 @@ pub enum GlslFunction {
 }
 
 /// What takes vectors or matrices as a whole.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorFunction {
     /// To a scalar.
     Length(Operand),

@@ -5,6 +5,7 @@
 //! array or struct takes one component per leaf, in order; a pointer takes two
 //! (see [`Pointer`](crate::interp::Pointer)).
 
+mod anonymous;
 mod arithmetic;
 mod communication;
 mod cooperative;
@@ -21,6 +22,7 @@ mod subgroup;
 mod tensor;
 mod unused;
 
+pub use anonymous::Anonymous;
 pub use arithmetic::*;
 pub use communication::mark_communicating_loops;
 pub use cooperative::*;
@@ -40,7 +42,7 @@ use crate::value::Scalar;
 pub type Line = u32;
 
 /// A module lowered for one entry point and one set of specialisation values.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub memory_model: MemoryModel,
     pub entry: Entry,
@@ -69,7 +71,7 @@ pub enum MemoryModel {
     OpenCl,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
     pub function: FunctionId,
@@ -83,7 +85,7 @@ pub struct Entry {
     pub line: Line,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
     /// Something is decorated Restrict or RestrictPointer: then physical pointers may not lead to one
     /// buffer without being told to.
@@ -97,7 +99,7 @@ pub struct Modes {
 
 /// What the module asks of float operations. Without these modes the environment leaves more of their
 /// results open.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatModes {
     /// DenormPreserve: the widths in bits, or-ed.
     pub denorm_preserve: u32,
@@ -139,7 +141,7 @@ pub struct Inexact {
     pub extended: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecConstant {
     pub spec_id: Option<u32>,
     pub result_id: u32,
@@ -151,7 +153,7 @@ pub struct SpecConstant {
 }
 
 /// A module-scope variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Result id in the module.
     pub id: u32,
@@ -329,7 +331,7 @@ impl LeafKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub name: Option<String>,
     pub id: u32,
@@ -348,7 +350,7 @@ pub struct Function {
     pub line: Line,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     pub register: u32,
     /// Number of components.
@@ -360,7 +362,7 @@ pub struct Parameter {
     pub decorations: Decorations,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Local {
     /// Register (two components) that receives the pointer.
     pub register: u32,
@@ -372,7 +374,7 @@ pub struct Local {
 }
 
 /// A basic block: a range of `code`, and the loops around it, outermost first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     pub label: u32,
     pub start: u32,
@@ -396,7 +398,7 @@ pub struct Construct {
 pub struct LoopId(pub u32);
 
 /// A natural loop; its header is the target of its back edges.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// Index of the header block.
     pub header: u32,
@@ -411,7 +413,7 @@ pub struct Loop {
 }
 
 /// One instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inst {
     pub op: Op,
     pub line: Line,

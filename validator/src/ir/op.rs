@@ -9,7 +9,7 @@ use super::{
 use crate::event::{DeviceOperation, Scope, Semantics, StorageClass};
 
 /// An operation. `dst` is the first component of the result's registers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Component-wise operation on one operand.
     Unary {
@@ -104,7 +104,7 @@ pub enum Op {
     Nop,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompositeOp {
     /// Concatenates the parts (operand, components).
     Construct {
@@ -155,7 +155,7 @@ pub enum CompositeOp {
 pub const NO_REGISTER: u32 = u32::MAX - 1;
 
 /// Jumps name blocks; the φ moves of the edge are done in parallel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Index of the target block.
     pub target: u32,
@@ -166,7 +166,7 @@ pub struct Edge {
     pub repeats: Option<super::LoopId>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlOp {
     Branch(Edge),
     BranchConditional {
@@ -202,7 +202,7 @@ pub enum ControlOp {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryOp {
     /// The address of a module-scope variable: index into `Program::variables`.
     Variable {
@@ -252,7 +252,7 @@ pub enum MemoryOp {
 }
 
 /// OpAccessChain and its relatives: base + `offset` + Σ index × stride.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
     pub dst: u32,
     pub base: Operand,
@@ -265,7 +265,7 @@ pub struct Chain {
     pub physical: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainIndex {
     pub index: Operand,
     /// Width in bits; indices are signed.
@@ -290,7 +290,7 @@ pub enum Bound {
     Descriptor(u32),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtomicOp {
     pub kind: AtomicKind,
     /// Result register; unused by OpAtomicStore and OpAtomicFlagClear.
@@ -368,7 +368,7 @@ pub enum AtomicKind {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BarrierOp {
     Memory {
         scope: Scope,
@@ -385,7 +385,7 @@ pub enum BarrierOp {
 }
 
 /// A control barrier of a litmus test: its number, not the static instruction, names the instance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberedBarrier {
     /// Execution and memory scope.
     pub scope: Scope,

@@ -6,13 +6,13 @@ use super::Operand;
 pub const RAY_QUERY_SIZE: u32 = 88;
 
 /// An operation on the ray query that `query` points to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RayOp {
     pub query: Operand,
     pub kind: RayKind,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RayKind {
     Initialize(RayParameters),
     Terminate,
@@ -38,7 +38,7 @@ pub enum RayKind {
 }
 
 /// The operands of OpRayQueryInitializeKHR.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RayParameters {
     pub structure: Operand,
     pub flags: Operand,

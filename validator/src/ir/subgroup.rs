@@ -5,7 +5,7 @@ use super::{BinaryOp, FunctionId, MatrixAction, MatrixStep, Operand};
 use crate::event::Scope;
 
 /// An operation on the invocations of a subgroup that execute the same dynamic instance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubgroupOp {
     pub kind: SubgroupKind,
     /// First register of the result.
@@ -13,7 +13,7 @@ pub struct SubgroupOp {
 }
 
 /// A value that every invocation brings: a scalar or vector.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contribution {
     pub value: Operand,
     pub count: u32,
@@ -21,7 +21,7 @@ pub struct Contribution {
     pub width: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubgroupKind {
     Elect,
     /// OpGroupNonUniformAll, OpGroupNonUniformAny.

@@ -71,13 +71,13 @@ impl TensorView {
 }
 
 /// A new layout or view, like another one but for some of its state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorOp {
     pub dst: u32,
     pub change: TensorChange,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TensorChange {
     CreateLayout(TensorLayout),
     CreateView(TensorView),
@@ -85,7 +85,7 @@ pub enum TensorChange {
     View { from: Operand, view: TensorView, change: ViewChange },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutChange {
     BlockSize(Vec<Operand>),
     Dimension(Vec<Operand>),
@@ -95,7 +95,7 @@ pub enum LayoutChange {
     ClampValue(Operand),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ViewChange {
     Dimension(Vec<Operand>),
     Stride(Vec<Operand>),

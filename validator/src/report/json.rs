@@ -1,12 +1,13 @@
 //! Reports as JSON; `docs/json.md` describes every field. One object on one line.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::words::{word, words};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess};
+use crate::behaviour::{End, Outcome, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
@@ -80,10 +81,11 @@ pub fn outcomes(report: &OutcomesReport) -> String {
     // What was not run has no outcomes, and is not complete.
     let nothing = Explored {
         role: Role::Module,
-        behaviours: Behaviours::default(),
+        behaviours: Arc::default(),
         dispatch: Dispatch::default(),
         variant: Variant::default(),
         declares_coherence: false,
+        reused: false,
     };
     let first = match report.runs.first() {
         Some(run) => behaviours_json(&run.explored),
@@ -186,6 +188,10 @@ struct SummaryJson<'a> {
     bounded: Option<&'a str>,
     stopped: Option<&'a str>,
     undefined: Vec<UndefinedJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_at_violation: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reused: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -368,6 +374,8 @@ fn summary(explored: &Explored) -> SummaryJson<'_> {
         bounded: behaviours.bounded.as_deref(),
         stopped: behaviours.stopped.as_deref(),
         undefined: undefined_list(explored),
+        ends_at_violation: behaviours.ends_at_target.then_some(true),
+        reused: explored.reused.then_some(true),
     }
 }
 

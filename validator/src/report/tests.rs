@@ -176,7 +176,8 @@ fn choices() -> Choices {
 
 fn explored(role: Role, behaviours: Behaviours) -> Explored {
     let variant = Variant::default();
-    Explored { role, behaviours, dispatch: dispatch(), variant, declares_coherence: false }
+    let behaviours = behaviours.into();
+    Explored { role, behaviours, dispatch: dispatch(), variant, declares_coherence: false, reused: false }
 }
 
 fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> CheckReport {

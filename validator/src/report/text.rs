@@ -249,7 +249,11 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
     let several = report.choices.launch.len() > 1;
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for run in &report.runs {
-        let side = |explored: &Explored| size(&explored.behaviours);
+        let side = |explored: &Explored| {
+            let end = if explored.behaviours.ends_at_target { " up to the violation" } else { "" };
+            let again = if explored.reused { " (not searched again)" } else { "" };
+            format!("{}{end}{again}", size(&explored.behaviours))
+        };
         let after = run.after.as_ref().map_or_else(|| "not run".to_owned(), side);
         let entry = if several { format!("{}: ", run.entry) } else { String::new() };
         let verdict = run.comparison.verdict;

@@ -4,7 +4,7 @@ use super::ImageType;
 use crate::ir::{MemoryOperands, Operand};
 
 /// An image instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageOp {
     pub action: ImageAction,
     /// First register of the result; unused by a write.
@@ -18,7 +18,7 @@ pub struct ImageOp {
 }
 
 /// Texel coordinates: integers, or floats where a sampler is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coordinate {
     pub first: Operand,
     pub count: u32,
@@ -27,7 +27,7 @@ pub struct Coordinate {
     pub float: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageAction {
     /// OpImageRead and OpImageFetch: `count` components.
     Read {
@@ -78,7 +78,7 @@ impl ImageAction {
 }
 
 /// A texel offset: integers of this many bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
     pub first: Operand,
     pub count: u32,
@@ -86,7 +86,7 @@ pub struct Offset {
 }
 
 /// Image operands; what memory operands have, too, is in `memory`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageOperands {
     /// The level: an integer in OpImageFetch and queries, a float where a sampler is used; its width.
     pub lod: Option<(Operand, u8)>,

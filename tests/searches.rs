@@ -1,0 +1,340 @@
+//! Searches that are not done, or not to the end: of programs that are the same but for ids, names and lines, of
+//! modules that a pipeline compares twice, behind the first outcome that violates, and behind a budget.
+
+#[allow(dead_code, reason = "most of it is for tests over the corpus")]
+#[path = "support/mod.rs"]
+mod support;
+
+use spirv_tv::behaviour::Behaviours;
+use spirv_tv::check::{check_in_series, outcomes, CheckReport, Role, Run, Searches, Watch};
+use spirv_tv::compare::{Verdict, ViolationKind};
+use spirv_tv::module::Module;
+
+use support::{corpus, Checker};
+
+/// A checker with these arguments.
+fn checker(args: &[&str]) -> Checker {
+    Checker::new(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
+}
+
+fn module(checker: &Checker, text: &str) -> Module {
+    Module::from_text(text, "module", &checker.read).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A text with every `from` as `to`, which must be there.
+fn with(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "no {from} in\n{text}");
+    text.replace(from, to)
+}
+
+fn text(path: &str) -> String {
+    let path = corpus("").join("..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Message passing: every kind of thing that must not go unnoticed.
+fn handover() -> String {
+    text("corpus/pairs/store-sunk-below-release/before.spvasm")
+}
+
+/// n! executions for n workgroups.
+fn counter() -> String {
+    text("benches/modules/counter.spvasm")
+}
+
+const COUNTER: [&str; 6] = ["--workgroups", "5", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:5"];
+
+fn counting(more: &[&str]) -> Checker {
+    checker(&[&COUNTER[..], more].concat())
+}
+
+/// The only run of a report, with what was found in after.
+fn only(report: &CheckReport) -> (&Run, &Behaviours) {
+    assert_eq!(report.runs.len(), 1, "{:?} {:?}", report.unsupported, report.reasons);
+    let run = &report.runs[0];
+    (run, &run.after.as_ref().expect("before is not undefined").behaviours)
+}
+
+/// Whether after's search was spared, on every input that has one.
+fn is_spared(before: &str, after: &str) -> bool {
+    let checker = checker(&["--workgroups", "2"]);
+    let report = checker.check(&module(&checker, before), &module(&checker, after));
+    let searched = report.runs.iter().filter_map(|run| run.after.as_ref());
+    let spared: Vec<bool> = searched.map(|after| after.reused).collect();
+    assert!(!spared.is_empty(), "{:?} {:?}", report.unsupported, report.reasons);
+    assert!(spared.iter().all(|one| *one == spared[0]), "{spared:?}");
+    spared[0]
+}
+
+#[test]
+fn programs_that_differ_in_ids_names_and_lines_are_searched_once() {
+    let before = handover();
+    let mut after = with(&before, "%data", "%other");
+    after = with(&after, "%writer", "%label");
+    after = with(&after, "OpName %shared \"shared\"\n", "");
+    after = with(&after, "OpMemberName %Shared 0 \"data\"\n", "");
+    after = with(&after, "%entry = OpLabel", "\n\n%entry = OpLabel");
+    assert!(is_spared(&before, &after));
+    assert!(is_spared(&before, &before));
+}
+
+/// One word of difference each; some of these refine, but no search may be spared.
+#[test]
+fn programs_that_differ_in_anything_else_are_searched_twice() {
+    let mode = "OpExecutionMode %main LocalSize 1 1 1";
+    let relation = "%is_writer = OpIEqual %bool %id %uint_0";
+    let differences = [
+        ("a constant", "OpStore %data %uint_1", "OpStore %data %scope_device_2"),
+        (
+            "a decoration",
+            "OpDecorate %results Binding 1",
+            "OpDecorate %results Binding 1\nOpDecorate %results Aliased",
+        ),
+        (
+            "a member's decoration",
+            "OpDecorate %Results Block",
+            "OpDecorate %Results Block\nOpMemberDecorate %Results 0 NonReadable",
+        ),
+        ("an execution mode", mode, &format!("{mode}\nOpExecutionMode %main MaximallyReconvergesKHR")),
+        (
+            "a memory operand",
+            "%data MakePointerVisible|NonPrivatePointer",
+            "%data Volatile|MakePointerVisible|NonPrivatePointer",
+        ),
+        (
+            "an availability operation",
+            "%uint_1 MakePointerAvailable|NonPrivatePointer %scope_device",
+            "%uint_1 NonPrivatePointer",
+        ),
+        (
+            "semantics",
+            "%scope_device %sem_release_uniform %uint_1",
+            "%scope_device %sem_release_image %uint_1",
+        ),
+        ("a scope", "OpAtomicLoad %uint %flag %scope_device", "OpAtomicLoad %uint %flag %scope_queue_family"),
+        ("an operation", relation, &with(relation, "OpIEqual", "OpULessThanEqual")),
+        ("an operand", relation, "%is_writer = OpIEqual %bool %uint_0 %id"),
+        ("an offset", "OpMemberDecorate %Shared 1 Offset 4", "OpMemberDecorate %Shared 1 Offset 8"),
+        ("a dead instruction", relation, &format!("%dead = OpIAdd %uint %id %id\n{relation}")),
+    ];
+    // The constants that the differences want are in both modules: constants alone are a difference, too.
+    let constants = "%uint_1 = OpConstant %uint 1\n%scope_device_2 = OpConstant %uint 2\n\
+                     %scope_queue_family = OpConstant %uint 5\n%sem_release_image = OpConstant %uint 0x844";
+    let reconvergence = "OpMemoryModel Logical Vulkan";
+    let mut before = with(&handover(), "%uint_1 = OpConstant %uint 1", constants);
+    before = with(
+        &before,
+        reconvergence,
+        &format!("OpExtension \"SPV_KHR_maximal_reconvergence\"\n{reconvergence}"),
+    );
+    for (what, from, to) in differences {
+        assert!(!is_spared(&before, &with(&before, from, to)), "{what}");
+    }
+}
+
+/// What is not searched is told as if it had been: with the lines of the module after.
+#[test]
+fn what_is_taken_over_is_what_a_search_finds() {
+    support::for_all(|subject| {
+        let checker = Checker::new(&subject.args);
+        let text = std::fs::read_to_string(&subject.path).unwrap();
+        let (before, after) = (module(&checker, &text), module(&checker, &format!("\n;\n{text}")));
+        let (pair, alone) = (checker.check(&before, &after), checker.check(&after, &after));
+        let mut complaints = Vec::new();
+        for (run, expected) in pair.runs.iter().zip(&alone.runs) {
+            let Some(after) = &run.after else { continue };
+            let is_all = expected.before.behaviours.complete;
+            if is_all != after.reused {
+                complaints.push(format!("{}: complete {is_all}, reused {}", run.input.name, after.reused));
+            }
+            if is_all && format!("{:?}", after.behaviours) != format!("{:?}", expected.before.behaviours) {
+                complaints.push(format!("{}: other behaviours than a search's", run.input.name));
+            }
+        }
+        complaints
+    });
+}
+
+/// Dead instructions: the same behaviours, another program each time.
+fn padded(text: &str, instructions: usize) -> String {
+    let id = "%id = OpCompositeExtract %uint %workgroup_id_value 0";
+    let dead = |number| format!("\n%dead_{number} = OpIAdd %uint %id %id");
+    with(text, id, &(id.to_owned() + &(0..instructions).map(dead).collect::<String>()))
+}
+
+#[test]
+fn a_pipeline_searches_each_module_once() {
+    let checker = counting(&["--inputs", "3"]);
+    let modules: Vec<Module> = (0..4).map(|n| module(&checker, &padded(&counter(), n))).collect();
+    let mut searches = Searches::default();
+    let mut runs = 0;
+    for (step, pair) in modules.windows(2).enumerate() {
+        let report =
+            check_in_series(&pair[0], &pair[1], &checker.options, &Watch::default(), &mut searches).unwrap();
+        assert_eq!(report.verdict, Verdict::Refines);
+        for run in &report.runs {
+            assert_eq!(run.before.reused, step > 0);
+            let (before, after) = (&run.before.behaviours, &run.after.as_ref().unwrap().behaviours);
+            assert_eq!((before.executions, before.explored), (after.executions, after.explored));
+        }
+        assert_eq!(searches.spared(), runs);
+        runs += report.runs.len() as u64;
+    }
+}
+
+/// Another launch, another input or another choice is another search.
+#[test]
+fn what_was_found_elsewhere_is_not_reused() {
+    let modules = |checker: &Checker| [0, 1, 2].map(|n| module(checker, &padded(&counter(), n)));
+    let first = counting(&[]);
+    for other in [
+        &["--workgroups", "4", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:5"][..],
+        &["--workgroups", "5", "--buffer", "0.0=words:1", "--buffer", "0.1=zeros:5"],
+        &["--workgroups", "5", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:5", "--races", "keep"],
+        &["--workgroups", "5", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:5", "--no-chains"],
+        &["--workgroups", "5", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:5", "--spin-bound", "7"],
+    ] {
+        let mut searches = Searches::default();
+        let mut check = |checker: &Checker, before: usize| {
+            let modules = modules(checker);
+            let (options, watch) = (&checker.options, Watch::default());
+            check_in_series(&modules[before], &modules[before + 1], options, &watch, &mut searches).unwrap();
+            searches.spared()
+        };
+        check(&first, 0);
+        assert_eq!(check(&checker(other), 1), 0, "{other:?}");
+    }
+}
+
+/// What is not everything is no before: a search that ended at a violation, or at a bound.
+#[test]
+fn what_is_cut_is_not_reused() {
+    for args in [&[][..], &["--max-memory", "2K"], &["--max-executions", "30"]] {
+        let checker = counting(args);
+        let modules =
+            [counter(), late_violation(), padded(&late_violation(), 1)].map(|text| module(&checker, &text));
+        let mut searches = Searches::default();
+        for pair in modules.windows(2) {
+            let options = &checker.options;
+            check_in_series(&pair[0], &pair[1], options, &Watch::default(), &mut searches).unwrap();
+        }
+        assert_eq!(searches.spared(), 0, "{args:?}");
+    }
+}
+
+/// The counter, but whoever comes last stores another value: one execution in five, not the first.
+fn late_violation() -> String {
+    let text = with(
+        &counter(),
+        "%uint_0 = OpConstant %uint 0",
+        "%uint_0 = OpConstant %uint 0\n%bool = OpTypeBool\n%uint_4 = OpConstant %uint 4",
+    );
+    let conditional = "%last = OpIEqual %bool %old %uint_4\n%first = OpIEqual %bool %id %uint_0\n\
+                       %both = OpLogicalAnd %bool %last %first\n%told = OpSelect %uint %both %id %old\n\
+                       OpStore %slot %told";
+    with(&text, "OpStore %slot %old", conditional)
+}
+
+fn violating(jobs: usize, args: &[&str]) -> CheckReport {
+    let mut checker = counting(args);
+    checker.options.bounds.jobs = jobs;
+    let (before, after) = (module(&checker, &counter()), module(&checker, &late_violation()));
+    checker.check(&before, &after)
+}
+
+#[test]
+fn a_search_ends_at_the_first_outcome_that_violates() {
+    let first = violating(1, &[]);
+    let (run, found) = only(&first);
+    assert_eq!(
+        run.comparison.violation.as_ref().map(|violation| violation.kind),
+        Some(ViolationKind::NewOutcome)
+    );
+    assert!(found.ends_at_target && !found.complete && found.stopped.is_none());
+    assert!(1 < found.explored && found.explored < 120, "{} explored", found.explored);
+    for args in [&["--all"][..], &["--both-ways"], &["--ignore", "new-race"]] {
+        let all = violating(1, args);
+        let (run, found) = only(&all);
+        assert_eq!(run.comparison.verdict, Verdict::Violates);
+        assert!(!found.ends_at_target && found.complete, "{args:?}");
+        assert_eq!(found.explored, 120, "{args:?}");
+    }
+}
+
+#[test]
+fn the_first_violation_is_the_same_for_any_number_of_threads() {
+    let told = |report: &CheckReport| {
+        let (run, found) = only(report);
+        format!("{:?} {:?} {:?}", run.comparison, run.why, found)
+    };
+    let one = told(&violating(1, &[]));
+    for jobs in [2, 3, 8] {
+        assert_eq!(told(&violating(jobs, &[])), one, "{jobs} jobs");
+    }
+}
+
+/// Where something may yet excuse what is new, the search goes on.
+#[test]
+fn what_may_be_excused_does_not_end_a_search() {
+    // A float that the environment leaves open, in before alone and in after alone.
+    let float = "%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n%float_1 = OpConstant %float 1\n%float_3 = OpConstant %float 3";
+    let declared = |text: &str| with(text, "%uint = OpTypeInt 32 0", float);
+    let third = "%third = OpFDiv %float %float_1 %float_3\n%old = OpAtomic";
+    let open = |text: &str| with(&declared(text), "%old = OpAtomic", third);
+    for (before, after) in
+        [(open(&counter()), declared(&late_violation())), (declared(&counter()), open(&late_violation()))]
+    {
+        let checker = counting(&[]);
+        let report = checker.check(&module(&checker, &before), &module(&checker, &after));
+        let (_, found) = only(&report);
+        assert!(!found.ends_at_target && found.explored == 120, "{} explored", found.explored);
+        let exact = counting(&["--float", "exact"]);
+        let report = exact.check(&module(&exact, &before), &module(&exact, &after));
+        assert!(only(&report).1.ends_at_target);
+    }
+}
+
+/// What a budget leaves is reported, and said not to be all.
+#[test]
+fn what_was_found_before_a_budget_ended_is_reported() {
+    let everything = found(&counting(&[]));
+    assert_eq!((everything.outcomes.len(), everything.complete), (120, true));
+    for (option, value) in [("--max-memory", "2K"), ("--max-executions", "30")] {
+        let part = found(&counting(&[option, value]));
+        assert_eq!((part.complete, part.stopped.as_deref()), (false, Some(option)));
+        assert!((1..120).contains(&part.outcomes.len()), "{} outcomes", part.outcomes.len());
+        let outcomes = |found: &Behaviours| {
+            found.outcomes.iter().map(|(outcome, _)| outcome.clone()).collect::<Vec<_>>()
+        };
+        let all = outcomes(&everything);
+        assert!(outcomes(&part).iter().all(|outcome| all.contains(outcome)));
+    }
+}
+
+/// Twelve increments have 479,001,600 executions.
+#[test]
+fn what_was_found_before_the_time_was_up_is_reported() {
+    let twelve =
+        ["--workgroups", "12", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:12", "--timeout", "1"];
+    let part = found(&checker(&twelve));
+    assert_eq!((part.complete, part.stopped.as_deref()), (false, Some("--timeout")));
+    assert!(!part.outcomes.is_empty());
+}
+
+fn found(checker: &Checker) -> Behaviours {
+    let report = outcomes(&module(checker, &counter()), &checker.options, &Watch::default());
+    let explored = report.unwrap_or_else(|error| panic!("{error}")).runs.remove(0).explored;
+    assert_eq!(explored.role, Role::Module);
+    Behaviours::clone(&explored.behaviours)
+}
+
+/// A check says which module was cut, and by what.
+#[test]
+fn a_check_that_a_budget_cut_names_it() {
+    let checker = counting(&["--max-memory", "2K"]);
+    let report = checker.check(&module(&checker, &counter()), &module(&checker, &padded(&counter(), 1)));
+    let (run, found) = only(&report);
+    assert_eq!(run.comparison.verdict, Verdict::Inconclusive);
+    assert!(run.comparison.reasons[0].ends_with("raise --max-memory"), "{:?}", run.comparison.reasons);
+    assert!(!found.outcomes.is_empty() && !run.before.behaviours.outcomes.is_empty());
+}

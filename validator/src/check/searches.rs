@@ -1,0 +1,239 @@
+//! Searches that were done, so that none is done twice: after's where its program is before's but for ids, names
+//! and lines, and before's where a pipeline's step before had it as after.
+//!
+//! Nothing depends on whether a search was found here but the time it takes, and what reports say of that. Only
+//! what is everything that any search of the program would find is kept: complete, and not undefined.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::behaviour::{Behaviours, Produced};
+use crate::dispatch::Dispatch;
+use crate::explore::Settings;
+use crate::ir::{Anonymous, Inexact, Line, Program};
+use crate::witness::Witness;
+
+/// A program as [`Searches`] know it.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    /// Programs that are the same but for ids, names and lines have the same number.
+    number: usize,
+    program: Rc<Anonymous>,
+}
+
+/// What was found, and where.
+#[derive(Debug)]
+struct Search {
+    program: Known,
+    dispatch: Dispatch,
+    settings: Settings,
+    behaviours: Arc<Behaviours>,
+    /// The check that last had it.
+    check: u64,
+}
+
+/// What is known of searches in a series of checks.
+#[derive(Debug, Default)]
+pub struct Searches {
+    programs: Vec<Rc<Anonymous>>,
+    done: Vec<Search>,
+    check: u64,
+    /// Searches that need not be done, so far.
+    spared: u64,
+}
+
+impl Searches {
+    /// How many searches were not done because what they find was known.
+    pub fn spared(&self) -> u64 {
+        self.spared
+    }
+
+    /// A new check begins: what neither it nor the one before it has is forgotten.
+    pub(super) fn start_check(&mut self) {
+        let last = self.check;
+        self.done.retain(|search| search.check == last);
+        self.check += 1;
+    }
+
+    pub(super) fn known(&mut self, program: &Program) -> Known {
+        let program = Rc::new(Anonymous::new(program));
+        let number = self.programs.iter().position(|known| known.is_same(&program));
+        let number = number.unwrap_or_else(|| {
+            self.programs.push(Rc::clone(&program));
+            self.programs.len() - 1
+        });
+        Known { number, program }
+    }
+
+    /// What a search of the program would find, told with its lines.
+    pub(super) fn find(
+        &mut self,
+        program: &Known,
+        dispatch: &Dispatch,
+        settings: &Settings,
+    ) -> Option<Arc<Behaviours>> {
+        let found = self.done.iter_mut().find_map(|search| {
+            let same = search.program.number == program.number
+                && is_same_dispatch(&search.dispatch, dispatch)
+                && finds_the_same(&search.settings, settings, &search.behaviours);
+            let behaviours = if same { search.told_for(program, dispatch) } else { None };
+            if behaviours.is_some() {
+                search.check = self.check;
+            }
+            behaviours
+        });
+        self.spared += u64::from(found.is_some());
+        found
+    }
+
+    /// Keeps what a search found, where that is all there is.
+    pub(super) fn keep(
+        &mut self,
+        program: &Known,
+        dispatch: &Dispatch,
+        settings: Settings,
+        behaviours: &Arc<Behaviours>,
+    ) {
+        if behaviours.complete && behaviours.undefined.is_empty() {
+            self.done.push(Search {
+                program: program.clone(),
+                dispatch: dispatch.clone(),
+                settings,
+                behaviours: Arc::clone(behaviours),
+                check: self.check,
+            });
+        }
+    }
+}
+
+impl Search {
+    /// The behaviours with the lines and keys of another program that is the same; `None` where a line is
+    /// that of several others.
+    fn told_for(&self, program: &Known, dispatch: &Dispatch) -> Option<Arc<Behaviours>> {
+        let (from, to) = (self.program.program.lines(), program.program.lines());
+        let same_keys = keys(&self.dispatch).eq(keys(dispatch));
+        if from == to && same_keys {
+            return Some(Arc::clone(&self.behaviours));
+        }
+        let mut lines = BTreeMap::new();
+        for (from, to) in from.iter().zip(to) {
+            if lines.insert(*from, *to).is_some_and(|known| known != *to) {
+                return None;
+            }
+        }
+        let mut behaviours = Behaviours::clone(&self.behaviours);
+        tell(&mut behaviours, &|line| lines.get(&line).copied().unwrap_or(0));
+        behaviours.produced = BTreeMap::new();
+        for ((key, offset), values) in &self.behaviours.produced {
+            for (_, to) in keys(&self.dispatch).zip(keys(dispatch)).filter(|(from, _)| from == key) {
+                let into = behaviours.produced.entry((to.to_owned(), *offset)).or_default();
+                into.extend(values.iter().cloned());
+            }
+        }
+        Some(Arc::new(behaviours))
+    }
+}
+
+/// Gives everything that was found other lines.
+fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
+    let Behaviours {
+        outcomes,
+        removable_hang,
+        inexact,
+        // There are none among what is kept.
+        undefined: _,
+        undecided: _,
+        executions: _,
+        explored: _,
+        blocked: _,
+        discarded: _,
+        complete: _,
+        bounded: _,
+        ends_at_target: _,
+        stopped: _,
+        produced: _,
+        speculates: _,
+    } = behaviours;
+    for (_, Witness { graph, .. }) in outcomes {
+        for event in graph.events.iter_mut().map(Arc::make_mut) {
+            event.line = line(event.line);
+        }
+    }
+    *removable_hang = removable_hang.map(line);
+    *inexact = inexact.iter().map(|place| Inexact { line: line(place.line), ..*place }).collect();
+}
+
+fn keys(dispatch: &Dispatch) -> impl Iterator<Item = &str> {
+    dispatch.objects.iter().map(|object| object.key.as_str())
+}
+
+/// Whether two dispatches are the same, but for the names of Workgroup variables that nobody observes.
+fn is_same_dispatch(a: &Dispatch, b: &Dispatch) -> bool {
+    if a.objects.len() != b.objects.len() || a.places.len() != b.places.len() {
+        return false;
+    }
+    let anonymous = |dispatch: &Dispatch| {
+        let mut dispatch = dispatch.clone();
+        for object in &mut dispatch.objects {
+            if object.key.starts_with('%') && !object.observed {
+                object.key.truncate(1);
+            }
+        }
+        dispatch
+    };
+    a == b || anonymous(a) == anonymous(b)
+}
+
+/// Whether a search with `wanted` finds what one with `had` found, where that was everything.
+fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool {
+    let Settings {
+        variant,
+        races,
+        structural_reconvergence,
+        spin_bound,
+        max_instructions,
+        max_executions,
+        max_memory,
+        shortcuts,
+        speculate,
+        foreseen,
+        remark,
+        axioms,
+        verify_engine,
+        // How an undefined behaviour is found, and what follows, where there is one.
+        stop_at_undefined: _,
+        suspects_from: _,
+        // Where it ends before its time, who does the work, and who watches.
+        timeout: _,
+        jobs: _,
+        progress: _,
+    } = had;
+    *variant == wanted.variant
+        && *races == wanted.races
+        && *structural_reconvergence == wanted.structural_reconvergence
+        && *spin_bound == wanted.spin_bound
+        && *max_instructions == wanted.max_instructions
+        && *max_executions == wanted.max_executions
+        && *max_memory == wanted.max_memory
+        && *shortcuts == wanted.shortcuts
+        && *foreseen == wanted.foreseen
+        && remark.is_none()
+        && wanted.remark.is_none()
+        && *axioms == wanted.axioms
+        && *verify_engine == wanted.verify_engine
+        && speculates_the_same(speculate, &wanted.speculate, found)
+}
+
+/// Whether reads speculate the same values, given what a search with `had` found.
+fn speculates_the_same(had: &Produced, wanted: &Produced, found: &Behaviours) -> bool {
+    // What the program itself produces it may speculate anyway.
+    !found.speculates || had == wanted || (had.is_empty() && covers(&found.produced, wanted))
+}
+
+/// Whether `known` has everything of `other`.
+pub(super) fn covers(known: &Produced, other: &Produced) -> bool {
+    let all =
+        |(place, values): (_, &BTreeSet<_>)| known.get(place).is_some_and(|known| known.is_superset(values));
+    other.iter().all(all)
+}
