@@ -338,3 +338,54 @@ fn a_check_that_a_budget_cut_names_it() {
     assert!(run.comparison.reasons[0].ends_with("raise --max-memory"), "{:?}", run.comparison.reasons);
     assert!(!found.outcomes.is_empty() && !run.before.behaviours.outcomes.is_empty());
 }
+
+/// A loop of before that never ends, and that an optimiser may remove, excuses what is new.
+#[test]
+fn an_endless_loop_of_before_does_not_end_a_search() {
+    let text = with(
+        &counter(),
+        "%uint_0 = OpConstant %uint 0",
+        "%uint_0 = OpConstant %uint 0\n%bool = OpTypeBool\n%uint_4 = OpConstant %uint 4",
+    );
+    let spins = "%last = OpIEqual %bool %old %uint_4\nOpSelectionMerge %after None\n\
+                 OpBranchConditional %last %spin %after\n%spin = OpLabel\nOpLoopMerge %merge %continue None\n\
+                 OpBranch %continue\n%continue = OpLabel\nOpBranch %spin\n%merge = OpLabel\nOpBranch %after\n\
+                 %after = OpLabel\nOpStore %slot %old";
+    let before = with(&text, "OpStore %slot %old", spins);
+    let ends = |checker: &Checker| {
+        let report = checker.check(&module(checker, &before), &module(checker, &late_violation()));
+        only(&report).1.ends_at_target
+    };
+    assert!(!ends(&counting(&[])));
+    assert!(ends(&counting(&["--hang", "strict"])));
+}
+
+/// What a cut before does not show it may allow.
+#[test]
+fn a_cut_before_does_not_end_a_search() {
+    let report = violating(1, &["--max-executions", "30"]);
+    let (run, found) = only(&report);
+    assert_eq!(run.comparison.verdict, Verdict::Inconclusive);
+    assert!(!found.ends_at_target && found.stopped.is_some());
+}
+
+/// Reads that speculate may take what the other module produces: what is new may not be so in the next round, and
+/// what was found beside another module is not what there is beside the next one.
+#[test]
+fn modules_that_speculate_are_searched_with_each_other() {
+    let ring = text("benches/modules/load-buffering-ring.spvasm");
+    let checker = checker(&["--workgroups", "3", "--buffer", "0.0=zeros:3", "--buffer", "0.1=zeros:3"]);
+    let other = with(&ring, "OpAtomicStore %41 %36 %13 %7", "OpAtomicStore %41 %36 %13 %37");
+    let padded = with(&ring, "%38 = OpAtomicLoad", "%99 = OpIAdd %6 %33 %33\n%38 = OpAtomicLoad");
+    let [ring, other, padded] = [ring, other, padded].map(|text| module(&checker, &text));
+    let report = checker.check(&ring, &other);
+    let (run, found) = only(&report);
+    assert!(run.before.behaviours.speculates && !found.ends_at_target);
+    assert_eq!(run.comparison.verdict, Verdict::Violates);
+    let mut searches = Searches::default();
+    for pair in [[&ring, &padded], [&padded, &ring]] {
+        let watch = Watch::default();
+        let report = check_in_series(pair[0], pair[1], &checker.options, &watch, &mut searches).unwrap();
+        assert!(!only(&report).0.before.reused);
+    }
+}
