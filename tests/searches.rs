@@ -130,6 +130,9 @@ fn programs_that_differ_in_anything_else_are_searched_twice() {
     for (what, from, to) in differences {
         assert!(!is_spared(&before, &with(&before, from, to)), "{what}");
     }
+    // Alike but for what the constant pool holds.
+    let (four, three) = ("%uint_4 = OpConstant %uint 4", "%uint_4 = OpConstant %uint 3");
+    assert!(!is_spared(&late_violation(), &with(&late_violation(), four, three)));
 }
 
 /// What is not searched is told as if it had been: with the lines of the module after.
