@@ -17,6 +17,7 @@ mod aliasing;
 mod barriers;
 mod budget;
 mod complete;
+mod cycles;
 pub(crate) mod events;
 mod judging;
 mod knowledge;

@@ -204,7 +204,7 @@ impl Search<'_> {
 
     /// Whether a read is of one unit as a whole, and no access of it in the graph races with it: then an
     /// iteration that it repeats need not be seen.
-    fn is_unraced(&self, state: &State, reader: &Reader, event: &Event) -> bool {
+    pub(super) fn is_unraced(&self, state: &State, reader: &Reader, event: &Event) -> bool {
         let [unit] = event.units[..] else { return false };
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let is_whole = self.knowledge.unit_len(unit) == len;
@@ -535,7 +535,7 @@ impl Search<'_> {
 }
 
 impl Reader<'_> {
-    fn event(&self, kind: Kind, spans: &UnitSpans) -> Event {
+    pub(super) fn event(&self, kind: Kind, spans: &UnitSpans) -> Event {
         let units = spans.iter().map(|(unit, _)| *unit);
         events::access_event(self.index as u32, kind, self.access, self.atomic, self.reference, units)
     }

@@ -2,8 +2,9 @@
 //!
 //! A waiting read takes its value from a write to come, of an invocation that may itself wait. Where
 //! nobody who can go on releases it, the executions behind it need a cycle of program order, reads-from and
-//! barriers among those who wait. If all reads of the cycle are of one unit that has one reference, each
-//! program-order step of it is location order, which the acyclicity axiom forbids.
+//! barriers among those who wait. Which of these the axioms forbid: [`cycles`](super::cycles).
+
+use std::cell::OnceCell;
 
 use smallvec::SmallVec;
 
@@ -14,15 +15,19 @@ use crate::model::graph::Unit;
 use crate::model::relation::Relation;
 
 /// The invocations that wait, and for what.
-struct Waiting {
+pub(super) struct Waiting {
     /// Per invocation, the units whose writes to come would release it.
-    units: Vec<SmallVec<[Unit; 2]>>,
+    pub(super) units: Vec<SmallVec<[Unit; 2]>>,
     /// Waits for a write.
-    reads: Vec<bool>,
+    pub(super) reads: Vec<bool>,
     /// Can go on without anybody's help.
     is_free: Vec<bool>,
+    /// Row `a`: who may release `a`.
+    pub(super) directly_released_by: Relation,
     /// Row `a`: who may release `a`, and who may release those.
     released_by: Relation,
+    /// Per invocation, whether it is in a cycle that the axioms may allow.
+    in_cycle: Vec<OnceCell<bool>>,
 }
 
 impl Search<'_> {
@@ -30,7 +35,7 @@ impl Search<'_> {
     pub(super) fn buffered_loads(&self, state: &State, found: &mut Found) -> Vec<usize> {
         let waiting = self.waiting(state, None, found);
         (0..state.threads.len())
-            .filter(|index| waiting.reads[*index] && self.in_cycle(state, &waiting, *index))
+            .filter(|index| waiting.reads[*index] && self.in_cycle(state, &waiting, *index, found))
             .collect()
     }
 
@@ -43,7 +48,7 @@ impl Search<'_> {
                     && self.reader(state, index).is_some_and(|other| self.is_spinning(state, &other))
                 || std::iter::once(index)
                     .chain(waiting.released_by.row(index))
-                    .any(|other| waiting.is_free[other] || self.in_cycle(state, &waiting, other))
+                    .any(|other| waiting.is_free[other] || self.in_cycle(state, &waiting, other, found))
         })
     }
 
@@ -54,7 +59,9 @@ impl Search<'_> {
             units: vec![SmallVec::new(); count],
             reads: vec![false; count],
             is_free: vec![false; count],
-            released_by: Relation::new(count),
+            directly_released_by: Relation::new(count),
+            released_by: Relation::default(),
+            in_cycle: vec![OnceCell::new(); count],
         };
         for index in 0..count {
             let thread = &state.threads[index];
@@ -81,28 +88,30 @@ impl Search<'_> {
                     }
                 };
                 if releases {
-                    waiting.released_by.insert(index, other);
+                    waiting.directly_released_by.insert(index, other);
                 }
             }
         }
+        waiting.released_by = waiting.directly_released_by.clone();
         waiting.released_by.close();
         waiting
     }
 
     /// Whether an invocation is in a cycle of those who release each other that the axioms may allow.
-    fn in_cycle(&self, state: &State, waiting: &Waiting, index: usize) -> bool {
-        let released_by = &waiting.released_by;
-        let reads_again = |reader: usize| {
-            // Through another reference it may release itself.
-            self.reader(state, reader).is_some_and(|reader| !self.has_one_reference(reader.memory))
-        };
-        if waiting.reads[index] && (reads_again(index) || !self.context.settings.axioms) {
-            return true;
-        }
-        let members = || released_by.row(index).filter(|other| released_by.contains(*other, index));
-        let first = waiting.units[index].first();
-        members().any(|other| {
-            !waiting.reads[other] || waiting.units[other].len() > 1 || waiting.units[other].first() != first
+    fn in_cycle(&self, state: &State, waiting: &Waiting, index: usize, found: &mut Found) -> bool {
+        *waiting.in_cycle[index].get_or_init(|| {
+            let reads_again = |reader: usize| {
+                // Through another reference it may release itself.
+                self.reader(state, reader).is_some_and(|reader| !self.has_one_reference(reader.memory))
+            };
+            let axioms = self.context.settings.axioms;
+            if waiting.reads[index] && (reads_again(index) || !axioms) {
+                return true;
+            }
+            let released_by = &waiting.released_by;
+            let members = released_by.row(index).filter(|other| released_by.contains(*other, index));
+            let members: Vec<usize> = members.collect();
+            !members.is_empty() && (!axioms || self.may_be_cyclic(state, waiting, &members, index, found))
         })
     }
 }

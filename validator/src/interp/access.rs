@@ -208,13 +208,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A memory scope of an atomic or a barrier as the memory model reads it: GLSL450 and Simple
-    /// modules mean the queue family where they say Device.
+    /// A memory scope of an atomic or a barrier as the memory model reads it.
     pub(super) fn memory_scope(&self, scope: Scope) -> Scope {
-        match self.program.memory_model {
-            MemoryModel::Simple | MemoryModel::Glsl450 if scope == Scope::Device => Scope::QueueFamily,
-            MemoryModel::Simple | MemoryModel::Glsl450 | MemoryModel::Vulkan | MemoryModel::OpenCl => scope,
-        }
+        self.program.memory_model.memory_scope(scope)
     }
 }
 

@@ -278,6 +278,23 @@ impl Machine<'_> {
     }
 }
 
+impl AtomicOp {
+    /// What it writes, if it is the same whenever it writes.
+    pub fn constant_value(&self, program: &Program) -> Option<Vec<Byte>> {
+        match self.kind {
+            AtomicKind::Store { value }
+            | AtomicKind::Exchange { value }
+            | AtomicKind::CompareExchange { value, .. }
+                if value.is_constant() =>
+            {
+                let constant = program.constants[value.index() as usize];
+                constant.is_defined().then(|| encode(self, constant).into_vec())
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Invocation {
     /// How many ways [`supply_atomic`](Self::supply_atomic) may go with these bytes: 2 for a
     /// compare-exchange whose comparison is undefined (answer with [`choose`](Self::choose)

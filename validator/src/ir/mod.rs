@@ -71,6 +71,20 @@ pub enum MemoryModel {
     OpenCl,
 }
 
+impl MemoryModel {
+    /// A memory scope of an atomic or a barrier: GLSL450 and Simple modules mean the queue family where they
+    /// say Device.
+    pub const fn memory_scope(self, scope: Scope) -> Scope {
+        match (self, scope) {
+            (MemoryModel::Simple | MemoryModel::Glsl450, Scope::Device) => Scope::QueueFamily,
+            (
+                MemoryModel::Simple | MemoryModel::Glsl450 | MemoryModel::Vulkan | MemoryModel::OpenCl,
+                scope,
+            ) => scope,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,

@@ -1,0 +1,225 @@
+//! Which cycles of load buffering the axioms certainly forbid.
+//!
+//! Where all who could release a waiting read wait, too, the executions behind it have a cycle: each of some
+//! invocations waits for a write that the one before comes to behind the read at which it waits itself.
+//! Let W be such a write, and R the read of it.
+//!
+//! - If W synchronizes with R, the read at which W's invocation waits happens before R and what follows it.
+//! - Where all the others are of one unit, each stretch between two of them leads from a read of that unit to a
+//!   write of it that happens after it, and so is location-ordered after it, whatever their references.
+//!   With the reads-from edges that is a cycle in the order of one location, which the acyclicity axiom forbids.
+//!
+//! So a cycle may be allowed if two units in it are read without synchronizing. All that synchronizes must be
+//! about one storage class, as inter-thread-happens-before is. What synchronizes through barriers or release
+//! sequences does not count.
+
+use smallvec::{smallvec, SmallVec};
+
+use super::events;
+use super::resolve::Reader;
+use super::search::{Found, Search};
+use super::state::{self, State, UnitSpans};
+use super::waiting::Waiting;
+use crate::event::{ClassSet, Semantics};
+use crate::ir::{AtomicKind, AtomicOp, InstId, Op};
+use crate::model::graph::{Event, Graph, Kind, Unit};
+use crate::model::relation::Relation;
+use crate::value::Byte;
+
+/// How a write to come and the waiting read that takes its value are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Link {
+    /// They synchronize.
+    Ordered,
+    /// They are atomics.
+    Loose,
+    /// Nothing is known.
+    Unknown,
+}
+
+type Links = SmallVec<[Link; 2]>;
+
+/// How a write and a read of it are ordered by the storage-class semantics `class`.
+fn link(graph: &Graph, write: &Event, read: &Event, class: ClassSet) -> Link {
+    let releases = write.releases() && write.semantics.contains(class);
+    let acquires = read.acquires() && read.semantics.contains(class);
+    if releases && acquires && graph.order_mutually(write, read) {
+        return Link::Ordered;
+    }
+    let is_ordered = |event: &Event| event.class.contains(class) && event.non_private;
+    match is_ordered(write) && is_ordered(read) {
+        true => Link::Loose,
+        false => Link::Unknown,
+    }
+}
+
+/// Whether a cycle through `index` may be allowed, where `links` has all ways in which a write of each
+/// invocation may release each that waits, with the unit.
+fn is_open(links: &[(usize, usize, Option<Unit>, Link)], index: usize, count: usize) -> bool {
+    let mut releases = Relation::new(count);
+    links.iter().for_each(|(from, to, ..)| releases.insert(*from, *to));
+    releases.close();
+    let is_in = |member: usize| releases.contains(index, member) && releases.contains(member, index);
+    let in_cycles = links.iter().filter(|(from, to, ..)| is_in(*from) && is_in(*to));
+    let mut breaks = in_cycles.filter(|(.., link)| *link != Link::Ordered);
+    let Some((_, _, first, _)) = breaks.clone().next() else { return false };
+    breaks.any(|(_, _, unit, link)| *link == Link::Unknown || unit != first)
+}
+
+impl Search<'_> {
+    /// Whether `index` is in a cycle that the axioms may allow, of `members` who all wait for each other.
+    pub(super) fn may_be_cyclic(
+        &self,
+        state: &State,
+        waiting: &Waiting,
+        members: &[usize],
+        index: usize,
+        found: &mut Found,
+    ) -> bool {
+        let unit_of = |member: usize| match waiting.units[member][..] {
+            [unit] if waiting.reads[member] => Some(unit),
+            _ => None,
+        };
+        let Some(first) = unit_of(index) else { return true };
+        if members.iter().all(|member| unit_of(*member) == Some(first)) {
+            return false;
+        }
+        let class = self
+            .reader(state, index)
+            .map_or(ClassSet::default(), |reader| reader.access.class.semantics_bit());
+        if class.is_empty() {
+            return true;
+        }
+        let mut links = Vec::new();
+        for to in members {
+            let unit = unit_of(*to);
+            for from in waiting.directly_released_by.row(*to).filter(|from| members.contains(from)) {
+                let ways = match unit {
+                    Some(unit) => self.links(state, from, (*to, unit), class, found),
+                    None => smallvec![Link::Unknown],
+                };
+                links.extend(ways.into_iter().map(|link| (from, *to, unit, link)));
+            }
+        }
+        is_open(&links, index, state.threads.len())
+    }
+
+    /// The ways in which writes to come of `from` may release `to`, which waits at a read of `unit`.
+    fn links(
+        &self,
+        state: &State,
+        from: usize,
+        (to, unit): (usize, Unit),
+        class: ClassSet,
+        found: &mut Found,
+    ) -> Links {
+        let unknown: Links = smallvec![Link::Unknown];
+        let Some(reader) = self.reader(state, to) else { return unknown };
+        let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
+            return unknown;
+        };
+        if reader.atomic.is_none() || !self.has_one_reference(reader.memory) {
+            return unknown;
+        }
+        let mut links = Links::new();
+        for inst in self.writers_to_come(state, from, unit, None, usize::MAX) {
+            let Some((op, write)) = self.write_to_come(&reader, &spans, from, inst) else { return unknown };
+            let value = op.constant_value(self.context.program);
+            for semantics in self.semantics_of_read(state, &reader, value.as_deref()) {
+                let mut read = reader.event(Kind::Read, &spans);
+                events::set_semantics(&mut read, semantics);
+                let link = link(&state.graph, &write, &read, class);
+                let is_futile = |value: &[Byte]| self.is_futile(state, &reader, &spans, value, found);
+                if !links.contains(&link)
+                    && (link == Link::Ordered || !value.as_deref().is_some_and(is_futile))
+                {
+                    links.push(link);
+                }
+            }
+        }
+        links
+    }
+
+    /// An atomic that may write what a read reads, and its event; `None` where the instruction is none of
+    /// the read's size.
+    fn write_to_come(
+        &self,
+        reader: &Reader,
+        spans: &UnitSpans,
+        agent: usize,
+        inst: InstId,
+    ) -> Option<(&AtomicOp, Event)> {
+        let program = self.context.program;
+        let Op::Atomic(op) =
+            &program.functions.get(inst.function.0 as usize)?.code.get(inst.index as usize)?.op
+        else {
+            return None;
+        };
+        let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
+        let [(unit, _)] = spans[..] else { return None };
+        if u32::from(op.width) != len * 8 || self.knowledge.unit_len(unit) != len {
+            return None;
+        }
+        let mut write = reader.event(Kind::Write, spans);
+        write.agent = agent as u32;
+        write.class = op.class.semantics_bit();
+        write.scope = program.memory_model.memory_scope(op.scope);
+        events::set_semantics(&mut write, op.semantics);
+        Some((op, write))
+    }
+
+    /// The semantics that a read may have: of this value, or of any.
+    fn semantics_of_read(
+        &self,
+        state: &State,
+        reader: &Reader,
+        value: Option<&[Byte]>,
+    ) -> SmallVec<[Semantics; 2]> {
+        let Some(atomic) = reader.atomic else { return SmallVec::new() };
+        let invocation = &state.threads[reader.index].invocation;
+        let program = self.context.program;
+        match value {
+            _ if !self.compares(reader) => smallvec![atomic.semantics],
+            Some(value) if invocation.atomic_ways(program, value) == 1 => {
+                smallvec![match invocation.always_writes(program, value) {
+                    true => atomic.semantics,
+                    false => atomic.unequal,
+                }]
+            }
+            _ => smallvec![atomic.semantics, atomic.unequal],
+        }
+    }
+
+    /// Whether a read is that of a compare-exchange.
+    fn compares(&self, reader: &Reader) -> bool {
+        let inst = reader.access.inst;
+        let function = self.context.program.functions.get(inst.function.0 as usize);
+        let op = function.and_then(|function| function.code.get(inst.index as usize)).map(|inst| &inst.op);
+        matches!(op, Some(Op::Atomic(AtomicOp { kind: AtomicKind::CompareExchange { .. }, .. })))
+    }
+
+    /// Whether a spinning read that takes this value comes back to where it is: executions without its iteration
+    /// stand for those with it, if no write can race with it.
+    fn is_futile(
+        &self,
+        state: &State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        value: &[Byte],
+        found: &mut Found,
+    ) -> bool {
+        let read = reader.event(Kind::Read, spans);
+        let unraced = || {
+            let units = spans.iter().map(|(unit, _)| self.knowledge.key(*unit));
+            let mut writers = units.filter_map(|key| self.knowledge.writers.get(&key)).flatten();
+            writers.all(|(agent, inst)| {
+                let write = self.write_to_come(reader, spans, *agent as usize, *inst);
+                write.is_some_and(|(_, write)| state.graph.order_mutually(&write, &read))
+            })
+        };
+        self.is_spinning(state, reader)
+            && self.is_unraced(state, reader, &read)
+            && unraced()
+            && self.repeats_with(state, reader.index, value, found)
+    }
+}
