@@ -239,30 +239,19 @@ fn dropped_synchronisation_violates_and_added_does_not() {
     fail_with(broken.par_iter().flat_map_iter(complaints).collect(), broken.len());
 }
 
-fn check_optimised(slow: bool) {
+#[test]
+fn optimised_versions_refine() {
     let catalogue = catalogue();
-    let smallest: Vec<_> = catalogue.iter().map(|(path, entry)| (path, &entry.run[0])).collect();
-    let smallest: Vec<_> = smallest.into_iter().filter(|(_, run)| run.slow == slow).collect();
-    let complaint = |(path, run): &(&PathBuf, &Run)| {
-        let checker = Checker::new(&run.args);
+    let complaint = |(path, entry): &(PathBuf, Entry)| {
+        let args = &entry.run[0].args;
+        let checker = Checker::new(args);
         let module = checker.module(path);
         let options = OptimizeOptions { target_env: TargetEnv::Vulkan1_3, ..OptimizeOptions::default() };
         let optimised = optimize(&module.words, &["-O".to_owned()], &options).unwrap();
         let optimised = checker.made(optimised.words, &format!("{}, -O", module.name));
-        check_pair([&module, &optimised], &run.args, (Verdict::Refines, None))
+        check_pair([&module, &optimised], args, (Verdict::Refines, None))
     };
-    fail_with(smallest.par_iter().filter_map(complaint).collect(), smallest.len());
-}
-
-#[test]
-fn optimised_versions_refine() {
-    check_optimised(false);
-}
-
-#[test]
-#[ignore = "slow in debug builds"]
-fn slow_optimised_versions_refine() {
-    check_optimised(true);
+    fail_with(catalogue.par_iter().filter_map(complaint).collect(), catalogue.len());
 }
 
 #[test]

@@ -223,3 +223,6 @@ impl Search<'_> {
             && self.repeats_with(state, reader.index, value, found)
     }
 }
+
+#[cfg(test)]
+mod tests;
