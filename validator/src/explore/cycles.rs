@@ -53,42 +53,48 @@ fn link(graph: &Graph, write: &Event, read: &Event, class: ClassSet) -> Link {
     }
 }
 
-/// Whether a cycle through `index` may be allowed, where `links` has all ways in which a write of each
-/// invocation may release each that waits, with the unit.
-fn is_open(links: &[(usize, usize, Option<Unit>, Link)], index: usize, count: usize) -> bool {
-    let mut releases = Relation::new(count);
+/// Which of `members` are in a cycle that may be allowed, where `links` has all ways in which a write of each
+/// may release each, with the unit.
+fn in_open_cycles(links: &[(usize, usize, Option<Unit>, Link)], members: &[usize]) -> Vec<bool> {
+    let mut releases = Relation::new(members.iter().max().map_or(0, |last| last + 1));
     links.iter().for_each(|(from, to, ..)| releases.insert(*from, *to));
     releases.close();
-    let is_in = |member: usize| releases.contains(index, member) && releases.contains(member, index);
-    let in_cycles = links.iter().filter(|(from, to, ..)| is_in(*from) && is_in(*to));
-    let mut breaks = in_cycles.filter(|(.., link)| *link != Link::Ordered);
-    let Some((_, _, first, _)) = breaks.clone().next() else { return false };
-    breaks.any(|(_, _, unit, link)| *link == Link::Unknown || unit != first)
+    let is_open = |index: usize| {
+        let is_in = |member: usize| releases.contains(index, member) && releases.contains(member, index);
+        let in_cycles = links.iter().filter(|(from, to, ..)| is_in(*from) && is_in(*to));
+        let mut breaks = in_cycles.filter(|(.., link)| *link != Link::Ordered);
+        let first = breaks.clone().next().map(|(_, _, unit, _)| *unit);
+        breaks.any(|(_, _, unit, link)| *link == Link::Unknown || Some(*unit) != first)
+    };
+    members.iter().map(|member| is_open(*member)).collect()
 }
 
 impl Search<'_> {
-    /// Whether `index` is in a cycle that the axioms may allow, of `members` who all wait for each other.
-    pub(super) fn may_be_cyclic(
+    /// Which of `members`, who all wait for each other, are in a cycle that the axioms may allow: those that
+    /// read the storage class that `index` reads.
+    pub(super) fn in_open_cycles(
         &self,
         state: &State,
         waiting: &Waiting,
         members: &[usize],
         index: usize,
         found: &mut Found,
-    ) -> bool {
+    ) -> Vec<(usize, bool)> {
         let unit_of = |member: usize| match waiting.units[member][..] {
             [unit] if waiting.reads[member] => Some(unit),
             _ => None,
         };
-        let Some(first) = unit_of(index) else { return true };
+        let Some(first) = unit_of(index) else { return vec![(index, true)] };
         if members.iter().all(|member| unit_of(*member) == Some(first)) {
-            return false;
+            return members.iter().map(|member| (*member, false)).collect();
         }
-        let class = self
-            .reader(state, index)
-            .map_or(ClassSet::default(), |reader| reader.access.class.semantics_bit());
+        let class_of = |member: usize| {
+            self.reader(state, member)
+                .map_or(ClassSet::default(), |reader| reader.access.class.semantics_bit())
+        };
+        let class = class_of(index);
         if class.is_empty() {
-            return true;
+            return vec![(index, true)];
         }
         let mut links = Vec::new();
         for to in members {
@@ -101,7 +107,8 @@ impl Search<'_> {
                 links.extend(ways.into_iter().map(|link| (from, *to, unit, link)));
             }
         }
-        is_open(&links, index, state.threads.len())
+        let open = members.iter().copied().zip(in_open_cycles(&links, members));
+        open.filter(|(member, _)| unit_of(*member).is_some() && class_of(*member) == class).collect()
     }
 
     /// The ways in which writes to come of `from` may release `to`, which waits at a read of `unit`.
@@ -149,12 +156,7 @@ impl Search<'_> {
         agent: usize,
         inst: InstId,
     ) -> Option<(&AtomicOp, Event)> {
-        let program = self.context.program;
-        let Op::Atomic(op) =
-            &program.functions.get(inst.function.0 as usize)?.code.get(inst.index as usize)?.op
-        else {
-            return None;
-        };
+        let op = self.atomic(inst)?;
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let [(unit, _)] = spans[..] else { return None };
         if u32::from(op.width) != len * 8 || self.knowledge.unit_len(unit) != len {
@@ -163,7 +165,7 @@ impl Search<'_> {
         let mut write = reader.event(Kind::Write, spans);
         write.agent = agent as u32;
         write.class = op.class.semantics_bit();
-        write.scope = program.memory_model.memory_scope(op.scope);
+        write.scope = self.context.program.memory_model.memory_scope(op.scope);
         events::set_semantics(&mut write, op.semantics);
         Some((op, write))
     }
@@ -178,8 +180,10 @@ impl Search<'_> {
         let Some(atomic) = reader.atomic else { return SmallVec::new() };
         let invocation = &state.threads[reader.index].invocation;
         let program = self.context.program;
+        let op = self.atomic(reader.access.inst);
+        let compares = op.is_some_and(|op| matches!(op.kind, AtomicKind::CompareExchange { .. }));
         match value {
-            _ if !self.compares(reader) => smallvec![atomic.semantics],
+            _ if !compares => smallvec![atomic.semantics],
             Some(value) if invocation.atomic_ways(program, value) == 1 => {
                 smallvec![match invocation.always_writes(program, value) {
                     true => atomic.semantics,
@@ -190,12 +194,13 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a read is that of a compare-exchange.
-    fn compares(&self, reader: &Reader) -> bool {
-        let inst = reader.access.inst;
-        let function = self.context.program.functions.get(inst.function.0 as usize);
-        let op = function.and_then(|function| function.code.get(inst.index as usize)).map(|inst| &inst.op);
-        matches!(op, Some(Op::Atomic(AtomicOp { kind: AtomicKind::CompareExchange { .. }, .. })))
+    /// The atomic instruction there, if it is one.
+    fn atomic(&self, inst: InstId) -> Option<&AtomicOp> {
+        let function = self.context.program.functions.get(inst.function.0 as usize)?;
+        match &function.code.get(inst.index as usize)?.op {
+            Op::Atomic(op) => Some(op),
+            _ => None,
+        }
     }
 
     /// Whether a spinning read that takes this value comes back to where it is: executions without its iteration
@@ -209,13 +214,15 @@ impl Search<'_> {
         found: &mut Found,
     ) -> bool {
         let read = reader.event(Kind::Read, spans);
-        let unraced = || {
-            let units = spans.iter().map(|(unit, _)| self.knowledge.key(*unit));
-            let mut writers = units.filter_map(|key| self.knowledge.writers.get(&key)).flatten();
-            writers.all(|(agent, inst)| {
-                let write = self.write_to_come(reader, spans, *agent as usize, *inst);
+        let is_mutual = |agent: usize, unit: Unit| {
+            self.knowledge.writers(unit, agent as u32).iter().all(|(_, inst)| {
+                let write = self.write_to_come(reader, spans, agent, *inst);
                 write.is_some_and(|(_, write)| state.graph.order_mutually(&write, &read))
             })
+        };
+        let unraced = || {
+            let agents = 0..state.threads.len();
+            spans.iter().all(|(unit, _)| agents.clone().all(|agent| is_mutual(agent, *unit)))
         };
         self.is_spinning(state, reader)
             && self.is_unraced(state, reader, &read)

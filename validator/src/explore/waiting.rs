@@ -4,8 +4,6 @@
 //! nobody who can go on releases it, the executions behind it need a cycle of program order, reads-from and
 //! barriers among those who wait. Which of these the axioms forbid: [`cycles`](super::cycles).
 
-use std::cell::OnceCell;
-
 use smallvec::SmallVec;
 
 use super::barriers::is_at_barrier;
@@ -27,28 +25,34 @@ pub(super) struct Waiting {
     /// Row `a`: who may release `a`, and who may release those.
     released_by: Relation,
     /// Per invocation, whether it is in a cycle that the axioms may allow.
-    in_cycle: Vec<OnceCell<bool>>,
+    in_cycle: Vec<Option<bool>>,
 }
 
 impl Search<'_> {
     /// The waiting reads through which a cycle of load buffering may go.
     pub(super) fn buffered_loads(&self, state: &State, found: &mut Found) -> Vec<usize> {
-        let waiting = self.waiting(state, None, found);
+        let mut waiting = self.waiting(state, None, found);
         (0..state.threads.len())
-            .filter(|index| waiting.reads[*index] && self.in_cycle(state, &waiting, *index, found))
+            .filter(|index| waiting.reads[*index] && self.in_cycle(state, &mut waiting, *index, found))
             .collect()
     }
 
     /// Whether a read may wait: something can still release it, and all others that wait.
     pub(super) fn can_be_released(&self, state: &State, reader: usize, found: &mut Found) -> bool {
-        let waiting = self.waiting(state, Some(reader), found);
+        let mut waiting = self.waiting(state, Some(reader), found);
         (0..state.threads.len()).all(|index| {
-            !waiting.reads[index]
-                || index != reader
-                    && self.reader(state, index).is_some_and(|other| self.is_spinning(state, &other))
-                || std::iter::once(index)
-                    .chain(waiting.released_by.row(index))
-                    .any(|other| waiting.is_free[other] || self.in_cycle(state, &waiting, other, found))
+            if !waiting.reads[index] {
+                return true;
+            }
+            let spins =
+                |index| self.reader(state, index).is_some_and(|other| self.is_spinning(state, &other));
+            if index != reader && spins(index) {
+                return true;
+            }
+            let releasing: Vec<usize> =
+                std::iter::once(index).chain(waiting.released_by.row(index)).collect();
+            releasing.iter().any(|other| waiting.is_free[*other])
+                || releasing.iter().any(|other| self.in_cycle(state, &mut waiting, *other, found))
         })
     }
 
@@ -61,7 +65,7 @@ impl Search<'_> {
             is_free: vec![false; count],
             directly_released_by: Relation::new(count),
             released_by: Relation::default(),
-            in_cycle: vec![OnceCell::new(); count],
+            in_cycle: vec![None; count],
         };
         for index in 0..count {
             let thread = &state.threads[index];
@@ -98,20 +102,28 @@ impl Search<'_> {
     }
 
     /// Whether an invocation is in a cycle of those who release each other that the axioms may allow.
-    fn in_cycle(&self, state: &State, waiting: &Waiting, index: usize, found: &mut Found) -> bool {
-        *waiting.in_cycle[index].get_or_init(|| {
-            let reads_again = |reader: usize| {
-                // Through another reference it may release itself.
-                self.reader(state, reader).is_some_and(|reader| !self.has_one_reference(reader.memory))
-            };
-            let axioms = self.context.settings.axioms;
-            if waiting.reads[index] && (reads_again(index) || !axioms) {
-                return true;
-            }
-            let released_by = &waiting.released_by;
-            let members = released_by.row(index).filter(|other| released_by.contains(*other, index));
-            let members: Vec<usize> = members.collect();
-            !members.is_empty() && (!axioms || self.may_be_cyclic(state, waiting, &members, index, found))
-        })
+    fn in_cycle(&self, state: &State, waiting: &mut Waiting, index: usize, found: &mut Found) -> bool {
+        if let Some(known) = waiting.in_cycle[index] {
+            return known;
+        }
+        let axioms = self.context.settings.axioms;
+        let released_by = &waiting.released_by;
+        let members = released_by.row(index).filter(|other| released_by.contains(*other, index));
+        let members: Vec<usize> = members.collect();
+        let reads_again = |reader: usize| {
+            // Through another reference it may release itself.
+            self.reader(state, reader).is_some_and(|reader| !self.has_one_reference(reader.memory))
+        };
+        let answers = if waiting.reads[index] && (reads_again(index) || !axioms) {
+            vec![(index, true)]
+        } else if members.is_empty() || !axioms {
+            vec![(index, !members.is_empty())]
+        } else {
+            self.in_open_cycles(state, waiting, &members, index, found)
+        };
+        for (member, answer) in answers {
+            waiting.in_cycle[member].get_or_insert(answer || waiting.reads[member] && reads_again(member));
+        }
+        waiting.in_cycle[index].unwrap_or(true)
     }
 }
