@@ -103,6 +103,14 @@ pub fn programs() -> Vec<(&'static str, Program)> {
                 &[atomic(PAIR, Update::Load, device, RELAXED)],
             ]),
         ),
+        // They do not synchronize either, so that load buffering may go through them.
+        (
+            "wide-release-and-narrow-acquire",
+            program(&[
+                &[atomic(FLAG, Update::Load, device, RELAXED), atomic(PAIR, write(1), device, RELEASE)],
+                &[atomic(word(0), Update::Load, device, ACQUIRE), atomic(FLAG, write(1), device, RELAXED)],
+            ]),
+        ),
         // A plain read of two locations may take one from a write and the other from before it.
         ("torn-read", program(&[&[store(PAIR, 1, Some(device))], &[load(PAIR, Some(device))]])),
         // Availability of a write is for its own locations.
