@@ -46,8 +46,7 @@ fn link(graph: &Graph, write: &Event, read: &Event, class: ClassSet) -> Link {
     if releases && acquires && graph.order_mutually(write, read) {
         return Link::Ordered;
     }
-    let is_ordered = |event: &Event| event.class.contains(class) && event.non_private;
-    match is_ordered(write) && is_ordered(read) {
+    match write.class.contains(class) && read.class.contains(class) {
         true => Link::Loose,
         false => Link::Unknown,
     }
