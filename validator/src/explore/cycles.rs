@@ -9,6 +9,8 @@
 //!   write of it that happens after it, and so is location-ordered after it, whatever their references.
 //!   With the reads-from edges that is a cycle in the order of one location, which the acyclicity axiom forbids.
 //!
+//! Writes that were never seen, but may come, count like the others (`unseen.rs`).
+//!
 //! So a cycle may be allowed if two units in it are read without synchronizing. All that synchronizes must be
 //! about one storage class, as inter-thread-happens-before is. What synchronizes through barriers or release
 //! sequences does not count.
@@ -84,9 +86,19 @@ impl Search<'_> {
             _ => None,
         };
         let Some(first) = unit_of(index) else { return vec![(index, true)] };
-        if members.iter().all(|member| unit_of(*member) == Some(first)) {
+        // Those who were never seen to release a member may join the cycle.
+        let writes_unseen =
+            |other: usize, unit: Unit| self.unseen_writers(state, other, unit).next().is_some();
+        let units = || members.iter().filter_map(|member| unit_of(*member));
+        let others: Vec<usize> = (0..state.threads.len())
+            .filter(|other| !members.contains(other) && !waiting.is_free[*other])
+            .filter(|other| !state.threads[*other].status.is_over())
+            .collect();
+        let joins = others.iter().any(|other| units().any(|unit| writes_unseen(*other, unit)));
+        if !joins && members.iter().all(|member| unit_of(*member) == Some(first)) {
             return members.iter().map(|member| (*member, false)).collect();
         }
+        let all: Vec<usize> = members.iter().copied().chain(others.into_iter().filter(|_| joins)).collect();
         let class_of = |member: usize| {
             self.reader(state, member)
                 .map_or(ClassSet::default(), |reader| reader.access.class.semantics_bit())
@@ -96,17 +108,18 @@ impl Search<'_> {
             return vec![(index, true)];
         }
         let mut links = Vec::new();
-        for to in members {
+        for to in &all {
             let unit = unit_of(*to);
-            for from in waiting.directly_released_by.row(*to).filter(|from| members.contains(from)) {
+            for from in all.iter().filter(|from| *from != to) {
                 let ways = match unit {
-                    Some(unit) => self.links(state, from, (*to, unit), class, found),
-                    None => smallvec![Link::Unknown],
+                    Some(unit) => self.links(state, *from, (*to, unit), class, found),
+                    None if waiting.directly_released_by.contains(*to, *from) => smallvec![Link::Unknown],
+                    None => Links::new(),
                 };
-                links.extend(ways.into_iter().map(|link| (from, *to, unit, link)));
+                links.extend(ways.into_iter().map(|link| (*from, *to, unit, link)));
             }
         }
-        let open = members.iter().copied().zip(in_open_cycles(&links, members));
+        let open = all.iter().copied().zip(in_open_cycles(&links, &all)).take(members.len());
         open.filter(|(member, _)| unit_of(*member).is_some() && class_of(*member) == class).collect()
     }
 
@@ -128,7 +141,14 @@ impl Search<'_> {
             return unknown;
         }
         let mut links = Links::new();
-        for inst in self.writers_to_come(state, from, unit, None, usize::MAX) {
+        let mut writers = self.writers_to_come(state, from, unit, None, usize::MAX);
+        for unseen in self.unseen_writers(state, from, unit) {
+            match unseen {
+                Some(inst) => writers.push(inst),
+                None => return unknown,
+            }
+        }
+        for inst in writers {
             let Some((op, write)) = self.write_to_come(&reader, &spans, from, inst) else { return unknown };
             let value = op.constant_value(self.context.program);
             for semantics in self.semantics_of_read(state, &reader, value.as_deref()) {

@@ -33,6 +33,7 @@ mod state;
 mod stuck;
 mod suspects;
 mod tangles;
+mod unseen;
 mod waiting;
 mod witness;
 

@@ -17,6 +17,7 @@ use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
 use super::tangles::{self, Gathered, InstanceOrder, Released};
+use super::unseen::Writers;
 use super::{witness, Settings};
 use crate::behaviour::{Behaviours, Outcome, Undefined};
 use crate::dispatch::Dispatch;
@@ -34,6 +35,7 @@ pub(super) struct Context<'a> {
     pub(super) dispatch: &'a Dispatch,
     pub(super) settings: &'a Settings,
     pub(super) reach: Reach,
+    pub(super) writers: Writers,
     pub(super) numbers: BarrierNumbers,
     /// The invocations of each subgroup.
     pub(super) subgroups: Vec<Vec<usize>>,
@@ -61,6 +63,7 @@ impl<'a> Context<'a> {
             dispatch,
             settings,
             reach: Reach::new(program),
+            writers: Writers::of(program),
             numbers: BarrierNumbers::new(program, dispatch),
             subgroups: tangles::subgroups(dispatch),
             workgroups: tangles::workgroups(dispatch),

@@ -19,7 +19,7 @@ pub(super) struct Waiting {
     /// Waits for a write.
     pub(super) reads: Vec<bool>,
     /// Can go on without anybody's help.
-    is_free: Vec<bool>,
+    pub(super) is_free: Vec<bool>,
     /// Row `a`: who may release `a`.
     pub(super) directly_released_by: Relation,
     /// Row `a`: who may release `a`, and who may release those.

@@ -1,0 +1,179 @@
+//! Writes that no execution so far came to.
+//!
+//! That a cycle of load buffering is forbidden rests on how its writes are ordered. An instruction that only runs
+//! inside of such a cycle was never seen, and may write in another way: so the program must tell where it cannot
+//! write.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::search::Search;
+use super::state::State;
+use crate::event::StorageClass;
+use crate::ir::{AtomicKind, Bound, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program};
+use crate::model::graph::Unit;
+
+/// The instructions of a program that may write memory that invocations share.
+pub(super) struct Writers(Vec<Writer>);
+
+struct Writer {
+    inst: InstId,
+    /// The variable and its bytes, where the program tells; it may be any other shared memory, else.
+    place: Option<Place>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    variable: u32,
+    bytes: Range<u64>,
+}
+
+impl Writers {
+    pub(super) fn of(program: &Program) -> Self {
+        let mut writers = Vec::new();
+        for (number, function) in (0..).map(FunctionId).zip(&program.functions) {
+            let pointers = pointers(&function.code);
+            for (index, inst) in (0..).zip(&function.code) {
+                let Some(written) = written(program, inst) else { continue };
+                let place = written.and_then(|(pointer, len)| {
+                    let place = place(&pointers, pointer)?;
+                    Some(Place { bytes: place.bytes.start..place.bytes.end.saturating_add(len), ..place })
+                });
+                writers.push(Writer { inst: InstId { function: number, index }, place });
+            }
+        }
+        Writers(writers)
+    }
+}
+
+/// What an instruction may write: a pointer with a number of bytes, or (`Some(None)`) what only its run tells.
+fn written(program: &Program, inst: &Inst) -> Option<Option<(Operand, u64)>> {
+    let is_own = |class: StorageClass| match class {
+        StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output => true,
+        StorageClass::UniformConstant
+        | StorageClass::Uniform
+        | StorageClass::Workgroup
+        | StorageClass::CrossWorkgroup
+        | StorageClass::PushConstant
+        | StorageClass::AtomicCounter
+        | StorageClass::Image
+        | StorageClass::StorageBuffer
+        | StorageClass::PhysicalStorageBuffer => false,
+    };
+    match &inst.op {
+        Op::Memory(MemoryOp::Store { pointer, class, shape, .. })
+        | Op::Memory(MemoryOp::Copy { target: pointer, target_class: class, target_shape: shape, .. }) => {
+            let len = u64::from(program.shapes[shape.0 as usize].size);
+            (!is_own(*class)).then_some(Some((*pointer, len)))
+        }
+        Op::Atomic(op) => match op.kind {
+            AtomicKind::Load => None,
+            _ => Some(Some((op.pointer, u64::from(op.width / 8)))),
+        },
+        Op::Image(_) | Op::Cooperative(_) => Some(None),
+        Op::Memory(
+            MemoryOp::Variable { .. }
+            | MemoryOp::Chain(_)
+            | MemoryOp::Load { .. }
+            | MemoryOp::ArrayLength { .. }
+            | MemoryOp::Difference { .. },
+        )
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Extended { .. }
+        | Op::Convert { .. }
+        | Op::BitField(_)
+        | Op::IntegerDot(_)
+        | Op::Glsl(_)
+        | Op::Encoded(_)
+        | Op::Matrix(_)
+        | Op::Composite(_)
+        | Op::Select { .. }
+        | Op::Copy { .. }
+        | Op::Undef { .. }
+        | Op::Any { .. }
+        | Op::All { .. }
+        | Op::Require { .. }
+        | Op::Assume { .. }
+        | Op::Control(_)
+        | Op::Barrier(_)
+        | Op::Subgroup(_)
+        | Op::Tensor(_)
+        | Op::Ray(_)
+        | Op::Nop => None,
+    }
+}
+
+/// The instructions that make pointers of variables, by the registers that they set.
+fn pointers(code: &[Inst]) -> FxHashMap<u32, &MemoryOp> {
+    let pointers = code.iter().filter_map(|inst| match &inst.op {
+        Op::Memory(op @ MemoryOp::Variable { dst, .. }) => Some((*dst, op)),
+        Op::Memory(op @ MemoryOp::Chain(chain)) => Some((chain.dst, op)),
+        _ => None,
+    });
+    pointers.collect()
+}
+
+/// Where a pointer may lead: the range of first bytes.
+fn place(pointers: &FxHashMap<u32, &MemoryOp>, pointer: Operand) -> Option<Place> {
+    if pointer.is_constant() {
+        return None;
+    }
+    match pointers.get(&pointer.index())? {
+        MemoryOp::Variable { variable, .. } => Some(Place { variable: *variable, bytes: 0..0 }),
+        MemoryOp::Chain(chain) if !chain.physical => {
+            let mut place = place(pointers, chain.base)?;
+            let mut span = 0;
+            for index in &chain.indices {
+                span = match index.bound {
+                    Bound::Elements(count) => {
+                        u64::from(index.stride) * u64::from(count.saturating_sub(1)) + span
+                    }
+                    Bound::RuntimeArray { .. } => u64::from(u32::MAX),
+                    Bound::Unbounded | Bound::Held(_) | Bound::Descriptor(_) => return None,
+                };
+            }
+            let offset = u64::from(chain.offset);
+            place.bytes = place.bytes.start + offset..place.bytes.end + offset + span;
+            Some(place)
+        }
+        _ => None,
+    }
+}
+
+impl Search<'_> {
+    /// The instructions that an invocation may still come to and was never seen to write a unit at, but that may
+    /// write it; `None` for one of which the program does not tell where it writes.
+    pub(super) fn unseen_writers<'s>(
+        &'s self,
+        state: &'s State,
+        index: usize,
+        unit: Unit,
+    ) -> impl Iterator<Item = Option<InstId>> + 's {
+        let thread = &state.threads[index];
+        let position = thread.invocation.position();
+        let seen = self.knowledge.writers(unit, index as u32);
+        let writers = self.context.writers.0.iter().filter(move |writer| {
+            !thread.status.is_over()
+                && !seen.iter().any(|(_, inst)| *inst == writer.inst)
+                && self.may_touch(writer, index, unit)
+                && self.context.reach.may_reach(&position, writer.inst)
+        });
+        writers.map(|writer| writer.place.as_ref().map(|_| writer.inst))
+    }
+
+    fn may_touch(&self, writer: &Writer, index: usize, unit: Unit) -> bool {
+        let dispatch = self.context.dispatch;
+        let Some(Place { variable, bytes }) = &writer.place else { return true };
+        let workgroup = dispatch.places[index].workgroup as usize;
+        let object = dispatch.object_of[*variable as usize][workgroup];
+        let Some(object) = object.and_then(|object| dispatch.objects.get(object as usize)) else {
+            return false;
+        };
+        let (memory, offset) = self.knowledge.key(unit);
+        let offset = u64::from(offset);
+        let end = offset + u64::from(self.knowledge.unit_len(unit));
+        object.memory == memory && (object.view.is_some() || bytes.start < end && offset < bytes.end)
+    }
+}
