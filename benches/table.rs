@@ -20,7 +20,7 @@ use spirv_tv::litmus;
 use spirv_tv::module::Module;
 
 /// Searches that take longer are cut, in seconds.
-const LONGEST: u64 = 20;
+const LONGEST: u64 = 8;
 /// Short searches are repeated for so long; the fastest counts.
 const REPEATED: Duration = Duration::from_millis(300);
 
