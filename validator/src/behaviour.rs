@@ -14,7 +14,7 @@ pub struct Outcome {
     pub end: End,
     /// Final bytes of each observed object, in object order; empty for a hang.
     pub memory: Vec<Vec<Byte>>,
-    /// Per invocation (in dispatch order), its volatile accesses.
+    /// Per invocation (in dispatch order), its volatile accesses; empty if nobody made any.
     pub volatile: Vec<Vec<VolatileAccess>>,
     /// What the search was asked to remark on ([`Settings::remark`](crate::explore::Settings::remark)).
     pub remarks: Vec<u32>,

@@ -1,6 +1,9 @@
 //! Executions as witnesses of what a search found, and their events in the field's words.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::event::Order;
 use crate::ir::Line;
@@ -14,13 +17,84 @@ use crate::value::Byte;
 pub struct Witness {
     /// Executions with the outcome that this one is the first of.
     pub executions: u64,
-    pub graph: Graph,
+    pub execution: Execution,
     /// For each unit of the graph, its memory (of the dispatch) and first byte.
     pub units: Arc<[(u32, u32)]>,
     pub variant: Variant,
     /// Synchronizes-with, where the graph alone does not tell it: where release sequences depend on scoped
     /// modification order.
     pub synchronizes_with: Option<Relation>,
+}
+
+/// The graph of an execution, or where it is put together from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Execution {
+    Whole(Graph),
+    /// One of those in which invocations end independently of each other: `index` names one end of each, as a
+    /// number whose digits, the last invocation's last, have the numbers of ends as their bases.
+    Apart {
+        ends: Arc<Ends>,
+        index: u64,
+    },
+}
+
+/// Executions that begin alike, and in which some invocations then end independently of each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    pub begun: Graph,
+    /// For each of these invocations, the events of each of its ends. They read from events of `begun`.
+    pub ends: Vec<Vec<Vec<Arc<Event>>>>,
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        Execution::Whole(Graph::default())
+    }
+}
+
+impl Ends {
+    /// The graph with the ends that `index` names.
+    pub fn graph(&self, index: u64) -> Graph {
+        let mut rest = index;
+        let mut chosen: Vec<&Vec<Arc<Event>>> = Vec::new();
+        for ends in self.ends.iter().rev() {
+            let count = ends.len().max(1) as u64;
+            chosen.extend(ends.get((rest % count) as usize));
+            rest /= count;
+        }
+        let mut graph = self.begun.clone();
+        graph.events.extend(chosen.into_iter().rev().flatten().cloned());
+        graph
+    }
+
+    fn with_lines(&self, line: &impl Fn(Line) -> Line) -> Self {
+        let mut own = self.clone();
+        let ends = own.ends.iter_mut().flatten().flatten();
+        set_lines(own.begun.events.iter_mut().chain(ends), line);
+        own
+    }
+}
+
+fn set_lines<'a>(events: impl Iterator<Item = &'a mut Arc<Event>>, line: &impl Fn(Line) -> Line) {
+    for event in events.map(Arc::make_mut) {
+        event.line = line(event.line);
+    }
+}
+
+/// Gives the events of witnesses other lines.
+pub(crate) fn relocate<'a>(witnesses: impl Iterator<Item = &'a mut Witness>, line: impl Fn(Line) -> Line) {
+    // With those before, so that no other ones come to lie where they are.
+    let mut known: FxHashMap<*const Ends, [Arc<Ends>; 2]> = FxHashMap::default();
+    for witness in witnesses {
+        match &mut witness.execution {
+            Execution::Whole(graph) => set_lines(graph.events.iter_mut(), &line),
+            Execution::Apart { ends, .. } => {
+                let new = || [ends.clone(), Arc::new(ends.with_lines(&line))];
+                let [_, new] = known.entry(Arc::as_ptr(ends)).or_insert_with(new);
+                *ends = new.clone();
+            }
+        }
+    }
 }
 
 /// An event of a witness, told for people.
@@ -41,17 +115,26 @@ pub struct WitnessEvent {
 }
 
 impl Witness {
+    /// The graph of the execution.
+    pub fn graph(&self) -> Cow<'_, Graph> {
+        match &self.execution {
+            Execution::Whole(graph) => Cow::Borrowed(graph),
+            Execution::Apart { ends, index } => Cow::Owned(ends.graph(*index)),
+        }
+    }
+
     /// The events of the graph, in its order, with what they read and who synchronizes with them.
     pub fn events(&self) -> Vec<WitnessEvent> {
         let derived;
+        let graph = self.graph();
         let synchronizes_with = match &self.synchronizes_with {
             Some(given) => given,
             None => {
-                derived = vulkan::relations(&self.graph, self.variant).synchronizes_with;
+                derived = vulkan::relations(&graph, self.variant).synchronizes_with;
                 &derived
             }
         };
-        let events = self.graph.events.iter().enumerate();
+        let events = graph.events.iter().enumerate();
         events.map(|(id, event)| tell(id, event, synchronizes_with)).collect()
     }
 }

@@ -12,7 +12,7 @@ use crate::behaviour::{Behaviours, Produced};
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Anonymous, Inexact, Line, Program};
-use crate::witness::Witness;
+use crate::witness;
 
 /// A program as [`Searches`] know it.
 #[derive(Clone, Debug)]
@@ -155,11 +155,7 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
         produced: _,
         speculates: _,
     } = behaviours;
-    for (_, Witness { graph, .. }) in outcomes {
-        for event in graph.events.iter_mut().map(Arc::make_mut) {
-            event.line = line(event.line);
-        }
-    }
+    witness::relocate(outcomes.iter_mut().map(|(_, witness)| witness), line);
     *removable_hang = removable_hang.map(line);
     *inexact = inexact.iter().map(|place| Inexact { line: line(place.line), ..*place }).collect();
 }

@@ -77,7 +77,7 @@ pub fn race_of(
     variant: Variant,
     names: &dyn Names,
 ) -> Option<Explanation> {
-    let graph = &witness.graph;
+    let graph = &*witness.graph();
     let races: Vec<DataRace> = possible(graph, variant)
         .iter()
         .flat_map(|relations| Judge { graph, relations, variant }.data_races())
@@ -122,18 +122,18 @@ pub fn why(
     settings: &Settings,
 ) -> Option<String> {
     let variant = settings.variant;
+    let graph = &*witness.graph();
     let replay = replay::run(before, after, witness);
     let relations = vulkan::relations(&replay.graph, variant);
-    let relations_after = vulkan::relations(&witness.graph, variant);
+    let relations_after = vulkan::relations(graph, variant);
     let names = DispatchNames::of(after, before.program);
-    let told =
-        Told { before: &replay.graph, after: &witness.graph, of_after: &replay.of_after, names: &names };
+    let told = Told { before: &replay.graph, after: graph, of_after: &replay.of_after, names: &names };
     let deriver = Deriver::new(&replay.graph, &relations, variant);
     let (long, short) = (|event: usize| told.long(event), |event: usize| told.name(event));
     let teller = Teller { deriver, long: &long, short: &short, names: &names };
     let pair = Compared { told: &told, teller: &teller, relations: &relations, after: &relations_after };
-    let races = Judge { graph: &witness.graph, relations: &relations_after, variant }.data_races();
-    let in_after = |found: DataRace| format!("in after {}", race(&witness.graph, found, variant, &names));
+    let races = Judge { graph, relations: &relations_after, variant }.data_races();
+    let in_after = |found: DataRace| format!("in after {}", race(graph, found, variant, &names));
     if let Some((found, text)) = races.iter().find_map(|found| Some((*found, pair.lost_order(*found)?))) {
         return Some(format!("{text}\n{}", in_after(found)));
     }

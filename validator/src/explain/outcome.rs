@@ -71,7 +71,7 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
             .iter()
             .filter(|(outcome, witness)| wanted.is_met(side.dispatch, outcome, witness))
             .take(MAX_CANDIDATES)
-            .filter_map(|(_, witness)| forbidden(&witness.graph, settings.variant, &names))
+            .filter_map(|(_, witness)| forbidden(&witness.graph(), settings.variant, &names))
             .min_by_key(|explanation| explanation.chain.len())
     })
 }
@@ -91,6 +91,7 @@ impl Wanted<'_> {
     /// Whether an outcome may be the wanted one: of words that are units of the graph, without axioms, any
     /// write can be the last.
     fn is_met(&self, dispatch: &Dispatch, outcome: &Outcome, witness: &Witness) -> bool {
+        let graph = witness.graph();
         let observed = dispatch.objects.iter().filter(|object| object.observed);
         outcome.end == self.outcome.end
             && observed.zip(&outcome.memory).all(|(object, bytes)| {
@@ -98,7 +99,7 @@ impl Wanted<'_> {
                 let mut expected = bytes.clone();
                 for (unit, (memory, first)) in witness.units.iter().enumerate() {
                     if *memory == object.memory {
-                        settle(&mut expected, *first as usize, wanted, &witness.graph, unit as Unit);
+                        settle(&mut expected, *first as usize, wanted, &graph, unit as Unit);
                     }
                 }
                 expected.iter().zip(wanted).all(|(found, wanted)| found == wanted)

@@ -26,11 +26,13 @@ const MAX_STOPS: usize = 1_000;
 
 /// Replays `witness`, an execution on `after`, on `before`.
 pub(super) fn run(before: Side, after: &Dispatch, witness: &Witness) -> Replay {
+    let witnessed = witness.graph();
     let mut replay = Replayer {
         before,
         after,
         witness,
-        graph: Graph { agents: witness.graph.agents.clone(), ..Graph::default() },
+        witnessed: &witnessed,
+        graph: Graph { agents: witnessed.agents.clone(), ..Graph::default() },
         of_after: Vec::new(),
         used: BTreeSet::new(),
     };
@@ -43,6 +45,8 @@ struct Replayer<'a> {
     before: Side<'a>,
     after: &'a Dispatch,
     witness: &'a Witness,
+    /// The graph of the witness.
+    witnessed: &'a Graph,
     graph: Graph,
     of_after: Vec<Option<EventId>>,
     used: BTreeSet<EventId>,
@@ -267,7 +271,7 @@ impl Replayer<'_> {
                     | Kind::DeviceVisibility => other.kind == event.kind,
                 }
         };
-        let events = self.witness.graph.events.iter().enumerate();
+        let events = self.witnessed.events.iter().enumerate();
         let free = |(id, other): (usize, &Arc<Event>)| {
             let id = id as EventId;
             (same(other) && !self.used.contains(&id)).then_some((id, other.written == event.written))
@@ -289,7 +293,7 @@ impl Replayer<'_> {
     ) -> (usize, Vec<Byte>) {
         let matched = self.find(&event);
         let mut bytes: Vec<Byte> = bytes_of(access).map(|byte| memory.byte(access.object, byte)).collect();
-        if let Some(other) = matched.and_then(|id| self.witness.graph.events.get(id as usize)) {
+        if let Some(other) = matched.and_then(|id| self.witnessed.events.get(id as usize)) {
             for (unit, value) in other.units.iter().zip(&other.read) {
                 let Some(Some((_, offset))) = units.get(*unit as usize) else { continue };
                 for (slot, byte) in bytes.iter_mut().zip(bytes_of(access)) {
@@ -324,7 +328,7 @@ impl Replayer<'_> {
         let of_before = |event: EventId| self.of_after.iter().position(|other| *other == Some(event));
         let mut sources = Vec::new();
         for (id, event) in self.graph.events.iter().enumerate() {
-            let other = self.of_after[id].and_then(|other| self.witness.graph.events.get(other as usize));
+            let other = self.of_after[id].and_then(|other| self.witnessed.events.get(other as usize));
             let Some(other) = other.filter(|_| event.reads()) else { continue };
             let mapped = event.units.iter().map(|unit| match other.source(*unit) {
                 Some(Source::Initial) => Source::Initial,

@@ -1,6 +1,7 @@
 //! Ends of executions: outcomes and hangs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use indexmap::map::Entry;
 use smallvec::SmallVec;
@@ -10,9 +11,10 @@ use super::search::{Found, Search};
 use super::state::{State, Status};
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::FinalValues;
-use crate::model::graph::{EventId, Graph};
+use crate::model::graph::{EventId, Unit};
 use crate::model::relation::Relation;
 use crate::value::Byte;
+use crate::witness::Execution;
 
 impl Search<'_> {
     /// All invocations are finished: if the graph is an execution, its outcomes.
@@ -38,11 +40,7 @@ impl Search<'_> {
             return;
         }
         found.explored += 1;
-        let dispatch = self.context.dispatch;
-        let is_observed = |unit| {
-            let (memory, _) = self.knowledge.key(unit);
-            dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
-        };
+        let is_observed = |unit| self.is_observed(unit);
         if let ([execution], true) = (&executions[..], self.context.settings.axioms) {
             let values = self.final_values(&state.graph, execution, &is_observed, found);
             if values.iter().all(|values| values.last_writes.len() == 1) {
@@ -50,9 +48,14 @@ impl Search<'_> {
                     values.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
                 let memory = self.final_memory(state, &last);
                 let remarks = self.remarks(&state.graph, execution);
-                let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
+                let outcome = Outcome {
+                    end: End::Terminated,
+                    memory,
+                    volatile: traces(state.threads.iter().map(|thread| &thread.trace)),
+                    remarks,
+                };
                 // Nobody looks at the graph any more.
-                let graph = || std::mem::take(&mut state.graph);
+                let graph = || Execution::Whole(std::mem::take(&mut state.graph));
                 return self.record(graph, outcome, execution.told(), found);
             }
         }
@@ -71,13 +74,23 @@ impl Search<'_> {
             }
         }
         for ((memory, remarks), synchronizes_with) in finals {
-            let outcome = Outcome { end: End::Terminated, memory, volatile: traces(state), remarks };
-            self.record(|| state.graph.clone(), outcome, synchronizes_with, found);
+            let outcome = Outcome {
+                end: End::Terminated,
+                memory,
+                volatile: traces(state.threads.iter().map(|thread| &thread.trace)),
+                remarks,
+            };
+            self.record(|| Execution::Whole(state.graph.clone()), outcome, synchronizes_with, found);
         }
     }
 
+    pub(super) fn is_observed(&self, unit: Unit) -> bool {
+        let (memory, _) = self.knowledge.key(unit);
+        self.context.dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
+    }
+
     /// Makes updates whose order was left open events of the next round, if there are only few.
-    fn order_updates(&self, state: &State, found: &mut Found) -> bool {
+    pub(super) fn order_updates(&self, state: &State, found: &mut Found) -> bool {
         let few = state.contents.few_unordered();
         found.discoveries.shared.extend(few);
         found.stop |= !few.is_empty();
@@ -86,7 +99,7 @@ impl Search<'_> {
 
     /// Notes what the writes of an execution give, and what its read-modify-writes would have given:
     /// reads may speculate that.
-    fn note_values(&self, state: &State, found: &mut Found) {
+    pub(super) fn note_values(&self, state: &State, found: &mut Found) {
         for event in state.graph.events.iter().filter(|event| event.writes()) {
             for (unit, bytes) in event.units.iter().zip(&event.written) {
                 if !self.knowledge.is_produced(*unit, bytes) {
@@ -121,7 +134,11 @@ impl Search<'_> {
         }
     }
 
-    fn final_memory(&self, state: &State, chosen: &[(&FinalValues, &[EventId])]) -> Vec<Vec<Byte>> {
+    pub(super) fn final_memory(
+        &self,
+        state: &State,
+        chosen: &[(&FinalValues, &[EventId])],
+    ) -> Vec<Vec<Byte>> {
         let dispatch = self.context.dispatch;
         let mut memory: Vec<Vec<Byte>> = Vec::new();
         for object in dispatch.objects.iter().filter(|object| object.observed) {
@@ -181,13 +198,13 @@ impl Search<'_> {
         }
         found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
-        let outcome = Outcome::hang(traces(state));
-        self.record(|| state.graph.clone(), outcome, execution.told(), found);
+        let outcome = Outcome::hang(traces(state.threads.iter().map(|thread| &thread.trace)));
+        self.record(|| Execution::Whole(state.graph.clone()), outcome, execution.told(), found);
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
-        graph: impl FnOnce() -> Graph,
+        execution: impl FnOnce() -> Execution,
         outcome: Outcome,
         synchronizes_with: Option<&Relation>,
         found: &mut Found,
@@ -202,13 +219,19 @@ impl Search<'_> {
                     found.stop = true;
                     found.at_target = true;
                 }
-                slot.insert(self.witness(graph(), synchronizes_with));
+                slot.insert(self.witness(execution(), synchronizes_with));
             }
         }
         self.context.budget.execution(bytes);
     }
 }
 
-fn traces(state: &State) -> Vec<Vec<VolatileAccess>> {
-    state.threads.iter().map(|thread| thread.trace.to_vec()).collect()
+/// The volatile traces of an outcome, of those of its invocations.
+pub(super) fn traces<'a>(
+    traces: impl Iterator<Item = &'a Arc<Vec<VolatileAccess>>> + Clone,
+) -> Vec<Vec<VolatileAccess>> {
+    match traces.clone().all(|trace| trace.is_empty()) {
+        true => Vec::new(),
+        false => traces.map(|trace| trace.to_vec()).collect(),
+    }
 }

@@ -59,6 +59,8 @@ pub(super) struct Knowledge {
     /// Per unit, its writers and the values that writes of executions gave it, ascending.
     writers_of: Vec<Vec<(u32, InstId)>>,
     produced_for: Vec<Vec<UnitBytes>>,
+    /// Per agent, the instructions at which it was seen to write some unit.
+    writes_of: Vec<BTreeSet<InstId>>,
     /// Whose accesses are noted, though no word is shared.
     pub(super) suspect: Option<Suspect>,
 }
@@ -169,6 +171,11 @@ impl Knowledge {
         let first = all.partition_point(|(other, _)| *other < agent);
         let count = all[first..].iter().take_while(|(other, _)| *other == agent).count();
         &all[first..first + count]
+    }
+
+    /// The instructions at which an invocation was seen to write some unit.
+    pub(super) fn writes_of(&self, agent: u32) -> impl Iterator<Item = &InstId> {
+        self.writes_of.get(agent as usize).into_iter().flatten()
     }
 
     /// Whether a write of an execution is known to have given a unit this value.
@@ -287,6 +294,12 @@ impl Knowledge {
         self.writers_of = self.units.iter().map(writers).collect();
         let produced = |key| self.produced.get(key).into_iter().flatten().cloned().collect();
         self.produced_for = self.units.iter().map(produced).collect();
+        self.writes_of.clear();
+        for (agent, inst) in self.writers_of.iter().flatten() {
+            let agent = *agent as usize;
+            self.writes_of.resize(self.writes_of.len().max(agent + 1), BTreeSet::new());
+            self.writes_of[agent].insert(*inst);
+        }
     }
 
     /// Takes over values to speculate. Returns whether there are new ones that some read wants.

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
@@ -25,6 +27,17 @@ pub(super) struct Contents {
     /// The words of updates whose order is left open, while they are few.
     unordered: SmallVec<[(u32, u32); 2 * FEW]>,
     unordered_count: u32,
+    /// The words without events that were touched since somebody asked for it.
+    touches: Option<IndexSet<Touch, FxBuildHasher>>,
+}
+
+/// An access of a word without events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Touch {
+    pub(super) memory: u32,
+    /// Its first byte.
+    pub(super) word: u32,
+    pub(super) writes: bool,
 }
 
 /// Updates whose order is left open, up to which they are rather ordered in every way: `executions` says
@@ -87,7 +100,7 @@ impl Contents {
             })
             .collect();
         let declarations = Declarations::new(dispatch);
-        Contents { memories, declarations, unordered: SmallVec::new(), unordered_count: 0 }
+        Contents { memories, declarations, unordered: SmallVec::new(), unordered_count: 0, touches: None }
     }
 
     /// Copies what other states share.
@@ -96,6 +109,27 @@ impl Contents {
             memory.bytes = Arc::new(memory.bytes.to_vec());
             memory.uses = Arc::new(memory.uses.to_vec());
         }
+    }
+
+    /// Notes accesses from now on.
+    pub(super) fn note_touches(&mut self) {
+        self.touches = Some(IndexSet::default());
+    }
+
+    /// The accesses since [`Contents::note_touches`], each once.
+    pub(super) fn touches(&self) -> Vec<Touch> {
+        self.touches.iter().flatten().copied().collect()
+    }
+
+    fn note(&mut self, access: &Access, memory: u32, writes: bool, knowledge: &Knowledge) {
+        let Some(touches) = &mut self.touches else { return };
+        let unshared = words_of(access).filter(|word| knowledge.word(memory, *word) == Word::Unshared);
+        touches.extend(unshared.map(|word| Touch { memory, word, writes }));
+    }
+
+    /// How often the order of an update was left open.
+    pub(super) fn unordered_count(&self) -> u32 {
+        self.unordered_count
     }
 
     /// The words of updates whose order was left open, if there are only few.
@@ -131,6 +165,7 @@ impl Contents {
         found: &mut Discoveries,
         out: &mut [Byte],
     ) {
+        self.note(access, memory, false, by.knowledge);
         let Some(slot) = self.memories.get_mut(memory as usize) else { return };
         for_each_unshared(access, memory, by.knowledge, |index, bytes| {
             if let (Some(out), Some(values)) = (
@@ -155,6 +190,7 @@ impl Contents {
         found: &mut Discoveries,
         bytes: &[Byte],
     ) -> bool {
+        self.note(access, memory, true, by.knowledge);
         let Some(slot) = self.memories.get_mut(memory as usize) else { return false };
         match by.update {
             Some(update) if slot.one_reference => {

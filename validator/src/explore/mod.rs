@@ -14,6 +14,7 @@
 //! ([`knowledge`]). Only the last round counts.
 
 mod aliasing;
+mod apart;
 mod barriers;
 mod budget;
 mod complete;

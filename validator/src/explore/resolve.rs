@@ -44,7 +44,8 @@ pub(super) struct Reader<'a> {
 impl Search<'_> {
     /// The read to resolve next: a plain one at once if it reads only what happens before it, else the first
     /// with a source that it has not declined yet. Those of spin loops come last, and first of them those that
-    /// can only wait: when the one that can leave its loop has its turn, it is known who waits for it.
+    /// can only wait: when the one that can leave its loop has its turn, it is known who waits for it. Nobody waits
+    /// for those who only read, so they come at the very end, when there is nothing left for them to wait for.
     pub(super) fn next_reader(&self, state: &mut State, found: &mut Found) -> Option<usize> {
         let plain = |state: &State, index: &usize| {
             matches!(state.threads[*index].status, Status::Reading { atomic: None, .. })
@@ -55,6 +56,7 @@ impl Search<'_> {
             }
         }
         let mut leaves = None;
+        let mut only_reads = None;
         let mut spinning: SmallVec<[usize; 8]> = SmallVec::new();
         for index in 0..state.threads.len() {
             let Some(reader) = self.reader(state, index) else { continue };
@@ -62,10 +64,13 @@ impl Search<'_> {
             if since.is_some_and(|since| !self.has_new_source(state, index, since)) {
                 continue;
             }
-            if !self.is_spinning(state, &reader) {
+            if self.only_reads(state, index) {
+                only_reads = only_reads.or(Some(index));
+            } else if self.is_spinning(state, &reader) {
+                spinning.push(index);
+            } else {
                 return Some(index);
             }
-            spinning.push(index);
         }
         if spinning.len() > 1 {
             self.grow(state);
@@ -74,9 +79,9 @@ impl Search<'_> {
                     leaves = leaves.or(Some(index));
                 }
             }
-            return leaves;
+            return leaves.or(only_reads);
         }
-        spinning.first().copied()
+        spinning.first().copied().or(only_reads)
     }
 
     /// Lets a spinning read wait, if it has no other choice.

@@ -7,6 +7,7 @@ use indexmap::map::Entry;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use super::apart;
 use super::barriers::{self, BarrierNumbers};
 use super::budget::Budget;
 use super::events;
@@ -23,11 +24,11 @@ use crate::behaviour::{Behaviours, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Order, Scope, UndefinedKind, Wait};
 use crate::interp::Stop;
-use crate::ir::{BarrierOp, Inexact, Line, Op, Program};
+use crate::ir::{BarrierOp, Inexact, InstId, Line, Op, Program};
 use crate::model::consistency::DataRace;
 use crate::model::graph::Kind;
 use crate::value::Byte;
-use crate::witness::Witness;
+use crate::witness::{Execution, Witness};
 
 /// What stays the same over all rounds.
 pub(super) struct Context<'a> {
@@ -36,6 +37,8 @@ pub(super) struct Context<'a> {
     pub(super) settings: &'a Settings,
     pub(super) reach: Reach,
     pub(super) writers: Writers,
+    /// The instructions at which invocations wait for each other.
+    pub(super) meetings: Vec<InstId>,
     pub(super) numbers: BarrierNumbers,
     /// The invocations of each subgroup.
     pub(super) subgroups: Vec<Vec<usize>>,
@@ -64,6 +67,7 @@ impl<'a> Context<'a> {
             settings,
             reach: Reach::new(program),
             writers: Writers::of(program),
+            meetings: apart::meetings(program),
             numbers: BarrierNumbers::new(program, dispatch),
             subgroups: tangles::subgroups(dispatch),
             workgroups: tangles::workgroups(dispatch),
@@ -184,7 +188,7 @@ impl Found {
 }
 
 /// How far [`Search::advance`] came.
-enum Advanced {
+pub(super) enum Advanced {
     /// Every invocation stands at a read, a barrier or its end.
     Quiet,
     /// The path is no execution, or one that another path stands for.
@@ -197,7 +201,7 @@ pub(super) struct Search<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) knowledge: &'a Knowledge,
     /// Follow the first of all branches only, for what can be learned there.
-    scouts: bool,
+    pub(super) scouts: bool,
 }
 
 impl<'a> Search<'a> {
@@ -232,13 +236,10 @@ impl<'a> Search<'a> {
         let mut rest = vec![(state, share)];
         let mut visited = 0;
         while let Some((state, share)) = rest.pop() {
-            let mut children = self.follow(state, found);
+            let mut children = self.follow(state, share, found);
             if self.scouts && children.len() > 1 {
                 children.truncate(1);
                 found.cut = true;
-            }
-            if children.is_empty() {
-                self.context.budget.path_ended(share);
             }
             let share = share / children.len() as f64;
             rest.extend(children.into_iter().rev().map(|child| (child, share)));
@@ -253,8 +254,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Follows a path to its end or to where it branches; the branches in search order.
-    pub(super) fn follow(&self, mut state: State, found: &mut Found) -> Vec<State> {
+    /// Follows a path to its end or to where it branches; the branches in search order. `share` of the tree is
+    /// done if there are none.
+    pub(super) fn follow(&self, mut state: State, share: f64, found: &mut Found) -> Vec<State> {
         loop {
             if found.stop || self.context.budget.step() {
                 return Vec::new();
@@ -264,36 +266,36 @@ impl<'a> Search<'a> {
                     found.stop |= state.dirty;
                     found.blocked += 1;
                     self.charge_path(&state);
-                    return Vec::new();
+                    Vec::new()
                 }
                 Advanced::Branch(children) => children,
-                Advanced::Quiet => {
-                    if self.end_at_fault(&mut state, found) {
-                        return Vec::new();
-                    }
-                    if self.owes_for_ever(&state) {
+                Advanced::Quiet if self.end_at_fault(&mut state, found) => Vec::new(),
+                Advanced::Quiet if self.owes_for_ever(&state) => {
+                    found.blocked += 1;
+                    Vec::new()
+                }
+                Advanced::Quiet => match self.release_barrier(&mut state, found) {
+                    Released::Some if !self.is_hopeless(&state) => continue,
+                    Released::Some | Released::Dead => {
                         found.blocked += 1;
-                        return Vec::new();
+                        Vec::new()
                     }
-                    match self.release_barrier(&mut state, found) {
-                        Released::Nobody => {}
-                        Released::Some if !self.is_hopeless(&state) => continue,
-                        Released::Some | Released::Dead => {
-                            found.blocked += 1;
-                            return Vec::new();
-                        }
-                    }
-                    match self.next_reader(&mut state, found) {
+                    Released::Nobody if self.end_apart(&mut state, share, found) => return Vec::new(),
+                    Released::Nobody => match self.next_reader(&mut state, found) {
                         Some(reader) => self.resolve(state, reader, found),
                         None => self.stuck(&mut state, found),
-                    }
-                }
+                    },
+                },
             };
             match children.pop() {
                 Some(only) if children.is_empty() => state = only,
-                last => {
-                    children.extend(last);
+                Some(last) => {
+                    children.push(last);
                     return children;
+                }
+                None => {
+                    self.context.budget.path_ended(share);
+                    return Vec::new();
                 }
             }
         }
@@ -305,7 +307,7 @@ impl<'a> Search<'a> {
     }
 
     /// Runs every invocation until it must wait for others.
-    fn advance(&self, state: &mut State, found: &mut Found) -> Advanced {
+    pub(super) fn advance(&self, state: &mut State, found: &mut Found) -> Advanced {
         for index in 0..state.threads.len() {
             while matches!(state.threads[index].status, Status::Running) {
                 let events = state.graph.events.len();
@@ -471,7 +473,7 @@ impl<'a> Search<'a> {
 
     /// Records an undefined behaviour that an invocation ran into, once the path is known to be
     /// an execution.
-    fn end_at_fault(&self, state: &mut State, found: &mut Found) -> bool {
+    pub(super) fn end_at_fault(&self, state: &mut State, found: &mut Found) -> bool {
         if state.dirty || !state.pending.is_empty() {
             return false;
         }
@@ -493,7 +495,10 @@ impl<'a> Search<'a> {
             return;
         }
         let graph = &state.graph;
-        found.undefined.entry(undefined).or_insert_with(|| self.witness(graph.clone(), None));
+        found
+            .undefined
+            .entry(undefined)
+            .or_insert_with(|| self.witness(Execution::Whole(graph.clone()), None));
         found.stop |= self.context.settings.stop_at_undefined;
         self.context.budget.execution(0);
     }

@@ -47,6 +47,8 @@ pub(super) struct State {
     pub(super) judged: Option<(usize, Arc<Relations>)>,
     /// The relations of the graph as it grows, while it is one of those that they are for.
     pub(super) growing: Option<Arc<Growing>>,
+    /// Those who still run do not end apart from each other, or it is not certain that they do.
+    pub(super) together: bool,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
     pub(super) dirty: bool,
 }
@@ -60,7 +62,7 @@ impl Threads {
         self.0.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Thread> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Thread> + Clone {
         self.0.iter().map(Arc::as_ref)
     }
 }
@@ -196,6 +198,7 @@ impl State {
             diverged: None,
             judged: None,
             growing,
+            together: false,
             dirty: false,
         }
     }

@@ -4,14 +4,14 @@ use super::search::Search;
 use crate::model::consistency::DataRace;
 use crate::model::graph::Graph;
 use crate::model::relation::Relation;
-use crate::witness::{describe, Witness};
+use crate::witness::{describe, Execution, Witness};
 
 impl Search<'_> {
-    /// The execution of a graph; `synchronizes_with` where the graph does not tell it.
-    pub(super) fn witness(&self, graph: Graph, synchronizes_with: Option<&Relation>) -> Witness {
+    /// An execution; `synchronizes_with` where its graph does not tell it.
+    pub(super) fn witness(&self, execution: Execution, synchronizes_with: Option<&Relation>) -> Witness {
         Witness {
             executions: 1,
-            graph,
+            execution,
             units: self.knowledge.units().clone(),
             variant: self.context.settings.variant,
             synchronizes_with: synchronizes_with.cloned(),

@@ -57,7 +57,7 @@ pub(super) fn why(
     let reasons = explainer
         .meeting(&candidates)
         .take(CANDIDATES)
-        .filter_map(|(_, witness)| explain::forbidden(&witness.graph, variant, &TestNames(test)));
+        .filter_map(|(_, witness)| explain::forbidden(&witness.graph(), variant, &TestNames(test)));
     reasons.min_by_key(|why| why.chain.len()).map(|why| format!("forbidden: {why}"))
 }
 

@@ -171,6 +171,12 @@ impl Coherence {
         self.members.iter().any(|member| member.writes)
     }
 
+    /// Whether any two writes are ordered.
+    pub(super) fn writes_are_ordered(&self) -> bool {
+        let ordered = |a: usize, b: usize| self.union.contains(a, b) || self.union.contains(b, a);
+        self.writes().all(|a| self.writes().take_while(|b| *b < a).all(|b| ordered(a, b)))
+    }
+
     fn writes(&self) -> impl Iterator<Item = usize> + '_ {
         self.members.iter().enumerate().filter(|(_, member)| member.writes).map(|(index, _)| index)
     }

@@ -426,6 +426,12 @@ impl Growing {
         location.last_writes().map(|index| location.events[index]).collect()
     }
 
+    /// Whether any two writes to a unit are ordered.
+    pub fn writes_are_ordered(&self, unit: Unit) -> bool {
+        let at = self.locations.binary_search_by_key(&unit, |location| location.unit);
+        at.map_or(true, |at| self.locations[at].writes_are_ordered())
+    }
+
     /// What a host read after the dispatch may see, as
     /// [`Judge::final_values`](super::consistency::Judge::final_values).
     pub fn final_values(&self, graph: &Graph, observed: &dyn Fn(Unit) -> bool) -> Vec<FinalValues> {

@@ -20,7 +20,7 @@ use crate::launch::{Input, Slot};
 use crate::model::graph::{self, Agent, Graph, Kind, UnitBytes};
 use crate::model::vulkan::Variant;
 use crate::value::Byte;
-use crate::witness::Witness;
+use crate::witness::{Execution, Witness};
 
 const PLAIN: Painter = Painter { coloured: false };
 
@@ -111,7 +111,7 @@ fn witness() -> Witness {
         agents: [agent, Agent { subgroup: 1, workgroup: 1, ..agent }].into(),
         ..Graph::default()
     };
-    Witness { executions: 1, graph, ..Witness::default() }
+    Witness { executions: 1, execution: Execution::Whole(graph), ..Witness::default() }
 }
 
 fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {

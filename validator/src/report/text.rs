@@ -187,7 +187,7 @@ fn violation_text(
             found.map(|(_, witness)| witness)
         }
     };
-    if let Some(witness) = witness.filter(|witness| !witness.graph.events.is_empty()) {
+    if let Some(witness) = witness.filter(|witness| !witness.graph().events.is_empty()) {
         text.push('\n');
         text.push_str(&painter.heading("How after gets there"));
         text.push('\n');

@@ -1,0 +1,338 @@
+//! Invocations that end apart from each other.
+//!
+//! Once nobody writes any more where others look, what an invocation still does depends on nobody else: it
+//! reads from writes that are there. Then the ends of each are found by themselves, and an execution is one end
+//! of each. That the reads of one are consistent with those of the others holds where the writes of every
+//! location that several of them read are totally ordered already: what a path through one's reads implies,
+//! that order says without it. That nobody writes, and that they have no memory without events in common, is
+//! not assumed but seen in the ends; where it is not so, the search goes on as usual.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::complete;
+use super::memory::Touch;
+use super::search::{Advanced, Found, Search};
+use super::state::{State, Status};
+use super::{Races, Settings};
+use crate::behaviour::{End, Outcome, VolatileAccess};
+use crate::ir::{BarrierOp, FunctionId, InstId, Op, Program};
+use crate::model::consistency::{FinalValues, Judge};
+use crate::model::graph::{Event, EventId, Graph, Unit};
+use crate::model::vulkan;
+use crate::value::Byte;
+use crate::witness::{Ends, Execution};
+
+/// One way for an invocation to end.
+struct Tail {
+    events: Vec<Arc<Event>>,
+    trace: Arc<Vec<VolatileAccess>>,
+    touches: Vec<Touch>,
+    /// What it leaves in observed memory.
+    left: Vec<Left>,
+}
+
+/// Bytes of an object, by its number among the observed ones, from one on.
+struct Left {
+    object: usize,
+    start: usize,
+    bytes: SmallVec<[Byte; 4]>,
+}
+
+/// The ends of invocations, apart from each other.
+struct Apart {
+    /// Each with its ends.
+    tails: Vec<(usize, Vec<Tail>)>,
+    /// The same for witnesses.
+    ends: Arc<Ends>,
+    finals: Vec<FinalValues>,
+    /// Of the whole tree, what each execution is.
+    share: f64,
+}
+
+/// What an execution leaves, as far as its ends are chosen.
+struct Chosen {
+    memory: Vec<Vec<Byte>>,
+    traces: Vec<Arc<Vec<VolatileAccess>>>,
+    index: u64,
+}
+
+/// The instructions at which invocations wait for each other.
+pub(super) fn meetings(program: &Program) -> Vec<InstId> {
+    let mut meetings = Vec::new();
+    for (function, code) in (0..).map(FunctionId).zip(program.functions.iter().map(|function| &function.code))
+    {
+        let meets = |op: &Op| {
+            matches!(op, Op::Subgroup(_) | Op::Barrier(BarrierOp::Control { .. } | BarrierOp::Numbered(_)))
+        };
+        let indices = (0..).zip(code).filter(|(_, inst)| meets(&inst.op)).map(|(index, _)| index);
+        meetings.extend(indices.map(|index| InstId { function, index }));
+    }
+    meetings
+}
+
+impl Search<'_> {
+    /// Where those who still run communicate no more: finds the ends of each apart, and all executions that they
+    /// make, which are `share` of the tree. False where it is not so, or not certain.
+    pub(super) fn end_apart(&self, state: &mut State, share: f64, found: &mut Found) -> bool {
+        if state.together || !self.may_end_apart(state) {
+            return false;
+        }
+        let mut found_apart = Found::default();
+        let Some(mut apart) = self.ends_apart(state, &mut found_apart) else {
+            state.together = true;
+            return false;
+        };
+        found.merge(found_apart);
+        let ways: f64 = apart.tails.iter().map(|(_, tails)| tails.len() as f64).product();
+        if found.stop || self.order_updates(state, found) || ways == 0.0 {
+            self.context.budget.path_ended(share);
+            return true;
+        }
+        self.note_values(state, found);
+        // One, and one more for every other end of an invocation.
+        found.explored += 1 + apart.tails.iter().map(|(_, tails)| tails.len() as u64 - 1).sum::<u64>();
+        apart.share = share / ways;
+        let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
+            apart.finals.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
+        let traces = state.threads.iter().map(|thread| thread.trace.clone()).collect();
+        let mut chosen = Chosen { memory: self.final_memory(state, &last), traces, index: 0 };
+        self.choose_ends(&apart, &mut chosen, 0, found);
+        true
+    }
+
+    /// Whether it seems that those who still run communicate no more.
+    fn may_end_apart(&self, state: &State) -> bool {
+        let settings = self.context.settings;
+        if self.scouts
+            || !settings.axioms
+            || !settings.shortcuts
+            || settings.remark.is_some()
+            || self.knowledge.suspect.is_some()
+            || self.knowledge.orders_matter
+            || state.dirty
+            || state.diverged.is_some()
+            || !state.pending.is_empty()
+        {
+            return false;
+        }
+        let mut reading = 0;
+        for (index, thread) in state.threads.iter().enumerate() {
+            match thread.status {
+                Status::Finished => continue,
+                Status::Reading { .. } => reading += 1,
+                Status::Running
+                | Status::Barrier(_)
+                | Status::Subgroup(_)
+                | Status::Faulted(_)
+                | Status::Forever { .. } => return false,
+            }
+            if thread.reads_unknown.is_some()
+                || thread.waits_since.is_some_and(|since| !self.has_new_source(state, index, since))
+                || !self.only_reads(state, index)
+            {
+                return false;
+            }
+        }
+        reading > 1
+    }
+
+    /// Whether it seems that an invocation will write nothing any more that is an event, nor wait for others.
+    pub(super) fn only_reads(&self, state: &State, index: usize) -> bool {
+        let position = state.threads[index].invocation.position();
+        let mut joins = self.knowledge.writes_of(index as u32).chain(&self.context.meetings);
+        !joins.any(|inst| self.context.reach.may_reach(&position, *inst))
+    }
+
+    /// The ends of those who still run; what is in `found` counts only if they are to be had apart.
+    fn ends_apart(&self, state: &mut State, found: &mut Found) -> Option<Apart> {
+        if !self.grow(state) {
+            return None;
+        }
+        let growing = state.growing.clone()?;
+        if self.context.settings.races == Races::Undefined && growing.data_race().is_some() {
+            return None;
+        }
+        let finals = growing.final_values(&state.graph, &|unit| self.is_observed(unit));
+        if finals.iter().any(|values| values.last_writes.len() != 1) {
+            return None;
+        }
+        let mut begun = state.clone();
+        begun.contents.note_touches();
+        let mut tails = Vec::new();
+        for index in 0..state.threads.len() {
+            if matches!(state.threads[index].status, Status::Reading { .. }) {
+                tails.push((index, self.tails(&begun, index, found)?));
+            }
+        }
+        let is_settled = |unit| growing.writes_are_ordered(unit);
+        if found.discoveries.orders_matter || !read_apart(&tails, is_settled) || !touch_apart(&tails) {
+            return None;
+        }
+        let events = |tails: &Vec<Tail>| tails.iter().map(|tail| tail.events.clone()).collect();
+        let ends = tails.iter().map(|(_, tails)| events(tails)).collect();
+        let ends = Arc::new(Ends { begun: state.graph.clone(), ends });
+        Some(Apart { tails, ends, finals, share: 0.0 })
+    }
+
+    /// All ends of an invocation, if the others do nothing. `None` where it does not come to an end by itself, or
+    /// writes.
+    fn tails(&self, begun: &State, index: usize, found: &mut Found) -> Option<Vec<Tail>> {
+        let mut tails = Vec::new();
+        let mut rest = vec![begun.clone()];
+        while let Some(mut state) = rest.pop() {
+            if self.context.budget.step() {
+                break;
+            }
+            match self.advance(&mut state, found) {
+                Advanced::Dead => {
+                    found.blocked += 1;
+                    self.charge_path(&state);
+                }
+                Advanced::Branch(children) => rest.extend(children.into_iter().rev()),
+                Advanced::Quiet => match state.threads[index].status {
+                    Status::Finished => {
+                        self.charge_path(&state);
+                        tails.push(self.tail(begun, &state, index, found)?);
+                    }
+                    Status::Faulted(_) => {
+                        self.end_at_fault(&mut state, found);
+                    }
+                    Status::Reading { .. } => {
+                        let since = state.threads[index].waits_since;
+                        if since.is_some_and(|since| !self.has_new_source(&state, index, since)) {
+                            return None;
+                        }
+                        let children = self.resolve(state, index, found);
+                        rest.extend(children.into_iter().rev());
+                    }
+                    Status::Running | Status::Barrier(_) | Status::Subgroup(_) | Status::Forever { .. } => {
+                        return None;
+                    }
+                },
+            }
+            if found.stop {
+                break;
+            }
+        }
+        Some(tails)
+    }
+
+    /// What an invocation did to come to its end; `None` where others may notice.
+    fn tail(&self, begun: &State, state: &State, index: usize, found: &mut Found) -> Option<Tail> {
+        let events = &state.graph.events[begun.graph.events.len()..];
+        let is_quiet = state.growing.is_some()
+            && !state.dirty
+            && state.diverged.is_none()
+            && state.pending.is_empty()
+            && state.contents.unordered_count() == begun.contents.unordered_count()
+            && !events.iter().any(|event| event.writes());
+        if !is_quiet {
+            return None;
+        }
+        self.note_values(state, found);
+        let touches = state.contents.touches();
+        let written = touches.iter().filter(|touch| touch.writes);
+        let left = written.flat_map(|touch| self.left(state, touch)).collect();
+        Some(Tail { events: events.to_vec(), trace: state.threads[index].trace.clone(), touches, left })
+    }
+
+    /// What a state has of a word, wherever it is observed.
+    fn left<'s>(&'s self, state: &'s State, touch: &'s Touch) -> impl Iterator<Item = Left> + 's {
+        let objects = self.context.dispatch.objects.iter().filter(|object| object.observed).enumerate();
+        let contents = state.contents.bytes(touch.memory);
+        objects.filter(|(_, object)| object.memory == touch.memory).filter_map(move |(number, object)| {
+            let first = object.view.unwrap_or(0) as usize;
+            let last = (first + object.initial.len()).min(contents.len());
+            let start = (touch.word as usize).max(first);
+            let bytes = contents.get(start..(touch.word as usize + 4).min(last))?;
+            Some(Left { object: number, start: start - first, bytes: bytes.into() })
+        })
+    }
+
+    /// Records one execution for each choice of ends from the `depth`th invocation on.
+    fn choose_ends(&self, apart: &Apart, chosen: &mut Chosen, depth: usize, found: &mut Found) {
+        if found.stop || self.context.budget.step() {
+            return;
+        }
+        let Some((invocation, tails)) = apart.tails.get(depth) else {
+            return self.record_ends(apart, chosen, found);
+        };
+        let index = chosen.index;
+        for (number, tail) in (0..).zip(tails) {
+            chosen.index = index.wrapping_mul(tails.len() as u64).wrapping_add(number);
+            chosen.traces[*invocation].clone_from(&tail.trace);
+            let of = |left: &Left| SmallVec::<[Byte; 4]>::from_slice(left.slot(&mut chosen.memory));
+            let before: SmallVec<[_; 4]> = tail.left.iter().map(of).collect();
+            for left in &tail.left {
+                left.slot(&mut chosen.memory).copy_from_slice(&left.bytes);
+            }
+            self.choose_ends(apart, chosen, depth + 1, found);
+            for (left, bytes) in tail.left.iter().zip(&before) {
+                left.slot(&mut chosen.memory).copy_from_slice(bytes);
+            }
+        }
+        chosen.index = index;
+    }
+
+    fn record_ends(&self, apart: &Apart, chosen: &Chosen, found: &mut Found) {
+        let Apart { ends, finals, share, .. } = apart;
+        let index = chosen.index;
+        if self.context.settings.verify_engine && !self.is_execution(&ends.graph(index), finals) {
+            found.disagree("executions whose invocations end apart");
+        }
+        let volatile = complete::traces(chosen.traces.iter());
+        let memory = chosen.memory.clone();
+        let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: Vec::new() };
+        self.record(|| Execution::Apart { ends: ends.clone(), index }, outcome, None, found);
+        self.context.budget.path_ended(*share);
+    }
+
+    /// Whether a graph is an execution without a race that counts, and with these final values.
+    fn is_execution(&self, graph: &Graph, finals: &[FinalValues]) -> bool {
+        let Settings { variant, races, .. } = *self.context.settings;
+        let relations = vulkan::relations(graph, variant);
+        let judge = Judge { graph, relations: &relations, variant };
+        judge.is_consistent()
+            && (races == Races::Keep || judge.data_races().is_empty())
+            && judge.final_values(&|unit| self.is_observed(unit)) == *finals
+    }
+}
+
+impl Left {
+    /// Its place in the observed objects.
+    fn slot<'m>(&self, memory: &'m mut [Vec<Byte>]) -> &'m mut [Byte] {
+        &mut memory[self.object][self.start..self.start + self.bytes.len()]
+    }
+}
+
+/// Whether no location is read by several invocations whose writes are not totally ordered.
+fn read_apart(tails: &[(usize, Vec<Tail>)], is_settled: impl Fn(Unit) -> bool) -> bool {
+    let mut readers: FxHashMap<Unit, usize> = FxHashMap::default();
+    tails.iter().all(|(index, ends)| {
+        let mut units = ends.iter().flat_map(|tail| &tail.events).flat_map(|event| &event.units);
+        units.all(|unit| *readers.entry(*unit).or_insert(*index) == *index || is_settled(*unit))
+    })
+}
+
+/// Whether no word without events is written by one invocation and touched by another.
+fn touch_apart(tails: &[(usize, Vec<Tail>)]) -> bool {
+    /// Who touched a word, and whether somebody wrote it.
+    struct Touched {
+        by: usize,
+        several: bool,
+        written: bool,
+    }
+    let mut words: FxHashMap<(u32, u32), Touched> = FxHashMap::default();
+    for (index, ends) in tails {
+        for touch in ends.iter().flat_map(|tail| &tail.touches) {
+            let new = Touched { by: *index, several: false, written: false };
+            let word = words.entry((touch.memory, touch.word)).or_insert(new);
+            word.several |= word.by != *index;
+            word.written |= touch.writes;
+        }
+    }
+    !words.values().any(|word| word.several && word.written)
+}
