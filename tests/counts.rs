@@ -163,6 +163,14 @@ fn coherent_reads_have_a_binomial_coefficient() {
     }
 }
 
+/// Of the 6 pairs of values that a reader of two unordered writes may see in either order of these, 5 are the same:
+/// two readers agree on the order.
+#[test]
+fn readers_agree_on_the_order_of_writes() {
+    let args = ["--buffer", "0.0=zeros:4"];
+    has("benches/modules/agreeing-readers.spvasm", 1, &args, 6 * 6 + 6 * 6 - 5 * 5);
+}
+
 /// Two reads of different words are not ordered: four ways for each of the r readers.
 #[test]
 fn independent_reads_of_independent_writes_have_4_to_the_r() {

@@ -154,20 +154,12 @@ pub fn explore_until(
 ) -> Behaviours {
     let context = search::Context::new(program, dispatch, settings, target);
     let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
-    let pool = match settings.jobs {
-        0 | 1 => None,
-        jobs => rayon::ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
-    };
     let mut rounds = 0;
     let mut scouts = true;
     let (found, stopped, settled) = loop {
-        let run = || match scouts {
+        let found = match scouts {
             true => search::Search::scout(&context, &knowledge).run(),
             false => search::Search::new(&context, &knowledge).run(),
-        };
-        let found = match &pool {
-            Some(pool) if !scouts => pool.install(run),
-            _ => run(),
         };
         let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();

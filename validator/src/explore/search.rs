@@ -1,10 +1,11 @@
 //! The search itself: run every invocation as far as it goes, then branch.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::map::Entry;
 use indexmap::IndexMap;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::FxBuildHasher;
 
 use super::apart;
@@ -47,6 +48,8 @@ pub(super) struct Context<'a> {
     /// Something beside barriers of workgroups makes atomics synchronise.
     pub(super) has_fences: bool,
     pub(super) budget: Budget<'a>,
+    /// Threads for large searches, once there is one.
+    pool: OnceLock<Option<ThreadPool>>,
     /// An outcome of these ends the search.
     pub(super) target: Option<Target<'a>>,
 }
@@ -74,6 +77,7 @@ impl<'a> Context<'a> {
             order: InstanceOrder::new(program),
             has_fences: has_fences(program),
             budget: Budget::new(settings),
+            pool: OnceLock::new(),
             target,
         }
     }
@@ -97,6 +101,15 @@ fn has_fences(program: &Program) -> bool {
 }
 
 impl Context<'_> {
+    /// The threads that were asked for; `None` for those that everybody shares.
+    pub(super) fn pool(&self) -> Option<&ThreadPool> {
+        let build = || match self.settings.jobs {
+            0 => None,
+            jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
+        };
+        self.pool.get_or_init(build).as_ref()
+    }
+
     /// Whether there may be no execution: the program says of some that they do not count, or what
     /// synchronizes on the host's word contradicts what does by barriers.
     pub(super) fn may_discard(&self) -> bool {

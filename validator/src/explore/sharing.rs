@@ -53,6 +53,13 @@ impl Search<'_> {
 
     /// Explores what follows these states, given in search order with their shares of the whole tree.
     pub(super) fn share_out(&self, states: Vec<(State, f64)>, place: Option<&Place>, found: &mut Found) {
+        match (place, self.context.pool()) {
+            (None, Some(pool)) => pool.install(|| self.share(states, place, found)),
+            _ => self.share(states, place, found),
+        }
+    }
+
+    fn share(&self, states: Vec<(State, f64)>, place: Option<&Place>, found: &mut Found) {
         let whole: f64 = states.iter().map(|(_, share)| share).sum();
         let small = whole / (PARTS * rayon::current_num_threads()) as f64;
         let mut parts: Vec<Part> =
