@@ -161,7 +161,7 @@ impl Search<'_> {
             writes.get(choice).or(writes.last()).copied()
         };
         let answer = &mut |simulation: &mut State, found: &mut Found| {
-            self.answer_with_latest(simulation, index, &pick, found)
+            self.answer_with_latest(state, simulation, index, &pick, found)
         };
         self.repeats(state, index, answer, found)
     }
@@ -203,7 +203,7 @@ impl Search<'_> {
         answer: &mut dyn FnMut(&mut State, &mut Found) -> bool,
         found: &mut Found,
     ) -> bool {
-        let mut simulation = state.clone();
+        let mut simulation = state.without_graph();
         for _ in 0..MAX_STOPS {
             let answered = match &simulation.threads[index].status {
                 Status::Reading { .. } => answer(&mut simulation, found),
@@ -247,15 +247,17 @@ impl Search<'_> {
         false
     }
 
-    /// Answers a read with the latest writes. False where a read-modify-write changes something.
+    /// Answers a read of a simulation with the latest writes of a state. False where a read-modify-write changes
+    /// something.
     fn answer_with_latest(
         &self,
-        state: &mut State,
+        state: &State,
+        simulation: &mut State,
         index: usize,
         latest: &dyn Fn(Unit) -> Option<EventId>,
         found: &mut Found,
     ) -> bool {
-        let Some(reader) = self.reader(state, index) else { return false };
+        let Some(reader) = self.reader(simulation, index) else { return false };
         let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
             return false;
         };
@@ -264,7 +266,7 @@ impl Search<'_> {
         let access = reader.access.clone();
         let memory = reader.memory;
         let by = self.by(index, reader.atomic.is_some());
-        state.read_unshared(&access, memory, by, &mut found.discoveries, &mut bytes);
+        simulation.read_unshared(&access, memory, by, &mut found.discoveries, &mut bytes);
         for (unit, indices) in &spans {
             let source = latest(*unit).map_or(Source::Initial, Source::Event);
             let value = state::source_bytes(state, self.knowledge, *unit, indices.len(), source);
@@ -272,7 +274,7 @@ impl Search<'_> {
                 bytes[*position as usize] = byte;
             }
         }
-        self.supply_again(state, index, &bytes)
+        self.supply_again(simulation, index, &bytes)
     }
 
     /// Answers a read with bytes. False where a read-modify-write changes something.

@@ -203,6 +203,27 @@ impl State {
         }
     }
 
+    /// A copy to run one invocation on, without what the others did.
+    pub(super) fn without_graph(&self) -> State {
+        State {
+            threads: self.threads.clone(),
+            graph: Graph { agents: self.graph.agents.clone(), ..Graph::default() },
+            system_synchronizes_with: self.system_synchronizes_with.clone(),
+            contents: self.contents.clone(),
+            pending: Vec::new(),
+            attempted: Arc::default(),
+            phases: self.phases.clone(),
+            parted: Vec::new(),
+            instances: self.instances,
+            fuel: self.fuel,
+            diverged: self.diverged,
+            judged: None,
+            growing: None,
+            together: self.together,
+            dirty: self.dirty,
+        }
+    }
+
     /// The same state with memory of its own: threads that count references to the same memory slow each other
     /// down.
     pub(super) fn unshared(mut self) -> State {

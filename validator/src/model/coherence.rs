@@ -302,6 +302,14 @@ impl Coherence {
         if overwritten || self.mutual.row(last).any(|other| self.order.contains(last, other)) {
             return false;
         }
+        let reads_it = |other: usize| {
+            let Member { writes, source } = self.members[other];
+            !writes && source == From::Member(last)
+        };
+        if self.is_settled() && self.union.row(last).all(reads_it) {
+            // Nothing follows it but what any order has behind it: to put the others before it closes no cycle.
+            return true;
+        }
         let open: SmallVec<[usize; 16]> =
             self.mutual.row(last).filter(|other| !self.order.contains(*other, last)).collect();
         if open.is_empty() {
