@@ -3,6 +3,10 @@
 
 #[path = "subgroups/cooperative.rs"]
 mod cooperative;
+#[path = "subgroups/matrices.rs"]
+mod matrices;
+#[path = "subgroups/matrix_functions.rs"]
+mod matrix_functions;
 #[path = "subgroups/products.rs"]
 mod products;
 #[path = "subgroups/programs.rs"]
