@@ -12,9 +12,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::complete;
 use super::memory::Touch;
 use super::search::{Advanced, Found, Search};
+use super::sharing::Place;
 use super::state::{State, Status};
 use super::{Races, Settings};
 use crate::behaviour::{End, Outcome, VolatileAccess};
@@ -24,6 +24,10 @@ use crate::model::graph::{Event, EventId, Graph, Unit};
 use crate::model::vulkan;
 use crate::value::Byte;
 use crate::witness::{Ends, Execution};
+
+/// Executions from which on they are put together on several threads, and the parts of that.
+const LARGE: f64 = 4096.0;
+const PARTS: usize = 64;
 
 /// One way for an invocation to end.
 struct Tail {
@@ -53,9 +57,9 @@ struct Apart {
 }
 
 /// What an execution leaves, as far as its ends are chosen.
+#[derive(Clone)]
 struct Chosen {
-    memory: Vec<Vec<Byte>>,
-    traces: Vec<Arc<Vec<VolatileAccess>>>,
+    outcome: Outcome,
     index: u64,
 }
 
@@ -76,7 +80,13 @@ pub(super) fn meetings(program: &Program) -> Vec<InstId> {
 impl Search<'_> {
     /// Where those who still run communicate no more: finds the ends of each apart, and all executions that they
     /// make, which are `share` of the tree. False where it is not so, or not certain.
-    pub(super) fn end_apart(&self, state: &mut State, share: f64, found: &mut Found) -> bool {
+    pub(super) fn end_apart(
+        &self,
+        state: &mut State,
+        share: f64,
+        place: Option<&Place>,
+        found: &mut Found,
+    ) -> bool {
         if state.together || !self.may_end_apart(state) {
             return false;
         }
@@ -97,10 +107,50 @@ impl Search<'_> {
         apart.share = share / ways;
         let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
             apart.finals.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
-        let traces = state.threads.iter().map(|thread| thread.trace.clone()).collect();
-        let mut chosen = Chosen { memory: self.final_memory(state, &last), traces, index: 0 };
-        self.choose_ends(&apart, &mut chosen, 0, found);
+        let begun = state.threads.iter().map(|thread| &thread.trace);
+        let ends = apart.tails.iter().flat_map(|(_, tails)| tails).map(|tail| &tail.trace);
+        let volatile = match begun.clone().chain(ends).all(|trace| trace.is_empty()) {
+            true => Vec::new(),
+            false => begun.map(|trace| trace.to_vec()).collect(),
+        };
+        let memory = self.final_memory(state, &last);
+        let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: Vec::new() };
+        self.put_together(&apart, Chosen { outcome, index: 0 }, ways, place, found);
         true
+    }
+
+    /// Records one execution for each choice of ends.
+    fn put_together(
+        &self,
+        apart: &Apart,
+        mut chosen: Chosen,
+        ways: f64,
+        place: Option<&Place>,
+        found: &mut Found,
+    ) {
+        let count = apart.tails.len();
+        let record = |chosen: &Chosen, place: Option<&Place>, found: &mut Found| {
+            self.record_ends(apart, chosen, found);
+            !found.stop && !self.context.budget.step() && !Self::is_superseded(place)
+        };
+        if ways < LARGE || self.context.settings.jobs == 1 {
+            apart.choose(&mut chosen, 0, count, &mut |chosen| record(chosen, place, found));
+            return;
+        }
+        let mut depth = 0;
+        let mut ways = 1;
+        while ways < PARTS {
+            ways *= apart.tails[depth].1.len();
+            depth += 1;
+        }
+        let mut parts = Vec::new();
+        apart.choose(&mut chosen, 0, depth, &mut |chosen| {
+            parts.push(chosen.clone());
+            true
+        });
+        self.in_parts(parts, place, found, |mut part, place, found| {
+            apart.choose(&mut part, depth, count, &mut |chosen| record(chosen, Some(place), found));
+        });
     }
 
     /// Whether it seems that those who still run communicate no more.
@@ -252,41 +302,18 @@ impl Search<'_> {
         })
     }
 
-    /// Records one execution for each choice of ends from the `depth`th invocation on.
-    fn choose_ends(&self, apart: &Apart, chosen: &mut Chosen, depth: usize, found: &mut Found) {
-        if found.stop || self.context.budget.step() {
-            return;
-        }
-        let Some((invocation, tails)) = apart.tails.get(depth) else {
-            return self.record_ends(apart, chosen, found);
-        };
-        let index = chosen.index;
-        for (number, tail) in (0..).zip(tails) {
-            chosen.index = index.wrapping_mul(tails.len() as u64).wrapping_add(number);
-            chosen.traces[*invocation].clone_from(&tail.trace);
-            let of = |left: &Left| SmallVec::<[Byte; 4]>::from_slice(left.slot(&mut chosen.memory));
-            let before: SmallVec<[_; 4]> = tail.left.iter().map(of).collect();
-            for left in &tail.left {
-                left.slot(&mut chosen.memory).copy_from_slice(&left.bytes);
-            }
-            self.choose_ends(apart, chosen, depth + 1, found);
-            for (left, bytes) in tail.left.iter().zip(&before) {
-                left.slot(&mut chosen.memory).copy_from_slice(bytes);
-            }
-        }
-        chosen.index = index;
-    }
-
     fn record_ends(&self, apart: &Apart, chosen: &Chosen, found: &mut Found) {
         let Apart { ends, finals, share, .. } = apart;
-        let index = chosen.index;
-        if self.context.settings.verify_engine && !self.is_execution(&ends.graph(index), finals) {
+        let Chosen { outcome, index } = chosen;
+        if self.context.settings.verify_engine && !self.is_execution(&ends.graph(*index), finals) {
             found.disagree("executions whose invocations end apart");
         }
-        let volatile = complete::traces(chosen.traces.iter());
-        let memory = chosen.memory.clone();
-        let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: Vec::new() };
-        self.record(|| Execution::Apart { ends: ends.clone(), index }, outcome, None, found);
+        let execution = || Execution::Apart { ends: ends.clone(), index: *index };
+        if outcome.volatile.is_empty() || outcome.volatile.iter().any(|trace| !trace.is_empty()) {
+            self.record(execution, outcome, None, found);
+        } else {
+            self.record(execution, &Outcome { volatile: Vec::new(), ..outcome.clone() }, None, found);
+        }
         self.context.budget.path_ended(*share);
     }
 
@@ -298,6 +325,45 @@ impl Search<'_> {
         judge.is_consistent()
             && (races == Races::Keep || judge.data_races().is_empty())
             && judge.final_values(&|unit| self.is_observed(unit)) == *finals
+    }
+}
+
+impl Apart {
+    /// Calls back with each choice of ends of the invocations from the `depth`th to the one before the `last`th, until
+    /// it is told that this is enough: false.
+    fn choose(
+        &self,
+        chosen: &mut Chosen,
+        depth: usize,
+        last: usize,
+        visit: &mut impl FnMut(&Chosen) -> bool,
+    ) -> bool {
+        if depth == last {
+            return visit(chosen);
+        }
+        let (invocation, tails) = &self.tails[depth];
+        let index = chosen.index;
+        for (number, tail) in (0..).zip(tails) {
+            chosen.index = index.wrapping_mul(tails.len() as u64).wrapping_add(number);
+            if let Some(trace) = chosen.outcome.volatile.get_mut(*invocation) {
+                trace.clone_from(&tail.trace);
+            }
+            let memory = &mut chosen.outcome.memory;
+            let of = |left: &Left| SmallVec::<[Byte; 4]>::from_slice(left.slot(memory));
+            let before: SmallVec<[_; 4]> = tail.left.iter().map(of).collect();
+            for left in &tail.left {
+                left.slot(memory).copy_from_slice(&left.bytes);
+            }
+            let more = self.choose(chosen, depth + 1, last, visit);
+            for (left, bytes) in tail.left.iter().zip(&before) {
+                left.slot(&mut chosen.outcome.memory).copy_from_slice(bytes);
+            }
+            if !more {
+                return false;
+            }
+        }
+        chosen.index = index;
+        true
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use indexmap::map::Entry;
 use smallvec::SmallVec;
 
 use super::knowledge::Word;
@@ -56,7 +55,7 @@ impl Search<'_> {
                 };
                 // Nobody looks at the graph any more.
                 let graph = || Execution::Whole(std::mem::take(&mut state.graph));
-                return self.record(graph, outcome, execution.told(), found);
+                return self.record(graph, &outcome, execution.told(), found);
             }
         }
         let mut finals = BTreeMap::new();
@@ -80,7 +79,7 @@ impl Search<'_> {
                 volatile: traces(state.threads.iter().map(|thread| &thread.trace)),
                 remarks,
             };
-            self.record(|| Execution::Whole(state.graph.clone()), outcome, synchronizes_with, found);
+            self.record(|| Execution::Whole(state.graph.clone()), &outcome, synchronizes_with, found);
         }
     }
 
@@ -199,27 +198,23 @@ impl Search<'_> {
         found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
         let outcome = Outcome::hang(traces(state.threads.iter().map(|thread| &thread.trace)));
-        self.record(|| Execution::Whole(state.graph.clone()), outcome, execution.told(), found);
+        self.record(|| Execution::Whole(state.graph.clone()), &outcome, execution.told(), found);
     }
 
     pub(super) fn record(
         &self,
         execution: impl FnOnce() -> Execution,
-        outcome: Outcome,
+        outcome: &Outcome,
         synchronizes_with: Option<&Relation>,
         found: &mut Found,
     ) {
         found.executions += 1;
         let mut bytes = 0;
-        match found.outcomes.entry(outcome) {
-            Entry::Occupied(mut known) => known.get_mut().executions += 1,
-            Entry::Vacant(slot) => {
-                bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                if self.context.target.is_some_and(|target| target(slot.key())) {
-                    found.stop = true;
-                    found.at_target = true;
-                }
-                slot.insert(self.witness(execution(), synchronizes_with));
+        if found.outcomes.note(outcome, 1, || self.witness(execution(), synchronizes_with)) {
+            bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
+            if self.context.target.is_some_and(|target| target(outcome)) {
+                found.stop = true;
+                found.at_target = true;
             }
         }
         self.context.budget.execution(bytes);

@@ -23,6 +23,7 @@ pub(crate) mod events;
 mod judging;
 mod knowledge;
 mod memory;
+mod outcomes;
 mod pending;
 mod phases;
 mod reach;
@@ -176,7 +177,7 @@ pub fn explore_until(
         }
         context.budget.start_round();
     };
-    let mut behaviours = found.into_behaviours(&knowledge, dispatch);
+    let mut behaviours = found.into_behaviours(&context, &knowledge);
     behaviours.stopped = stopped.map(str::to_owned);
     if !settled && stopped.is_none() {
         behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use indexmap::map::Entry;
-use indexmap::IndexMap;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rustc_hash::FxBuildHasher;
 
 use super::apart;
 use super::barriers::{self, BarrierNumbers};
@@ -14,6 +11,7 @@ use super::budget::Budget;
 use super::events;
 use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
+use super::outcomes::Outcomes;
 use super::reach::Reach;
 use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
@@ -124,7 +122,7 @@ impl Context<'_> {
 /// What a search found.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) outcomes: IndexMap<Outcome, Witness, FxBuildHasher>,
+    pub(super) outcomes: Outcomes,
     pub(super) undefined: BTreeMap<Undefined, Witness>,
     pub(super) executions: u64,
     pub(super) explored: u64,
@@ -144,21 +142,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn merge(&mut self, mut other: Found) {
-        if self.outcomes.is_empty() {
-            std::mem::swap(&mut self.outcomes, &mut other.outcomes);
-        }
-        for (outcome, witness) in other.outcomes {
-            let executions = witness.executions;
-            match self.outcomes.entry(outcome) {
-                Entry::Vacant(slot) => _ = slot.insert(witness),
-                Entry::Occupied(mut known) => known.get_mut().executions += executions,
-            }
-        }
+    pub(super) fn merge(&mut self, other: Found) {
+        self.outcomes.append(other.outcomes);
         for (undefined, witness) in other.undefined {
             self.undefined.entry(undefined).or_insert(witness);
         }
-        self.executions += other.executions;
+        self.executions = self.executions.saturating_add(other.executions);
         self.explored += other.explored;
         self.blocked += other.blocked;
         self.discarded += other.discarded;
@@ -177,10 +166,14 @@ impl Found {
             .insert(format!("the engine disagrees with the model about {about} (a bug of spirv-tv)"));
     }
 
-    pub(super) fn into_behaviours(self, knowledge: &Knowledge, dispatch: &Dispatch) -> Behaviours {
+    pub(super) fn into_behaviours(self, context: &Context, knowledge: &Knowledge) -> Behaviours {
         let capped = knowledge.capped.then(|| "values that load buffering speculates".to_owned());
-        let mut outcomes: Vec<(Outcome, Witness)> = self.outcomes.into_iter().collect();
-        outcomes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        // Where threads were started for the search.
+        let outcomes = match context.pool.get() {
+            None => self.outcomes.into_sorted(false),
+            Some(None) => self.outcomes.into_sorted(true),
+            Some(Some(pool)) => pool.install(|| self.outcomes.into_sorted(true)),
+        };
         Behaviours {
             outcomes,
             undefined: self.undefined.into_iter().collect(),
@@ -192,7 +185,7 @@ impl Found {
             undecided: self.undecided.into_iter().collect(),
             removable_hang: self.removable_hang,
             inexact: self.inexact,
-            produced: knowledge.produced_values(dispatch),
+            produced: knowledge.produced_values(context.dispatch),
             ends_at_target: self.at_target,
             speculates: !self.discoveries.wanted_values.is_empty(),
             ..Behaviours::default()
@@ -249,7 +242,7 @@ impl<'a> Search<'a> {
         let mut rest = vec![(state, share)];
         let mut visited = 0;
         while let Some((state, share)) = rest.pop() {
-            let mut children = self.follow(state, share, found);
+            let mut children = self.follow(state, share, place, found);
             if self.scouts && children.len() > 1 {
                 children.truncate(1);
                 found.cut = true;
@@ -269,7 +262,13 @@ impl<'a> Search<'a> {
 
     /// Follows a path to its end or to where it branches; the branches in search order. `share` of the tree is
     /// done if there are none.
-    pub(super) fn follow(&self, mut state: State, share: f64, found: &mut Found) -> Vec<State> {
+    pub(super) fn follow(
+        &self,
+        mut state: State,
+        share: f64,
+        place: Option<&Place>,
+        found: &mut Found,
+    ) -> Vec<State> {
         loop {
             if found.stop || self.context.budget.step() {
                 return Vec::new();
@@ -293,7 +292,7 @@ impl<'a> Search<'a> {
                         found.blocked += 1;
                         Vec::new()
                     }
-                    Released::Nobody if self.end_apart(&mut state, share, found) => return Vec::new(),
+                    Released::Nobody if self.end_apart(&mut state, share, place, found) => return Vec::new(),
                     Released::Nobody => match self.next_reader(&mut state, found) {
                         Some(reader) => self.resolve(state, reader, found),
                         None => self.stuck(&mut state, found),

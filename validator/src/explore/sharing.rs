@@ -68,26 +68,43 @@ impl Search<'_> {
             if !parts.iter().any(|part| part.is_larger_than(small)) {
                 break;
             }
-            parts = parts.into_par_iter().flat_map_iter(|part| self.split(part, small)).collect();
+            parts = parts.into_par_iter().flat_map_iter(|part| self.split(part, small, place)).collect();
         }
         let stops = |part: &Part| matches!(part, Part::Done(part) if part.stop);
         if let Some(last) = parts.iter().position(stops) {
             parts.truncate(last + 1);
         }
-        let stopped = AtomicUsize::new(usize::MAX);
-        let explore = |(index, part)| match part {
+        self.in_parts(parts, place, found, |part, place, found| match part {
             Part::Left(state, share) => {
-                let mut part = Found::default();
-                let place = Place { whole: place, index, stopped: &stopped };
-                self.explore(State::unshared(*state), share, PART_ALONE, Some(&place), &mut part);
-                if part.stop {
-                    stopped.fetch_min(index, Ordering::Relaxed);
-                }
-                part
+                self.explore(State::unshared(*state), share, PART_ALONE, Some(place), found);
             }
-            Part::Done(part) => *part,
+            Part::Done(part) => *found = *part,
+        });
+    }
+
+    /// Does the parts of some work, at this place, on several threads, and puts together what they found, in their
+    /// order.
+    pub(super) fn in_parts<T: Send>(
+        &self,
+        parts: Vec<T>,
+        place: Option<&Place>,
+        found: &mut Found,
+        work: impl Fn(T, &Place, &mut Found) + Send + Sync,
+    ) {
+        let stopped = AtomicUsize::new(usize::MAX);
+        let work = |(index, part)| {
+            let mut found = Found::default();
+            work(part, &Place { whole: place, index, stopped: &stopped }, &mut found);
+            if found.stop {
+                stopped.fetch_min(index, Ordering::Relaxed);
+            }
+            found
         };
-        let parts: Vec<Found> = parts.into_par_iter().enumerate().with_max_len(1).map(explore).collect();
+        let all = || parts.into_par_iter().enumerate().with_max_len(1).map(work).collect::<Vec<Found>>();
+        let parts = match self.context.pool() {
+            Some(pool) => pool.install(all),
+            None => all(),
+        };
         for part in parts {
             found.merge(part);
             if found.stop {
@@ -97,11 +114,11 @@ impl Search<'_> {
     }
 
     /// A large part as what was found up to its first branch, and the branches.
-    fn split(&self, part: Part, small: f64) -> Vec<Part> {
+    fn split(&self, part: Part, small: f64, place: Option<&Place>) -> Vec<Part> {
         match part {
             Part::Left(state, share) if share > small => {
                 let mut found = Found::default();
-                let children = self.follow(*state, share, &mut found);
+                let children = self.follow(*state, share, place, &mut found);
                 let share = share / children.len() as f64;
                 let children = children.into_iter().map(|child| Part::Left(Box::new(child), share));
                 std::iter::once(Part::Done(Box::new(found))).chain(children).collect()

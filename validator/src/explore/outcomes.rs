@@ -1,0 +1,83 @@
+//! The outcomes that a search found, each with a witness.
+
+use std::hash::BuildHasher;
+
+use indexmap::map::raw_entry_v1::{RawEntryApiV1, RawEntryMut};
+use indexmap::IndexMap;
+use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
+
+use crate::behaviour::Outcome;
+use crate::witness::Witness;
+
+type Map = IndexMap<Outcome, Witness, FxBuildHasher>;
+
+/// Outcomes with the first of their witnesses, in search order, which is that of the parts. Several parts may have
+/// an outcome in common.
+#[derive(Default)]
+pub(super) struct Outcomes {
+    earlier: Vec<Map>,
+    latest: Map,
+}
+
+impl Outcomes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.earlier.is_empty() && self.latest.is_empty()
+    }
+
+    /// Notes so many executions with an outcome; whether it seems to be a new one, with the witness that is
+    /// asked for then.
+    pub(super) fn note(
+        &mut self,
+        outcome: &Outcome,
+        executions: u64,
+        witness: impl FnOnce() -> Witness,
+    ) -> bool {
+        let hash = self.latest.hasher().hash_one(outcome);
+        match self.latest.raw_entry_mut_v1().from_key_hashed_nocheck(hash, outcome) {
+            RawEntryMut::Occupied(mut known) => {
+                let known = &mut known.get_mut().executions;
+                *known = known.saturating_add(executions);
+                false
+            }
+            RawEntryMut::Vacant(slot) => {
+                slot.insert_hashed_nocheck(hash, outcome.clone(), Witness { executions, ..witness() });
+                true
+            }
+        }
+    }
+
+    /// Adds what was found later.
+    pub(super) fn append(&mut self, later: Outcomes) {
+        if later.is_empty() {
+            return;
+        }
+        if !self.latest.is_empty() {
+            self.earlier.push(std::mem::take(&mut self.latest));
+        }
+        self.earlier.extend(later.earlier);
+        self.latest = later.latest;
+    }
+
+    /// All of them, each once, in order; on several threads, if there are so many `parallel` is worth it.
+    pub(super) fn into_sorted(self, parallel: bool) -> Vec<(Outcome, Witness)> {
+        let is_one = self.earlier.is_empty();
+        let mut all: Vec<(Outcome, Witness)> =
+            self.earlier.into_iter().chain([self.latest]).flatten().collect();
+        // Those that are equal stay in search order.
+        match parallel {
+            true => all.par_sort_by(|(a, _), (b, _)| a.cmp(b)),
+            false => all.sort_by(|(a, _), (b, _)| a.cmp(b)),
+        }
+        if !is_one {
+            all.dedup_by(|(later, more), (first, witness)| {
+                let is_same = later == first;
+                if is_same {
+                    witness.executions = witness.executions.saturating_add(more.executions);
+                }
+                is_same
+            });
+        }
+        all
+    }
+}
