@@ -80,6 +80,25 @@ impl ClassSet {
 }
 
 impl StorageClass {
+    /// Whether invocations may communicate through memory of this class.
+    pub const fn is_shared(self) -> bool {
+        match self {
+            StorageClass::Uniform
+            | StorageClass::Workgroup
+            | StorageClass::CrossWorkgroup
+            | StorageClass::AtomicCounter
+            | StorageClass::Image
+            | StorageClass::StorageBuffer
+            | StorageClass::PhysicalStorageBuffer => true,
+            StorageClass::UniformConstant
+            | StorageClass::Input
+            | StorageClass::Output
+            | StorageClass::Private
+            | StorageClass::Function
+            | StorageClass::PushConstant => false,
+        }
+    }
+
     /// The semantics bit that applies to accesses of this class; empty where none does.
     pub const fn semantics_bit(self) -> ClassSet {
         match self {

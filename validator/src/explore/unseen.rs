@@ -10,8 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::search::Search;
 use super::state::State;
-use crate::event::StorageClass;
-use crate::ir::{AtomicKind, Bound, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program};
+use crate::ir::{AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program};
 use crate::model::graph::Unit;
 
 /// The instructions of a program that may write memory that invocations share.
@@ -49,59 +48,29 @@ impl Writers {
 
 /// What an instruction may write: a pointer with a number of bytes, or (`Some(None)`) what only its run tells.
 fn written(program: &Program, inst: &Inst) -> Option<Option<(Operand, u64)>> {
-    let is_own = |class: StorageClass| match class {
-        StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output => true,
-        StorageClass::UniformConstant
-        | StorageClass::Uniform
-        | StorageClass::Workgroup
-        | StorageClass::CrossWorkgroup
-        | StorageClass::PushConstant
-        | StorageClass::AtomicCounter
-        | StorageClass::Image
-        | StorageClass::StorageBuffer
-        | StorageClass::PhysicalStorageBuffer => false,
-    };
-    match &inst.op {
-        Op::Memory(MemoryOp::Store { pointer, class, shape, .. })
-        | Op::Memory(MemoryOp::Copy { target: pointer, target_class: class, target_shape: shape, .. }) => {
+    match inst.op.effect() {
+        Effect::Memory(
+            MemoryOp::Store { pointer, class, shape, .. }
+            | MemoryOp::Copy { target: pointer, target_class: class, target_shape: shape, .. },
+        ) => {
             let len = u64::from(program.shapes[shape.0 as usize].size);
-            (!is_own(*class)).then_some(Some((*pointer, len)))
+            class.is_shared().then_some(Some((*pointer, len)))
         }
-        Op::Atomic(op) => match op.kind {
-            AtomicKind::Load => None,
-            _ => Some(Some((op.pointer, u64::from(op.width / 8)))),
-        },
-        Op::Image(_) | Op::Cooperative(_) => Some(None),
-        Op::Memory(
+        Effect::Atomic(op) => {
+            (op.kind != AtomicKind::Load).then_some(Some((op.pointer, u64::from(op.width / 8))))
+        }
+        Effect::Image(_) | Effect::Cooperative(_) => Some(None),
+        Effect::Memory(
             MemoryOp::Variable { .. }
             | MemoryOp::Chain(_)
             | MemoryOp::Load { .. }
             | MemoryOp::ArrayLength { .. }
             | MemoryOp::Difference { .. },
         )
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Extended { .. }
-        | Op::Convert { .. }
-        | Op::BitField(_)
-        | Op::IntegerDot(_)
-        | Op::Glsl(_)
-        | Op::Encoded(_)
-        | Op::Matrix(_)
-        | Op::Composite(_)
-        | Op::Select { .. }
-        | Op::Copy { .. }
-        | Op::Undef { .. }
-        | Op::Any { .. }
-        | Op::All { .. }
-        | Op::Require { .. }
-        | Op::Assume { .. }
-        | Op::Control(_)
-        | Op::Barrier(_)
-        | Op::Subgroup(_)
-        | Op::Tensor(_)
-        | Op::Ray(_)
-        | Op::Nop => None,
+        | Effect::Control(_)
+        | Effect::Barrier(_)
+        | Effect::Subgroup(_)
+        | Effect::None => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which loops may read memory that invocations share.
 
+use super::effect::Effect;
 use super::{ControlOp, CooperativeOp, Function, FunctionId, LoopId, MemoryOp, Op};
-use crate::event::StorageClass;
 
 /// Sets [`Loop::communicates`](super::Loop::communicates) in all functions.
 pub fn mark_communicating_loops(functions: &mut [Function]) {
@@ -45,26 +45,23 @@ fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Op)> {
 }
 
 fn communicates(op: &Op, functions: &[bool]) -> bool {
-    match op {
-        Op::Atomic(_) => true,
-        Op::Image(op) => op.action.reads() && op.ty.storage,
-        Op::Memory(MemoryOp::Load { class, .. }) => is_shared(*class),
-        Op::Memory(MemoryOp::Copy { source_class, .. }) => is_shared(*source_class),
-        Op::Cooperative(CooperativeOp::Load { access, .. }) => is_shared(access.class),
-        Op::Control(ControlOp::Call { function: FunctionId(callee), .. }) => {
-            functions.get(*callee as usize).copied().unwrap_or(false)
-        }
-        Op::Cooperative(CooperativeOp::Each(each)) => {
-            functions.get(each.function.0 as usize).copied().unwrap_or(false)
-        }
-        Op::Memory(
+    let does = |function: FunctionId| functions.get(function.0 as usize).copied().unwrap_or(false);
+    match op.effect() {
+        Effect::Atomic(_) => true,
+        Effect::Image(op) => op.action.reads() && op.ty.storage,
+        Effect::Memory(MemoryOp::Load { class, .. }) => class.is_shared(),
+        Effect::Memory(MemoryOp::Copy { source_class, .. }) => source_class.is_shared(),
+        Effect::Cooperative(CooperativeOp::Load { access, .. }) => access.class.is_shared(),
+        Effect::Control(ControlOp::Call { function, .. }) => does(*function),
+        Effect::Cooperative(CooperativeOp::Each(each)) => does(each.function),
+        Effect::Memory(
             MemoryOp::Variable { .. }
             | MemoryOp::Chain(_)
             | MemoryOp::Store { .. }
             | MemoryOp::ArrayLength { .. }
             | MemoryOp::Difference { .. },
         )
-        | Op::Control(
+        | Effect::Control(
             ControlOp::Branch(_)
             | ControlOp::BranchConditional { .. }
             | ControlOp::Switch { .. }
@@ -75,25 +72,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
             | ControlOp::Demote
             | ControlOp::IsHelper { .. },
         )
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Extended { .. }
-        | Op::Convert { .. }
-        | Op::BitField(_)
-        | Op::IntegerDot(_)
-        | Op::Glsl(_)
-        | Op::Encoded(_)
-        | Op::Matrix(_)
-        | Op::Composite(_)
-        | Op::Select { .. }
-        | Op::Copy { .. }
-        | Op::Undef { .. }
-        | Op::Any { .. }
-        | Op::All { .. }
-        | Op::Barrier(_)
-        | Op::Subgroup(_)
-        | Op::Tensor(_)
-        | Op::Cooperative(
+        | Effect::Cooperative(
             CooperativeOp::Length { .. }
             | CooperativeOp::Extract { .. }
             | CooperativeOp::Insert { .. }
@@ -101,27 +80,8 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
             | CooperativeOp::Unclip { .. }
             | CooperativeOp::Store { .. },
         )
-        | Op::Ray(_)
-        | Op::Assume { .. }
-        | Op::Require { .. }
-        | Op::Nop => false,
-    }
-}
-
-fn is_shared(class: StorageClass) -> bool {
-    match class {
-        StorageClass::Uniform
-        | StorageClass::Workgroup
-        | StorageClass::CrossWorkgroup
-        | StorageClass::AtomicCounter
-        | StorageClass::Image
-        | StorageClass::StorageBuffer
-        | StorageClass::PhysicalStorageBuffer => true,
-        StorageClass::UniformConstant
-        | StorageClass::Input
-        | StorageClass::Output
-        | StorageClass::Private
-        | StorageClass::Function
-        | StorageClass::PushConstant => false,
+        | Effect::Barrier(_)
+        | Effect::Subgroup(_)
+        | Effect::None => false,
     }
 }

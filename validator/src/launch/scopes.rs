@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::Launch;
 use crate::event::{ClassSet, Scope, Semantics, StorageClass};
-use crate::ir::{BarrierOp, Decorations, MemoryModel, MemoryOp, MemoryOperands, Op, Program};
+use crate::ir::{BarrierOp, Decorations, Effect, MemoryModel, MemoryOp, MemoryOperands, Op, Program};
 
 /// What the survey of one module found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,46 +70,27 @@ struct Survey<'p> {
 
 impl Survey<'_> {
     fn instruction(&mut self, op: &Op) {
-        match op {
-            Op::Atomic(atomic) => {
+        match op.effect() {
+            Effect::Atomic(atomic) => {
                 self.mention(atomic.scope, between_workgroups(atomic.class), Kind::Atomic);
             }
-            Op::Barrier(BarrierOp::Memory { scope, semantics }) => self.fence(*scope, *semantics),
-            Op::Barrier(BarrierOp::Control { execution, memory, semantics }) => {
+            Effect::Barrier(BarrierOp::Memory { scope, semantics }) => self.fence(*scope, *semantics),
+            Effect::Barrier(BarrierOp::Control { execution, memory, semantics }) => {
                 self.mention(*execution, true, Kind::Execution);
                 self.fence(*memory, *semantics);
             }
-            Op::Subgroup(op) => self.mention(op.scope(), true, Kind::Execution),
-            Op::Cooperative(op) => {
+            Effect::Subgroup(op) => self.mention(op.scope(), true, Kind::Execution),
+            Effect::Cooperative(op) => {
                 self.mention(op.scope(), true, Kind::Execution);
                 if let Some(access) = op.access() {
                     self.access(access.class, &access.operands);
                 }
             }
-            Op::Memory(memory) => self.memory(memory),
-            Op::Image(image) => self.access(StorageClass::Image, &image.operands.memory),
-            Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Extended { .. }
-            | Op::Convert { .. }
-            | Op::BitField(_)
-            | Op::IntegerDot(_)
-            | Op::Glsl(_)
-            | Op::Encoded(_)
-            | Op::Matrix(_)
-            | Op::Composite(_)
-            | Op::Select { .. }
-            | Op::Copy { .. }
-            | Op::Undef { .. }
-            | Op::Any { .. }
-            | Op::All { .. }
-            | Op::Control(_)
-            | Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_))
-            | Op::Ray(_)
-            | Op::Tensor(_)
-            | Op::Assume { .. }
-            | Op::Require { .. }
-            | Op::Nop => {}
+            Effect::Memory(memory) => self.memory(memory),
+            Effect::Image(image) => self.access(StorageClass::Image, &image.operands.memory),
+            Effect::Control(_)
+            | Effect::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_))
+            | Effect::None => {}
         }
     }
 
