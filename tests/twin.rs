@@ -278,6 +278,33 @@ fn the_engines_agree_on_mixed_sizes() {
     }
 }
 
+/// Pairs of threads with words of their own, which the engine explores apart: but for what is guarded, so that some meet in
+/// a few executions alone.
+#[test]
+fn the_engines_agree_on_pairs_of_threads() {
+    let strategy = generate::programs();
+    let (mut compared, mut apart) = (0, 0);
+    for seed in 1..=900 {
+        let program = strategy.new_tree(&mut runner(seed)).expect("the strategy rejects nothing").current();
+        if program.shape.threads() != 4 {
+            continue;
+        }
+        let program = program.in_pairs();
+        match check(&program, Variant::NEWEST, ORDINARY, seed % 8 == 3) {
+            Ok(Checked::Compared(found)) => {
+                compared += 1;
+                let how = How { races: Races::Keep, shortcuts: true, jobs: 1, early: false };
+                let answer = engine::answer(&program, Variant::NEWEST, how).unwrap();
+                apart += usize::from(answer.explored < found.executions);
+            }
+            Ok(Checked::TooLarge | Checked::TooSlow) => {}
+            Err(why) => panic!("seed {seed}: {why}\n{}", render::render(&program)),
+        }
+    }
+    println!("{compared} compared, {apart} apart");
+    assert!(compared > 150 && apart * 8 > compared, "{apart} of {compared}");
+}
+
 /// Where only barriers of workgroups synchronise, races are found in one interleaving.
 #[test]
 fn the_engines_agree_on_races_of_plain_accesses() {

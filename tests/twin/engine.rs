@@ -38,6 +38,7 @@ pub struct How {
 pub struct Answer {
     pub outcomes: BTreeSet<Outcome>,
     pub executions: usize,
+    pub explored: usize,
     pub racy: bool,
 }
 
@@ -129,7 +130,8 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
             other => return Err(format!("undefined behaviour {other:?}: {}", undefined.detail)),
         }
     }
-    Ok(Answer { outcomes, executions: found.executions as usize, racy })
+    let (executions, explored) = (found.executions as usize, found.explored as usize);
+    Ok(Answer { outcomes, executions, explored, racy })
 }
 
 fn check_complete(found: &Behaviours) -> Result<(), String> {

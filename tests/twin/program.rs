@@ -205,6 +205,27 @@ impl Program {
         program
     }
 
+    /// The same where each pair of threads has half of the buffer to itself, but for guarded steps.
+    pub fn in_pairs(&self) -> Program {
+        let mut program = self.clone();
+        for phase in &mut program.phases {
+            for (thread, steps) in phase.threads.iter_mut().enumerate() {
+                for step in steps.iter_mut().filter(|step| step.guard.is_none()) {
+                    if let Instruction::Load { place, .. }
+                    | Instruction::Store { place, .. }
+                    | Instruction::Atomic { place, .. } = &mut step.instruction
+                    {
+                        if place.space != Space::Workgroup {
+                            let own = thread / 2 * 2;
+                            place.word = own + if place.words == 2 { 0 } else { place.word % 2 };
+                        }
+                    }
+                }
+            }
+        }
+        program
+    }
+
     /// The steps of a thread, in order.
     pub fn thread(&self, thread: usize) -> impl Iterator<Item = &Step> {
         self.phases.iter().flat_map(move |phase| &phase.threads[thread])

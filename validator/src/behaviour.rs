@@ -1,7 +1,13 @@
 //! Behaviours of a module on one launch and input (DESIGN section 1), as the explorer finds them
 //! and the comparison and the reports use them.
 
+mod product;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub use product::{Part, Product};
 
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::{Inexact, Line};
@@ -66,6 +72,8 @@ impl From<Fault> for Undefined {
 pub struct Behaviours {
     /// Outcomes, sorted, each with a witness (see [`Witness`]).
     pub outcomes: Vec<(Outcome, Witness)>,
+    /// Where there are very many outcomes, what they are made of; none of them is in `outcomes` then.
+    pub product: Option<Arc<Product>>,
     /// Undefined behaviours, sorted and distinct, each with a witness.
     pub undefined: Vec<(Undefined, Witness)>,
     /// Distinct consistent classes of (reads-from, final values).
@@ -95,6 +103,46 @@ pub struct Behaviours {
     pub inexact: BTreeSet<Inexact>,
     /// Whether a read speculated: then what the other module of a pair produces counts, too.
     pub speculates: bool,
+}
+
+impl Behaviours {
+    /// How many outcomes there are, or the most that a number can say.
+    pub fn count(&self) -> u64 {
+        self.product.as_ref().map_or(self.outcomes.len() as u64, |product| product.count())
+    }
+
+    /// The first outcomes, sorted.
+    pub fn first(&self, count: usize) -> Vec<Outcome> {
+        match &self.product {
+            Some(product) => product.first(count),
+            None => self.outcomes.iter().take(count).map(|(outcome, _)| outcome.clone()).collect(),
+        }
+    }
+
+    /// Multiplies the outcomes out, where they are kept as what they are made of: as many as there are until so many
+    /// bytes, that time, or the first that `target` names.
+    pub fn multiply_out(
+        &mut self,
+        max_memory: u64,
+        deadline: Option<Instant>,
+        target: &dyn Fn(&Outcome) -> bool,
+    ) {
+        let Some(product) = self.product.take() else { return };
+        let mut bytes = 0_u64;
+        let outcomes = product.multiply_out(|outcome, more| {
+            self.ends_at_target = more > 0 && target(outcome);
+            bytes = bytes.saturating_add(more);
+            if bytes >= max_memory {
+                self.stopped = Some("--max-memory".to_owned());
+            } else if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.stopped = Some("--timeout".to_owned());
+            }
+            self.stopped.is_none() && !self.ends_at_target
+        });
+        self.complete &= self.stopped.is_none() && !self.ends_at_target;
+        self.outcomes = outcomes.into_iter().collect();
+        self.outcomes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    }
 }
 
 /// Values that writes produced, by object key and byte offset: what load buffering may speculate.

@@ -36,6 +36,8 @@ pub enum Execution {
         ends: Arc<Ends>,
         index: u64,
     },
+    /// One of each of several groups of invocations that do not communicate.
+    Together(Vec<Arc<Execution>>),
 }
 
 /// Executions that begin alike, and in which some invocations then end independently of each other.
@@ -49,6 +51,49 @@ pub struct Ends {
 impl Default for Execution {
     fn default() -> Self {
         Execution::Whole(Graph::default())
+    }
+}
+
+impl Execution {
+    /// Its graph.
+    fn graph(&self) -> Cow<'_, Graph> {
+        match self {
+            Execution::Whole(graph) => Cow::Borrowed(graph),
+            Execution::Apart { ends, index } => Cow::Owned(ends.graph(*index)),
+            Execution::Together(groups) => {
+                let mut whole = Graph::default();
+                groups.iter().for_each(|group| whole.append(&group.graph()));
+                Cow::Owned(whole)
+            }
+        }
+    }
+
+    fn relocate(
+        &mut self,
+        known: &mut FxHashMap<*const Ends, [Arc<Ends>; 2]>,
+        groups: &mut FxHashMap<*const Execution, [Arc<Execution>; 2]>,
+        line: &impl Fn(Line) -> Line,
+    ) {
+        match self {
+            Execution::Whole(graph) => set_lines(graph.events.iter_mut(), line),
+            Execution::Apart { ends, .. } => {
+                let new = || [ends.clone(), Arc::new(ends.with_lines(line))];
+                let [_, new] = known.entry(Arc::as_ptr(ends)).or_insert_with(new);
+                *ends = new.clone();
+            }
+            Execution::Together(parts) => {
+                for part in parts {
+                    if !groups.contains_key(&Arc::as_ptr(part)) {
+                        let mut own = Execution::clone(part);
+                        own.relocate(known, groups, line);
+                        groups.insert(Arc::as_ptr(part), [part.clone(), Arc::new(own)]);
+                    }
+                    if let Some([_, new]) = groups.get(&Arc::as_ptr(part)) {
+                        *part = new.clone();
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -85,15 +130,9 @@ fn set_lines<'a>(events: impl Iterator<Item = &'a mut Arc<Event>>, line: &impl F
 pub(crate) fn relocate<'a>(witnesses: impl Iterator<Item = &'a mut Witness>, line: impl Fn(Line) -> Line) {
     // With those before, so that no other ones come to lie where they are.
     let mut known: FxHashMap<*const Ends, [Arc<Ends>; 2]> = FxHashMap::default();
+    let mut groups = FxHashMap::default();
     for witness in witnesses {
-        match &mut witness.execution {
-            Execution::Whole(graph) => set_lines(graph.events.iter_mut(), &line),
-            Execution::Apart { ends, .. } => {
-                let new = || [ends.clone(), Arc::new(ends.with_lines(&line))];
-                let [_, new] = known.entry(Arc::as_ptr(ends)).or_insert_with(new);
-                *ends = new.clone();
-            }
-        }
+        witness.execution.relocate(&mut known, &mut groups, &line);
     }
 }
 
@@ -117,10 +156,7 @@ pub struct WitnessEvent {
 impl Witness {
     /// The graph of the execution.
     pub fn graph(&self) -> Cow<'_, Graph> {
-        match &self.execution {
-            Execution::Whole(graph) => Cow::Borrowed(graph),
-            Execution::Apart { ends, index } => Cow::Owned(ends.graph(*index)),
-        }
+        self.execution.graph()
     }
 
     /// The events of the graph, in its order, with what they read and who synchronizes with them.

@@ -84,6 +84,8 @@ pub struct Bounds {
     pub max_executions: u64,
     /// Bytes.
     pub max_memory: u64,
+    /// Outcomes up to which those of independent groups of invocations are multiplied out before they are compared.
+    pub multiply_out: u64,
     /// For the whole check.
     pub timeout: Option<Duration>,
     /// Threads; 0 for as many as there are cores.
@@ -91,6 +93,9 @@ pub struct Bounds {
     /// Every judgement is held against the declared relations.
     pub verify_engine: bool,
 }
+
+/// So many outcomes cost less than anything else.
+const LISTED: u64 = 1 << 12;
 
 impl Default for Bounds {
     fn default() -> Self {
@@ -100,6 +105,7 @@ impl Default for Bounds {
             max_instructions: settings.max_instructions,
             max_executions: settings.max_executions,
             max_memory: settings.max_memory,
+            multiply_out: LISTED,
             timeout: settings.timeout,
             jobs: settings.jobs,
             verify_engine: settings.verify_engine,

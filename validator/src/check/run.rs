@@ -9,7 +9,9 @@ use super::result::{Explored, Role, Run};
 use super::searches::{covers, Known, Searches};
 use super::watch::Watch;
 use crate::behaviour::{Outcome, Produced};
-use crate::compare::{refines, Allowed, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON};
+use crate::compare::{
+    are_comparable, refines, Allowed, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON,
+};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::explain::{self, New};
@@ -88,6 +90,7 @@ impl Runner<'_> {
         }
         let mut after = self.explore_after(pair, &before);
         self.speculate_to_fixed_point(pair, &mut before, &mut after);
+        self.multiply_out(&mut before, &mut after);
         let comparison = self.compare(pair, &before, &after, false);
         let why = self.explanation(pair, &comparison, &after);
         let reverse = self.options.both_ways.then(|| self.compare(pair, &before, &after, true));
@@ -173,11 +176,31 @@ impl Runner<'_> {
         }
     }
 
+    /// Multiplies outcomes out that cannot be compared as they are; those of after up to the first that decides.
+    fn multiply_out(&self, before: &mut Explored, after: &mut Explored) {
+        if are_comparable(before.side(), after.side(), &self.compare_options()) {
+            return;
+        }
+        let max_memory = self.options.bounds.max_memory;
+        if before.behaviours.product.is_some() {
+            Arc::make_mut(&mut before.behaviours).multiply_out(max_memory, self.deadline, &|_| false);
+        }
+        if after.behaviours.product.is_some() {
+            let dispatch = after.dispatch.clone();
+            let decides = self.first_decides(before);
+            let allowed = Allowed::new(before.side(), &dispatch);
+            let is_new = |outcome: &Outcome| decides && allowed.forbids(outcome).is_some();
+            Arc::make_mut(&mut after.behaviours).multiply_out(max_memory, self.deadline, &is_new);
+        }
+    }
+
     fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
         let behaviours = &after.behaviours;
-        let (witness, new) = match comparison.violation.as_ref()?.subject {
-            Subject::Outcome(index) => {
-                let (outcome, witness) = behaviours.outcomes.get(index)?;
+        let subject = comparison.violation.as_ref()?.subject;
+        let guilty = subject.outcome(behaviours);
+        let (witness, new) = match subject {
+            Subject::Outcome(_) | Subject::Part(..) => {
+                let (outcome, witness) = guilty.as_deref()?;
                 (witness, New::Outcome(outcome))
             }
             Subject::Undefined(index) => {
@@ -193,7 +216,8 @@ impl Runner<'_> {
     /// Explores after, up to the first behaviour that before does not have where that decides.
     fn explore_after(&mut self, pair: &Pair<'_>, before: &Explored) -> Explored {
         let speculate = &before.behaviours.produced;
-        if !self.first_decides(before) {
+        // What is not multiplied out is compared part by part.
+        if !self.first_decides(before) || before.behaviours.product.is_some() {
             return self.explore(pair, Role::After, speculate, None);
         }
         let allowed = Allowed::new(before.side(), &pair.after_dispatch);
@@ -242,6 +266,7 @@ impl Runner<'_> {
             suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
             stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
             speculate: speculate.clone(),
+            multiply_out: self.options.bounds.multiply_out,
             ..self.settings()
         };
         let explored =

@@ -139,6 +139,7 @@ impl Search {
 fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
     let Behaviours {
         outcomes,
+        product,
         removable_hang,
         inexact,
         // There are none among what is kept.
@@ -155,7 +156,9 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
         produced: _,
         speculates: _,
     } = behaviours;
-    witness::relocate(outcomes.iter_mut().map(|(_, witness)| witness), line);
+    let parts = product.iter_mut().flat_map(|product| &mut Arc::make_mut(product).parts);
+    let outcomes = outcomes.iter_mut().chain(parts.flat_map(|part| &mut part.outcomes));
+    witness::relocate(outcomes.map(|(_, witness)| witness), line);
     *removable_hang = removable_hang.map(line);
     *inexact = inexact.iter().map(|place| Inexact { line: line(place.line), ..*place }).collect();
 }
@@ -196,6 +199,8 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         foreseen,
         remark,
         axioms,
+        groups,
+        multiply_out,
         verify_engine,
         // How an undefined behaviour is found, and what follows, where there is one.
         stop_at_undefined: _,
@@ -217,6 +222,8 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         && remark.is_none()
         && wanted.remark.is_none()
         && *axioms == wanted.axioms
+        && *groups == wanted.groups
+        && *multiply_out == wanted.multiply_out
         && *verify_engine == wanted.verify_engine
         && speculates_the_same(speculate, &wanted.speculate, found)
 }

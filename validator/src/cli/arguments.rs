@@ -226,6 +226,7 @@ impl BoundArguments {
             timeout: self.timeout,
             jobs: self.jobs.unwrap_or(0),
             verify_engine: self.verify_engine,
+            ..Bounds::default()
         })
     }
 }

@@ -5,10 +5,12 @@
 //! then inconclusive.
 
 mod matching;
+mod parts;
 mod refinement;
 mod trace;
 mod verdict;
 
 pub use matching::{Difference, ObjectMatch};
+pub use parts::are_comparable;
 pub use refinement::{refines, Allowed, CompareOptions, Comparison, Side, Subject, Violation, FLOAT_REASON};
 pub use verdict::{Verdict, ViolationKind};

@@ -5,12 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
 use super::matching::{Difference, ObjectMatch};
+use super::parts::{self, are_comparable};
 use super::trace::Automaton;
 use super::{Verdict, ViolationKind};
 use crate::behaviour::{Behaviours, End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::ir::{Inexact, Line};
+use crate::witness::Witness;
 
 /// A module's behaviours on one launch and input, with the dispatch that they are told in.
 #[derive(Clone, Copy)]
@@ -68,6 +70,8 @@ pub enum Subject {
     Undefined(usize),
     /// An index into `Behaviours::outcomes`.
     Outcome(usize),
+    /// A part of `Behaviours::product`, and an index into its outcomes: whatever the other parts come to.
+    Part(usize, usize),
 }
 
 /// Decides whether after refines before.
@@ -90,6 +94,12 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         for reason in &side.behaviours.undecided {
             comparison.reasons.push(format!("{}: {reason}", side.name));
         }
+    }
+    if !are_comparable(before, after, options) {
+        let reason = "outcomes were not multiplied out before they were compared (a bug of spirv-tv)";
+        comparison.reasons.push(reason.to_owned());
+        comparison.verdict = Verdict::Inconclusive;
+        return comparison;
     }
     comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
     if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
@@ -118,9 +128,9 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
                 Verdict::Inconclusive
             }
         };
-    } else if after.behaviours.outcomes.is_empty() && after.behaviours.undefined.is_empty() {
+    } else if after.behaviours.count() == 0 && after.behaviours.undefined.is_empty() {
         // Every module behaves somehow: where all of it was cut, nothing follows.
-        comparison.out_of_bounds = before.behaviours.outcomes.is_empty();
+        comparison.out_of_bounds = before.behaviours.count() == 0;
         let option = cut(after).unwrap_or_else(|| "the bounds".to_owned());
         comparison.reasons.push(format!("{} has no behaviour within the bounds: raise {option}", after.name));
         comparison.verdict = Verdict::Inconclusive;
@@ -245,6 +255,9 @@ fn first_violation(
             return found;
         }
     }
+    if after.behaviours.product.is_some() {
+        return parts::first_violation(before, after);
+    }
     let allowed = Allowed::new(before, after.dispatch);
     for (index, (outcome, _)) in after.behaviours.outcomes.iter().enumerate() {
         let Some((kind, difference)) = allowed.forbids(outcome) else { continue };
@@ -259,18 +272,25 @@ fn first_violation(
 /// The outcomes that before allows after.
 pub struct Allowed<'a> {
     matched: ObjectMatch<'a>,
-    before: &'a Behaviours,
-    /// Those of before, where both modules have the same objects.
+    outcomes: &'a [(Outcome, Witness)],
+    /// The same, where both modules have the same objects.
     same: HashSet<&'a Outcome>,
 }
 
 impl<'a> Allowed<'a> {
     /// What `before` allows a module with this dispatch.
     pub fn new(before: Side<'a>, after: &'a Dispatch) -> Self {
+        Allowed::of(before, after, &before.behaviours.outcomes)
+    }
+
+    /// The same if before had these outcomes.
+    pub(super) fn of(before: Side<'a>, after: &'a Dispatch, outcomes: &'a [(Outcome, Witness)]) -> Self {
         let matched = ObjectMatch::new(before.dispatch, after);
-        let outcomes = before.behaviours.outcomes.iter().map(|(outcome, _)| outcome);
-        let same = if matched.is_identity() { outcomes.collect() } else { HashSet::new() };
-        Allowed { matched, before: before.behaviours, same }
+        let same = match matched.is_identity() {
+            true => outcomes.iter().map(|(outcome, _)| outcome).collect(),
+            false => HashSet::new(),
+        };
+        Allowed { matched, outcomes, same }
     }
 
     /// Why an outcome of after is not allowed; `None` where it is.
@@ -279,20 +299,20 @@ impl<'a> Allowed<'a> {
         if self.same.contains(outcome) {
             return None;
         }
-        forbidden(&self.matched, self.before, outcome)
+        forbidden(&self.matched, self.outcomes, outcome)
     }
 }
 
 /// Why before does not allow an outcome; `None` where it does.
 fn forbidden(
     matched: &ObjectMatch<'_>,
-    before: &Behaviours,
+    before: &[(Outcome, Witness)],
     outcome: &Outcome,
 ) -> Option<(ViolationKind, Option<Difference>)> {
     let mut allowed = Automaton::default();
     let mut any = false;
     let mut closest: Option<Difference> = None;
-    for (candidate, _) in &before.outcomes {
+    for (candidate, _) in before {
         if candidate.end != outcome.end {
             continue;
         }
@@ -327,7 +347,6 @@ mod tests {
     use super::*;
     use crate::behaviour::VolatileAccess;
     use crate::value::Byte;
-    use crate::witness::Witness;
 
     fn bytes(values: &[u8]) -> Vec<Byte> {
         values.iter().copied().map(Byte::Known).collect()

@@ -42,6 +42,8 @@ pub(super) struct Budget<'a> {
     started: Instant,
     executions: AtomicU64,
     bytes: AtomicU64,
+    /// Instructions of the longest path since somebody asked.
+    longest: AtomicU64,
     /// 0 while running, else which budget ended.
     ended: AtomicU8,
 }
@@ -61,6 +63,7 @@ impl<'a> Budget<'a> {
             started: Instant::now(),
             executions: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            longest: AtomicU64::new(0),
             ended: AtomicU8::new(0),
         }
     }
@@ -105,15 +108,29 @@ impl<'a> Budget<'a> {
         }
     }
 
+    /// Counts bytes that are stored; true if the search must end.
+    pub(super) fn store(&self, bytes: u64) -> bool {
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
+            self.end(3);
+        }
+        self.step()
+    }
+
     /// Counts what large searches cost beside complete executions, as executions: many events to judge, and
     /// the instructions of a path that ends. True if the search must end.
     pub(super) fn charge(&self, events: usize, instructions: u64) -> bool {
+        self.longest.fetch_max(instructions, Ordering::Relaxed);
         let cost = (events as u64 / JUDGED_FREELY).saturating_pow(3) + instructions / EXECUTED_FREELY;
         let spent = if cost > 0 { self.executions.fetch_add(cost, Ordering::Relaxed) + cost } else { 0 };
         if spent >= self.settings.max_executions {
             self.end(1);
         }
         self.ended.load(Ordering::Relaxed) != 0
+    }
+
+    /// Instructions of the longest path since the last call.
+    pub(super) fn take_longest(&self) -> u64 {
+        self.longest.swap(0, Ordering::Relaxed)
     }
 
     fn end(&self, reason: u8) {

@@ -212,7 +212,8 @@ impl Search<'_> {
         let mut bytes = 0;
         if found.outcomes.note(outcome, 1, || self.witness(execution(), synchronizes_with)) {
             bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-            if self.context.target.is_some_and(|target| target(outcome)) {
+            // One of a group is none of the whole.
+            if self.context.target.filter(|_| !self.in_group).is_some_and(|target| target(outcome)) {
                 found.stop = true;
                 found.at_target = true;
             }

@@ -22,6 +22,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::groups::Touched;
 use super::Settings;
 use crate::behaviour::{Produced, VolatileAccess};
 use crate::dispatch::Dispatch;
@@ -106,6 +107,12 @@ pub(super) struct Discoveries {
     pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// What the invocations touched, where they are explored apart from others.
+    pub(super) touched: Touched,
+    /// Words that reads waited for where a cycle of load buffering was closed.
+    pub(super) closed: BTreeSet<UnitKey>,
+    /// On a scout's path: words that are events, with who accesses them.
+    pub(super) meets: BTreeSet<(UnitKey, u32)>,
     /// Units whose writers or values would have been asked for.
     pub(super) wanted_writers: BTreeSet<UnitKey>,
     pub(super) wanted_values: BTreeSet<UnitKey>,
@@ -120,6 +127,9 @@ impl Discoveries {
         self.spin_reads.extend(other.spin_reads);
         self.wanted_writers.extend(other.wanted_writers);
         self.wanted_values.extend(other.wanted_values);
+        self.touched.merge(other.touched);
+        self.closed.extend(other.closed);
+        self.meets.extend(other.meets);
         merge_sets(&mut self.writers, other.writers);
         merge_sets(&mut self.manners, other.manners);
         merge_sets(&mut self.produced, other.produced);

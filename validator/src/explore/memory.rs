@@ -9,6 +9,7 @@ use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
+use super::groups::Contact;
 use super::knowledge::{Discoveries, Knowledge, Suspect, Word};
 use super::phases::{Phase, Update, Use, WordUse};
 use super::suspects::Notes;
@@ -254,7 +255,7 @@ fn for_each_unshared(
 const WORD: u32 = 4;
 
 /// The words that an access touches, by their first bytes.
-fn words_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
+pub(super) fn words_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
     grains_of(access, WORD)
 }
 
@@ -333,6 +334,8 @@ pub(super) struct View<'a> {
     pub(super) agent: u32,
     /// Commuting updates may stay unordered.
     pub(super) updates_commute: bool,
+    /// The invocations are explored apart from others: what they touch is noted.
+    pub(super) in_group: bool,
     pub(super) notes: Option<Notes<'a>>,
     /// What was undefined about an access.
     pub(super) fault: Option<Fault>,
@@ -384,6 +387,9 @@ impl SharedMemory for View<'_> {
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, false));
         let by = self.accessor(atomicity);
         self.contents.read(access, object.memory, by, self.found, out);
+        if self.in_group {
+            self.found.touched.note(object.memory, access, Contact::Read);
+        }
         if let Some(notes) = &mut self.notes {
             notes.add(self.agent, access, object, Kind::Read, out);
         }
@@ -399,6 +405,9 @@ impl SharedMemory for View<'_> {
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, true));
         let by = self.accessor(atomicity);
         let changed = self.contents.write(access, object.memory, by, self.found, bytes);
+        if self.in_group {
+            self.found.touched.note(object.memory, access, Contact::Written);
+        }
         if let Some(notes) = &mut self.notes {
             notes.add(self.agent, access, object, Kind::Write, bytes);
         }

@@ -20,12 +20,14 @@ mod budget;
 mod complete;
 mod cycles;
 pub(crate) mod events;
+mod groups;
 mod judging;
 mod knowledge;
 mod memory;
 mod outcomes;
 mod pending;
 mod phases;
+mod product;
 mod reach;
 mod resolve;
 mod search;
@@ -105,6 +107,10 @@ pub struct Settings {
     /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
     /// the memory that invocations share.
     pub axioms: bool,
+    /// Explore groups of invocations that do not communicate apart. Without it, and without shortcuts, all together.
+    pub groups: bool,
+    /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`]).
+    pub multiply_out: u64,
     /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
     pub verify_engine: bool,
     pub progress: Arc<Progress>,
@@ -129,6 +135,8 @@ impl Default for Settings {
             foreseen: Foreseen::default(),
             remark: None,
             axioms: true,
+            groups: true,
+            multiply_out: u64::MAX,
             verify_engine: false,
             progress: Arc::default(),
         }
@@ -157,26 +165,36 @@ pub fn explore_until(
     let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
     let mut rounds = 0;
     let mut scouts = true;
-    let (found, stopped, settled) = loop {
-        let found = match scouts {
-            true => search::Search::scout(&context, &knowledge).run(),
-            false => search::Search::new(&context, &knowledge).run(),
+    let mut groups = None;
+    let (mut found, mut stopped, settled) = loop {
+        let found = match (scouts, &groups) {
+            (true, _) => search::Search::scout(&context, &knowledge).run(),
+            (false, Some(groups)) => groups::Groups::run(groups, &context, &knowledge),
+            (false, None) => search::Search::new(&context, &knowledge).run(),
         };
         let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
         if let Some(race) = race {
             break (race, stopped, true);
         }
-        let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES);
+        let united = groups::learn(&mut groups, &context, &found);
+        let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES) && !united;
         rounds += 1;
         if scouts && found.cut && stopped.is_none() {
             // Once its path teaches nothing more, all the others.
             scouts = !settled && rounds < MAX_SCOUTS;
+            if !scouts {
+                groups = groups::Groups::of_scout(&context, &found);
+            }
         } else if settled || stopped.is_some() || rounds == MAX_ROUNDS {
             break (found, stopped, settled);
         }
         context.budget.start_round();
     };
+    if !found.factors.is_empty() {
+        found.put_together(&context);
+        stopped = stopped.or(context.budget.stopped());
+    }
     let mut behaviours = found.into_behaviours(&context, &knowledge);
     behaviours.stopped = stopped.map(str::to_owned);
     if !settled && stopped.is_none() {
@@ -186,7 +204,7 @@ pub fn explore_until(
         && behaviours.bounded.is_none()
         && behaviours.undecided.is_empty()
         && !behaviours.ends_at_target;
-    let is_empty = behaviours.outcomes.is_empty() && behaviours.undefined.is_empty();
+    let is_empty = behaviours.count() == 0 && behaviours.undefined.is_empty();
     if behaviours.complete && is_empty && !context.may_discard() {
         // Every program has an execution: nothing may be concluded from a search that lost them.
         behaviours.undecided.push("the search found no execution (a bug of spirv-tv)".to_owned());

@@ -20,6 +20,12 @@ pub(super) struct Outcomes {
     latest: Map,
 }
 
+impl From<Map> for Outcomes {
+    fn from(outcomes: Map) -> Self {
+        Outcomes { earlier: Vec::new(), latest: outcomes }
+    }
+}
+
 impl Outcomes {
     pub(super) fn is_empty(&self) -> bool {
         self.earlier.is_empty() && self.latest.is_empty()

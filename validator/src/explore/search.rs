@@ -12,6 +12,7 @@ use super::events;
 use super::knowledge::{Discoveries, Knowledge};
 use super::memory::{volatile_access, View};
 use super::outcomes::Outcomes;
+use super::product::Factor;
 use super::reach::Reach;
 use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
@@ -19,7 +20,7 @@ use super::suspects::Notes;
 use super::tangles::{self, Gathered, InstanceOrder, Released};
 use super::unseen::Writers;
 use super::{witness, Settings};
-use crate::behaviour::{Behaviours, Outcome, Undefined};
+use crate::behaviour::{Behaviours, Outcome, Product, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Order, Scope, UndefinedKind, Wait};
 use crate::interp::Stop;
@@ -133,6 +134,9 @@ pub(super) struct Found {
     pub(super) removable_hang: Option<Line>,
     pub(super) inexact: BTreeSet<Inexact>,
     pub(super) discoveries: Discoveries,
+    /// What groups of invocations found that were explored apart, and that put together.
+    pub(super) factors: Vec<Factor>,
+    pub(super) product: Option<Arc<Product>>,
     /// Nothing after this in search order counts.
     pub(super) stop: bool,
     /// It is an outcome that the search was to find.
@@ -177,6 +181,7 @@ impl Found {
         Behaviours {
             outcomes,
             undefined: self.undefined.into_iter().collect(),
+            product: self.product,
             executions: self.executions,
             explored: self.explored,
             blocked: self.blocked,
@@ -208,23 +213,35 @@ pub(super) struct Search<'a> {
     pub(super) knowledge: &'a Knowledge,
     /// Follow the first of all branches only, for what can be learned there.
     pub(super) scouts: bool,
+    /// These invocations are not all that there are.
+    pub(super) in_group: bool,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: false }
+        Search { context, knowledge, scouts: false, in_group: false }
     }
 
     /// A search of one path.
     pub(super) fn scout(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: true }
+        Search { context, knowledge, scouts: true, in_group: false }
+    }
+
+    /// A search of a group of invocations, apart from the others.
+    pub(super) fn of_group(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
+        Search { context, knowledge, scouts: false, in_group: true }
     }
 
     pub(super) fn run(&self) -> Found {
         let Context { program, dispatch, settings, .. } = self.context;
+        self.run_from(State::new(program, dispatch, settings), 1.0)
+    }
+
+    /// Explores what follows from a first state, which makes out `share` of the whole.
+    pub(super) fn run_from(&self, first: State, share: f64) -> Found {
         let mut found = Found::default();
-        found.inexact.extend(program.modes.floats.always_inexact);
-        self.explore(State::new(program, dispatch, settings), 1.0, FIRST_ALONE, None, &mut found);
+        found.inexact.extend(self.context.program.modes.floats.always_inexact);
+        self.explore(first, share, FIRST_ALONE, None, &mut found);
         found
     }
 
@@ -348,6 +365,7 @@ impl<'a> Search<'a> {
             phases: &state.phases,
             agent: index as u32,
             updates_commute: !self.knowledge.has_units() || !self.context.has_fences,
+            in_group: self.in_group,
             notes: self.knowledge.suspect.map(|suspect| Notes { suspect, graph: &mut state.graph }),
             fault: None,
         };
@@ -357,6 +375,9 @@ impl<'a> Search<'a> {
         found.inexact.append(&mut invocation.take_inexact());
         if let Some(fault) = view.fault {
             stop = Stop::Fault(fault);
+        }
+        if self.in_group || self.scouts {
+            self.note_contact(index, &stop, found);
         }
         state.dirty |= known != (found.discoveries.shared.len(), found.discoveries.split.len());
         stop

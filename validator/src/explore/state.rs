@@ -65,6 +65,18 @@ impl Threads {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Thread> + Clone {
         self.0.iter().map(Arc::as_ref)
     }
+
+    /// Ends all but these, which are ascending.
+    fn keep(&mut self, members: &[usize]) {
+        let Some(first) = self.0.first() else { return };
+        let idle = Arc::new(Thread { status: Status::Finished, ..Thread::clone(first) });
+        let mut members = members.iter().peekable();
+        for (index, thread) in self.0.iter_mut().enumerate() {
+            if members.next_if_eq(&&index).is_none() {
+                *thread = idle.clone();
+            }
+        }
+    }
 }
 
 impl Index<usize> for Threads {
@@ -222,6 +234,13 @@ impl State {
             together: self.together,
             dirty: self.dirty,
         }
+    }
+
+    /// The same state where these invocations, ascending, are alone.
+    pub(super) fn only(&self, members: &[usize]) -> State {
+        let mut state = self.clone();
+        state.threads.keep(members);
+        state
     }
 
     /// The same state with memory of its own: threads that count references to the same memory slow each other

@@ -8,8 +8,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::knowledge::UnitKey;
 use super::search::Search;
 use super::state::State;
+use crate::dispatch::Dispatch;
 use crate::ir::{AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program};
 use crate::model::graph::Unit;
 
@@ -43,6 +45,25 @@ impl Writers {
             }
         }
         Writers(writers)
+    }
+
+    /// Whether the program leaves open that an invocation writes this word.
+    pub(super) fn may_write(&self, dispatch: &Dispatch, invocation: usize, (memory, word): UnitKey) -> bool {
+        let bytes = u64::from(word)..u64::from(word) + 4;
+        self.0.iter().any(|writer| writer.may_touch(dispatch, invocation, memory, bytes.clone()))
+    }
+}
+
+impl Writer {
+    fn may_touch(&self, dispatch: &Dispatch, invocation: usize, memory: u32, bytes: Range<u64>) -> bool {
+        let Some(place) = &self.place else { return true };
+        let workgroup = dispatch.places[invocation].workgroup as usize;
+        let object = dispatch.object_of[place.variable as usize][workgroup];
+        let Some(object) = object.and_then(|object| dispatch.objects.get(object as usize)) else {
+            return false;
+        };
+        let overlaps = place.bytes.start < bytes.end && bytes.start < place.bytes.end;
+        object.memory == memory && (object.view.is_some() || overlaps)
     }
 }
 
@@ -133,16 +154,8 @@ impl Search<'_> {
     }
 
     fn may_touch(&self, writer: &Writer, index: usize, unit: Unit) -> bool {
-        let dispatch = self.context.dispatch;
-        let Some(Place { variable, bytes }) = &writer.place else { return true };
-        let workgroup = dispatch.places[index].workgroup as usize;
-        let object = dispatch.object_of[*variable as usize][workgroup];
-        let Some(object) = object.and_then(|object| dispatch.objects.get(object as usize)) else {
-            return false;
-        };
         let (memory, offset) = self.knowledge.key(unit);
-        let offset = u64::from(offset);
-        let end = offset + u64::from(self.knowledge.unit_len(unit));
-        object.memory == memory && (object.view.is_some() || bytes.start < end && offset < bytes.end)
+        let bytes = u64::from(offset)..u64::from(offset) + u64::from(self.knowledge.unit_len(unit));
+        writer.may_touch(self.context.dispatch, index, memory, bytes)
     }
 }

@@ -121,6 +121,13 @@ impl Search<'_> {
         } else {
             self.in_open_cycles(state, waiting, &members, index, found)
         };
+        if self.in_group && !members.is_empty() && answers.iter().any(|(_, answer)| !answer) {
+            let units = waiting.units.iter().flatten();
+            found.discoveries.closed.extend(units.map(|unit| {
+                let (memory, offset) = self.knowledge.key(*unit);
+                (memory, offset / 4 * 4)
+            }));
+        }
         for (member, answer) in answers {
             waiting.in_cycle[member].get_or_insert(answer || waiting.reads[member] && reads_again(member));
         }

@@ -163,6 +163,34 @@ impl Graph {
         self.agents = self.agents.to_vec().into();
     }
 
+    /// Adds the events of a graph of other agents, which have nothing to do with those that are there.
+    pub fn append(&mut self, other: &Graph) {
+        if self.agents.is_empty() {
+            self.agents = other.agents.clone();
+        }
+        let before = self.events.len() as EventId;
+        let instance_of = |event: &Event| match event.kind {
+            Kind::Barrier { instance, .. } => Some(instance + 1),
+            _ => None,
+        };
+        let passed = self.events.iter().filter_map(|event| instance_of(event)).max().unwrap_or(0);
+        self.events.extend(other.events.iter().cloned());
+        for event in &mut self.events[before as usize..] {
+            if !event.reads() && instance_of(event).is_none() {
+                continue;
+            }
+            let event = Arc::make_mut(event);
+            for source in &mut event.sources {
+                if let Source::Event(write) = source {
+                    *write += before;
+                }
+            }
+            if let Kind::Barrier { instance, .. } = &mut event.kind {
+                *instance += passed;
+            }
+        }
+    }
+
     /// Program order: both by one agent, `a` first.
     pub fn program_ordered(&self, a: usize, b: usize) -> bool {
         a < b && self.events[a].agent == self.events[b].agent

@@ -179,7 +179,7 @@ struct ImageJson {
 
 #[derive(Serialize)]
 struct SummaryJson<'a> {
-    outcomes: usize,
+    outcomes: u64,
     executions: u64,
     explored: u64,
     blocked: u64,
@@ -365,7 +365,7 @@ fn input_json(input: &Input) -> InputJson<'_> {
 fn summary(explored: &Explored) -> SummaryJson<'_> {
     let behaviours = &explored.behaviours;
     SummaryJson {
-        outcomes: behaviours.outcomes.len(),
+        outcomes: behaviours.count(),
         executions: behaviours.executions,
         explored: behaviours.explored,
         blocked: behaviours.blocked,
@@ -418,13 +418,11 @@ fn violation_json<'a>(
     after: &'a Source,
 ) -> ViolationJson<'a> {
     let Explored { behaviours, dispatch, .. } = explored;
-    let outcome = match violation.subject {
-        Subject::Outcome(index) => behaviours.outcomes.get(index),
-        Subject::Undefined(_) => None,
-    };
+    let outcome = violation.subject.outcome(behaviours);
+    let outcome = outcome.as_deref();
     let undefined = match violation.subject {
         Subject::Undefined(index) => behaviours.undefined.get(index),
-        Subject::Outcome(_) => None,
+        Subject::Outcome(_) | Subject::Part(..) => None,
     };
     let witness = outcome.map(|(_, witness)| witness).or(undefined.map(|(_, witness)| witness));
     ViolationJson {

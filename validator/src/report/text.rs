@@ -152,9 +152,10 @@ fn violation_text(
 ) {
     let Explored { behaviours, dispatch, .. } = after;
     text.push('\n');
+    let guilty = violation.subject.outcome(behaviours);
     let witness = match violation.subject {
-        Subject::Outcome(index) => {
-            let found = behaviours.outcomes.get(index);
+        Subject::Outcome(_) | Subject::Part(..) => {
+            let found = guilty.as_deref();
             if let Some((outcome, _)) = found {
                 text.push_str(&painter.heading("What is new"));
                 text.push('\n');
@@ -396,7 +397,7 @@ fn size(behaviours: &Behaviours) -> String {
     }
     format!(
         "{} of {}",
-        counted(behaviours.outcomes.len(), "outcome"),
+        counted(usize::try_from(behaviours.count()).unwrap_or(usize::MAX), "outcome"),
         counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution")
     )
 }
@@ -416,14 +417,12 @@ fn completeness(behaviours: &Behaviours) -> String {
 }
 
 fn outcome_list(explored: &Explored, indent: &str) -> String {
-    let outcomes = &explored.behaviours.outcomes;
-    let mut text: String = outcomes
-        .iter()
-        .take(LISTED_OUTCOMES)
-        .map(|(outcome, _)| outcome_text(outcome, &explored.dispatch, indent))
-        .collect();
-    if outcomes.len() > LISTED_OUTCOMES {
-        text.push_str(&format!("{indent}and {} more\n", outcomes.len() - LISTED_OUTCOMES));
+    let listed = explored.behaviours.first(LISTED_OUTCOMES);
+    let mut text: String =
+        listed.iter().map(|outcome| outcome_text(outcome, &explored.dispatch, indent)).collect();
+    let more = explored.behaviours.count().saturating_sub(LISTED_OUTCOMES as u64);
+    if more > 0 {
+        text.push_str(&format!("{indent}and {more} more\n"));
     }
     text
 }

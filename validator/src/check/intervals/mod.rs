@@ -100,7 +100,7 @@ pub(super) fn judge(
             | ViolationKind::NewOutcome
             | ViolationKind::NewUndefined
             | ViolationKind::NewRace,
-            Subject::Outcome(_) | Subject::Undefined(_),
+            Subject::Outcome(_) | Subject::Part(..) | Subject::Undefined(_),
         ) => Judgement::Unknown,
     }
 }

@@ -1,0 +1,249 @@
+//! What groups of invocations that do not communicate come to together: every combination of their outcomes. It is kept
+//! as its parts until somebody wants the whole ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use indexmap::map::Entry;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::{End, Outcome, VolatileAccess};
+use crate::model::relation::Relation;
+use crate::model::vulkan;
+use crate::value::Byte;
+use crate::witness::{Execution, Witness};
+
+/// The outcomes of one group.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its invocations, ascending.
+    pub members: Vec<usize>,
+    /// As if the others did nothing, sorted.
+    pub outcomes: Vec<(Outcome, Witness)>,
+    /// The bytes of an outcome's memory that are the group's to write, by observed object: no other group
+    /// touches them.
+    pub owned: Vec<(usize, Range<usize>)>,
+}
+
+/// Outcomes that are all combinations of those of groups.
+#[derive(Clone, Debug)]
+pub struct Product {
+    pub parts: Vec<Part>,
+    /// What observed memory holds at first.
+    pub initial: Vec<Vec<Byte>>,
+    pub invocations: usize,
+}
+
+/// Outcomes in the order in which they are put together.
+type Outcomes = IndexMap<Outcome, Witness, FxBuildHasher>;
+
+/// An outcome of the first parts, where the others do nothing.
+#[derive(Clone)]
+struct Partial<'a> {
+    outcome: Outcome,
+    executions: u64,
+    witnesses: Vec<&'a Witness>,
+}
+
+impl Part {
+    pub(crate) fn new(
+        members: Vec<usize>,
+        mut outcomes: Vec<(Outcome, Witness)>,
+        owned: Vec<(usize, Range<usize>)>,
+    ) -> Part {
+        for (_, witness) in &mut outcomes {
+            // Wholes share it.
+            let execution = std::mem::take(&mut witness.execution);
+            witness.execution = Execution::Together(vec![Arc::new(execution)]);
+        }
+        Part { members, outcomes, owned }
+    }
+
+    /// The different traces of its outcomes that end like this.
+    fn traces(&self, end: End) -> BTreeSet<&[Vec<VolatileAccess>]> {
+        let outcomes = self.outcomes.iter().filter(|(outcome, _)| outcome.end == end);
+        outcomes.map(|(outcome, _)| outcome.volatile.as_slice()).collect()
+    }
+
+    fn count(&self, end: End) -> u64 {
+        self.outcomes.iter().filter(|(outcome, _)| outcome.end == end).count() as u64
+    }
+}
+
+impl Part {
+    /// A whole, of which this part did nothing yet, where it comes to one of its outcomes.
+    fn join(&self, whole: &Outcome, own: &Outcome) -> Outcome {
+        let mut next = whole.clone();
+        match (next.end, own.end) {
+            (End::Terminated, End::Terminated) => {
+                for (object, range) in &self.owned {
+                    next.memory[*object][range.clone()].copy_from_slice(&own.memory[*object][range.clone()]);
+                }
+            }
+            // Who waits for ever keeps the whole from its end.
+            (End::Hang, _) | (_, End::Hang) => {
+                next.end = End::Hang;
+                next.memory = Vec::new();
+            }
+        }
+        for member in &self.members {
+            if let Some(trace) = own.volatile.get(*member) {
+                next.volatile[*member].clone_from(trace);
+            }
+        }
+        next
+    }
+}
+
+impl<'a> Partial<'a> {
+    fn joined(&self, part: &Part, outcome: &Outcome, witness: &'a Witness) -> Partial<'a> {
+        let mut witnesses = self.witnesses.clone();
+        witnesses.push(witness);
+        Partial {
+            outcome: part.join(&self.outcome, outcome),
+            executions: self.executions.saturating_mul(witness.executions),
+            witnesses,
+        }
+    }
+}
+
+impl Product {
+    /// How many outcomes there are, or the most that a number can say.
+    pub fn count(&self) -> u64 {
+        let product = |count: &dyn Fn(&Part) -> u64| {
+            self.parts.iter().fold(1_u64, |product, part| product.saturating_mul(count(part)))
+        };
+        let terminated = product(&|part| part.count(End::Terminated));
+        // A hang has no memory: where one part hangs, the traces of all tell it from others.
+        let any = product(&|part| part.traces(End::Terminated).union(&part.traces(End::Hang)).count() as u64);
+        let never =
+            product(&|part| part.traces(End::Terminated).difference(&part.traces(End::Hang)).count() as u64);
+        terminated.saturating_add(any.saturating_sub(never))
+    }
+
+    /// The whole outcome in which a part comes to this one of its outcomes, and the others to their first.
+    pub fn whole(&self, part: usize, index: usize) -> Option<(Outcome, Witness)> {
+        let mut whole = self.start();
+        for (number, other) in self.parts.iter().enumerate() {
+            let (outcome, witness) = other.outcomes.get(if number == part { index } else { 0 })?;
+            whole = whole.joined(other, outcome, witness);
+        }
+        let witness = together(&whole.witnesses, whole.executions);
+        Some((finished(whole.outcome), witness))
+    }
+
+    /// Puts all together, in the order of the parts' outcomes. `goes_on` hears of every outcome, and of its bytes if it is
+    /// new; it says whether there is to be another one.
+    pub(crate) fn multiply_out(&self, mut goes_on: impl FnMut(&Outcome, u64) -> bool) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        if self.parts.iter().all(|part| !part.outcomes.is_empty()) {
+            self.extend(&self.start(), 0, &mut |whole| {
+                let outcome = finished(whole.outcome.clone());
+                match outcomes.entry(outcome) {
+                    Entry::Occupied(mut known) => {
+                        let outcome = known.key().clone();
+                        let executions = &mut known.get_mut().executions;
+                        *executions = executions.saturating_add(whole.executions);
+                        goes_on(&outcome, 0)
+                    }
+                    Entry::Vacant(slot) => {
+                        let bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
+                        let goes_on = goes_on(slot.key(), bytes);
+                        slot.insert(together(&whole.witnesses, whole.executions));
+                        goes_on
+                    }
+                }
+            });
+        }
+        outcomes
+    }
+
+    /// The first outcomes, sorted, of those that terminate.
+    pub fn first(&self, count: usize) -> Vec<Outcome> {
+        let mut first = vec![self.start().outcome];
+        for part in &self.parts {
+            // The first ones of several parts are made of the first ones of each.
+            let own = part.outcomes.iter().map(|(outcome, _)| outcome);
+            let own: Vec<&Outcome> = own.filter(|own| own.end == End::Terminated).take(count).collect();
+            first = first.iter().flat_map(|whole| own.iter().map(|own| part.join(whole, own))).collect();
+            first.sort_unstable();
+            first.truncate(count);
+        }
+        first.into_iter().map(finished).collect()
+    }
+
+    fn start(&self) -> Partial<'_> {
+        let volatile = vec![Vec::new(); self.invocations];
+        let outcome =
+            Outcome { end: End::Terminated, memory: self.initial.clone(), volatile, remarks: Vec::new() };
+        Partial { outcome, executions: 1, witnesses: Vec::new() }
+    }
+
+    /// Visits every whole that begins like this one. False where there is to be no other.
+    fn extend<'a>(
+        &'a self,
+        whole: &Partial<'a>,
+        position: usize,
+        visit: &mut impl FnMut(&Partial<'a>) -> bool,
+    ) -> bool {
+        let Some(part) = self.parts.get(position) else { return visit(whole) };
+        part.outcomes
+            .iter()
+            .all(|(outcome, witness)| self.extend(&whole.joined(part, outcome, witness), position + 1, visit))
+    }
+
+    /// To which part each byte of an outcome's memory belongs that is one's to write: by object and first byte of a range.
+    pub fn owners(&self) -> BTreeMap<(usize, usize), usize> {
+        let parts = self.parts.iter().enumerate();
+        parts
+            .flat_map(|(number, part)| {
+                part.owned.iter().map(move |(object, range)| ((*object, range.start), number))
+            })
+            .collect()
+    }
+}
+
+/// An outcome as searches tell it.
+fn finished(mut outcome: Outcome) -> Outcome {
+    if outcome.volatile.iter().all(Vec::is_empty) {
+        outcome.volatile = Vec::new();
+    }
+    outcome
+}
+
+/// The execution in which every group does what its witness says.
+fn together(witnesses: &[&Witness], executions: u64) -> Witness {
+    let Some(first) = witnesses.first() else { return Witness::default() };
+    let parts = witnesses.iter().flat_map(|witness| match &witness.execution {
+        Execution::Together(parts) => parts.clone(),
+        other => vec![Arc::new(other.clone())],
+    });
+    Witness {
+        executions,
+        execution: Execution::Together(parts.collect()),
+        units: first.units.clone(),
+        variant: first.variant,
+        synchronizes_with: synchronizes_with(witnesses),
+    }
+}
+
+/// Where some witness's graph does not tell it: what synchronizes in each group.
+fn synchronizes_with(witnesses: &[&Witness]) -> Option<Relation> {
+    witnesses.iter().find(|witness| witness.synchronizes_with.is_some())?;
+    let graphs: Vec<_> = witnesses.iter().map(|witness| witness.graph()).collect();
+    let mut whole = Relation::new(graphs.iter().map(|graph| graph.events.len()).sum());
+    let mut before = 0;
+    for (witness, graph) in witnesses.iter().zip(&graphs) {
+        let own = match &witness.synchronizes_with {
+            Some(given) => given.clone(),
+            None => vulkan::relations(graph, witness.variant).synchronizes_with,
+        };
+        for from in 0..own.len() {
+            own.row(from).for_each(|to| whole.insert(before + from, before + to));
+        }
+        before += graph.events.len();
+    }
+    Some(whole)
+}
