@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, Watch};
@@ -170,19 +171,6 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// With commas between thousands.
-fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// The cells of a row from the executions on, and the seconds on one thread if it was complete.
 fn row(what: &str, args: &[String], previous: Option<f64>) -> Option<(String, Option<f64>)> {
     let one = measured(1, what, args)?;
@@ -190,16 +178,16 @@ fn row(what: &str, args: &[String], previous: Option<f64>) -> Option<(String, Op
         return Some((
             format!(
                 "more than {} | | {} | > {LONGEST} s | | | | | |",
-                count(one.executions),
-                count(one.blocked)
+                HumanCount(one.executions),
+                HumanCount(one.blocked)
             ),
             None,
         ));
     }
     let two = measured(2, what, args)?;
     let executions = match one.racy {
-        true => format!("{} and races", count(one.executions)),
-        false => count(one.executions),
+        true => format!("{} and races", HumanCount(one.executions)),
+        false => HumanCount(one.executions).to_string(),
     };
     let explored = match (one.executions, one.explored) {
         (0, _) | (_, 0) => String::new(),
@@ -209,9 +197,9 @@ fn row(what: &str, args: &[String], previous: Option<f64>) -> Option<(String, Op
     let peak = one.peak.map(|peak| format!("{:.1} MB", peak as f64 / 1024.0)).unwrap_or_default();
     let cells = format!(
         "{executions} | {explored} | {} | {} | {growth} | {} | {} | {:.2} | {peak} |",
-        count(one.blocked),
+        HumanCount(one.blocked),
         time(one.seconds),
-        count((one.explored.max(one.executions) as f64 / one.seconds) as u64),
+        HumanCount((one.explored.max(one.executions) as f64 / one.seconds) as u64),
         time(two.seconds),
         one.seconds / two.seconds,
     );
