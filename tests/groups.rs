@@ -281,6 +281,12 @@ fn accesses_without_events_count() {
     assert!(!meets(Step::PlainStore(9, 2)).0.undefined.is_empty(), "a race");
     let (whole, parts) = meets(Step::PlainLoad(10));
     assert!(parts.explored < whole.explored);
+    // No path of a scout has both.
+    let [left, mut right] = store_buffering(0);
+    right.push(Step::If(0, Box::new(Step::PlainStore(9, 1))));
+    let [a, mut b] = store_buffering(2);
+    b.push(Step::If(1, Box::new(Step::PlainLoad(9))));
+    assert!(!saved(&alone(&[&left, &right, &a, &b])).0.undefined.is_empty(), "a race");
 }
 
 #[test]
@@ -323,6 +329,16 @@ fn workgroups_with_barriers_are_groups() {
     threads[2].insert(2, Step::If(0, Box::new(Step::Await(8, 1))));
     let (whole, parts) = saved(&Program { local_size: 2, threads });
     assert!(parts.explored < whole.explored);
+}
+
+/// Two invocations of a workgroup have nothing in common but a barrier; each communicates with another workgroup.
+#[test]
+fn who_waits_at_a_barrier_is_of_one_group() {
+    let waits = |steps: &Vec<Step>| [steps.as_slice(), &[Step::Barrier]].concat();
+    let ([left, right], [a, b]) = (store_buffering(0), store_buffering(2));
+    let (whole, parts) =
+        saved(&Program { local_size: 2, threads: [left, a, right, b].iter().map(waits).collect() });
+    assert_eq!((whole.explored, parts.explored), (16, 16));
 }
 
 /// What one group executes and what another one does count together.
