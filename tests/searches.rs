@@ -256,13 +256,13 @@ fn a_search_ends_at_the_first_outcome_that_violates() {
         Some(ViolationKind::NewOutcome)
     );
     assert!(found.ends_at_target && !found.complete && found.stopped.is_none());
-    assert!(1 < found.explored && found.explored < 120, "{} explored", found.explored);
+    assert!(1 < found.executions && found.executions < 120, "{} executions", found.executions);
     for args in [&["--all"][..], &["--both-ways"], &["--ignore", "new-race"]] {
         let all = violating(args);
         let (run, found) = only(&all);
         assert_eq!(run.comparison.verdict, Verdict::Violates);
         assert!(!found.ends_at_target && found.complete, "{args:?}");
-        assert_eq!(found.explored, 120, "{args:?}");
+        assert_eq!(found.executions, 120, "{args:?}");
     }
 }
 
@@ -274,16 +274,28 @@ fn the_first_violation_is_the_same_for_any_number_of_threads() {
     };
     // So many executions that the search is shared out before it comes there.
     let seven = ["--workgroups", "7", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:7"];
-    let after = with(&late_violation(), "OpConstant %uint 4", "OpConstant %uint 6");
-    let violating = |jobs| {
-        let mut checker = checker(&seven);
-        checker.options.bounds.jobs = jobs;
-        checker.check(&module(&checker, &counter()), &module(&checker, &after))
+    // Where all add the same, one execution stands for all; where each adds another number, all are explored.
+    let own = |text: &str| {
+        let same = "%old = OpAtomicIIncrement %uint %counter %scope_device %sem_relaxed";
+        let different = "%more = OpIAdd %uint %id %scope_device\n\
+                         %old = OpAtomicIAdd %uint %counter %scope_device %sem_relaxed %more";
+        with(text, same, different)
     };
-    let one = violating(1);
-    assert!((512..5040).contains(&only(&one).1.explored) && only(&one).1.ends_at_target);
-    for jobs in [2, 3, 8] {
-        assert!(told(&violating(jobs)) == told(&one), "{jobs} jobs");
+    let same = (counter(), with(&late_violation(), "OpConstant %uint 4", "OpConstant %uint 6"));
+    let different =
+        (own(&counter()), own(&with(&late_violation(), "OpConstant %uint 4", "OpConstant %uint 27")));
+    for ((before, after), explored) in [(same, 1..2), (different, 512..5040)] {
+        let violating = |jobs| {
+            let mut checker = checker(&seven);
+            checker.options.bounds.jobs = jobs;
+            checker.check(&module(&checker, &before), &module(&checker, &after))
+        };
+        let one = violating(1);
+        let (_, found) = only(&one);
+        assert!(explored.contains(&found.explored) && found.ends_at_target, "{} explored", found.explored);
+        for jobs in [2, 3, 8] {
+            assert!(told(&violating(jobs)) == told(&one), "{jobs} jobs");
+        }
     }
 }
 
@@ -301,7 +313,7 @@ fn what_may_be_excused_does_not_end_a_search() {
         let checker = counting(&[]);
         let report = checker.check(&module(&checker, &before), &module(&checker, &after));
         let (_, found) = only(&report);
-        assert!(!found.ends_at_target && found.explored == 120, "{} explored", found.explored);
+        assert!(!found.ends_at_target && found.executions == 120, "{} executions", found.executions);
         let exact = counting(&["--float", "exact"]);
         let report = exact.check(&module(&exact, &before), &module(&exact, &after));
         assert!(only(&report).1.ends_at_target);

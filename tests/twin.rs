@@ -104,7 +104,7 @@ fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool
     let ways: &[(bool, usize)] = if thorough { &[(true, 1), (true, 2), (false, 1)] } else { &[(true, 1)] };
     for &(shortcuts, jobs) in ways {
         for races in [Races::Keep, Races::Undefined] {
-            let how = How { races, shortcuts, jobs, early: false };
+            let how = How { races, shortcuts, symmetry: true, jobs, early: false };
             let answer = engine::answer(program, variant, how)?;
             if races == Races::Undefined && answer.racy != found.racy {
                 return Err(format!(
@@ -125,7 +125,7 @@ fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool
             }
         }
     }
-    let early = How { races: Races::Undefined, shortcuts: true, jobs: 1, early: true };
+    let early = How { races: Races::Undefined, shortcuts: true, symmetry: true, jobs: 1, early: true };
     let answer = engine::answer(program, variant, early)?;
     if answer.racy != found.racy {
         return Err(format!("{DIFFERENCE}races {early:?}: twin {}, engine {}", found.racy, answer.racy));
@@ -324,6 +324,53 @@ fn the_engines_agree_on_races_of_plain_accesses() {
     }
     println!("{compared} compared, {racy} racy");
     assert!(compared > 250 && racy * 10 > compared && racy * 10 < 9 * compared, "{racy} of {compared}");
+}
+
+/// Whether symmetry spares executions of a program.
+fn is_symmetric(program: &Program, races: Races) -> bool {
+    let how = How { races, shortcuts: true, symmetry: true, jobs: 1, early: false };
+    let explored =
+        [true, false].map(|symmetry| engine::answer(program, Variant::NEWEST, How { symmetry, ..how }));
+    matches!(explored, [Ok(with), Ok(without)] if with.explored < without.explored)
+}
+
+/// Threads that do the same may change places.
+fn compare_alike(seeds: std::ops::RangeInclusive<u64>) {
+    let strategy = generate::alike();
+    let (mut compared, mut symmetric) = (0, [0, 0]);
+    for seed in seeds {
+        let tree = strategy.new_tree(&mut runner(seed)).expect("the strategy rejects nothing");
+        let check = |program: &Program| check(program, Variant::NEWEST, ORDINARY, seed % 4 == 0);
+        match check(&tree.current()) {
+            Ok(Checked::Compared(_)) => {
+                compared += 1;
+                for (count, races) in symmetric.iter_mut().zip([Races::Undefined, Races::Keep]) {
+                    *count += usize::from(is_symmetric(&tree.current(), races));
+                }
+            }
+            Ok(Checked::TooLarge | Checked::TooSlow) => {}
+            Err(_) => {
+                let (smallest, why) = shrink(tree, |program| check(program).err());
+                panic!("seed {seed}: {why}\n{smallest:#?}\n{}", render::render(&smallest));
+            }
+        }
+    }
+    println!("{compared} compared, {symmetric:?} symmetric");
+    assert!(
+        compared > 100 && symmetric.iter().all(|count| count * 6 > compared),
+        "{symmetric:?} of {compared}"
+    );
+}
+
+#[test]
+fn the_engines_agree_on_threads_that_are_alike() {
+    compare_alike(1..=250);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_engines_agree_on_many_threads_that_are_alike() {
+    compare_alike(1_000..=1_000 + number("TWIN_COUNT").unwrap_or(5_000));
 }
 
 /// The nightly run. `TWIN_SEED` is the first seed, `TWIN_COUNT` another number of programs.

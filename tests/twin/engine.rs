@@ -28,6 +28,7 @@ pub const TOO_SLOW: &str = "too slow";
 pub struct How {
     pub races: Races,
     pub shortcuts: bool,
+    pub symmetry: bool,
     pub jobs: usize,
     /// Stop at the first race, and look for those of one interleaving before anything else.
     pub early: bool,
@@ -96,6 +97,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         races: how.races,
         jobs: how.jobs,
         shortcuts: how.shortcuts,
+        symmetry: how.symmetry,
         stop_at_undefined: how.early,
         suspects_from: if how.early { 0 } else { usize::MAX },
         verify_engine: true,

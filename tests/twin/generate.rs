@@ -362,6 +362,38 @@ fn with_direction(instruction: Instruction, writes: bool) -> Instruction {
     }
 }
 
+/// All threads but perhaps the last do the same, and first of all the same read-modify-write.
+fn alike_with(palette: Palette) -> BoxedStrategy<Program> {
+    shapes()
+        .prop_flat_map(move |shape| {
+            let longest = (MAX_EVENTS / shape.threads()).min(3);
+            let update = prop_oneof![
+                4 => (1..3u32).prop_map(Update::Add),
+                1 => (1..3u32).prop_map(|value| Update::Exchange(Value::Constant(value))),
+            ];
+            let first = (0..2usize, update, semantics(palette, true, true), scope(palette));
+            let other = prop::option::weighted(0.3, vec(step(palette), 1..=longest));
+            (Just(shape), initial(), first, vec(step(palette), 0..longest), other)
+        })
+        .prop_map(|(shape, initial, (word, update, semantics, scope), more, other)| {
+            let place = Place { space: Space::Buffer, word, words: 1 };
+            let instruction = Instruction::Atomic { place, update, scope, semantics };
+            let code = std::iter::once(Step { guard: None, instruction }).chain(more).collect();
+            let mut threads = vec![code; shape.threads()];
+            if let (Some(other), Some(last)) = (other, threads.last_mut()) {
+                *last = other;
+            }
+            finish(Program { shape, initial, phases: vec![Phase { threads, barrier: None }] })
+        })
+        .boxed()
+}
+
+/// Programs whose threads may change places, or seem so.
+pub fn alike() -> BoxedStrategy<Program> {
+    let palettes = [RELAXED, PLAIN_AND_ORDERED, SCOPES, GUARDED, SEQUENCES, FENCED];
+    Union::new(palettes.map(alike_with)).boxed()
+}
+
 /// Load buffering: every thread reads one word, then writes the next thread's.
 fn buffering(palette: Palette) -> BoxedStrategy<Program> {
     shapes()

@@ -12,7 +12,8 @@ use super::program::{
 
 /// The program's text, valid for Vulkan 1.3.
 pub fn render(program: &Program) -> String {
-    let mut writer = Writer { program, body: String::new(), constants: BTreeSet::new(), ids: 0, results: 0 };
+    let mut writer =
+        Writer { program, body: String::new(), constants: BTreeSet::new(), ids: 0, results: 0, shift: None };
     writer.constants.extend([0, 1, (BUFFER_WORDS / 2) as u32, (WORKGROUP_WORDS / 2) as u32]);
     writer.constants.extend([program.shape.local_size as u32, results_length(program)]);
     writer.phases();
@@ -31,6 +32,8 @@ struct Writer<'p> {
     ids: usize,
     /// Results given to reads so far, over the threads before the present one.
     results: usize,
+    /// How many words behind the given ones the results of the present thread lie, where several run the same code.
+    shift: Option<String>,
 }
 
 const fn scope_number(scope: Scope) -> u32 {
@@ -98,13 +101,20 @@ impl Writer<'_> {
         }
         let mut given = first_result.clone();
         for (number, phase) in self.program.phases.iter().enumerate() {
+            let mut rendered = vec![false; threads];
             for thread in 0..threads {
-                if phase.threads[thread].is_empty() {
+                if phase.threads[thread].is_empty() || rendered[thread] {
                     continue;
                 }
-                let condition = self.fresh();
-                let constant = self.constant(thread as u32);
-                self.line(&format!("{condition} = OpIEqual %bool %thread {constant}"));
+                let alike: Vec<usize> = (thread..threads)
+                    .filter(|&other| phase.threads[other] == phase.threads[thread])
+                    .filter(|&other| {
+                        given[other] - first_result[other] == given[thread] - first_result[thread]
+                    })
+                    .collect();
+                alike.iter().for_each(|&other| rendered[other] = true);
+                let condition = self.is_one_of(&alike);
+                self.shift = (alike.len() > 1).then(|| self.shift_of(&alike, &first_result));
                 self.line(&format!("OpSelectionMerge %end_{number}_{thread} None"));
                 self.line(&format!(
                     "OpBranchConditional {condition} %code_{number}_{thread} %end_{number}_{thread}"
@@ -113,8 +123,9 @@ impl Writer<'_> {
                 for step in &phase.threads[thread] {
                     self.results = given[thread];
                     self.step(step, first_result[thread]);
-                    given[thread] += words(&step.instruction);
+                    alike.iter().for_each(|&other| given[other] += words(&step.instruction));
                 }
+                self.shift = None;
                 self.line(&format!("OpBranch %end_{number}_{thread}"));
                 self.line(&format!("%end_{number}_{thread} = OpLabel"));
             }
@@ -125,6 +136,36 @@ impl Writer<'_> {
                 self.line(&format!("OpControlBarrier {execution} {scope} {semantics}"));
             }
         }
+    }
+
+    /// Whether the present thread is one of these.
+    fn is_one_of(&mut self, threads: &[usize]) -> String {
+        let mut any: Option<String> = None;
+        for &thread in threads {
+            let (is_this, constant) = (self.fresh(), self.constant(thread as u32));
+            self.line(&format!("{is_this} = OpIEqual %bool %thread {constant}"));
+            any = Some(match any {
+                None => is_this,
+                Some(others) => {
+                    let either = self.fresh();
+                    self.line(&format!("{either} = OpLogicalOr %bool {others} {is_this}"));
+                    either
+                }
+            });
+        }
+        any.expect("there is one")
+    }
+
+    /// How far the results of the present one of these threads lie behind those of the first.
+    fn shift_of(&mut self, threads: &[usize], first_result: &[usize]) -> String {
+        let mut shift = self.constant(0);
+        for thread in &threads[1..] {
+            let (is_this, chosen) = (self.is_one_of(&[*thread]), self.fresh());
+            let own = self.constant((first_result[*thread] - first_result[threads[0]]) as u32);
+            self.line(&format!("{chosen} = OpSelect %uint {is_this} {own} {shift}"));
+            shift = chosen;
+        }
+        shift
     }
 
     fn pointer(&mut self, place: Place, wide: bool) -> String {
@@ -150,7 +191,12 @@ impl Writer<'_> {
 
     fn result_pointer(&mut self, index: usize) -> String {
         let pointer = self.fresh();
-        let index = self.constant(index as u32);
+        let mut index = self.constant(index as u32);
+        if let Some(shift) = self.shift.clone() {
+            let shifted = self.fresh();
+            self.line(&format!("{shifted} = OpIAdd %uint {index} {shift}"));
+            index = shifted;
+        }
         self.line(&format!("{pointer} = OpAccessChain %storage_uint %results %c0 {index}"));
         pointer
     }

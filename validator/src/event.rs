@@ -150,7 +150,7 @@ pub struct Semantics {
 }
 
 /// A memory access of one instruction to one shared object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The shared object (index into the dispatch's objects).
     pub object: u32,

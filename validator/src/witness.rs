@@ -38,6 +38,11 @@ pub enum Execution {
     },
     /// One of each of several groups of invocations that do not communicate.
     Together(Vec<Arc<Execution>>),
+    /// The one in which what each agent of another does is done by whom `agents` says.
+    Renamed {
+        execution: Arc<Execution>,
+        agents: Box<[u32]>,
+    },
 }
 
 /// Executions that begin alike, and in which some invocations then end independently of each other.
@@ -65,6 +70,13 @@ impl Execution {
                 groups.iter().for_each(|group| whole.append(&group.graph()));
                 Cow::Owned(whole)
             }
+            Execution::Renamed { execution, agents } => {
+                let mut graph = execution.graph().into_owned();
+                for event in graph.events.iter_mut().map(Arc::make_mut) {
+                    event.agent = agents[event.agent as usize];
+                }
+                Cow::Owned(graph)
+            }
         }
     }
 
@@ -81,17 +93,9 @@ impl Execution {
                 let [_, new] = known.entry(Arc::as_ptr(ends)).or_insert_with(new);
                 *ends = new.clone();
             }
-            Execution::Together(parts) => {
-                for part in parts {
-                    if !groups.contains_key(&Arc::as_ptr(part)) {
-                        let mut own = Execution::clone(part);
-                        own.relocate(known, groups, line);
-                        groups.insert(Arc::as_ptr(part), [part.clone(), Arc::new(own)]);
-                    }
-                    if let Some([_, new]) = groups.get(&Arc::as_ptr(part)) {
-                        *part = new.clone();
-                    }
-                }
+            Execution::Together(parts) => relocate_shared(parts, known, groups, line),
+            Execution::Renamed { execution, .. } => {
+                relocate_shared(std::slice::from_mut(execution), known, groups, line);
             }
         }
     }
@@ -117,6 +121,24 @@ impl Ends {
         let ends = own.ends.iter_mut().flatten().flatten();
         set_lines(own.begun.events.iter_mut().chain(ends), line);
         own
+    }
+}
+
+fn relocate_shared(
+    parts: &mut [Arc<Execution>],
+    known: &mut FxHashMap<*const Ends, [Arc<Ends>; 2]>,
+    shared: &mut FxHashMap<*const Execution, [Arc<Execution>; 2]>,
+    line: &impl Fn(Line) -> Line,
+) {
+    for part in parts {
+        if !shared.contains_key(&Arc::as_ptr(part)) {
+            let mut own = Execution::clone(part);
+            own.relocate(known, shared, line);
+            shared.insert(Arc::as_ptr(part), [part.clone(), Arc::new(own)]);
+        }
+        if let Some([_, new]) = shared.get(&Arc::as_ptr(part)) {
+            *part = new.clone();
+        }
     }
 }
 

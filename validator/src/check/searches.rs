@@ -195,6 +195,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         max_executions,
         max_memory,
         shortcuts,
+        symmetry,
         speculate,
         foreseen,
         remark,
@@ -218,6 +219,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         && *max_executions == wanted.max_executions
         && *max_memory == wanted.max_memory
         && *shortcuts == wanted.shortcuts
+        && *symmetry == wanted.symmetry
         && *foreseen == wanted.foreseen
         && remark.is_none()
         && wanted.remark.is_none()

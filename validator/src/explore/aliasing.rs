@@ -60,6 +60,11 @@ impl Declarations {
         Declarations { memories, variables: dispatch.object_of.len() as u32 }
     }
 
+    /// Whether every memory is reached through one declaration.
+    pub(super) fn are_single(&self) -> bool {
+        self.memories.iter().all(Option::is_none)
+    }
+
     /// Notes an access; the fault if it must not alias one before it.
     pub(super) fn note(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
         let words = self.memories.get_mut(memory as usize)?.as_mut()?;

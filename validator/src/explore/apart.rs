@@ -12,10 +12,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::memory::Touch;
+use super::memory::{Contents, Touch};
+use super::orbit::{Ended, Orbit};
 use super::search::{Advanced, Found, Search};
 use super::sharing::Place;
-use super::state::{State, Status};
+use super::state::{State, Status, Thread};
 use super::{Races, Settings};
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::ir::{BarrierOp, FunctionId, InstId, Op, Program};
@@ -36,6 +37,8 @@ struct Tail {
     touches: Vec<Touch>,
     /// What it leaves in observed memory.
     left: Vec<Left>,
+    /// All that it read.
+    history: u32,
 }
 
 /// Bytes of an object, by its number among the observed ones, from one on.
@@ -52,6 +55,9 @@ struct Apart {
     /// The same for witnesses.
     ends: Arc<Ends>,
     finals: Vec<FinalValues>,
+    /// What the others read, and did without events.
+    histories: Vec<u32>,
+    contents: Contents,
     /// Of the whole tree, what each execution is.
     share: f64,
 }
@@ -224,7 +230,9 @@ impl Search<'_> {
         let events = |tails: &Vec<Tail>| tails.iter().map(|tail| tail.events.clone()).collect();
         let ends = tails.iter().map(|(_, tails)| events(tails)).collect();
         let ends = Arc::new(Ends { begun: state.graph.clone(), ends });
-        Some(Apart { tails, ends, finals, share: 0.0 })
+        let histories = state.threads.iter().map(|thread| thread.history).collect();
+        let contents = state.contents.clone();
+        Some(Apart { tails, ends, finals, histories, contents, share: 0.0 })
     }
 
     /// All ends of an invocation, if the others do nothing. `None` where it does not come to an end by itself, or
@@ -286,7 +294,8 @@ impl Search<'_> {
         let touches = state.contents.touches();
         let written = touches.iter().filter(|touch| touch.writes);
         let left = written.flat_map(|touch| self.left(state, touch)).collect();
-        Some(Tail { events: events.to_vec(), trace: state.threads[index].trace.clone(), touches, left })
+        let Thread { trace, history, .. } = &state.threads[index];
+        Some(Tail { events: events.to_vec(), trace: trace.clone(), touches, left, history: *history })
     }
 
     /// What a state has of a word, wherever it is observed.
@@ -308,13 +317,32 @@ impl Search<'_> {
         if self.context.settings.verify_engine && !self.is_execution(&ends.graph(*index), finals) {
             found.disagree("executions whose invocations end apart");
         }
+        let Some(orbit) = self.orbit_of_ends(apart, *index, found) else { return };
         let execution = || Execution::Apart { ends: ends.clone(), index: *index };
         if outcome.volatile.is_empty() || outcome.volatile.iter().any(|trace| !trace.is_empty()) {
-            self.record(execution, outcome, None, found);
+            self.record(execution, outcome, &orbit, None, found);
         } else {
-            self.record(execution, &Outcome { volatile: Vec::new(), ..outcome.clone() }, None, found);
+            let outcome = Outcome { volatile: Vec::new(), ..outcome.clone() };
+            self.record(execution, &outcome, &orbit, None, found);
         }
         self.context.budget.path_ended(*share);
+    }
+
+    /// The executions for which one choice of ends stands; `None` where the round is lost.
+    fn orbit_of_ends(&self, apart: &Apart, index: u64, found: &mut Found) -> Option<Orbit> {
+        if self.symmetry.is_none() {
+            return Some(Orbit::of_one());
+        }
+        let (histories, contents) = (apart.histories.clone(), &apart.contents);
+        let mut ended = Ended { histories, contents, touches: Vec::new() };
+        let mut rest = index;
+        for (invocation, tails) in apart.tails.iter().rev() {
+            let tail = &tails[(rest % tails.len() as u64) as usize];
+            rest /= tails.len() as u64;
+            ended.histories[*invocation] = tail.history;
+            ended.touches.push((*invocation, &tail.touches));
+        }
+        self.orbit(&ended, found)
     }
 
     /// Whether a graph is an execution without a race that counts, and with these final values.

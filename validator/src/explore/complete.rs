@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::knowledge::Word;
+use super::orbit::{Ended, Orbit};
 use super::search::{Found, Search};
 use super::state::{State, Status};
 use crate::behaviour::{End, Outcome, VolatileAccess};
@@ -39,6 +40,7 @@ impl Search<'_> {
             return;
         }
         found.explored += 1;
+        let Some(orbit) = self.orbit(&Ended::of(state), found) else { return };
         let is_observed = |unit| self.is_observed(unit);
         if let ([execution], true) = (&executions[..], self.context.settings.axioms) {
             let values = self.final_values(&state.graph, execution, &is_observed, found);
@@ -55,7 +57,7 @@ impl Search<'_> {
                 };
                 // Nobody looks at the graph any more.
                 let graph = || Execution::Whole(std::mem::take(&mut state.graph));
-                return self.record(graph, &outcome, execution.told(), found);
+                return self.record(graph, &outcome, &orbit, execution.told(), found);
             }
         }
         let mut finals = BTreeMap::new();
@@ -79,7 +81,7 @@ impl Search<'_> {
                 volatile: traces(state.threads.iter().map(|thread| &thread.trace)),
                 remarks,
             };
-            self.record(|| Execution::Whole(state.graph.clone()), &outcome, synchronizes_with, found);
+            self.record(|| Execution::Whole(state.graph.clone()), &outcome, &orbit, synchronizes_with, found);
         }
     }
 
@@ -197,18 +199,25 @@ impl Search<'_> {
         }
         found.removable_hang = found.removable_hang.or(forever);
         self.note_values(state, found);
+        self.break_symmetries(found);
         let outcome = Outcome::hang(traces(state.threads.iter().map(|thread| &thread.trace)));
-        self.record(|| Execution::Whole(state.graph.clone()), &outcome, execution.told(), found);
+        let execution_of = || Execution::Whole(state.graph.clone());
+        self.record(execution_of, &outcome, &Orbit::of_one(), execution.told(), found);
     }
 
     pub(super) fn record(
         &self,
         execution: impl FnOnce() -> Execution,
         outcome: &Outcome,
+        orbit: &Orbit,
         synchronizes_with: Option<&Relation>,
         found: &mut Found,
     ) {
-        found.executions += 1;
+        if orbit.is_large() {
+            let first = self.witness(execution(), synchronizes_with);
+            return self.record_orbit(orbit, outcome, first, found);
+        }
+        found.executions = found.executions.saturating_add(1);
         let mut bytes = 0;
         if found.outcomes.note(outcome, 1, || self.witness(execution(), synchronizes_with)) {
             bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;

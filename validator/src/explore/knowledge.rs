@@ -50,6 +50,8 @@ pub(super) struct Knowledge {
     /// Release sequences depend on scoped modification order.
     pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
+    /// Invocations that are not what others of a class are.
+    pub(super) asymmetric: BTreeSet<u32>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// Values were left out because there were too many.
@@ -106,6 +108,7 @@ pub(super) struct Discoveries {
     pub(super) attempted: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
+    pub(super) asymmetric: BTreeSet<u32>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// What the invocations touched, where they are explored apart from others.
     pub(super) touched: Touched,
@@ -125,6 +128,7 @@ impl Discoveries {
         self.split.extend(other.split);
         self.orders_matter |= other.orders_matter;
         self.spin_reads.extend(other.spin_reads);
+        self.asymmetric.extend(other.asymmetric);
         self.wanted_writers.extend(other.wanted_writers);
         self.wanted_values.extend(other.wanted_values);
         self.touched.merge(other.touched);
@@ -210,6 +214,11 @@ impl Knowledge {
         !self.speculated.is_empty() && self.speculated.contains(&self.key(unit))
     }
 
+    /// Whether some read speculates.
+    pub(super) fn has_speculated(&self) -> bool {
+        !self.speculated.is_empty()
+    }
+
     /// How the word with this byte is seen.
     pub(super) fn word(&self, memory: u32, offset: u32) -> Word {
         let words = self.words.get(memory as usize);
@@ -288,6 +297,9 @@ impl Knowledge {
         self.orders_matter |= found.orders_matter;
         for read in &found.spin_reads {
             again |= self.spin_reads.insert(*read);
+        }
+        for invocation in &found.asymmetric {
+            again |= self.asymmetric.insert(*invocation);
         }
         for (key, traces) in &found.spin_traces {
             let known = self.spin_traces.entry(*key).or_default();

@@ -157,6 +157,16 @@ impl Contents {
         self.bytes(memory).get(offset as usize).copied().unwrap_or(Byte::Undef)
     }
 
+    /// How a word, given by its first byte, was used.
+    pub(super) fn uses(&self, memory: u32, word: u32) -> impl Iterator<Item = &WordUse> {
+        let uses = self.memories.get(memory as usize).and_then(|memory| {
+            let first = (word / memory.grain) as usize;
+            let behind = first + (WORD / memory.grain) as usize;
+            memory.uses.get(first..behind.min(memory.uses.len()))
+        });
+        uses.into_iter().flatten()
+    }
+
     /// Reads the unshared bytes of an access into `out`; others are left as they are.
     pub(super) fn read(
         &mut self,
@@ -322,6 +332,18 @@ pub(super) fn is_shared(access: &Access, memory: u32, knowledge: &Knowledge) -> 
     knowledge.has_units() && words_of(access).any(|word| knowledge.word(memory, word) != Word::Unshared)
 }
 
+/// An access that communicates with nobody: unshared, and without an effect on the order of others.
+pub(super) fn is_quiet(
+    access: &Access,
+    memory: u32,
+    atomicity: Option<&Atomicity>,
+    knowledge: &Knowledge,
+) -> bool {
+    let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
+    let is_event = orders && knowledge.has_units() || is_shared(access, memory, knowledge);
+    !is_event
+}
+
 /// The memory as one invocation sees it between two events.
 pub(super) struct View<'a> {
     pub(super) dispatch: &'a Dispatch,
@@ -342,13 +364,6 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// An access that communicates with nobody: unshared, and without an effect on the order of others.
-    fn is_quiet(&self, access: &Access, memory: u32, atomicity: Option<&Atomicity>) -> bool {
-        let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
-        let is_event = orders && self.knowledge.has_units() || is_shared(access, memory, self.knowledge);
-        !is_event
-    }
-
     fn accessor(&self, atomicity: Option<&Atomicity>) -> Accessor<'a> {
         let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
         let update = |atomicity: &Atomicity| {
@@ -381,7 +396,7 @@ impl SharedMemory for View<'_> {
 
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
         let Some(object) = self.dispatch.objects.get(access.object as usize) else { return false };
-        if !self.is_quiet(access, object.memory, atomicity) {
+        if !is_quiet(access, object.memory, atomicity, self.knowledge) {
             return false;
         }
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, false));
@@ -399,7 +414,7 @@ impl SharedMemory for View<'_> {
 
     fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
         let Some(object) = self.dispatch.objects.get(access.object as usize) else { return Written::Event };
-        if !self.is_quiet(access, object.memory, atomicity) {
+        if !is_quiet(access, object.memory, atomicity, self.knowledge) {
             return Written::Event;
         }
         self.fault = self.fault.take().or(self.contents.declare(access, object.memory, true));

@@ -24,11 +24,13 @@ mod groups;
 mod judging;
 mod knowledge;
 mod memory;
+mod orbit;
 mod outcomes;
 mod pending;
 mod phases;
 mod product;
 mod reach;
+mod replay;
 mod resolve;
 mod search;
 mod sharing;
@@ -36,6 +38,7 @@ mod spin;
 mod state;
 mod stuck;
 mod suspects;
+mod symmetry;
 mod tangles;
 mod unseen;
 mod waiting;
@@ -98,6 +101,8 @@ pub struct Settings {
     /// Leave out of the graph what cannot communicate, and extend relations as graphs grow. Without it every
     /// access of memory that the module may write is an event, and relations are derived anew (`--self-check`).
     pub shortcuts: bool,
+    /// With shortcuts, explore invocations that may change places in one order only.
+    pub symmetry: bool,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
     /// What is known about the program beforehand.
@@ -131,6 +136,7 @@ impl Default for Settings {
             stop_at_undefined: false,
             suspects_from: usize::MAX,
             shortcuts: true,
+            symmetry: true,
             speculate: Produced::new(),
             foreseen: Foreseen::default(),
             remark: None,

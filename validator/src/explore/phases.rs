@@ -206,6 +206,20 @@ pub(super) struct Update {
 }
 
 impl WordUse {
+    /// Whether all who used the word so far, as far as that is known, are among these invocations.
+    pub(super) fn is_only_by(&self, among: impl Fn(u32) -> bool) -> bool {
+        let all = [self.writer, self.reads.readers, self.reads.earlier, self.updates.agents];
+        all.iter().all(|agents| match agents {
+            Agents::Nobody => true,
+            Agents::One { agent, .. } => among(*agent),
+            Agents::Workgroup(_) | Agents::Several => false,
+        })
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        [self.writer, self.updates.agents].iter().any(|agents| *agents != Agents::Nobody)
+    }
+
     /// Notes a read. False: it communicates with a write that no barrier orders before it.
     pub(super) fn read(&mut self, by: &Use) -> bool {
         let ordered = self.sees_write(by) && self.sees_updates(by);

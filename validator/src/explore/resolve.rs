@@ -59,7 +59,9 @@ impl Search<'_> {
         let mut only_reads = None;
         let mut spinning: SmallVec<[usize; 8]> = SmallVec::new();
         for index in 0..state.threads.len() {
-            let Some(reader) = self.reader(state, index) else { continue };
+            let Some(reader) = self.reader(state, index).filter(|_| !self.is_gated(state, index)) else {
+                continue;
+            };
             let since = state.threads[index].waits_since;
             if since.is_some_and(|since| !self.has_new_source(state, index, since)) {
                 continue;
@@ -193,6 +195,7 @@ impl Search<'_> {
                 return;
             }
             if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
+                self.note_left_out(state, reader.index, &assignment[0].1, found);
                 found.blocked += 1;
             } else {
                 choices.push(assignment.into());
@@ -313,8 +316,8 @@ impl Search<'_> {
             found.discoveries.wanted_writers.insert(self.knowledge.key(*unit));
             let may_write = |other: usize| {
                 let own = other == reader.index;
-                !(own && one_reference)
-                    && self.may_write(state, other, *unit, own.then_some(reader.access.inst))
+                let comes_later = own && one_reference || self.follows(state, other, reader.index);
+                !comes_later && self.may_write(state, other, *unit, own.then_some(reader.access.inst))
             };
             (0..state.threads.len()).any(may_write)
         })
@@ -500,6 +503,7 @@ impl Search<'_> {
             }
             Judgement::Fine => {}
         }
+        self.note_history(&mut child, reader.index, bytes, found);
         if written.is_some() {
             self.note_writer(&child, id, found);
             if let Some(children) = self.match_pending(&child, id, found) {
@@ -519,6 +523,7 @@ impl Search<'_> {
 
     /// Remembers who wrote where.
     pub(super) fn note_writer(&self, state: &State, id: EventId, found: &mut Found) {
+        self.check_first_order(state, id, found);
         let event = &state.graph.events[id as usize];
         let writer = (event.agent, event.inst);
         event.units.iter().for_each(|unit| self.note_writer_of(*unit, writer, found));

@@ -17,6 +17,7 @@ use super::reach::Reach;
 use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
+use super::symmetry::Symmetry;
 use super::tangles::{self, Gathered, InstanceOrder, Released};
 use super::unseen::Writers;
 use super::{witness, Settings};
@@ -215,21 +216,23 @@ pub(super) struct Search<'a> {
     pub(super) scouts: bool,
     /// These invocations are not all that there are.
     pub(super) in_group: bool,
+    pub(super) symmetry: Option<Symmetry>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: false, in_group: false }
+        let symmetry = Symmetry::find(context, knowledge);
+        Search { context, knowledge, scouts: false, in_group: false, symmetry }
     }
 
     /// A search of one path.
     pub(super) fn scout(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: true, in_group: false }
+        Search { context, knowledge, scouts: true, in_group: false, symmetry: None }
     }
 
     /// A search of a group of invocations, apart from the others.
     pub(super) fn of_group(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: false, in_group: true }
+        Search { context, knowledge, scouts: false, in_group: true, symmetry: None }
     }
 
     pub(super) fn run(&self) -> Found {
@@ -242,6 +245,9 @@ impl<'a> Search<'a> {
         let mut found = Found::default();
         found.inexact.extend(self.context.program.modes.floats.always_inexact);
         self.explore(first, share, FIRST_ALONE, None, &mut found);
+        if found.bounded.is_some() || !found.undecided.is_empty() {
+            self.break_symmetries(&mut found);
+        }
         found
     }
 

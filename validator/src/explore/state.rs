@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::knowledge::{Discoveries, Knowledge, Word};
 use super::memory::{Accessor, Contents};
 use super::phases::Phase;
+use super::symmetry::NOTHING;
 use super::tangles::Gathered;
 use super::Settings;
 use crate::behaviour::VolatileAccess;
@@ -103,6 +104,8 @@ pub(super) struct Thread {
     /// A waiting read in whose stead another speculated, when the graph had so many events: from later
     /// ones it takes a value that nobody speculates.
     pub(super) reads_unknown: Option<EventId>,
+    /// What it read so far, as its class knows it ([`symmetry`](super::symmetry)).
+    pub(super) history: u32,
     /// Volatile accesses so far.
     pub(super) trace: Arc<Vec<VolatileAccess>>,
     /// How often the invocation changed memory without an event, or passed a barrier.
@@ -185,6 +188,7 @@ impl State {
                     status: Status::Running,
                     waits_since: None,
                     reads_unknown: None,
+                    history: NOTHING,
                     trace: Arc::default(),
                     changes: 0,
                     arrivals: Arc::default(),

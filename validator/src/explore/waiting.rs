@@ -4,7 +4,7 @@
 //! nobody who can go on releases it, the executions behind it need a cycle of program order, reads-from and
 //! barriers among those who wait. Which of these the axioms forbid: [`cycles`](super::cycles).
 
-use smallvec::SmallVec;
+use smallvec::{smallvec, SmallVec};
 
 use super::barriers::is_at_barrier;
 use super::search::{Found, Search};
@@ -83,9 +83,25 @@ impl Search<'_> {
             }
         }
         for index in 0..count {
+            let gate = self.gate(state, index).filter(|(gate, _)| !waiting.is_free[*gate]);
+            if let Some((gate, unit)) = gate {
+                // It cannot read before the other has.
+                waiting.is_free[index] = false;
+                waiting.reads[index] = true;
+                waiting.units[index] = smallvec![unit];
+                waiting.directly_released_by.insert(index, gate);
+                found.discoveries.wanted_writers.insert(self.knowledge.key(unit));
+            }
+        }
+        for index in 0..count {
             for other in (0..count).filter(|other| *other != index) {
                 let releases = match waiting.reads[index] {
-                    true => waiting.units[index].iter().any(|unit| self.may_write(state, other, *unit, None)),
+                    true => {
+                        !self.follows(state, other, index)
+                            && waiting.units[index]
+                                .iter()
+                                .any(|unit| self.may_write(state, other, *unit, None))
+                    }
                     // Whoever may still come to where it stands.
                     false => {
                         is_at_barrier(&state.threads[index].status) && !state.threads[other].status.is_over()

@@ -1,0 +1,371 @@
+//! Invocations that may change places are explored in one order; that must change nothing but how much is explored.
+//! Random small programs whose invocations look alike, and more or less are.
+
+#[path = "symmetry/generate.rs"]
+mod generate;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use spirv_tv::behaviour::{Behaviours, Outcome};
+use spirv_tv::dispatch::Dispatch;
+use spirv_tv::event::UndefinedKind;
+use spirv_tv::explore::{explore, explore_until, Races, Settings};
+use spirv_tv::ir::Program;
+use spirv_tv::launch::{build_dispatch, Input, Launch, LaunchOptions, Size3};
+use spirv_tv::lower::{lower, LowerOptions};
+use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::value::Byte;
+
+use generate::{Body, Expression, Random, Statement, RESULTS, SHARED};
+
+/// A body run by so many workgroups.
+struct Ready {
+    program: Program,
+    dispatch: Dispatch,
+    text: String,
+}
+
+fn ready(body: &Body) -> Ready {
+    let text = body.render();
+    let module = Module::from_text(&text, "random", &ReadOptions::default());
+    let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let program = lower(&module, &LowerOptions::default()).unwrap();
+    let size = |x| Some(Size3([x, 1, 1]));
+    let options = LaunchOptions { workgroups: size(body.workgroups), ..LaunchOptions::default() };
+    let launch = Launch::resolve(&options, &program, None).unwrap();
+    let zeros = |words: u32| vec![Byte::Known(0); 4 * words as usize];
+    let buffers = [("0.0".parse().unwrap(), zeros(SHARED)), ("0.1".parse().unwrap(), zeros(RESULTS))].into();
+    let input = Input {
+        name: "given".to_owned(),
+        buffers,
+        images: BTreeMap::default(),
+        acceleration_structures: BTreeMap::default(),
+        push: Vec::new(),
+        physical: Vec::new(),
+        interface: Default::default(),
+    };
+    let dispatch = build_dispatch(&program, &launch, &input).unwrap();
+    Ready { program, dispatch, text }
+}
+
+impl Ready {
+    fn explore(&self, races: Races, symmetry: bool, jobs: usize) -> Behaviours {
+        let settings = Settings {
+            races,
+            symmetry,
+            jobs,
+            spin_bound: 8,
+            max_executions: 2_000,
+            timeout: Some(Duration::from_secs(1)),
+            ..Settings::default()
+        };
+        explore(&self.program, &self.dispatch, &settings)
+    }
+}
+
+/// What must not depend on symmetry: each outcome with the number of its executions, what is undefined, and whether that
+/// is all.
+#[derive(Debug, PartialEq)]
+struct Answer {
+    outcomes: Vec<(Outcome, u64)>,
+    undefined: BTreeSet<UndefinedKind>,
+    executions: u64,
+    bounded: Option<String>,
+}
+
+fn answer(found: &Behaviours) -> Answer {
+    Answer {
+        outcomes: found.outcomes.iter().map(|(outcome, w)| (outcome.clone(), w.executions)).collect(),
+        undefined: found.undefined.iter().map(|(undefined, _)| undefined.kind).collect(),
+        executions: found.executions,
+        bounded: found.bounded.clone(),
+    }
+}
+
+/// Executions explored with and without symmetry, if the answers are the same; `None` where it is too much.
+fn compare(body: &Body, races: Races) -> Result<Option<(u64, u64)>, String> {
+    let ready = ready(body);
+    let without = ready.explore(races, false, 1);
+    if without.stopped.is_some() {
+        return Ok(None);
+    }
+    let all = answer(&without);
+    let mut explored = None;
+    for jobs in [1, 2] {
+        let with = ready.explore(races, true, jobs);
+        // The time that it takes is not compared.
+        if with.stopped.as_deref() == Some("--timeout") {
+            return Ok(None);
+        }
+        let found = answer(&with);
+        // Where there is a race, other executions need not be told.
+        let same = match all.undefined.is_empty() && found.undefined.is_empty() {
+            true => found == all && with.stopped.is_none() && with.undecided == without.undecided,
+            false => found.undefined == all.undefined,
+        };
+        if !same {
+            return Err(format!(
+                "{races:?}, {jobs} jobs: {found:#?} {:?} {:?}\ninstead of {all:#?} {:?}\n{body:?}\n{}",
+                with.stopped, with.undecided, without.undecided, ready.text
+            ));
+        }
+        explored.get_or_insert(with.explored);
+    }
+    Ok(explored.map(|explored| (explored, without.explored)))
+}
+
+/// Compares programs of so many seeds.
+fn compare_many(seeds: std::ops::Range<u64>) {
+    let (mut compared, mut reduced, mut racy, mut failures) = (0, 0, 0, Vec::new());
+    for seed in seeds {
+        let body = Body::random(&mut Random::new(seed));
+        let races = if seed % 3 == 0 { Races::Keep } else { Races::Undefined };
+        match compare(&body, races) {
+            Ok(None) => {}
+            Ok(Some((with, without))) => {
+                compared += 1;
+                reduced += usize::from(with < without);
+                racy += usize::from(with > without);
+            }
+            Err(why) => {
+                let body = generate::reduce(body, |body| compare(body, races).is_err());
+                let why = compare(&body, races).err().unwrap_or(why);
+                failures.push(format!("seed {seed}: {why}"));
+                if failures.len() == 3 {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{compared} compared, {reduced} reduced, {racy} larger");
+    assert!(failures.is_empty(), "{}", failures.join("\n----\n"));
+    assert!(reduced * 5 > compared, "{reduced} of {compared}");
+}
+
+#[test]
+fn nothing_changes_but_what_is_explored() {
+    compare_many(0..400);
+}
+
+/// `SYMMETRY_SEEDS` says how many.
+#[test]
+#[ignore = "takes long"]
+fn nothing_changes_in_many_programs() {
+    let seeds = std::env::var("SYMMETRY_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
+    compare_many(1_000..1_000 + seeds.unwrap_or(20_000));
+}
+
+use Expression::{Constant, Id, Register};
+
+fn ticket() -> Statement {
+    Statement::Add { to: 0, at: Constant(0), value: Constant(1) }
+}
+
+fn keep(register: u32) -> Statement {
+    Statement::Store { results: true, at: Id(0), value: Register(register, 0) }
+}
+
+fn store(results: bool, at: Expression, value: Expression) -> Statement {
+    Statement::Store { results, at, value }
+}
+
+/// All of so many workgroups do the same.
+fn all(workgroups: u32, statements: Vec<Statement>) -> Body {
+    Body { workgroups, others: None, volatile: false, statements }
+}
+
+/// A body must have so many executions, with so many of them explored.
+fn counts(body: &Body, explored: u64, executions: u64) {
+    let without = ready(body).explore(Races::Undefined, false, 1);
+    assert_eq!(without.executions, executions, "{body:?}");
+    let (with, _) = compare(body, Races::Undefined).unwrap_or_else(|why| panic!("{why}")).unwrap();
+    assert_eq!(with, explored, "{body:?}");
+}
+
+/// A body must be explored as if there were no symmetry, with the same answers.
+fn is_asymmetric(body: &Body) {
+    for races in [Races::Undefined, Races::Keep] {
+        let (with, without) = compare(body, races).unwrap_or_else(|why| panic!("{why}")).unwrap();
+        assert_eq!(with, without, "{body:?}");
+    }
+}
+
+#[test]
+fn tickets_are_explored_once() {
+    counts(&all(4, vec![ticket(), keep(0)]), 1, 24);
+    // Whoever has the ticket leaves the same.
+    counts(&all(4, vec![ticket(), store(true, Register(0, 0), Register(0, 1))]), 1, 24);
+    let exchange = Statement::Exchange { to: 0, at: Constant(0), value: Constant(3) };
+    counts(&all(4, vec![exchange, keep(0)]), 1, 24);
+    // Two classes.
+    let other = Statement::Add { to: 0, at: Constant(1), value: Constant(1) };
+    let body = Body { others: Some((vec![2, 3], vec![other, keep(0)])), ..all(4, vec![ticket(), keep(0)]) };
+    counts(&body, 1, 4);
+}
+
+/// What each says of itself in memory that is shared tells them apart.
+#[test]
+fn numbers_in_shared_memory_are_not_symmetric() {
+    let publish = Statement::AtomicStore { at: Constant(1), value: Id(0), release: false };
+    let look = Statement::AtomicLoad { to: 1, at: Constant(1), acquire: false };
+    is_asymmetric(&all(3, vec![ticket(), publish.clone()]));
+    is_asymmetric(&all(2, vec![ticket(), publish, look, keep(1)]));
+    let by_ticket = Statement::AtomicStore { at: Constant(1), value: Register(0, 1), release: false };
+    let found = compare(&all(2, vec![ticket(), by_ticket]), Races::Undefined).unwrap().unwrap();
+    assert!(found.0 < found.1, "{found:?}");
+}
+
+/// Each writes where its number says, and reads where its ticket says: alike as long as the tickets come in the order of
+/// the numbers.
+#[test]
+fn a_slot_by_number_read_by_ticket_is_not_symmetric() {
+    for results in [false, true] {
+        let write = store(results, Id(1), Constant(7));
+        let read = Statement::Load { to: 1, results, at: Register(0, 1) };
+        is_asymmetric(&all(2, vec![ticket(), write, read, store(true, Id(8), Register(1, 0))]));
+    }
+}
+
+/// What only the one with the number 0 does, and only with the ticket 1: never in the order of the numbers.
+fn out_of_order(then: Statement) -> Statement {
+    Statement::If { left: Register(0, 0), equals: Id(1), then: vec![then] }
+}
+
+#[test]
+fn what_happens_out_of_order_alone_is_seen() {
+    let add = Statement::Add { to: 1, at: Constant(1), value: Constant(1) };
+    let load = Statement::AtomicLoad { to: 1, at: Constant(1), acquire: false };
+    let write = Statement::AtomicStore { at: Constant(1), value: Constant(1), release: true };
+    let others = || Some((vec![2], vec![add.clone(), store(true, Id(8), Register(1, 0))]));
+    for then in [&add, &load, &write] {
+        is_asymmetric(&Body { others: others(), ..all(3, vec![ticket(), out_of_order(then.clone())]) });
+        let published =
+            vec![ticket(), add.clone(), out_of_order(then.clone()), store(true, Id(4), Register(1, 0))];
+        is_asymmetric(&all(2, published));
+    }
+    // Without an event, it is nobody else's concern.
+    let own = out_of_order(store(true, Constant(9), Id(0)));
+    counts(&all(2, vec![ticket(), own, keep(0)]), 1, 2);
+}
+
+/// Memory without events that somebody outside of the class touches, too.
+#[test]
+fn what_others_touch_is_no_private_memory() {
+    let shared_word = Constant(11);
+    let write = store(true, shared_word, Constant(1));
+    let read = Statement::Load { to: 1, results: true, at: shared_word };
+    for (own, other) in [(&write, &write), (&write, &read), (&read, &write)] {
+        let body = all(3, vec![ticket(), out_of_order(own.clone())]);
+        is_asymmetric(&Body { others: Some((vec![2], vec![other.clone()])), ..body });
+    }
+    // Nobody writes.
+    let body = all(3, vec![ticket(), out_of_order(read.clone())]);
+    counts(&Body { others: Some((vec![2], vec![read.clone()])), ..body }, 1, 2);
+    // Another class, and that out of order, too.
+    for (own, other) in [(&write, &write), (&write, &read), (&read, &write)] {
+        let number = Statement::Add { to: 0, at: Constant(1), value: Constant(1) };
+        let then = vec![other.clone()];
+        let out_of_order_there = Statement::If { left: Register(0, 1), equals: Id(0), then };
+        let body = all(4, vec![ticket(), out_of_order(own.clone())]);
+        is_asymmetric(&Body { others: Some((vec![2, 3], vec![number, out_of_order_there])), ..body });
+    }
+}
+
+/// Who does not take a ticket may come between those who do by writing where they take it.
+#[test]
+fn tickets_that_others_write_are_not_symmetric() {
+    let write = Statement::AtomicStore { at: Constant(0), value: Constant(5), release: false };
+    let body = all(3, vec![ticket(), keep(0)]);
+    is_asymmetric(&Body { others: Some((vec![1], vec![write.clone()])), ..body.clone() });
+    // Only if it sees something that no scout sees.
+    let look = Statement::AtomicLoad { to: 0, at: Constant(0), acquire: false };
+    let then = Statement::If { left: Register(0, 0), equals: Constant(2), then: vec![write] };
+    is_asymmetric(&Body { others: Some((vec![1], vec![look.clone(), then])), ..body.clone() });
+    // An update is in order with the others.
+    let update = Statement::Add { to: 0, at: Constant(0), value: Constant(1) };
+    counts(&Body { others: Some((vec![1], vec![look, update])), ..body }, 6, 12);
+}
+
+/// A loop that ends earlier where the tickets are out of order: what it is left at there, it is not left at in order.
+#[test]
+fn loops_that_go_on_in_order_alone_are_not_symmetric() {
+    let publish = |value| Statement::AtomicStore { at: Constant(1), value: Constant(value), release: false };
+    let spin = |value| Statement::Spin { to: 2, at: Constant(1), value };
+    let with = |value, more: Vec<Statement>| {
+        let mut statements = vec![ticket()];
+        statements.extend(more);
+        statements.extend([spin(value), keep(2)]);
+        Body { others: Some((vec![2], vec![publish(1), publish(2)])), ..all(3, statements) }
+    };
+    let in_order = vec![store(true, Id(9), Constant(1))];
+    let in_order = Statement::If { left: Register(0, 0), equals: Id(0), then: in_order };
+    let waits = Statement::Load { to: 1, results: true, at: Id(9) };
+    is_asymmetric(&with(Register(1, 1), vec![in_order, waits]));
+    is_asymmetric(&with(Id(1), Vec::new()));
+    for value in [Constant(1), Register(0, 1)] {
+        let (with, without) = compare(&with(value, Vec::new()), Races::Undefined).unwrap().unwrap();
+        assert!(with < without, "{with} of {without}");
+    }
+}
+
+/// Load buffering, in which the other takes its ticket first because it reads what is published with a later ticket.
+#[test]
+fn cycles_through_tickets_are_found() {
+    let publish = Statement::AtomicStore { at: Constant(1), value: Constant(1), release: false };
+    let look = Statement::AtomicLoad { to: 1, at: Constant(1), acquire: false };
+    let other = vec![look, ticket(), store(true, Id(8), Register(1, 0))];
+    let last = Statement::If { left: Register(0, 0), equals: Constant(2), then: vec![publish.clone()] };
+    for then in [publish, last] {
+        let body = all(3, vec![ticket(), then]);
+        for who in 0..3 {
+            is_asymmetric(&Body { others: Some((vec![who], other.clone())), ..body.clone() });
+        }
+    }
+}
+
+#[test]
+fn volatile_tickets_are_not_symmetric() {
+    is_asymmetric(&Body { volatile: true, ..all(3, vec![ticket(), keep(0)]) });
+}
+
+/// Each outcome's witness is an execution with that outcome.
+#[test]
+fn witnesses_are_those_of_their_outcomes() {
+    let found = ready(&all(4, vec![ticket(), keep(0)])).explore(Races::Undefined, true, 1);
+    assert_eq!((found.explored, found.outcomes.len()), (1, 24));
+    for (outcome, witness) in &found.outcomes {
+        let graph = witness.graph();
+        assert_eq!((graph.events.len(), witness.executions), (4, 1));
+        for event in &graph.events {
+            let at = 4 * event.agent as usize;
+            assert_eq!(outcome.memory[1][at..at + 4], event.read[0][..]);
+        }
+    }
+}
+
+/// The search ends at the first outcome that is looked for, and where a budget says so, among those that one execution stands
+/// for, too.
+#[test]
+fn targets_and_budgets_count_outcomes() {
+    let Ready { program, dispatch, .. } = ready(&all(5, vec![ticket(), keep(0)]));
+    for jobs in [1, 2] {
+        let settings = Settings { jobs, ..Settings::default() };
+        let last = |outcome: &Outcome| outcome.memory[1][..4] == [4, 0, 0, 0].map(Byte::Known);
+        let found = explore_until(&program, &dispatch, &settings, Some(&last));
+        assert_eq!((found.ends_at_target, found.executions, found.complete), (true, 34, false));
+        let settings = Settings { max_executions: 30, ..settings };
+        let found = explore(&program, &dispatch, &settings);
+        assert_eq!((found.stopped.as_deref(), found.executions), (Some("--max-executions"), 30));
+        let settings = Settings { max_memory: 1 << 10, ..settings };
+        assert_eq!(explore(&program, &dispatch, &settings).stopped.as_deref(), Some("--max-memory"));
+    }
+}
+
+/// Of those who may fail, no order is told by the graph.
+#[test]
+fn updates_that_may_fail_are_not_symmetric() {
+    let take =
+        Statement::CompareExchange { to: 0, at: Constant(0), comparator: Constant(0), value: Constant(1) };
+    is_asymmetric(&all(3, vec![take, keep(0)]));
+}

@@ -1,0 +1,331 @@
+//! Invocations that may change places.
+//!
+//! A *class* is a set of invocations that stand alike in the scopes and whose first communication is the same
+//! read-modify-write of one unit. If everybody writes that unit by read-modify-writes that are mutually ordered, each
+//! reads what another wrote, in one chain from the initial value. So in every execution these first
+//! read-modify-writes come in some order, and where the invocations of the class do the same given the same, exchanging
+//! them gives another execution. Of these only the one is visited in which they come in the order of the
+//! invocations' numbers (*canonical*): none has its first read before the one in front of it (*gated*).
+//!
+//! That they do the same is checked. What an invocation has read so far is its *history*. Whenever an
+//! invocation of a class reads, in a canonical execution, all of its class run by themselves ([`replay`](super::replay))
+//! with that history: they must do the same, and come to the same read or to their end. Then every execution is
+//! a canonical one with places changed: take its events in an order of program order and reads-from. Each
+//! invocation of a class comes to its event by a history that the one whose place it has had in a canonical
+//! execution, too; so that one does the same there, and the axioms do not tell them apart.
+//!
+//! Iterations of spin loops that are left out must be left out for all. Where reads speculate, this order does not
+//! exist; there, and where a search comes to something that is cut or waits for ever, a round is repeated without.
+//! Memory without events: [`orbit`](super::orbit).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::aliasing::Declarations;
+use super::knowledge::Knowledge;
+use super::orbit::Leaf;
+use super::replay::{Deed, End, Ground, Run};
+use super::search::{Context, Found, Search};
+use super::state::{self, State};
+use crate::dispatch::{Dispatch, Place};
+use crate::ir::{AtomicKind, InstId, Op, Program};
+use crate::model::graph::{EventId, Kind, Unit};
+use crate::value::Byte;
+
+/// Invocations of a dispatch, up to which classes are looked for.
+const MAX_INVOCATIONS: usize = 64;
+
+/// Runs that the histories of a class may keep.
+const MAX_RUNS: usize = 1 << 18;
+
+/// The history of an invocation that has read nothing.
+pub(super) const NOTHING: u32 = 0;
+
+/// The classes of a round.
+pub(super) struct Symmetry {
+    pub(super) classes: Vec<Class>,
+    /// Per invocation, its class and its number there.
+    places: Vec<Option<(usize, usize)>>,
+    /// What each memory holds at first.
+    pub(super) initial: Vec<Vec<Byte>>,
+}
+
+/// Invocations that may change places.
+pub(super) struct Class {
+    /// Ascending.
+    pub(super) members: Vec<u32>,
+    /// What their first read-modify-writes are of.
+    unit: Unit,
+    histories: Mutex<Histories>,
+}
+
+/// What the members of a class do, by what they read so far.
+struct Histories {
+    nodes: Vec<History>,
+    /// What follows a history when so many bytes are read.
+    next: FxHashMap<(u32, SmallVec<[Byte; 8]>), u32>,
+}
+
+struct History {
+    /// Where all of them come to; `None` where they do not do the same.
+    end: Option<End>,
+    runs: Vec<Run>,
+    /// What they did without events, if they are finished.
+    leaf: Option<Arc<Leaf>>,
+}
+
+impl Symmetry {
+    /// The classes of a program on a dispatch, as far as is known.
+    pub(super) fn find(context: &Context, knowledge: &Knowledge) -> Option<Symmetry> {
+        let Context { dispatch, program, settings, .. } = *context;
+        let count = dispatch.places.len();
+        let applies = settings.symmetry
+            && settings.shortcuts
+            && settings.axioms
+            && settings.remark.is_none()
+            && dispatch.system_synchronizes_with.is_empty()
+            && !program.modes.tangles
+            && knowledge.has_units()
+            && !knowledge.has_speculated()
+            && (2..=MAX_INVOCATIONS).contains(&count)
+            && Declarations::new(dispatch).are_single();
+        if !applies {
+            return None;
+        }
+        let initial = dispatch.initial_memory();
+        let ground = Ground::new(context, knowledge, &initial);
+        let mut starts: Vec<Start> = Vec::new();
+        let candidates = (0..count as u32).filter(|index| !knowledge.asymmetric.contains(index));
+        for index in candidates {
+            let mut run = Run::new(&ground, index);
+            let Some((deeds, end)) = run.go(&ground, Vec::new()) else { continue };
+            let Some(unit) = first_update(&ground, &end) else { continue };
+            let same = starts.iter_mut().find(|start| {
+                (&start.deeds, &start.end) == (&deeds, &end)
+                    && are_interchangeable(dispatch, start.members[0], index)
+            });
+            match same {
+                Some(start) => {
+                    start.members.push(index);
+                    start.runs.push(run);
+                }
+                None => starts.push(Start { deeds, end, unit, members: vec![index], runs: vec![run] }),
+            }
+        }
+        starts.retain(|start| start.members.len() > 1);
+        if starts.is_empty() {
+            return None;
+        }
+        let mut places = vec![None; count];
+        for (class, start) in starts.iter().enumerate() {
+            for (number, member) in start.members.iter().enumerate() {
+                places[*member as usize] = Some((class, number));
+            }
+        }
+        Some(Symmetry { classes: starts.into_iter().map(Class::from).collect(), places, initial })
+    }
+
+    /// The class of an invocation, and its number there.
+    pub(super) fn place(&self, index: usize) -> Option<(&Class, usize)> {
+        let (class, number) = self.places[index]?;
+        Some((&self.classes[class], number))
+    }
+}
+
+/// Invocations that begin alike.
+struct Start {
+    deeds: Vec<Deed>,
+    end: End,
+    unit: Unit,
+    members: Vec<u32>,
+    runs: Vec<Run>,
+}
+
+impl From<Start> for Class {
+    fn from(start: Start) -> Self {
+        let first = History { end: Some(start.end), runs: start.runs, leaf: None };
+        let histories = Histories { nodes: vec![first], next: FxHashMap::default() };
+        Class { members: start.members, unit: start.unit, histories: Mutex::new(histories) }
+    }
+}
+
+/// The unit of a read-modify-write that always writes, and that is no spin, if nobody was seen to write the unit in
+/// another way.
+fn first_update(ground: &Ground, end: &End) -> Option<Unit> {
+    let Ground { knowledge, dispatch, program, .. } = *ground;
+    let End::Reading { access, atomic: Some(_), .. } = end else { return None };
+    let always_writes = |kind: &AtomicKind| {
+        !matches!(kind, AtomicKind::Load | AtomicKind::Store { .. } | AtomicKind::CompareExchange { .. })
+    };
+    if !atomic(program, access.inst).is_some_and(always_writes) || knowledge.spin_reads.contains(&access.inst)
+    {
+        return None;
+    }
+    let object = dispatch.objects.get(access.object as usize)?;
+    let spans = state::units_of(access, object.memory, knowledge, |_| {})?;
+    let [(unit, _)] = spans[..] else { return None };
+    let updates = |kind: &AtomicKind| !matches!(kind, AtomicKind::Load | AtomicKind::Store { .. });
+    let agents = 0..dispatch.places.len() as u32;
+    let mut writers = agents.flat_map(|agent| knowledge.writers(unit, agent));
+    writers.all(|(_, inst)| atomic(program, *inst).is_some_and(updates)).then_some(unit)
+}
+
+fn atomic(program: &Program, inst: InstId) -> Option<&AtomicKind> {
+    match &program.functions.get(inst.function.0 as usize)?.code.get(inst.index as usize)?.op {
+        Op::Atomic(op) => Some(&op.kind),
+        _ => None,
+    }
+}
+
+/// Whether all others stand to two invocations alike.
+fn are_interchangeable(dispatch: &Dispatch, a: u32, b: u32) -> bool {
+    let groups = |place: &Place| [place.subgroup, place.workgroup, place.queue_family];
+    let of = |index: u32| groups(&dispatch.places[index as usize]);
+    let [one, other] = [of(a), of(b)];
+    (0..dispatch.places.len() as u32).filter(|index| ![a, b].contains(index)).all(|index| {
+        let third = of(index);
+        (0..third.len()).all(|level| (one[level] == third[level]) == (other[level] == third[level]))
+    })
+}
+
+impl Class {
+    fn histories(&self) -> MutexGuard<'_, Histories> {
+        // Whoever panicked, what is there is whole.
+        self.histories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The history that follows when these bytes are read; `None` where the members do not do the same.
+    fn next(&self, ground: &Ground, history: u32, bytes: &[Byte]) -> Option<u32> {
+        let mut histories = self.histories();
+        let key = (history, SmallVec::from_slice(bytes));
+        let next = match histories.next.get(&key) {
+            Some(next) => *next,
+            None => {
+                if histories.nodes.len() * self.members.len() >= MAX_RUNS {
+                    return None;
+                }
+                let next = histories.nodes.len() as u32;
+                let node = histories.nodes[history as usize].followed_by(ground, bytes);
+                histories.nodes.push(node);
+                histories.next.insert(key, next);
+                next
+            }
+        };
+        histories.nodes[next as usize].end.is_some().then_some(next)
+    }
+
+    /// What the members do without events, to the end of a history at which they are finished.
+    pub(super) fn leaf(&self, history: u32) -> Option<Arc<Leaf>> {
+        self.histories().nodes[history as usize].leaf.clone()
+    }
+
+    fn spins(&self, history: u32) -> bool {
+        self.histories().nodes[history as usize].end == Some(End::Spins)
+    }
+}
+
+impl History {
+    fn followed_by(&self, ground: &Ground, bytes: &[Byte]) -> History {
+        let mut next = History { end: None, runs: Vec::new(), leaf: None };
+        let Some(end) = &self.end else { return next };
+        let mut common: Option<(Vec<Deed>, End)> = None;
+        for run in &self.runs {
+            let mut run = run.clone();
+            let Some(done) = run.answer(ground, end, bytes) else { return next };
+            if common.get_or_insert_with(|| done.clone()) != &done {
+                return next;
+            }
+            next.runs.push(run);
+        }
+        next.end = common.map(|(_, end)| end);
+        if next.end == Some(End::Finished) {
+            next.leaf = Some(Arc::new(Leaf::new(ground, next.runs.iter().map(Run::memory))));
+            next.runs.clear();
+        }
+        next
+    }
+}
+
+impl Search<'_> {
+    fn ground<'s>(&'s self, symmetry: &'s Symmetry) -> Ground<'s> {
+        Ground::new(self.context, self.knowledge, &symmetry.initial)
+    }
+
+    /// The rest of the round would not count: the members of a class are not alike.
+    pub(super) fn break_symmetry(&self, class: &Class, found: &mut Found) {
+        found.discoveries.asymmetric.extend(&class.members);
+        found.stop = true;
+    }
+
+    /// The same for all classes, if there are any.
+    pub(super) fn break_symmetries(&self, found: &mut Found) {
+        for class in self.symmetry.iter().flat_map(|symmetry| &symmetry.classes) {
+            self.break_symmetry(class, found);
+        }
+    }
+
+    /// An invocation reads these bytes.
+    pub(super) fn note_history(&self, state: &mut State, index: usize, bytes: &[Byte], found: &mut Found) {
+        let Some(symmetry) = &self.symmetry else { return };
+        let Some((class, _)) = symmetry.place(index) else { return };
+        match class.next(&self.ground(symmetry), state.threads[index].history, bytes) {
+            Some(next) => state.threads[index].history = next,
+            None => self.break_symmetry(class, found),
+        }
+    }
+
+    /// An iteration in which an invocation reads these bytes is left out.
+    pub(super) fn note_left_out(&self, state: &State, index: usize, bytes: &[Byte], found: &mut Found) {
+        let Some(symmetry) = &self.symmetry else { return };
+        let Some((class, _)) = symmetry.place(index) else { return };
+        let next = class.next(&self.ground(symmetry), state.threads[index].history, bytes);
+        if !next.is_some_and(|next| class.spins(next)) {
+            self.break_symmetry(class, found);
+        }
+    }
+
+    /// The write of a new event must not make the order of the first read-modify-writes of a class open.
+    pub(super) fn check_first_order(&self, state: &State, id: EventId, found: &mut Found) {
+        let Some(symmetry) = &self.symmetry else { return };
+        let events = &state.graph.events;
+        let event = &events[id as usize];
+        for class in symmetry.classes.iter().filter(|class| event.units.contains(&class.unit)) {
+            let mut others = events[..id as usize].iter().filter(|other| other.units.contains(&class.unit));
+            let is_ordered = event.kind == Kind::Update
+                && others.all(|other| !other.writes() || state.graph.order_mutually(other, event));
+            if !is_ordered {
+                self.break_symmetry(class, found);
+            }
+        }
+    }
+
+    /// Whether a read has to wait for the first ones of others of its class.
+    pub(super) fn is_gated(&self, state: &State, index: usize) -> bool {
+        let Some((class, number)) = self.symmetry.as_ref().and_then(|symmetry| symmetry.place(index)) else {
+            return false;
+        };
+        let has_begun = |member: u32| state.threads[member as usize].history != NOTHING;
+        number > 0 && !has_begun(index as u32) && !has_begun(class.members[number - 1])
+    }
+
+    /// Whether nothing that `later` will do to the unit of its first read comes before the first read of `index`.
+    pub(super) fn follows(&self, state: &State, later: usize, index: usize) -> bool {
+        let Some(symmetry) = &self.symmetry else { return false };
+        let has_begun = |index: usize| state.threads[index].history != NOTHING;
+        let (Some((class, number)), Some((other, last))) = (symmetry.places[index], symmetry.places[later])
+        else {
+            return false;
+        };
+        class == other && number < last && !has_begun(index)
+    }
+
+    /// The invocation for whose first read a gated one waits, and of what that is.
+    pub(super) fn gate(&self, state: &State, index: usize) -> Option<(usize, Unit)> {
+        let (class, _) = self.symmetry.as_ref()?.place(index)?;
+        let first =
+            class.members.iter().find(|member| state.threads[**member as usize].history == NOTHING)?;
+        self.is_gated(state, index).then_some((*first as usize, class.unit))
+    }
+}
