@@ -94,6 +94,23 @@ fn more_increments_and_loads_have_n_factorial_squared() {
     family("increment-load", 5, 10, factorial(5).pow(2));
 }
 
+/// Whoever has which place does the same: one order of the increments is explored, and there the loads, which are the k
+/// ways of each by itself.
+#[test]
+fn like_invocations_are_explored_in_one_order() {
+    for n in 2..=5 {
+        let args = |words: u32| ["0.0=zeros:1", &format!("0.1=zeros:{words}")].map(str::to_owned);
+        let explored = |name: &str, words| {
+            let buffers = args(words).into_iter().flat_map(|buffer| ["--buffer".to_owned(), buffer]);
+            let args: Vec<String> =
+                ["--workgroups".to_owned(), n.to_string()].into_iter().chain(buffers).collect();
+            behaviours(&format!("benches/modules/{name}.spvasm"), &args).explored
+        };
+        assert_eq!(explored("counter", n), 1);
+        assert_eq!(explored("increment-load", 2 * n), u64::from(1 + n * (n - 1) / 2));
+    }
+}
+
 /// Every read-modify-write reads from the one in front of it, whatever it computes.
 #[test]
 fn exchanges_and_maxima_have_n_factorial() {

@@ -7,7 +7,7 @@ mod generate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spirv_tv::behaviour::{Behaviours, Outcome};
+use spirv_tv::behaviour::{Behaviours, End, Outcome};
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::explore::{explore, explore_until, Races, Settings};
@@ -255,9 +255,13 @@ fn what_others_touch_is_no_private_memory() {
     let shared_word = Constant(11);
     let write = store(true, shared_word, Constant(1));
     let read = Statement::Load { to: 1, results: true, at: shared_word };
+    let look = Statement::AtomicLoad { to: 2, at: Constant(0), acquire: false };
     for (own, other) in [(&write, &write), (&write, &read), (&read, &write)] {
         let body = all(3, vec![ticket(), out_of_order(own.clone())]);
         is_asymmetric(&Body { others: Some((vec![2], vec![other.clone()])), ..body });
+        // At ends that are found apart.
+        let body = all(3, vec![ticket(), look.clone(), out_of_order(own.clone())]);
+        is_asymmetric(&Body { others: Some((vec![2], vec![look.clone(), other.clone()])), ..body });
     }
     // Nobody writes.
     let body = all(3, vec![ticket(), out_of_order(read.clone())]);
@@ -368,4 +372,29 @@ fn updates_that_may_fail_are_not_symmetric() {
     let take =
         Statement::CompareExchange { to: 0, at: Constant(0), comparator: Constant(0), value: Constant(1) };
     is_asymmetric(&all(3, vec![take, keep(0)]));
+}
+
+#[test]
+fn what_updates_and_fences_do_is_compared() {
+    let exchange = Statement::Exchange { to: 0, at: Constant(0), value: Id(1) };
+    is_asymmetric(&all(3, vec![exchange, keep(0)]));
+    let look = Statement::AtomicLoad { to: 1, at: Constant(0), acquire: false };
+    is_asymmetric(&all(
+        3,
+        vec![ticket(), out_of_order(Statement::Fence), look.clone(), store(true, Id(8), Register(1, 0))],
+    ));
+    let (with, without) =
+        compare(&all(3, vec![ticket(), Statement::Fence, look]), Races::Undefined).unwrap().unwrap();
+    assert!(with < without);
+}
+
+/// Of a run that waits for ever, each order counts.
+#[test]
+fn hangs_are_explored_in_every_order() {
+    let publish = Statement::AtomicStore { at: Constant(1), value: Constant(1), release: false };
+    let spin = Statement::Spin { to: 2, at: Constant(1), value: Constant(2) };
+    let body = all(3, vec![ticket(), spin]);
+    let body = Body { others: Some((vec![2], vec![publish])), ..body };
+    assert_eq!(ready(&body).explore(Races::Undefined, true, 1).outcomes[0].0.end, End::Hang);
+    is_asymmetric(&body);
 }

@@ -46,8 +46,8 @@ use spirv_tv::explore::Races;
 
 use engine::How;
 use enumerate::{enumerate, Found, Outcome};
-use model::Variant;
-use program::Program;
+use model::{Scope, Semantics, Variant};
+use program::{Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS};
 
 /// Programs that take so many seconds are named.
 const SLOW: u64 = 2;
@@ -360,6 +360,41 @@ fn compare_alike(seeds: std::ops::RangeInclusive<u64>) {
         compared > 100 && symmetric.iter().all(|count| count * 6 > compared),
         "{symmetric:?} of {compared}"
     );
+}
+
+/// What a scope holds apart, symmetry does not exchange: threads of two workgroups, and updates that are not ordered with
+/// each other.
+#[test]
+fn threads_that_scopes_tell_apart_are_not_exchanged() {
+    let update = |word, update, scope, guard| {
+        let place = Place { space: Space::Buffer, word, words: 1 };
+        let instruction = Instruction::Atomic { place, update, scope, semantics: Semantics::default() };
+        Step { guard, instruction }
+    };
+    let when = |ticket| Some(Guard { read: 0, equals: ticket });
+    let exchange = |value| Update::Exchange(Value::Constant(value));
+    let ordered = vec![
+        update(0, Update::Add(1), Scope::Device, None),
+        update(1, exchange(1), Scope::Workgroup, when(0)),
+        update(1, exchange(2), Scope::Workgroup, when(1)),
+    ];
+    let unordered = vec![update(0, Update::Add(1), Scope::Workgroup, None)];
+    for (workgroups, local_size, code) in [(2, 2, ordered), (2, 1, unordered)] {
+        let shape = Shape { workgroups, local_size, subgroup_size: local_size };
+        let threads = vec![code; shape.threads()];
+        let phases = vec![Phase { threads, barrier: None }];
+        let program = Program { shape, initial: [0; BUFFER_WORDS], phases };
+        for races in [Races::Undefined, Races::Keep] {
+            let how = How { races, shortcuts: true, symmetry: true, jobs: 1, early: false };
+            let with = engine::answer(&program, Variant::NEWEST, how).unwrap();
+            let without = engine::answer(&program, Variant::NEWEST, How { symmetry: false, ..how }).unwrap();
+            assert_eq!(
+                (with.racy, &with.outcomes, with.executions),
+                (without.racy, &without.outcomes, without.executions),
+                "{races:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -61,6 +61,7 @@ pub enum Statement {
         equals: Expression,
         then: Vec<Statement>,
     },
+    Fence,
     /// Until a word is not less than this.
     Spin {
         to: u32,
@@ -261,6 +262,7 @@ OpDecorate %results Binding 1
 %ptr = OpTypePointer StorageBuffer %uint
 %function_ptr = OpTypePointer Function %uint
 %volatile = OpConstant %uint 0x8000
+%both = OpConstant %uint 0x48
 %acquire = OpConstant %uint 0x4042
 %release = OpConstant %uint 0x2044
 {constants}%main = OpFunction %void None %procedure
@@ -377,6 +379,7 @@ impl Renderer {
                 self.line(format!("OpBranch %{merge}"));
                 self.line(format!("%{merge} = OpLabel"));
             }
+            Statement::Fence => self.line("OpMemoryBarrier %c1 %both".to_owned()),
             Statement::Spin { to, at, value } => {
                 let [header, body, merge, proceed] = [(); 4].map(|()| self.fresh());
                 let (old, differs) = (self.fresh(), self.fresh());
