@@ -54,6 +54,7 @@ impl Ready {
         let settings = Settings {
             races,
             symmetry,
+            groups: false,
             jobs,
             spin_bound: 8,
             max_executions: 2_000,

@@ -293,7 +293,7 @@ fn the_engines_agree_on_pairs_of_threads() {
         match check(&program, Variant::NEWEST, ORDINARY, seed % 8 == 3) {
             Ok(Checked::Compared(found)) => {
                 compared += 1;
-                let how = How { races: Races::Keep, shortcuts: true, jobs: 1, early: false };
+                let how = How { races: Races::Keep, shortcuts: true, symmetry: true, jobs: 1, early: false };
                 let answer = engine::answer(&program, Variant::NEWEST, how).unwrap();
                 apart += usize::from(answer.explored < found.executions);
             }
