@@ -67,23 +67,22 @@ impl Outcomes {
 
     /// All of them, each once, in order; on several threads, if there are so many `parallel` is worth it.
     pub(super) fn into_sorted(self, parallel: bool) -> Vec<(Outcome, Witness)> {
-        let is_one = self.earlier.is_empty();
-        let mut all: Vec<(Outcome, Witness)> =
-            self.earlier.into_iter().chain([self.latest]).flatten().collect();
-        // Those that are equal stay in search order.
+        let all: Vec<(Outcome, Witness)> = self.earlier.into_iter().chain([self.latest]).flatten().collect();
+        // They are large: numbers are moved instead. Those that are equal stay in search order.
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        let compare = |a: &usize, b: &usize| (&all[*a].0, *a).cmp(&(&all[*b].0, *b));
         match parallel {
-            true => all.par_sort_by(|(a, _), (b, _)| a.cmp(b)),
-            false => all.sort_by(|(a, _), (b, _)| a.cmp(b)),
+            true => order.par_sort_unstable_by(compare),
+            false => order.sort_unstable_by(compare),
         }
-        if !is_one {
-            all.dedup_by(|(later, more), (first, witness)| {
-                let is_same = later == first;
-                if is_same {
-                    witness.executions = witness.executions.saturating_add(more.executions);
-                }
-                is_same
-            });
+        let mut all: Vec<Option<(Outcome, Witness)>> = all.into_iter().map(Some).collect();
+        let mut sorted: Vec<(Outcome, Witness)> = Vec::with_capacity(all.len());
+        for (outcome, witness) in order.into_iter().filter_map(|index| all[index].take()) {
+            match sorted.last_mut().filter(|(last, _)| *last == outcome) {
+                Some((_, first)) => first.executions = first.executions.saturating_add(witness.executions),
+                None => sorted.push((outcome, witness)),
+            }
         }
-        all
+        sorted
     }
 }
