@@ -22,7 +22,7 @@ use super::search::{Context, Found, Search};
 use super::state::State;
 use crate::event::{Access, Scope};
 use crate::interp::Stop;
-use crate::ir::{BarrierOp, Op, Program};
+use crate::ir::{BarrierOp, Effect, Program};
 
 /// Which invocations a partition puts together: equal numbers, same group.
 #[derive(Clone, Debug)]
@@ -243,15 +243,20 @@ impl Search<'_> {
 fn waits_within_workgroups(program: &Program) -> Option<bool> {
     let mut waits = false;
     for inst in program.functions.iter().flat_map(|function| &function.code) {
-        match &inst.op {
-            Op::Barrier(BarrierOp::Control { execution, .. }) if *execution <= Scope::Workgroup => {
+        match inst.op.effect() {
+            Effect::Barrier(BarrierOp::Control { execution, .. }) if *execution <= Scope::Workgroup => {
                 waits = true
             }
-            Op::Barrier(BarrierOp::Control { .. } | BarrierOp::Numbered(_) | BarrierOp::Device(_)) => {
+            Effect::Barrier(BarrierOp::Control { .. } | BarrierOp::Numbered(_) | BarrierOp::Device(_)) => {
                 return None
             }
-            Op::Subgroup(_) | Op::Cooperative(_) => waits = true,
-            _ => {}
+            Effect::Subgroup(_) | Effect::Cooperative(_) => waits = true,
+            Effect::Barrier(BarrierOp::Memory { .. })
+            | Effect::Control(_)
+            | Effect::Memory(_)
+            | Effect::Atomic(_)
+            | Effect::Image(_)
+            | Effect::None => {}
         }
     }
     Some(waits || program.modes.tangles)
