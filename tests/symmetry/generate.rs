@@ -173,6 +173,9 @@ impl Statement {
 
 impl Body {
     pub fn random(random: &mut Random) -> Self {
+        if random.chance(25) {
+            return Body::lock(random);
+        }
         let two_classes = random.chance(10);
         let workgroups = if two_classes { 4 } else { 2 + random.below(2) };
         let others = (workgroups > 2 && random.chance(30) || two_classes).then(|| {
@@ -198,6 +201,46 @@ impl Body {
         let most = if two_classes { 2 } else { 4 };
         statements.extend((0..1 + random.below(most)).map(|_| Statement::random(random, 0)));
         Body { workgroups, others, volatile: random.chance(5), statements }
+    }
+
+    /// What is done under a ticket lock, or nearly one.
+    fn lock(random: &mut Random) -> Self {
+        let add = |value| Statement::Add { to: 0, at: Expression::Constant(0), value };
+        let mut statements = vec![add(Expression::Constant(1))];
+        if random.chance(85) {
+            let value = Expression::Register(0, 0);
+            statements.push(Statement::Spin { to: 2, at: Expression::Constant(1), value });
+        }
+        for _ in 0..1 + random.below(3) {
+            let results = random.chance(20);
+            let at = match random.chance(15) {
+                true => Expression::random(random, 40),
+                false => Expression::Constant(2 + random.below(2)),
+            };
+            statements.push(match random.below(8) {
+                0..3 => Statement::Load { to: 1, results, at },
+                3..6 => Statement::Store { results, at, value: Expression::random(random, 60) },
+                6 => Statement::Exchange { to: 1, at, value: Expression::random(random, 60) },
+                _ => Statement::random(random, 1),
+            });
+        }
+        let value =
+            if random.chance(90) { Expression::Register(0, 1) } else { Expression::random(random, 50) };
+        statements.push(Statement::AtomicStore {
+            at: Expression::Constant(1),
+            value,
+            release: random.chance(70),
+        });
+        if random.chance(50) {
+            let value = Expression::Register(1, 0);
+            statements.push(Statement::Store { results: true, at: Expression::Id(0), value });
+        }
+        let workgroups = 2 + random.below(2);
+        let others = (workgroups > 2 && random.chance(25)).then(|| {
+            let statements = (0..1 + random.below(2)).map(|_| Statement::random(random, 0)).collect();
+            (vec![random.below(3)], statements)
+        });
+        Body { workgroups, others, volatile: false, statements }
     }
 
     pub fn render(&self) -> String {

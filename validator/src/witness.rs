@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::event::Order;
 use crate::ir::Line;
-use crate::model::graph::{Event, Graph, Kind, Source, UnitBytes};
+use crate::model::graph::{Event, EventId, Graph, Kind, Source, UnitBytes};
 use crate::model::relation::Relation;
 use crate::model::vulkan::{self, Variant};
 use crate::value::Byte;
@@ -42,7 +42,17 @@ pub enum Execution {
     Renamed {
         execution: Arc<Execution>,
         agents: Box<[u32]>,
+        /// What depends on who does it.
+        values: Option<Values>,
     },
+}
+
+/// What some events write, and others read from them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values {
+    pub events: Arc<[EventId]>,
+    /// Of one after the other, as many bytes as it writes.
+    pub written: Box<[Byte]>,
 }
 
 /// Executions that begin alike, and in which some invocations then end independently of each other.
@@ -61,7 +71,7 @@ impl Default for Execution {
 
 impl Execution {
     /// Its graph.
-    fn graph(&self) -> Cow<'_, Graph> {
+    pub(crate) fn graph(&self) -> Cow<'_, Graph> {
         match self {
             Execution::Whole(graph) => Cow::Borrowed(graph),
             Execution::Apart { ends, index } => Cow::Owned(ends.graph(*index)),
@@ -70,11 +80,12 @@ impl Execution {
                 groups.iter().for_each(|group| whole.append(&group.graph()));
                 Cow::Owned(whole)
             }
-            Execution::Renamed { execution, agents } => {
+            Execution::Renamed { execution, agents, values } => {
                 let mut graph = execution.graph().into_owned();
                 for event in graph.events.iter_mut().map(Arc::make_mut) {
                     event.agent = agents[event.agent as usize];
                 }
+                values.iter().for_each(|values| values.give(&mut graph));
                 Cow::Owned(graph)
             }
         }
@@ -97,6 +108,30 @@ impl Execution {
             Execution::Renamed { execution, .. } => {
                 relocate_shared(std::slice::from_mut(execution), known, groups, line);
             }
+        }
+    }
+}
+
+impl Values {
+    /// Gives them to the events of a graph.
+    fn give(&self, graph: &mut Graph) {
+        let mut bytes = self.written.iter().copied();
+        for id in self.events.iter() {
+            let event = Arc::make_mut(&mut graph.events[*id as usize]);
+            event.written.iter_mut().flatten().zip(&mut bytes).for_each(|(byte, given)| *byte = given);
+        }
+        for id in 0..graph.events.len() {
+            let event = &graph.events[id];
+            let read =
+                event.sources.iter().zip(&event.units).zip(&event.read).map(|((source, unit), read)| {
+                    let written = match source {
+                        Source::Event(write) => graph.events[*write as usize].written_to(*unit),
+                        Source::Initial | Source::Pending => None,
+                    };
+                    written.unwrap_or(read).clone()
+                });
+            let read = read.collect();
+            Arc::make_mut(&mut graph.events[id]).read = read;
         }
     }
 }

@@ -171,6 +171,7 @@ impl Search<'_> {
             || state.dirty
             || state.diverged.is_some()
             || !state.pending.is_empty()
+            || state.has_parted()
         {
             return false;
         }
@@ -285,6 +286,7 @@ impl Search<'_> {
             && !state.dirty
             && state.diverged.is_none()
             && state.pending.is_empty()
+            && state.threads[index].parting.is_none()
             && state.contents.unordered_count() == begun.contents.unordered_count()
             && !events.iter().any(|event| event.writes());
         if !is_quiet {
@@ -333,8 +335,14 @@ impl Search<'_> {
         if self.symmetry.is_none() {
             return Some(Orbit::of_one());
         }
-        let (histories, contents) = (apart.histories.clone(), &apart.contents);
-        let mut ended = Ended { histories, contents, touches: Vec::new() };
+        let mut ended = Ended {
+            histories: apart.histories.clone(),
+            contents: &apart.contents,
+            touches: Vec::new(),
+            graph: &apart.ends.begun,
+            partings: Vec::new(),
+            last: Vec::new(),
+        };
         let mut rest = index;
         for (invocation, tails) in apart.tails.iter().rev() {
             let tail = &tails[(rest % tails.len() as u64) as usize];

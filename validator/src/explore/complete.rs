@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::judging;
 use super::knowledge::Word;
 use super::orbit::{Ended, Orbit};
 use super::search::{Found, Search};
 use super::state::{State, Status};
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::FinalValues;
-use crate::model::graph::{EventId, Unit};
+use crate::model::graph::{EventId, Unit, UnitBytes};
 use crate::model::relation::Relation;
 use crate::value::Byte;
 use crate::witness::Execution;
@@ -40,13 +41,13 @@ impl Search<'_> {
             return;
         }
         found.explored += 1;
-        let Some(orbit) = self.orbit(&Ended::of(state), found) else { return };
         let is_observed = |unit| self.is_observed(unit);
         if let ([execution], true) = (&executions[..], self.context.settings.axioms) {
             let values = self.final_values(&state.graph, execution, &is_observed, found);
             if values.iter().all(|values| values.last_writes.len() == 1) {
                 let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
                     values.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
+                let Some(orbit) = self.orbit_of(state, execution, &last, found) else { return };
                 let memory = self.final_memory(state, &last);
                 let remarks = self.remarks(&state.graph, execution);
                 let outcome = Outcome {
@@ -60,6 +61,10 @@ impl Search<'_> {
                 return self.record(graph, &outcome, &orbit, execution.told(), found);
             }
         }
+        if state.has_parted() {
+            return self.break_symmetries(found);
+        }
+        let Some(orbit) = self.orbit(&Ended::of(state, Vec::new()), found) else { return };
         let mut finals = BTreeMap::new();
         for execution in &executions {
             let mut memories = BTreeSet::new();
@@ -85,6 +90,33 @@ impl Search<'_> {
         }
     }
 
+    /// The executions that a complete one with these last writes stands for; `None` where the round is lost.
+    fn orbit_of(
+        &self,
+        state: &State,
+        execution: &judging::Execution,
+        last: &[(&FinalValues, &[EventId])],
+        found: &mut Found,
+    ) -> Option<Orbit> {
+        if !state.has_parted() {
+            return self.orbit(&Ended::of(state, Vec::new()), found);
+        }
+        // Others may be the last if what they write tells them apart.
+        let is_alone = |unit: &Unit| match execution {
+            judging::Execution::Grown(growing) => growing.latest_writes(*unit).len() == 1,
+            judging::Execution::Derived(_) => false,
+        };
+        if !last.iter().flat_map(|(values, _)| &values.units).all(is_alone) {
+            self.break_symmetries(found);
+            return None;
+        }
+        let pairs = |(values, writes): &(&FinalValues, &[EventId])| {
+            let pairs: SmallVec<[_; 1]> = values.units.iter().copied().zip(writes.iter().copied()).collect();
+            pairs
+        };
+        self.orbit(&Ended::of(state, last.iter().flat_map(pairs).collect()), found)
+    }
+
     pub(super) fn is_observed(&self, unit: Unit) -> bool {
         let (memory, _) = self.knowledge.key(unit);
         self.context.dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
@@ -102,16 +134,22 @@ impl Search<'_> {
     /// reads may speculate that.
     pub(super) fn note_values(&self, state: &State, found: &mut Found) {
         for event in state.graph.events.iter().filter(|event| event.writes()) {
-            for (unit, bytes) in event.units.iter().zip(&event.written) {
-                if !self.knowledge.is_produced(*unit, bytes) {
-                    let key = self.knowledge.key(*unit);
-                    found.discoveries.produced.entry(key).or_default().insert(bytes.clone());
-                }
-            }
+            self.note_produced(event.units.iter().zip(&event.written), found);
         }
         for (unit, bytes) in state.attempted.iter() {
             let key = self.knowledge.key(*unit);
             found.discoveries.attempted.entry(key).or_default().insert(bytes.clone());
+        }
+    }
+
+    pub(super) fn note_produced<'b>(
+        &self,
+        written: impl Iterator<Item = (&'b Unit, &'b UnitBytes)>,
+        found: &mut Found,
+    ) {
+        for (unit, bytes) in written.filter(|(unit, bytes)| !self.knowledge.is_produced(**unit, bytes)) {
+            let key = self.knowledge.key(*unit);
+            found.discoveries.produced.entry(key).or_default().insert(bytes.clone());
         }
     }
 

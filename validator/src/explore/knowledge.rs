@@ -52,6 +52,8 @@ pub(super) struct Knowledge {
     pub(super) spin_reads: BTreeSet<InstId>,
     /// Invocations that are not what others of a class are.
     pub(super) asymmetric: BTreeSet<u32>,
+    /// Instructions that write what depends on who has which place in a class.
+    pub(super) varied: BTreeSet<InstId>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// Values were left out because there were too many.
@@ -109,6 +111,7 @@ pub(super) struct Discoveries {
     pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
     pub(super) asymmetric: BTreeSet<u32>,
+    pub(super) varied: BTreeSet<InstId>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// What the invocations touched, where they are explored apart from others.
     pub(super) touched: Touched,
@@ -129,6 +132,7 @@ impl Discoveries {
         self.orders_matter |= other.orders_matter;
         self.spin_reads.extend(other.spin_reads);
         self.asymmetric.extend(other.asymmetric);
+        self.varied.extend(other.varied);
         self.wanted_writers.extend(other.wanted_writers);
         self.wanted_values.extend(other.wanted_values);
         self.touched.merge(other.touched);
@@ -300,6 +304,9 @@ impl Knowledge {
         }
         for invocation in &found.asymmetric {
             again |= self.asymmetric.insert(*invocation);
+        }
+        for inst in &found.varied {
+            again |= self.varied.insert(*inst);
         }
         for (key, traces) in &found.spin_traces {
             let known = self.spin_traces.entry(*key).or_default();

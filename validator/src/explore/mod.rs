@@ -30,6 +30,7 @@ mod pending;
 mod phases;
 mod product;
 mod reach;
+mod recast;
 mod replay;
 mod resolve;
 mod search;

@@ -2,6 +2,7 @@
 //! memory that it shares with nobody as it was at first.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::knowledge::{Knowledge, Word};
 use super::memory::{is_quiet, words_of};
@@ -9,7 +10,7 @@ use super::search::Context;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, DeviceOperation, Fence};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
-use crate::ir::{LoopId, Program};
+use crate::ir::{InstId, LoopId, Program};
 use crate::value::Byte;
 
 /// Words that a run may touch: copies of it are kept.
@@ -20,9 +21,36 @@ const MAX_TOUCHED: usize = 4096;
 pub(super) enum Deed {
     Write(Access, Option<Atomicity>, Vec<Byte>),
     /// What a read that may write wrote.
-    Updated(Option<Vec<Byte>>),
+    Updated(InstId, Option<Vec<Byte>>),
     Fence(Fence),
     Device(DeviceOperation, Fence),
+}
+
+impl Deed {
+    /// The instruction of a write, and what it writes.
+    pub(super) fn write(&self) -> Option<(InstId, &[Byte])> {
+        match self {
+            Deed::Write(access, _, bytes) => Some((access.inst, bytes)),
+            Deed::Updated(inst, written) => Some((*inst, written.as_deref()?)),
+            Deed::Fence(_) | Deed::Device(..) => None,
+        }
+    }
+
+    /// Whether two deeds differ in nothing but what they write.
+    pub(super) fn has_shape_of(&self, other: &Deed) -> bool {
+        match (self, other) {
+            (Deed::Write(a, atomic_a, _), Deed::Write(b, atomic_b, _)) => (a, atomic_a) == (b, atomic_b),
+            (Deed::Updated(a, written_a), Deed::Updated(b, written_b)) => {
+                a == b && written_a.is_some() == written_b.is_some()
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// Whether what is done differs in nothing but what is written.
+pub(super) fn have_same_shape((a, end_a): &(Vec<Deed>, End), (b, end_b): &(Vec<Deed>, End)) -> bool {
+    end_a == end_b && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.has_shape_of(b))
 }
 
 /// Where a run comes to.
@@ -65,7 +93,7 @@ pub(super) struct OwnView {
 struct Arrival {
     depth: u32,
     loop_id: LoopId,
-    invocation: Invocation,
+    invocation: Arc<Invocation>,
     changes: u64,
     deeds: u64,
 }
@@ -102,7 +130,7 @@ impl Run {
 
     /// Gives the read that it stands at its bytes, and goes on as [`Run::go`] does.
     pub(super) fn answer(&mut self, ground: &Ground, end: &End, bytes: &[Byte]) -> Option<(Vec<Deed>, End)> {
-        let End::Reading { atomic, may_write, .. } = end else { return None };
+        let End::Reading { access, atomic, may_write } = end else { return None };
         let mut deeds = Vec::new();
         if atomic.is_none() {
             self.invocation.supply(ground.program, bytes);
@@ -113,7 +141,7 @@ impl Run {
             let written = self.invocation.supply_atomic(ground.program, bytes);
             self.deeds += u64::from(written.as_deref().is_some_and(|written| written != bytes));
             if *may_write {
-                deeds.push(Deed::Updated(written));
+                deeds.push(Deed::Updated(access.inst, written));
             }
         }
         self.go(ground, deeds)
@@ -188,7 +216,8 @@ impl Run {
 
     fn arrive(&mut self, depth: u32, loop_id: LoopId) {
         self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
-        let (invocation, changes, deeds) = (self.invocation.clone(), self.memory.changes, self.deeds);
+        let (changes, deeds) = (self.memory.changes, self.deeds);
+        let invocation = Arc::new(self.invocation.clone());
         self.arrivals.push(Arrival { depth, loop_id, invocation, changes, deeds });
     }
 }

@@ -181,7 +181,11 @@ impl Search<'_> {
         let is_new = |assignment: &[(Source, UnitBytes)], since| {
             assignment.iter().any(|(source, _)| matches!(source, Source::Event(event) if *event >= since))
         };
-        let repeats = self.is_spinning(state, reader) && self.is_unraced(state, reader, &event);
+        let spins = self.is_spinning(state, reader);
+        if spins {
+            self.check_spin(state, reader, spans, found);
+        }
+        let repeats = spins && self.is_unraced(state, reader, &event);
         for_each_assignment(&candidates, &mut |assignment| {
             if waits_since.is_some_and(|since| !is_new(assignment, since))
                 || self.is_left_to_another(reads_unknown, spans, assignment)
@@ -503,7 +507,7 @@ impl Search<'_> {
             }
             Judgement::Fine => {}
         }
-        self.note_history(&mut child, reader.index, bytes, found);
+        self.note_history(&mut child, reader.index, id, bytes, found);
         if written.is_some() {
             self.note_writer(&child, id, found);
             if let Some(children) = self.match_pending(&child, id, found) {

@@ -533,6 +533,9 @@ impl<'a> Search<'a> {
         if self.rests_on_reconvergence(state, found) {
             return;
         }
+        if state.has_parted() {
+            self.break_symmetries(found);
+        }
         let graph = &state.graph;
         found
             .undefined

@@ -54,6 +54,9 @@ impl Search<'_> {
                 && thread.invocation.same_state(&last.invocation, self.context.program)
             {
                 self.note_spin(state, index, last, found);
+                if self.has_parted(state, index) {
+                    self.break_symmetries(found);
+                }
                 return !chosen && self.turns_for_ever(state, index, position);
             }
         }

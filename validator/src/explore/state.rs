@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::knowledge::{Discoveries, Knowledge, Word};
 use super::memory::{Accessor, Contents};
 use super::phases::Phase;
+use super::recast::Parting;
 use super::symmetry::NOTHING;
 use super::tangles::Gathered;
 use super::Settings;
@@ -106,6 +107,8 @@ pub(super) struct Thread {
     pub(super) reads_unknown: Option<EventId>,
     /// What it read so far, as its class knows it ([`symmetry`](super::symmetry)).
     pub(super) history: u32,
+    /// Where it ceased to do the same as others of its class ([`recast`](super::recast)).
+    pub(super) parting: Option<Parting>,
     /// Volatile accesses so far.
     pub(super) trace: Arc<Vec<VolatileAccess>>,
     /// How often the invocation changed memory without an event, or passed a barrier.
@@ -189,6 +192,7 @@ impl State {
                     waits_since: None,
                     reads_unknown: None,
                     history: NOTHING,
+                    parting: None,
                     trace: Arc::default(),
                     changes: 0,
                     arrivals: Arc::default(),
@@ -288,6 +292,11 @@ impl State {
         let agent = by.agent as usize;
         let changed = self.contents.write(access, memory, by.accessor(&self.phases), found, bytes);
         self.threads[agent].changes += u64::from(changed);
+    }
+
+    /// Whether an invocation parted from others of its class.
+    pub(super) fn has_parted(&self) -> bool {
+        self.threads.iter().any(|thread| thread.parting.is_some())
     }
 
     /// Adds an event; returns its number.

@@ -16,7 +16,7 @@
 //!
 //! Iterations of spin loops that are left out must be left out for all. Where reads speculate, this order does not
 //! exist; there, and where a search comes to something that is cut or waits for ever, a round is repeated without.
-//! Memory without events: [`orbit`](super::orbit).
+//! Memory without events: [`orbit`](super::orbit). Values that tell the invocations apart: [`recast`](super::recast).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,12 +26,14 @@ use smallvec::SmallVec;
 use super::aliasing::Declarations;
 use super::knowledge::Knowledge;
 use super::orbit::Leaf;
-use super::replay::{Deed, End, Ground, Run};
+use super::recast::Parting;
+use super::replay::{have_same_shape, Deed, End, Ground, Run};
+use super::resolve::Reader;
 use super::search::{Context, Found, Search};
-use super::state::{self, State};
+use super::state::{self, State, UnitSpans};
 use crate::dispatch::{Dispatch, Place};
 use crate::ir::{AtomicKind, InstId, Op, Program};
-use crate::model::graph::{EventId, Kind, Unit};
+use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
 /// Invocations of a dispatch, up to which classes are looked for.
@@ -42,6 +44,12 @@ const MAX_RUNS: usize = 1 << 18;
 
 /// The history of an invocation that has read nothing.
 pub(super) const NOTHING: u32 = 0;
+
+/// The history of one that has read what depends on who has which place.
+const PARTED: u32 = u32::MAX;
+
+/// Instructions that write what depends on that, up to which a class is kept.
+const MAX_VARIED: usize = 16;
 
 /// The classes of a round.
 pub(super) struct Symmetry {
@@ -68,10 +76,15 @@ struct Histories {
     next: FxHashMap<(u32, SmallVec<[Byte; 8]>), u32>,
 }
 
+#[derive(Default)]
 struct History {
     /// Where all of them come to; `None` where they do not do the same.
     end: Option<End>,
-    runs: Vec<Run>,
+    /// By instructions that are not known to do that they write what is not the same.
+    unknown: Vec<InstId>,
+    /// By others they do.
+    is_varied: bool,
+    runs: Arc<Vec<Run>>,
     /// What they did without events, if they are finished.
     leaf: Option<Arc<Leaf>>,
 }
@@ -87,6 +100,7 @@ impl Symmetry {
             && settings.remark.is_none()
             && dispatch.system_synchronizes_with.is_empty()
             && !program.modes.tangles
+            && !context.may_discard()
             && knowledge.has_units()
             && !knowledge.has_speculated()
             && (2..=MAX_INVOCATIONS).contains(&count)
@@ -129,8 +143,13 @@ impl Symmetry {
 
     /// The class of an invocation, and its number there.
     pub(super) fn place(&self, index: usize) -> Option<(&Class, usize)> {
-        let (class, number) = self.places[index]?;
+        let (class, number) = self.place_number(index)?;
         Some((&self.classes[class], number))
+    }
+
+    /// The number of the class of an invocation, and its number there.
+    pub(super) fn place_number(&self, index: usize) -> Option<(usize, usize)> {
+        self.places[index]
     }
 }
 
@@ -145,7 +164,7 @@ struct Start {
 
 impl From<Start> for Class {
     fn from(start: Start) -> Self {
-        let first = History { end: Some(start.end), runs: start.runs, leaf: None };
+        let first = History { end: Some(start.end), runs: Arc::new(start.runs), ..History::default() };
         let histories = Histories { nodes: vec![first], next: FxHashMap::default() };
         Class { members: start.members, unit: start.unit, histories: Mutex::new(histories) }
     }
@@ -196,15 +215,15 @@ impl Class {
         self.histories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The history that follows when these bytes are read; `None` where the members do not do the same.
-    fn next(&self, ground: &Ground, history: u32, bytes: &[Byte]) -> Option<u32> {
+    /// What follows when these bytes are read.
+    fn next(&self, ground: &Ground, history: u32, bytes: &[Byte]) -> Next {
         let mut histories = self.histories();
         let key = (history, SmallVec::from_slice(bytes));
         let next = match histories.next.get(&key) {
             Some(next) => *next,
             None => {
                 if histories.nodes.len() * self.members.len() >= MAX_RUNS {
-                    return None;
+                    return Next::Different;
                 }
                 let next = histories.nodes.len() as u32;
                 let node = histories.nodes[history as usize].followed_by(ground, bytes);
@@ -213,12 +232,25 @@ impl Class {
                 next
             }
         };
-        histories.nodes[next as usize].end.is_some().then_some(next)
+        let node = &histories.nodes[next as usize];
+        match &node.end {
+            _ if !node.unknown.is_empty() => Next::Unknown(node.unknown.clone()),
+            None => Next::Different,
+            Some(_) if node.is_varied => Next::Varied(next),
+            Some(_) => Next::Same(next),
+        }
+    }
+
+    /// The runs of the members with a history at whose end they read, and that read.
+    pub(super) fn runs(&self, history: u32) -> Option<(Arc<Vec<Run>>, End)> {
+        let histories = self.histories();
+        let node = histories.nodes.get(history as usize)?;
+        Some((node.runs.clone(), node.end.clone()?))
     }
 
     /// What the members do without events, to the end of a history at which they are finished.
     pub(super) fn leaf(&self, history: u32) -> Option<Arc<Leaf>> {
-        self.histories().nodes[history as usize].leaf.clone()
+        self.histories().nodes.get(history as usize)?.leaf.clone()
     }
 
     fn spins(&self, history: u32) -> bool {
@@ -228,28 +260,49 @@ impl Class {
 
 impl History {
     fn followed_by(&self, ground: &Ground, bytes: &[Byte]) -> History {
-        let mut next = History { end: None, runs: Vec::new(), leaf: None };
+        let mut next = History::default();
         let Some(end) = &self.end else { return next };
+        let mut runs = Vec::with_capacity(self.runs.len());
         let mut common: Option<(Vec<Deed>, End)> = None;
-        for run in &self.runs {
+        for run in self.runs.iter() {
             let mut run = run.clone();
             let Some(done) = run.answer(ground, end, bytes) else { return next };
-            if common.get_or_insert_with(|| done.clone()) != &done {
+            let common = common.get_or_insert_with(|| done.clone());
+            if !have_same_shape(common, &done) {
                 return next;
             }
-            next.runs.push(run);
+            let different = common.0.iter().zip(&done.0).filter(|(a, b)| a != b);
+            for (inst, _) in different.filter_map(|(deed, _)| deed.write()) {
+                match ground.knowledge.varied.contains(&inst) {
+                    true => next.is_varied = true,
+                    false => next.unknown.push(inst),
+                }
+            }
+            runs.push(run);
         }
-        next.end = common.map(|(_, end)| end);
-        if next.end == Some(End::Finished) {
-            next.leaf = Some(Arc::new(Leaf::new(ground, next.runs.iter().map(Run::memory))));
-            next.runs.clear();
+        next.end = common.map(|(_, end)| end).filter(|end| *end != End::Spins || !next.is_varied);
+        match next.end {
+            Some(End::Finished) => {
+                next.leaf = Some(Arc::new(Leaf::new(ground, runs.iter().map(Run::memory))));
+            }
+            Some(End::Reading { .. } | End::Spins) | None => next.runs = Arc::new(runs),
         }
         next
     }
 }
 
+/// What follows a history.
+enum Next {
+    Same(u32),
+    /// The same but for what instructions write of which that is known.
+    Varied(u32),
+    /// The same but for what these write.
+    Unknown(Vec<InstId>),
+    Different,
+}
+
 impl Search<'_> {
-    fn ground<'s>(&'s self, symmetry: &'s Symmetry) -> Ground<'s> {
+    pub(super) fn ground<'s>(&'s self, symmetry: &'s Symmetry) -> Ground<'s> {
         Ground::new(self.context, self.knowledge, &symmetry.initial)
     }
 
@@ -266,24 +319,97 @@ impl Search<'_> {
         }
     }
 
-    /// An invocation reads these bytes.
-    pub(super) fn note_history(&self, state: &mut State, index: usize, bytes: &[Byte], found: &mut Found) {
-        let Some(symmetry) = &self.symmetry else { return };
-        let Some((class, _)) = symmetry.place(index) else { return };
-        match class.next(&self.ground(symmetry), state.threads[index].history, bytes) {
-            Some(next) => state.threads[index].history = next,
-            None => self.break_symmetry(class, found),
+    /// What these instructions write depends on who has which place.
+    pub(super) fn learn_varied(&self, instructions: &[InstId], found: &mut Found) {
+        if self.knowledge.varied.len() >= MAX_VARIED {
+            return self.break_symmetries(found);
         }
+        found.discoveries.varied.extend(instructions);
+        found.stop = true;
+    }
+
+    /// An invocation reads these bytes, in this event.
+    pub(super) fn note_history(
+        &self,
+        state: &mut State,
+        index: usize,
+        read: EventId,
+        bytes: &[Byte],
+        found: &mut Found,
+    ) {
+        let Some(symmetry) = &self.symmetry else { return };
+        let events = &state.graph.events;
+        let event = &events[read as usize];
+        let is_varied = |source: &Source| match source {
+            Source::Event(write) => self.is_varied(symmetry, &events[*write as usize]),
+            Source::Initial | Source::Pending => false,
+        };
+        let reads_varied = event.sources.iter().any(is_varied);
+        let Some((class, _)) = symmetry.place(index) else {
+            if reads_varied {
+                self.break_symmetries(found);
+            }
+            return;
+        };
+        let history = state.threads[index].history;
+        let next = if reads_varied || history == PARTED {
+            let kind = atomic(self.context.program, event.inst);
+            if matches!(kind, Some(AtomicKind::CompareExchange { .. })) {
+                // Whether it writes may depend on who has which place.
+                return self.break_symmetry(class, found);
+            }
+            PARTED
+        } else {
+            match class.next(&self.ground(symmetry), history, bytes) {
+                Next::Same(next) => {
+                    state.threads[index].history = next;
+                    return;
+                }
+                Next::Varied(next) => next,
+                Next::Unknown(instructions) => return self.learn_varied(&instructions, found),
+                Next::Different => return self.break_symmetry(class, found),
+            }
+        };
+        let thread = &mut state.threads[index];
+        thread.history = next;
+        thread.parting.get_or_insert(Parting { history, read });
+    }
+
+    /// Whether what an event writes depends on who has which place.
+    fn is_varied(&self, symmetry: &Symmetry, event: &Event) -> bool {
+        self.knowledge.varied.contains(&event.inst) && symmetry.places[event.agent as usize].is_some()
     }
 
     /// An iteration in which an invocation reads these bytes is left out.
     pub(super) fn note_left_out(&self, state: &State, index: usize, bytes: &[Byte], found: &mut Found) {
         let Some(symmetry) = &self.symmetry else { return };
         let Some((class, _)) = symmetry.place(index) else { return };
-        let next = class.next(&self.ground(symmetry), state.threads[index].history, bytes);
-        if !next.is_some_and(|next| class.spins(next)) {
+        let history = state.threads[index].history;
+        let spins = history != PARTED
+            && match class.next(&self.ground(symmetry), history, bytes) {
+                Next::Same(next) => class.spins(next),
+                Next::Varied(_) | Next::Unknown(_) | Next::Different => false,
+            };
+        if !spins {
             self.break_symmetry(class, found);
         }
+    }
+
+    /// A read spins. Whether it goes on must not depend on who has which place.
+    pub(super) fn check_spin(&self, state: &State, reader: &Reader, spans: &UnitSpans, found: &mut Found) {
+        let Some(symmetry) = self.symmetry.as_ref().filter(|_| !self.knowledge.varied.is_empty()) else {
+            return;
+        };
+        let of_unit = |event: &Event| spans.iter().any(|(unit, _)| event.units.contains(unit));
+        let mut writes = state.graph.events.iter().filter(|event| event.writes() && of_unit(event));
+        if self.has_parted(state, reader.index) || writes.any(|write| self.is_varied(symmetry, write)) {
+            self.break_symmetries(found);
+        }
+    }
+
+    /// Whether an invocation read what depends on who has which place.
+    pub(super) fn has_parted(&self, state: &State, index: usize) -> bool {
+        state.threads[index].history == PARTED
     }
 
     /// The write of a new event must not make the order of the first read-modify-writes of a class open.

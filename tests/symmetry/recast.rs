@@ -1,0 +1,133 @@
+//! Invocations of a class whose writes tell them apart.
+
+use super::*;
+
+/// What everybody does under a ticket lock.
+fn locked(workgroups: u32, inner: Vec<Statement>) -> Body {
+    let mut statements = vec![ticket(), Statement::Spin { to: 2, at: Constant(1), value: Register(0, 0) }];
+    statements.extend(inner);
+    statements.push(Statement::AtomicStore { at: Constant(1), value: Register(0, 1), release: true });
+    all(workgroups, statements)
+}
+
+fn load(to: u32, at: Expression) -> Statement {
+    Statement::Load { to, results: false, at }
+}
+
+fn exchange(at: u32, value: Expression) -> Statement {
+    Statement::Exchange { to: 1, at: Constant(at), value }
+}
+
+const LOCKED: Expression = Constant(2);
+
+#[test]
+fn numbers_under_a_lock_are_explored_once() {
+    let note = store(false, LOCKED, Id(1));
+    counts(&locked(4, vec![note.clone()]), 1, 24);
+    counts(&locked(4, vec![load(1, LOCKED), note.clone(), keep(1)]), 1, 24);
+    // What was there goes on to where somebody else reads it.
+    let pass_on = store(false, Constant(3), Register(1, 0));
+    counts(&locked(3, vec![load(1, LOCKED), note.clone(), pass_on, load(1, Constant(3)), keep(1)]), 1, 6);
+    // The first read-modify-writes themselves.
+    counts(&all(4, vec![exchange(0, Id(1)), keep(1)]), 1, 24);
+    // Two classes, of which one tells the other.
+    let other = vec![Statement::Add { to: 0, at: Constant(4), value: Constant(1) }, keep(0)];
+    counts(&Body { others: Some((vec![2, 3], other)), ..locked(4, vec![note]) }, 1, 4);
+}
+
+/// Where what is done depends on the number that another wrote.
+#[test]
+fn numbers_that_decide_what_is_done_are_not_symmetric() {
+    let note = store(false, LOCKED, Id(1));
+    let with = |more: &[Statement]| {
+        let mut inner = vec![load(1, LOCKED), note.clone()];
+        inner.extend_from_slice(more);
+        locked(3, inner)
+    };
+    let decides =
+        |then: Statement| Statement::If { left: Register(1, 0), equals: Constant(3), then: vec![then] };
+    // In the order of the numbers, nobody that goes on reads a 3.
+    for then in [
+        Statement::Add { to: 1, at: Constant(3), value: Constant(1) },
+        Statement::AtomicLoad { to: 1, at: Constant(3), acquire: false },
+        store(false, Constant(3), Constant(1)),
+        Statement::Fence,
+    ] {
+        is_asymmetric(&with(&[decides(then)]));
+    }
+    // Where it is about, in memory that others touch or not.
+    is_asymmetric(&with(&[store(false, Register(1, 3), Constant(1))]));
+    is_asymmetric(&with(&[store(true, Register(1, 3), Constant(1))]));
+    // Whether it writes.
+    let at = Constant(3);
+    let take = Statement::CompareExchange { to: 1, at, comparator: Register(1, 0), value: Constant(9) };
+    is_asymmetric(&with(&[take]));
+}
+
+/// A compare-exchange that reads a number: in the order of the numbers it never finds a 3, and fails.
+#[test]
+fn numbers_that_a_compare_exchange_reads_are_not_symmetric() {
+    let take = Statement::CompareExchange { to: 1, at: LOCKED, comparator: Constant(3), value: Constant(9) };
+    is_asymmetric(&locked(3, vec![take, exchange(2, Id(1)), keep(1)]));
+}
+
+/// What is given back says who gives it, in one order more than in another.
+#[test]
+fn locks_that_numbers_open_are_not_symmetric() {
+    let spin = |at, value| Statement::Spin { to: 2, at: Constant(at), value };
+    let open = |value| Statement::AtomicStore { at: Constant(1), value, release: true };
+    // In the order of the numbers, each opens it for the next.
+    is_asymmetric(&all(3, vec![ticket(), spin(1, Register(0, 0)), open(Id(1))]));
+    // What it waits for depends on what it read.
+    let inner = vec![load(1, LOCKED), store(false, LOCKED, Id(1)), spin(1, Register(1, 0))];
+    is_asymmetric(&locked(3, inner));
+}
+
+/// Two who write the same in the order of the numbers, and not in another: which is last matters then.
+#[test]
+fn last_writes_that_differ_out_of_order_are_seen() {
+    let sum = Statement::Add { to: 1, at: Constant(3), value: Id(0) };
+    let leave = Statement::AtomicStore { at: Constant(4), value: Register(1, 0), release: false };
+    is_asymmetric(&all(2, vec![ticket(), sum, leave]));
+}
+
+/// Somebody outside of the class reads who was last.
+#[test]
+fn numbers_that_others_read_are_not_symmetric() {
+    let look = Statement::AtomicLoad { to: 1, at: LOCKED, acquire: false };
+    let note = exchange(2, Id(1));
+    let others = Some((vec![2], vec![look, store(true, Id(4), Register(1, 0))]));
+    is_asymmetric(&Body { others, ..all(3, vec![ticket(), note]) });
+}
+
+/// A write that gives the same in the order of the numbers.
+#[test]
+fn what_seems_the_same_in_order_is_compared() {
+    let next = Statement::Add { to: 1, at: LOCKED, value: Id(1) };
+    // The sum of those before: with the numbers in order, as much as the ticket says.
+    let (with, without) = compare(&locked(3, vec![next, keep(1)]), Races::Undefined).unwrap().unwrap();
+    assert!(with < without, "{with} of {without}");
+}
+
+#[test]
+fn witnesses_have_the_values_of_their_outcomes() {
+    let inner = vec![load(1, LOCKED), store(false, LOCKED, Id(1)), keep(1)];
+    let found = ready(&locked(3, inner)).explore(Races::Undefined, true, 1);
+    assert_eq!((found.explored, found.outcomes.len()), (1, 6));
+    for (outcome, witness) in &found.outcomes {
+        let graph = witness.graph();
+        let unit = |offset| witness.units.iter().position(|unit| *unit == (0, offset)).unwrap() as u32;
+        let locked: Vec<_> = graph.events.iter().filter(|event| event.units[..] == [unit(8)]).collect();
+        assert_eq!(locked.len(), 6);
+        for event in &locked {
+            let at = 4 * event.agent as usize;
+            if event.reads() {
+                assert_eq!(outcome.memory[1][at..at + 4], event.read[0][..]);
+            } else {
+                assert_eq!(event.written[0][0], Byte::Known(event.agent as u8 + 1));
+            }
+        }
+        let last = locked.iter().filter(|event| event.writes()).last().unwrap();
+        assert_eq!(outcome.memory[0][8..12], last.written[0][..]);
+    }
+}
