@@ -356,10 +356,16 @@ impl Renderer {
 
     fn place(&mut self, results: bool, at: Expression) -> String {
         let (buffer, mask) = if results { ("results", RESULTS - 1) } else { ("shared", SHARED - 1) };
-        let index = self.value(at);
-        let (masked, pointer) = (self.fresh(), self.fresh());
-        self.line(format!("%{masked} = OpBitwiseAnd %uint {index} %c{mask}"));
-        self.line(format!("%{pointer} = OpAccessChain %ptr %{buffer} %c0 %{masked}"));
+        let index = match at {
+            Expression::Constant(constant) => format!("%c{}", constant & mask),
+            Expression::Id(_) | Expression::Register(..) => {
+                let (index, masked) = (self.value(at), self.fresh());
+                self.line(format!("%{masked} = OpBitwiseAnd %uint {index} %c{mask}"));
+                format!("%{masked}")
+            }
+        };
+        let pointer = self.fresh();
+        self.line(format!("%{pointer} = OpAccessChain %ptr %{buffer} %c0 {index}"));
         format!("%{pointer}")
     }
 

@@ -39,29 +39,32 @@ fn numbers_under_a_lock_are_explored_once() {
 #[test]
 fn numbers_that_decide_what_is_done_are_not_symmetric() {
     let note = store(false, LOCKED, Id(1));
-    let with = |more: &[Statement]| {
-        let mut inner = vec![load(1, LOCKED), note.clone()];
+    let with = |workgroups, more: &[Statement]| {
+        let touch = Statement::Add { to: 2, at: Constant(3), value: Constant(1) };
+        let mut inner = vec![touch, load(1, LOCKED), note.clone()];
         inner.extend_from_slice(more);
-        locked(3, inner)
+        locked(workgroups, inner)
     };
     let decides =
-        |then: Statement| Statement::If { left: Register(1, 0), equals: Constant(3), then: vec![then] };
-    // In the order of the numbers, nobody that goes on reads a 3.
+        |then: Statement| Statement::If { left: Register(1, 0), equals: Constant(2), then: vec![then] };
+    // In the order of the numbers, nobody reads a 2.
     for then in [
         Statement::Add { to: 1, at: Constant(3), value: Constant(1) },
         Statement::AtomicLoad { to: 1, at: Constant(3), acquire: false },
         store(false, Constant(3), Constant(1)),
         Statement::Fence,
     ] {
-        is_asymmetric(&with(&[decides(then)]));
+        is_asymmetric(&with(2, &[decides(then)]));
     }
-    // Where it is about, in memory that others touch or not.
-    is_asymmetric(&with(&[store(false, Register(1, 3), Constant(1))]));
-    is_asymmetric(&with(&[store(true, Register(1, 3), Constant(1))]));
+    // Where it is done, in memory that others touch or not: of two, it says who is first.
+    is_asymmetric(&with(2, &[store(false, Register(1, 3), Constant(1))]));
+    let aside = [store(true, Register(1, 3), Constant(1))];
+    counts(&with(2, &aside), 1, 2);
+    is_asymmetric(&with(3, &aside));
     // Whether it writes.
     let at = Constant(3);
     let take = Statement::CompareExchange { to: 1, at, comparator: Register(1, 0), value: Constant(9) };
-    is_asymmetric(&with(&[take]));
+    is_asymmetric(&with(2, &[take]));
 }
 
 /// A compare-exchange that reads a number: in the order of the numbers it never finds a 3, and fails.
@@ -77,10 +80,10 @@ fn locks_that_numbers_open_are_not_symmetric() {
     let spin = |at, value| Statement::Spin { to: 2, at: Constant(at), value };
     let open = |value| Statement::AtomicStore { at: Constant(1), value, release: true };
     // In the order of the numbers, each opens it for the next.
-    is_asymmetric(&all(3, vec![ticket(), spin(1, Register(0, 0)), open(Id(1))]));
+    is_asymmetric(&all(2, vec![ticket(), spin(1, Register(0, 0)), open(Id(1))]));
     // What it waits for depends on what it read.
     let inner = vec![load(1, LOCKED), store(false, LOCKED, Id(1)), spin(1, Register(1, 0))];
-    is_asymmetric(&locked(3, inner));
+    is_asymmetric(&locked(2, inner));
 }
 
 /// Two who write the same in the order of the numbers, and not in another: which is last matters then.

@@ -66,13 +66,11 @@ fn patches_of(ground: &Ground, own: &OwnView) -> Vec<Patch> {
 fn places<'a>(ground: &'a Ground, memory: u32, offset: u32) -> impl Iterator<Item = Patch> + 'a {
     let initial = ground.initial.get(memory as usize).and_then(|bytes| bytes.get(offset as usize)).copied();
     let observed = ground.dispatch.objects.iter().filter(|object| object.observed).enumerate();
-    let places =
-        observed.filter(move |(_, object)| object.memory == memory).filter_map(move |(number, object)| {
-            let index = offset.checked_sub(object.view.unwrap_or(0))? as usize;
-            let initial = initial.filter(|_| index < object.initial.len())?;
-            Some(Patch { object: number, index, byte: initial, initial })
-        });
-    places
+    observed.filter(move |(_, object)| object.memory == memory).filter_map(move |(number, object)| {
+        let index = offset.checked_sub(object.view.unwrap_or(0))? as usize;
+        let initial = initial.filter(|_| index < object.initial.len())?;
+        Some(Patch { object: number, index, byte: initial, initial })
+    })
 }
 
 /// The words that an invocation touches, by memory and first byte, and whether it writes them.

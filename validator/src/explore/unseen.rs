@@ -38,7 +38,7 @@ impl Writers {
             for (index, inst) in (0..).zip(&function.code) {
                 let Some(written) = written(program, inst) else { continue };
                 let place = written.and_then(|(pointer, len)| {
-                    let place = place(&pointers, pointer)?;
+                    let place = place(program, &pointers, pointer)?;
                     Some(Place { bytes: place.bytes.start..place.bytes.end.saturating_add(len), ..place })
                 });
                 writers.push(Writer { inst: InstId { function: number, index }, place });
@@ -106,30 +106,34 @@ fn pointers(code: &[Inst]) -> FxHashMap<u32, &MemoryOp> {
 }
 
 /// Where a pointer may lead: the range of first bytes.
-fn place(pointers: &FxHashMap<u32, &MemoryOp>, pointer: Operand) -> Option<Place> {
+fn place(program: &Program, pointers: &FxHashMap<u32, &MemoryOp>, pointer: Operand) -> Option<Place> {
     if pointer.is_constant() {
         return None;
     }
     match pointers.get(&pointer.index())? {
         MemoryOp::Variable { variable, .. } => Some(Place { variable: *variable, bytes: 0..0 }),
         MemoryOp::Chain(chain) if !chain.physical => {
-            let mut place = place(pointers, chain.base)?;
-            let mut span = 0;
+            let place = place(program, pointers, chain.base)?;
+            let (mut first, mut span) = (u64::from(chain.offset), 0);
             for index in &chain.indices {
-                span = match index.bound {
-                    Bound::Elements(count) => {
-                        u64::from(index.stride) * u64::from(count.saturating_sub(1)) + span
-                    }
-                    Bound::RuntimeArray { .. } => u64::from(u32::MAX),
-                    Bound::Unbounded | Bound::Held(_) | Bound::Descriptor(_) => return None,
-                };
+                let stride = u64::from(index.stride);
+                match (index.bound, constant(program, index.index)) {
+                    (Bound::Elements(_) | Bound::RuntimeArray { .. }, Some(value)) => first += stride * value,
+                    (Bound::Elements(count), None) => span += stride * u64::from(count.saturating_sub(1)),
+                    (Bound::RuntimeArray { .. }, None) => span += u64::from(u32::MAX),
+                    (Bound::Unbounded | Bound::Held(_) | Bound::Descriptor(_), _) => return None,
+                }
             }
-            let offset = u64::from(chain.offset);
-            place.bytes = place.bytes.start + offset..place.bytes.end + offset + span;
-            Some(place)
+            Some(Place { bytes: place.bytes.start + first..place.bytes.end + first + span, ..place })
         }
         _ => None,
     }
+}
+
+/// A constant index.
+fn constant(program: &Program, index: Operand) -> Option<u64> {
+    let value = program.constants.get(index.index() as usize).filter(|_| index.is_constant())?;
+    (value.undef == 0 && value.bits <= i32::MAX as u64).then_some(value.bits)
 }
 
 impl Search<'_> {
