@@ -131,7 +131,7 @@ fn witnesses_have_the_values_of_their_outcomes() {
                 assert_eq!(event.written[0][0], Byte::Known(event.agent as u8 + 1));
             }
         }
-        let last = locked.iter().filter(|event| event.writes()).last().unwrap();
+        let last = locked.iter().rfind(|event| event.writes()).unwrap();
         assert_eq!(outcome.memory[0][8..12], last.written[0][..]);
     }
 }

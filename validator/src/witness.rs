@@ -23,7 +23,7 @@ pub struct Witness {
     pub variant: Variant,
     /// Synchronizes-with, where the graph alone does not tell it: where release sequences depend on scoped
     /// modification order.
-    pub synchronizes_with: Option<Relation>,
+    pub synchronizes_with: Option<Box<Relation>>,
 }
 
 /// The graph of an execution, or where it is put together from.

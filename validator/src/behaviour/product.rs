@@ -230,14 +230,14 @@ fn together(witnesses: &[&Witness], executions: u64) -> Witness {
 }
 
 /// Where some witness's graph does not tell it: what synchronizes in each group.
-fn synchronizes_with(witnesses: &[&Witness]) -> Option<Relation> {
+fn synchronizes_with(witnesses: &[&Witness]) -> Option<Box<Relation>> {
     witnesses.iter().find(|witness| witness.synchronizes_with.is_some())?;
     let graphs: Vec<_> = witnesses.iter().map(|witness| witness.graph()).collect();
     let mut whole = Relation::new(graphs.iter().map(|graph| graph.events.len()).sum());
     let mut before = 0;
     for (witness, graph) in witnesses.iter().zip(&graphs) {
         let own = match &witness.synchronizes_with {
-            Some(given) => given.clone(),
+            Some(given) => Relation::clone(given),
             None => vulkan::relations(graph, witness.variant).synchronizes_with,
         };
         for from in 0..own.len() {
@@ -245,5 +245,5 @@ fn synchronizes_with(witnesses: &[&Witness]) -> Option<Relation> {
         }
         before += graph.events.len();
     }
-    Some(whole)
+    Some(Box::new(whole))
 }

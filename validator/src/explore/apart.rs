@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::memory::{Contents, Touch};
 use super::orbit::{Ended, Orbit};
 use super::search::{Advanced, Found, Search};
-use super::sharing::Place;
+use super::sharing::{Place, EXPANSION_PARTS, LARGE_EXPANSION};
 use super::state::{State, Status, Thread};
 use super::{Races, Settings};
 use crate::behaviour::{End, Outcome, VolatileAccess};
@@ -25,10 +25,6 @@ use crate::model::graph::{Event, EventId, Graph, Unit};
 use crate::model::vulkan;
 use crate::value::Byte;
 use crate::witness::{Ends, Execution};
-
-/// Executions from which on they are put together on several threads, and the parts of that.
-const LARGE: f64 = 4096.0;
-const PARTS: usize = 64;
 
 /// One way for an invocation to end.
 struct Tail {
@@ -139,13 +135,13 @@ impl Search<'_> {
             self.record_ends(apart, chosen, found);
             !found.stop && !self.context.budget.step() && !Self::is_superseded(place)
         };
-        if ways < LARGE || self.context.settings.jobs == 1 {
+        if ways < LARGE_EXPANSION || self.context.settings.jobs == 1 {
             apart.choose(&mut chosen, 0, count, &mut |chosen| record(chosen, place, found));
             return;
         }
         let mut depth = 0;
         let mut ways = 1;
-        while ways < PARTS {
+        while ways < EXPANSION_PARTS {
             ways *= apart.tails[depth].1.len();
             depth += 1;
         }

@@ -36,6 +36,7 @@ mod resolve;
 mod search;
 mod sharing;
 mod spin;
+mod staging;
 mod state;
 mod stuck;
 mod suspects;

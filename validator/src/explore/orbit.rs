@@ -6,35 +6,33 @@
 //! outside of the class: then no two touch it in one execution.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::memory::{Contents, Touch};
-use super::recast::{Cast, Mismatch, Parting, Written};
+use super::recast::{Cast, Mismatch, Parting};
 use super::replay::{Ground, OwnView, Run};
 use super::search::{Found, Search};
+use super::staging::{Final, Turn};
 use super::state::State;
 use super::symmetry::Symmetry;
-use crate::behaviour::Outcome;
 use crate::model::graph::{EventId, Graph, Unit};
 use crate::value::Byte;
-use crate::witness::{Execution, Values, Witness};
 
 /// What the members of a class do without events in one place, to their end.
 pub(super) struct Leaf {
     /// Per member: observed object, index there, what it writes.
-    patches: Vec<Vec<Patch>>,
+    pub(super) patches: Vec<Vec<Patch>>,
     /// Per member, the words that it touches, by memory and first byte, and whether it writes them.
     touched: Vec<Vec<((u32, u32), bool)>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Patch {
-    object: usize,
-    index: usize,
-    byte: Byte,
-    initial: Byte,
+pub(super) struct Patch {
+    pub(super) object: usize,
+    pub(super) index: usize,
+    pub(super) byte: Byte,
+    pub(super) initial: Byte,
 }
 
 impl Leaf {
@@ -54,7 +52,7 @@ impl Leaf {
 }
 
 /// Where in the observed objects an invocation wrote what.
-fn patches_of(ground: &Ground, own: &OwnView) -> Vec<Patch> {
+pub(super) fn patches_of(ground: &Ground, own: &OwnView) -> Vec<Patch> {
     let written = own.written.iter();
     let patches = written.flat_map(|((memory, offset), byte)| {
         places(ground, *memory, *offset).map(|place| Patch { byte: *byte, ..place })
@@ -63,7 +61,7 @@ fn patches_of(ground: &Ground, own: &OwnView) -> Vec<Patch> {
 }
 
 /// Where a byte is observed, and what it is at first.
-fn places<'a>(ground: &'a Ground, memory: u32, offset: u32) -> impl Iterator<Item = Patch> + 'a {
+pub(super) fn places<'a>(ground: &'a Ground, memory: u32, offset: u32) -> impl Iterator<Item = Patch> + 'a {
     let initial = ground.initial.get(memory as usize).and_then(|bytes| bytes.get(offset as usize)).copied();
     let observed = ground.dispatch.objects.iter().filter(|object| object.observed).enumerate();
     observed.filter(move |(_, object)| object.memory == memory).filter_map(move |(number, object)| {
@@ -74,38 +72,21 @@ fn places<'a>(ground: &'a Ground, memory: u32, offset: u32) -> impl Iterator<Ite
 }
 
 /// The words that an invocation touches, by memory and first byte, and whether it writes them.
-type Touched = BTreeMap<(u32, u32), bool>;
+pub(super) type Touched = BTreeMap<(u32, u32), bool>;
 
 /// The executions that a complete one stands for.
 #[derive(Default)]
 pub(super) struct Orbit {
     /// The members of the classes whose places make a difference.
-    classes: Vec<Vec<u32>>,
-    turns: Vec<Turn>,
-    cast: Option<Cast>,
+    pub(super) classes: Vec<Vec<u32>>,
+    pub(super) turns: Vec<Turn>,
+    pub(super) cast: Option<Cast>,
     /// What varied writes leave.
-    finals: Vec<Final>,
+    pub(super) finals: Vec<Final>,
     /// By part of the cast and member of the class.
-    touched: Vec<Vec<Touched>>,
+    pub(super) touched: Vec<Vec<Touched>>,
     /// Executions with the same outcome: in how many ways the others may stand.
-    count: u64,
-}
-
-/// What is done next, by whoever has a place of a class.
-enum Turn {
-    Leave { class: usize, place: usize, leaf: Arc<Leaf> },
-    Step { class: usize, place: usize, part: usize, step: usize },
-}
-
-/// An observed byte to which a varied write gives its last value.
-struct Final {
-    /// Numbers of the write, of the unit there, and of the byte in it.
-    write: usize,
-    unit: usize,
-    byte: usize,
-    /// Observed object, and index there.
-    object: usize,
-    index: usize,
+    pub(super) count: u64,
 }
 
 /// A complete execution.
@@ -141,95 +122,6 @@ struct Toucher {
     several_members: bool,
     several_classes: bool,
     wrote: bool,
-}
-
-/// One of the executions, as far as it is known who has which place.
-struct Staging<'a> {
-    orbit: &'a Orbit,
-    ground: &'a Ground<'a>,
-    outcome: Outcome,
-    /// Who stands where, by number of the invocation.
-    agents: Vec<u32>,
-    /// Per class, the members that have a place.
-    taken: Vec<Vec<bool>>,
-    /// Per part of the cast, who plays it, and its runs after each step.
-    runs: Vec<(usize, Vec<Run>)>,
-    written: Vec<Written>,
-    mismatch: Option<Mismatch>,
-}
-
-type Visit<'v> = &'v mut dyn FnMut(&Staging) -> bool;
-
-impl Staging<'_> {
-    /// Does the turn of this number and all behind it, with each choice of places. False: it is enough.
-    fn turn(&mut self, number: usize, visit: Visit) -> bool {
-        let orbit = self.orbit;
-        match &orbit.turns.get(number) {
-            None => {
-                for Final { write, unit, byte, object, index } in &orbit.finals {
-                    self.outcome.memory[*object][*index] = self.written[*write][*unit][*byte];
-                }
-                visit(self)
-            }
-            Some(Turn::Leave { class, place, leaf }) => self.cast(*class, *place, &mut |staging, member| {
-                staging.leave(&leaf.patches[member], number, visit)
-            }),
-            Some(Turn::Step { class, place, part, step: 0 }) => {
-                self.cast(*class, *place, &mut |staging, member| {
-                    staging.runs[*part].0 = member;
-                    staging.step(*part, 0, number, visit)
-                })
-            }
-            Some(Turn::Step { part, step, .. }) => self.step(*part, *step, number, visit),
-        }
-    }
-
-    /// Gives a place to each who has none yet.
-    fn cast(&mut self, class: usize, place: usize, act: &mut dyn FnMut(&mut Self, usize) -> bool) -> bool {
-        let members = &self.orbit.classes[class];
-        (0..members.len()).all(|member| {
-            if self.taken[class][member] {
-                return true;
-            }
-            self.agents[members[place] as usize] = members[member];
-            self.taken[class][member] = true;
-            let more = act(self, member);
-            self.taken[class][member] = false;
-            more
-        })
-    }
-
-    /// Goes on with what an invocation leaves in memory.
-    fn leave(&mut self, patches: &[Patch], number: usize, visit: Visit) -> bool {
-        patches.iter().for_each(|patch| self.outcome.memory[patch.object][patch.index] = patch.byte);
-        let more = self.turn(number + 1, visit);
-        patches.iter().for_each(|patch| self.outcome.memory[patch.object][patch.index] = patch.initial);
-        more
-    }
-
-    /// Goes on with a step of a part.
-    fn step(&mut self, part: usize, step: usize, number: usize, visit: Visit) -> bool {
-        let Some(cast) = &self.orbit.cast else { return false };
-        let parted = &cast.parts[part];
-        let (member, runs) = &self.runs[part];
-        let member = *member;
-        let mut run = runs.last().unwrap_or_else(|| parted.begun(member)).clone();
-        if let Err(mismatch) = parted.step(self.ground, step, &mut run, &mut self.written) {
-            self.mismatch = Some(mismatch);
-            return false;
-        }
-        if parted.is_last(step) {
-            if run.memory().touched != self.orbit.touched[part][member] {
-                self.mismatch = Some(Mismatch::Shape);
-                return false;
-            }
-            return self.leave(&patches_of(self.ground, run.memory()), number, visit);
-        }
-        self.runs[part].1.push(run);
-        let more = self.turn(number + 1, visit);
-        self.runs[part].1.pop();
-        more
-    }
 }
 
 impl Orbit {
@@ -281,33 +173,6 @@ impl Orbit {
         });
         self.turns.splice(0..0, steps);
         Ok(())
-    }
-
-    /// Calls back with each execution, until `visit` says that it is enough.
-    fn for_each(&self, ground: &Ground, mut outcome: Outcome, visit: Visit) -> Result<(), Mismatch> {
-        let leaves = self.turns.iter().filter_map(|turn| match turn {
-            Turn::Leave { leaf, .. } => Some(leaf),
-            Turn::Step { .. } => None,
-        });
-        let patches = leaves.flat_map(|leaf| leaf.patches.iter().flatten().copied());
-        let words = self.touched.iter().flatten().flatten().filter(|(_, wrote)| **wrote);
-        let bytes = words.flat_map(|((memory, word), _)| (*word..word + 4).map(|byte| (*memory, byte)));
-        for patch in patches.chain(bytes.flat_map(|(memory, byte)| places(ground, memory, byte))) {
-            outcome.memory[patch.object][patch.index] = patch.initial;
-        }
-        let parts = self.cast.iter().flat_map(|cast| &cast.parts);
-        let mut staging = Staging {
-            orbit: self,
-            ground,
-            outcome,
-            agents: (0..ground.dispatch.places.len() as u32).collect(),
-            taken: self.classes.iter().map(|members| vec![false; members.len()]).collect(),
-            runs: parts.map(|_| (0, Vec::new())).collect(),
-            written: self.cast.as_ref().map_or(Vec::new(), |cast| cast.written.clone()),
-            mismatch: None,
-        };
-        staging.turn(0, visit);
-        staging.mismatch.map_or(Ok(()), Err)
     }
 }
 
@@ -405,55 +270,10 @@ impl Search<'_> {
     }
 
     /// A class is not what it was taken for.
-    fn learn_mismatch(&self, mismatch: Mismatch, found: &mut Found) {
+    pub(super) fn learn_mismatch(&self, mismatch: Mismatch, found: &mut Found) {
         match mismatch {
             Mismatch::Shape => self.break_symmetries(found),
             Mismatch::Values(instruction) => self.learn_varied(&[instruction], found),
-        }
-    }
-
-    /// Records the outcomes of all executions that one stands for.
-    pub(super) fn record_orbit(&self, orbit: &Orbit, outcome: &Outcome, first: Witness, found: &mut Found) {
-        let Some(symmetry) = &self.symmetry else { return };
-        let Witness { executions, execution, units, variant, synchronizes_with } = first;
-        let graph = execution.graph();
-        let events = orbit.cast.iter().flat_map(|cast| cast.varied.iter());
-        let varied: Vec<Vec<Unit>> =
-            events.map(|event| graph.events[*event as usize].units.to_vec()).collect();
-        let execution = Arc::new(execution);
-        let renamed = |staging: &Staging| Witness {
-            executions,
-            execution: Execution::Renamed {
-                execution: Arc::clone(&execution),
-                agents: staging.agents.as_slice().into(),
-                values: orbit.cast.as_ref().map(|cast| Values {
-                    events: Arc::clone(&cast.varied),
-                    written: staging.written.iter().flatten().flatten().copied().collect(),
-                }),
-            },
-            units: Arc::clone(&units),
-            variant,
-            synchronizes_with: synchronizes_with.clone(),
-        };
-        let done = orbit.for_each(&self.ground(symmetry), outcome.clone(), &mut |staging| {
-            found.executions = found.executions.saturating_add(orbit.count);
-            for (units, written) in varied.iter().zip(&staging.written) {
-                self.note_produced(units.iter().zip(written), found);
-            }
-            let outcome = &staging.outcome;
-            let mut bytes = 0;
-            if found.outcomes.note(outcome, orbit.count, || renamed(staging)) {
-                bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                if self.context.target.is_some_and(|target| target(outcome)) {
-                    found.stop = true;
-                    found.at_target = true;
-                }
-            }
-            self.context.budget.execution(bytes);
-            !found.stop && !self.context.budget.step()
-        });
-        if let Err(mismatch) = done {
-            self.learn_mismatch(mismatch, found);
         }
     }
 }

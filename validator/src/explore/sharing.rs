@@ -18,6 +18,10 @@ const PART_ALONE: u64 = 1 << 16;
 /// Parts a thread: enough for the threads to end at about the same time.
 const PARTS: usize = 32;
 
+/// Executions from which on those that one stands for are put together on several threads, and the parts of that.
+pub(super) const LARGE_EXPANSION: f64 = 4096.0;
+pub(super) const EXPANSION_PARTS: usize = 64;
+
 /// Levels of the tree that are split for that, at most.
 const MAX_LEVELS: usize = 48;
 

@@ -14,7 +14,7 @@ impl Search<'_> {
             execution,
             units: self.knowledge.units().clone(),
             variant: self.context.settings.variant,
-            synchronizes_with: synchronizes_with.cloned(),
+            synchronizes_with: synchronizes_with.cloned().map(Box::new),
         }
     }
 }
