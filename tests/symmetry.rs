@@ -9,7 +9,7 @@ mod recast;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spirv_tv::behaviour::{Behaviours, End, Outcome};
+use spirv_tv::behaviour::{Behaviours, End, Outcome, Produced};
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::explore::{explore, explore_until, Races, Settings};
@@ -73,6 +73,7 @@ impl Ready {
 struct Answer {
     outcomes: Vec<(Outcome, u64)>,
     undefined: BTreeSet<UndefinedKind>,
+    produced: Produced,
     executions: u64,
     bounded: Option<String>,
 }
@@ -81,6 +82,7 @@ fn answer(found: &Behaviours) -> Answer {
     Answer {
         outcomes: found.outcomes.iter().map(|(outcome, w)| (outcome.clone(), w.executions)).collect(),
         undefined: found.undefined.iter().map(|(undefined, _)| undefined.kind).collect(),
+        produced: found.produced.clone(),
         executions: found.executions,
         bounded: found.bounded.clone(),
     }
@@ -298,7 +300,7 @@ fn tickets_that_others_write_are_not_symmetric() {
 #[test]
 fn loops_that_go_on_in_order_alone_are_not_symmetric() {
     let publish = |value| Statement::AtomicStore { at: Constant(1), value: Constant(value), release: false };
-    let spin = |value| Statement::Spin { to: 2, at: Constant(1), value };
+    let spin = |value| Statement::Spin { to: 2, behind: None, at: Constant(1), value };
     let with = |value, more: Vec<Statement>| {
         let mut statements = vec![ticket()];
         statements.extend(more);
@@ -393,7 +395,7 @@ fn what_updates_and_fences_do_is_compared() {
 #[test]
 fn hangs_are_explored_in_every_order() {
     let publish = Statement::AtomicStore { at: Constant(1), value: Constant(1), release: false };
-    let spin = Statement::Spin { to: 2, at: Constant(1), value: Constant(2) };
+    let spin = Statement::Spin { to: 2, behind: None, at: Constant(1), value: Constant(2) };
     let body = all(3, vec![ticket(), spin]);
     let body = Body { others: Some((vec![2], vec![publish])), ..body };
     assert_eq!(ready(&body).explore(Races::Undefined, true, 1).outcomes[0].0.end, End::Hang);

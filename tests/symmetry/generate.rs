@@ -62,9 +62,10 @@ pub enum Statement {
         then: Vec<Statement>,
     },
     Fence,
-    /// Until a word is not less than this.
+    /// Until a word is not less than this; each time, another is read before, if there is one.
     Spin {
         to: u32,
+        behind: Option<Expression>,
         at: Expression,
         value: Expression,
     },
@@ -160,7 +161,9 @@ impl Statement {
                 value: Expression::random(random, 10),
             },
             13 => {
-                Statement::Spin { to, at: Expression::place(random, 0), value: Expression::random(random, 5) }
+                let behind = random.chance(20).then(|| Expression::place(random, 0));
+                let (at, value) = (Expression::place(random, 0), Expression::random(random, 5));
+                Statement::Spin { to, behind, at, value }
             }
             _ => Statement::If {
                 left: Expression::Register(random.below(2), 0),
@@ -209,7 +212,7 @@ impl Body {
         let mut statements = vec![add(Expression::Constant(1))];
         if random.chance(85) {
             let value = Expression::Register(0, 0);
-            statements.push(Statement::Spin { to: 2, at: Expression::Constant(1), value });
+            statements.push(Statement::Spin { to: 2, behind: None, at: Expression::Constant(1), value });
         }
         for _ in 0..1 + random.below(3) {
             let results = random.chance(20);
@@ -429,14 +432,19 @@ impl Renderer {
                 self.line(format!("%{merge} = OpLabel"));
             }
             Statement::Fence => self.line("OpMemoryBarrier %c1 %both".to_owned()),
-            Statement::Spin { to, at, value } => {
+            Statement::Spin { to, behind, at, value } => {
                 let [header, body, merge, proceed] = [(); 4].map(|()| self.fresh());
                 let (old, differs) = (self.fresh(), self.fresh());
+                let first = behind.map(|first| self.place(false, first));
                 let (pointer, value) = (self.place(false, *at), self.value(*value));
                 self.line(format!("OpBranch %{header}\n%{header} = OpLabel"));
                 self.line(format!(
                     "OpLoopMerge %{merge} %{proceed} None\nOpBranch %{body}\n%{body} = OpLabel"
                 ));
+                if let Some(first) = first {
+                    let unused = self.fresh();
+                    self.line(format!("%{unused} = OpAtomicLoad %uint {first} %c1 %acquire"));
+                }
                 self.line(format!("%{old} = OpAtomicLoad %uint {pointer} %c1 %acquire"));
                 self.line(format!("%{differs} = OpULessThan %bool %{old} {value}"));
                 self.line(format!("OpBranchConditional %{differs} %{proceed} %{merge}"));

@@ -4,7 +4,8 @@ use super::*;
 
 /// What everybody does under a ticket lock.
 fn locked(workgroups: u32, inner: Vec<Statement>) -> Body {
-    let mut statements = vec![ticket(), Statement::Spin { to: 2, at: Constant(1), value: Register(0, 0) }];
+    let mut statements =
+        vec![ticket(), Statement::Spin { to: 2, behind: None, at: Constant(1), value: Register(0, 0) }];
     statements.extend(inner);
     statements.push(Statement::AtomicStore { at: Constant(1), value: Register(0, 1), release: true });
     all(workgroups, statements)
@@ -78,13 +79,15 @@ fn numbers_that_a_compare_exchange_reads_are_not_symmetric() {
 /// What is given back says who gives it, in one order more than in another.
 #[test]
 fn locks_that_numbers_open_are_not_symmetric() {
-    let spin = |at, value| Statement::Spin { to: 2, at: Constant(at), value };
+    let spin = |behind, at, value| Statement::Spin { to: 2, behind, at: Constant(at), value };
     let open = |value| Statement::AtomicStore { at: Constant(1), value, release: true };
     // In the order of the numbers, each opens it for the next.
-    is_asymmetric(&all(2, vec![ticket(), spin(1, Register(0, 0)), open(Id(1))]));
+    is_asymmetric(&all(2, vec![ticket(), spin(None, 1, Register(0, 0)), open(Id(1))]));
     // What it waits for depends on what it read.
-    let inner = vec![load(1, LOCKED), store(false, LOCKED, Id(1)), spin(1, Register(1, 0))];
-    is_asymmetric(&locked(2, inner));
+    for behind in [None, Some(Constant(4))] {
+        let inner = vec![load(1, LOCKED), store(false, LOCKED, Id(1)), spin(behind, 1, Register(1, 0))];
+        is_asymmetric(&locked(2, inner));
+    }
 }
 
 /// Two who write the same in the order of the numbers, and not in another: which is last matters then.
@@ -92,7 +95,20 @@ fn locks_that_numbers_open_are_not_symmetric() {
 fn last_writes_that_differ_out_of_order_are_seen() {
     let sum = Statement::Add { to: 1, at: Constant(3), value: Id(0) };
     let leave = Statement::AtomicStore { at: Constant(4), value: Register(1, 0), release: false };
-    is_asymmetric(&all(2, vec![ticket(), sum, leave]));
+    is_asymmetric(&all(2, vec![ticket(), sum, leave.clone()]));
+    // In order, both find a 0.
+    let mut body = locked(2, vec![load(1, LOCKED), store(false, LOCKED, Id(0))]);
+    body.statements.push(leave);
+    is_asymmetric(&body);
+}
+
+/// Out of order, somebody writes what another does.
+#[test]
+fn what_others_touch_is_touched_in_no_order() {
+    let write = store(true, Constant(11), Constant(1));
+    let decides = Statement::If { left: Register(1, 0), equals: Constant(2), then: vec![write.clone()] };
+    let body = locked(3, vec![load(1, LOCKED), store(false, LOCKED, Id(1)), decides]);
+    is_asymmetric(&Body { others: Some((vec![2], vec![write])), ..body });
 }
 
 /// Somebody outside of the class reads who was last.

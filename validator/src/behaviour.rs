@@ -31,7 +31,19 @@ impl Outcome {
     pub fn hang(volatile: Vec<Vec<VolatileAccess>>) -> Self {
         Outcome { end: End::Hang, memory: Vec::new(), volatile, remarks: Vec::new() }
     }
+
+    /// About how many bytes it takes to store it in a set, with a witness.
+    pub(crate) fn stored_bytes(&self, witness: &Witness) -> u64 {
+        // Tables grow by doubling.
+        let entry = size_of::<(Outcome, Witness)>() * 3 / 2;
+        let memory = self.memory.iter().map(|bytes| ALLOCATION + size_of_val(&bytes[..]));
+        let traces = self.volatile.iter().map(|trace| ALLOCATION + size_of_val(&trace[..]));
+        (entry + memory.sum::<usize>() + traces.sum::<usize>() + witness.execution.own_bytes()) as u64
+    }
 }
+
+/// Bytes that an allocation takes besides what is in it: a pointer, a length, a capacity, and rounding.
+pub(crate) const ALLOCATION: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum End {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::behaviour::ALLOCATION;
 use crate::event::Order;
 use crate::ir::Line;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, UnitBytes};
@@ -87,6 +88,21 @@ impl Execution {
                 }
                 values.iter().for_each(|values| values.give(&mut graph));
                 Cow::Owned(graph)
+            }
+        }
+    }
+
+    /// About how many bytes it has that others do not share.
+    pub(crate) fn own_bytes(&self) -> usize {
+        match self {
+            // Graphs of one search have most events in common.
+            Execution::Whole(graph) => size_of_val(&graph.events[..]) + 2 * size_of::<Event>(),
+            Execution::Apart { .. } => 0,
+            Execution::Together(groups) => ALLOCATION + size_of_val(&groups[..]),
+            Execution::Renamed { agents, values, .. } => {
+                let written =
+                    values.as_ref().map_or(0, |values| ALLOCATION + size_of_val(&values.written[..]));
+                ALLOCATION + size_of_val(&agents[..]) + written
             }
         }
     }

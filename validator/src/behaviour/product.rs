@@ -149,9 +149,9 @@ impl Product {
                         goes_on(&outcome, 0)
                     }
                     Entry::Vacant(slot) => {
-                        let bytes = slot.key().memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                        let goes_on = goes_on(slot.key(), bytes);
-                        slot.insert(together(&whole.witnesses, whole.executions));
+                        let witness = together(&whole.witnesses, whole.executions);
+                        let goes_on = goes_on(slot.key(), slot.key().stored_bytes(&witness));
+                        slot.insert(witness);
                         goes_on
                     }
                 }

@@ -282,7 +282,6 @@ impl Search<'_> {
             && !state.dirty
             && state.diverged.is_none()
             && state.pending.is_empty()
-            && state.threads[index].parting.is_none()
             && state.contents.unordered_count() == begun.contents.unordered_count()
             && !events.iter().any(|event| event.writes());
         if !is_quiet {

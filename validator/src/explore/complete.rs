@@ -15,7 +15,7 @@ use crate::model::consistency::FinalValues;
 use crate::model::graph::{EventId, Unit, UnitBytes};
 use crate::model::relation::Relation;
 use crate::value::Byte;
-use crate::witness::Execution;
+use crate::witness::{Execution, Witness};
 
 impl Search<'_> {
     /// All invocations are finished: if the graph is an execution, its outcomes.
@@ -255,17 +255,26 @@ impl Search<'_> {
             let first = self.witness(execution(), synchronizes_with);
             return self.record_orbit(orbit, outcome, first, found);
         }
-        found.executions = found.executions.saturating_add(1);
-        let mut bytes = 0;
-        if found.outcomes.note(outcome, 1, || self.witness(execution(), synchronizes_with)) {
-            bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-            // One of a group is none of the whole.
-            if self.context.target.filter(|_| !self.in_group).is_some_and(|target| target(outcome)) {
-                found.stop = true;
-                found.at_target = true;
-            }
+        self.keep(outcome, 1, || self.witness(execution(), synchronizes_with), found);
+    }
+
+    /// Counts so many executions with an outcome, and keeps it if it is a new one.
+    pub(super) fn keep(
+        &self,
+        outcome: &Outcome,
+        executions: u64,
+        witness: impl FnOnce() -> Witness,
+        found: &mut Found,
+    ) {
+        found.executions = found.executions.saturating_add(executions);
+        let new = found.outcomes.note(outcome, executions, witness);
+        self.context.budget.execution(new.map_or(0, |witness| outcome.stored_bytes(witness)));
+        // One of a group is none of the whole.
+        let target = self.context.target.filter(|_| new.is_some() && !self.in_group);
+        if target.is_some_and(|target| target(outcome)) {
+            found.stop = true;
+            found.at_target = true;
         }
-        self.context.budget.execution(bytes);
     }
 }
 

@@ -31,24 +31,24 @@ impl Outcomes {
         self.earlier.is_empty() && self.latest.is_empty()
     }
 
-    /// Notes so many executions with an outcome; whether it seems to be a new one, with the witness that is
-    /// asked for then.
+    /// Notes so many executions with an outcome. If it seems to be a new one: its witness, which is asked for then.
     pub(super) fn note(
         &mut self,
         outcome: &Outcome,
         executions: u64,
         witness: impl FnOnce() -> Witness,
-    ) -> bool {
+    ) -> Option<&Witness> {
         let hash = self.latest.hasher().hash_one(outcome);
         match self.latest.raw_entry_mut_v1().from_key_hashed_nocheck(hash, outcome) {
             RawEntryMut::Occupied(mut known) => {
                 let known = &mut known.get_mut().executions;
                 *known = known.saturating_add(executions);
-                false
+                None
             }
             RawEntryMut::Vacant(slot) => {
-                slot.insert_hashed_nocheck(hash, outcome.clone(), Witness { executions, ..witness() });
-                true
+                let witness = Witness { executions, ..witness() };
+                let (_, witness) = slot.insert_hashed_nocheck(hash, outcome.clone(), witness);
+                Some(witness)
             }
         }
     }

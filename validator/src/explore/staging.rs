@@ -228,20 +228,10 @@ impl Search<'_> {
         let ground = self.ground(symmetry);
         let record = |given: &[usize], place: Option<&Place>, found: &mut Found| {
             let done = orbit.for_each(&ground, outcome.clone(), given, &mut |staging| {
-                found.executions = found.executions.saturating_add(orbit.count);
                 for (units, written) in varied.iter().zip(&staging.written) {
                     self.note_produced(units.iter().zip(written), found);
                 }
-                let outcome = &staging.outcome;
-                let mut bytes = 0;
-                if found.outcomes.note(outcome, orbit.count, || renamed(staging)) {
-                    bytes = outcome.memory.iter().map(Vec::len).sum::<usize>() as u64 + 256;
-                    if self.context.target.is_some_and(|target| target(outcome)) {
-                        found.stop = true;
-                        found.at_target = true;
-                    }
-                }
-                self.context.budget.execution(bytes);
+                self.keep(&staging.outcome, orbit.count, || renamed(staging), found);
                 !found.stop && !self.context.budget.step() && !Self::is_superseded(place)
             });
             if let Err(mismatch) = done {

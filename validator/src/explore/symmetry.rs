@@ -280,7 +280,7 @@ impl History {
             }
             runs.push(run);
         }
-        next.end = common.map(|(_, end)| end).filter(|end| *end != End::Spins || !next.is_varied);
+        next.end = common.map(|(_, end)| end);
         match next.end {
             Some(End::Finished) => {
                 next.leaf = Some(Arc::new(Leaf::new(ground, runs.iter().map(Run::memory))));
