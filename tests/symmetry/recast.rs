@@ -67,6 +67,45 @@ fn numbers_that_decide_what_is_done_are_not_symmetric() {
     let at = Constant(3);
     let take = Statement::CompareExchange { to: 1, at, comparator: Register(1, 0), value: Constant(9) };
     is_asymmetric(&with(2, &[take]));
+    let put = Statement::Exchange { to: 1, at, value: Register(0, 1) };
+    let take = Statement::CompareExchange { to: 1, at, comparator: Id(1), value: Constant(9) };
+    is_asymmetric(&locked(2, vec![put, take, keep(1)]));
+}
+
+/// Where the number that another wrote says where to write, among places that are all shared.
+#[test]
+fn numbers_that_say_where_are_not_symmetric() {
+    let inner = vec![
+        store(false, Constant(3), Constant(1)),
+        store(false, Constant(4), Constant(1)),
+        store(false, Constant(5), Constant(1)),
+        load(1, LOCKED),
+        store(false, LOCKED, Id(1)),
+        store(false, Register(1, 3), Constant(9)),
+    ];
+    let (found, all) = compare(&locked(2, inner), Races::Undefined).unwrap().unwrap();
+    assert_eq!(found, all);
+}
+
+/// What is left in memory in order alone.
+#[test]
+fn what_is_only_left_in_order_is_not_left_out_of_order() {
+    let leave = |register| {
+        let then = vec![store(true, Id(9), Constant(1))];
+        Statement::If { left: Register(register, 0), equals: Id(0), then }
+    };
+    counts(&all(2, vec![ticket(), leave(0)]), 1, 2);
+    let inner = |last| vec![load(1, LOCKED), store(false, LOCKED, Id(1)), last];
+    counts(&locked(2, inner(leave(1))), 1, 2);
+    // So many that several threads put them together.
+    for body in [all(7, vec![ticket(), leave(0)]), locked(7, inner(leave(0)))] {
+        let [one, two] = [1, 2].map(|jobs| {
+            let Ready { program, dispatch, .. } = ready(&body);
+            explore(&program, &dispatch, &Settings { jobs, ..Settings::default() })
+        });
+        assert_eq!((one.explored, one.executions), (1, 5040));
+        assert_eq!(answer(&one), answer(&two));
+    }
 }
 
 /// A compare-exchange that reads a number: in the order of the numbers it never finds a 3, and fails.
