@@ -23,7 +23,7 @@ use super::search::{Found, Search};
 use super::state::{self, State, UnitSpans};
 use super::waiting::Waiting;
 use crate::event::{ClassSet, Semantics};
-use crate::ir::{AtomicKind, AtomicOp, InstId, Op};
+use crate::ir::{AtomicKind, AtomicOp, InstId, MemoryOp, Op};
 use crate::model::graph::{Event, Graph, Kind, Unit};
 use crate::model::relation::Relation;
 use crate::value::Byte;
@@ -33,7 +33,7 @@ use crate::value::Byte;
 enum Link {
     /// They synchronize.
     Ordered,
-    /// They are atomics.
+    /// A read that happens before the write is location-ordered before it.
     Loose,
     /// Nothing is known.
     Unknown,
@@ -48,7 +48,7 @@ fn link(graph: &Graph, write: &Event, read: &Event, class: ClassSet) -> Link {
     if releases && acquires && graph.order_mutually(write, read) {
         return Link::Ordered;
     }
-    match write.class.contains(class) && read.class.contains(class) {
+    match write.non_private && write.class.contains(class) && read.class.contains(class) {
         true => Link::Loose,
         false => Link::Unknown,
     }
@@ -150,7 +150,7 @@ impl Search<'_> {
         }
         for inst in writers {
             let Some((op, write)) = self.write_to_come(&reader, &spans, from, inst) else { return unknown };
-            let value = op.constant_value(self.context.program);
+            let value = op.and_then(|op| op.constant_value(self.context.program));
             for semantics in self.semantics_of_read(state, &reader, value.as_deref()) {
                 let mut read = reader.event(Kind::Read, &spans);
                 events::set_semantics(&mut read, semantics);
@@ -166,27 +166,36 @@ impl Search<'_> {
         links
     }
 
-    /// An atomic that may write what a read reads, and its event; `None` where the instruction is none of
-    /// the read's size.
+    /// An atomic or a store that may write what a read reads, and its event; `None` where the instruction is another, or an
+    /// atomic that is none of the read's size.
     fn write_to_come(
         &self,
         reader: &Reader,
         spans: &UnitSpans,
         agent: usize,
         inst: InstId,
-    ) -> Option<(&AtomicOp, Event)> {
+    ) -> Option<(Option<&AtomicOp>, Event)> {
+        let mut write = reader.event(Kind::Write, spans);
+        write.agent = agent as u32;
+        let function = self.context.program.functions.get(inst.function.0 as usize)?;
+        if let Op::Memory(MemoryOp::Store { class, operands, .. }) =
+            &function.code.get(inst.index as usize)?.op
+        {
+            write.class = class.semantics_bit();
+            write.non_private = operands.non_private;
+            write.atomic = false;
+            return Some((None, write));
+        }
         let op = self.atomic(inst)?;
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let [(unit, _)] = spans[..] else { return None };
         if u32::from(op.width) != len * 8 || self.knowledge.unit_len(unit) != len {
             return None;
         }
-        let mut write = reader.event(Kind::Write, spans);
-        write.agent = agent as u32;
         write.class = op.class.semantics_bit();
         write.scope = self.context.program.memory_model.memory_scope(op.scope);
         events::set_semantics(&mut write, op.semantics);
-        Some((op, write))
+        Some((Some(op), write))
     }
 
     /// The semantics that a read may have: of this value, or of any.

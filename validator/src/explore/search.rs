@@ -17,7 +17,7 @@ use super::reach::Reach;
 use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
-use super::symmetry::Symmetry;
+use super::symmetry::{self, Symmetry};
 use super::tangles::{self, Gathered, InstanceOrder, Released};
 use super::unseen::Writers;
 use super::{witness, Settings};
@@ -47,6 +47,8 @@ pub(super) struct Context<'a> {
     pub(super) order: InstanceOrder<'a>,
     /// Something beside barriers of workgroups makes atomics synchronise.
     pub(super) has_fences: bool,
+    /// Invocations may be symmetric.
+    pub(super) has_first_updates: bool,
     pub(super) budget: Budget<'a>,
     /// Threads for large searches, once there is one.
     pool: OnceLock<Option<ThreadPool>>,
@@ -76,6 +78,7 @@ impl<'a> Context<'a> {
             workgroups: tangles::workgroups(dispatch),
             order: InstanceOrder::new(program),
             has_fences: has_fences(program),
+            has_first_updates: symmetry::has_first_updates(program),
             budget: Budget::new(settings),
             pool: OnceLock::new(),
             target,

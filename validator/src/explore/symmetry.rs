@@ -94,7 +94,8 @@ impl Symmetry {
     pub(super) fn find(context: &Context, knowledge: &Knowledge) -> Option<Symmetry> {
         let Context { dispatch, program, settings, .. } = *context;
         let count = dispatch.places.len();
-        let applies = settings.symmetry
+        let applies = context.has_first_updates
+            && settings.symmetry
             && settings.shortcuts
             && settings.axioms
             && settings.remark.is_none()
@@ -175,10 +176,8 @@ impl From<Start> for Class {
 fn first_update(ground: &Ground, end: &End) -> Option<Unit> {
     let Ground { knowledge, dispatch, program, .. } = *ground;
     let End::Reading { access, atomic: Some(_), .. } = end else { return None };
-    let always_writes = |kind: &AtomicKind| {
-        !matches!(kind, AtomicKind::Load | AtomicKind::Store { .. } | AtomicKind::CompareExchange { .. })
-    };
-    if !atomic(program, access.inst).is_some_and(always_writes) || knowledge.spin_reads.contains(&access.inst)
+    if !atomic(program, access.inst).is_some_and(always_updates)
+        || knowledge.spin_reads.contains(&access.inst)
     {
         return None;
     }
@@ -189,6 +188,17 @@ fn first_update(ground: &Ground, end: &End) -> Option<Unit> {
     let agents = 0..dispatch.places.len() as u32;
     let mut writers = agents.flat_map(|agent| knowledge.writers(unit, agent));
     writers.all(|(_, inst)| atomic(program, *inst).is_some_and(updates)).then_some(unit)
+}
+
+/// Whether it reads and always writes.
+fn always_updates(kind: &AtomicKind) -> bool {
+    !matches!(kind, AtomicKind::Load | AtomicKind::Store { .. } | AtomicKind::CompareExchange { .. })
+}
+
+/// Whether a program has atomics by which a class may begin.
+pub(super) fn has_first_updates(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|inst| matches!(&inst.op, Op::Atomic(op) if always_updates(&op.kind)))
 }
 
 fn atomic(program: &Program, inst: InstId) -> Option<&AtomicKind> {

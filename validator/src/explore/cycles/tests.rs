@@ -23,6 +23,14 @@ const VARIANTS: [Variant; 3] = [
 struct Atomic {
     semantics: ClassSet,
     scope: Scope,
+    /// The write is a plain one, which is private or not.
+    plain: Option<Privacy>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Privacy {
+    Private,
+    NonPrivate,
 }
 
 /// Invocations, each a workgroup of its own, that each read what the one before writes behind its read.
@@ -50,6 +58,7 @@ impl Ring {
             _ => Order::AcquireRelease,
         };
         let reads = kind != Kind::Write;
+        let plain = atomic.plain.filter(|_| kind == Kind::Write);
         Event {
             agent: agent as u32,
             kind,
@@ -59,14 +68,14 @@ impl Ring {
             written: smallvec![],
             reference: unit,
             class: self.classes[unit as usize],
-            atomic: true,
+            atomic: plain.is_none(),
             scope: atomic.scope,
             order,
             semantics: atomic.semantics,
             make_available: false,
             make_visible: false,
-            non_private: true,
-            available: (kind != Kind::Read).then_some(atomic.scope),
+            non_private: plain != Some(Privacy::Private),
+            available: (kind != Kind::Read && plain.is_none()).then_some(atomic.scope),
             visible: reads.then_some(atomic.scope),
             volatile: false,
             inst: InstId { function: FunctionId(0), index: 0 },
@@ -169,11 +178,11 @@ fn judge_all(
 }
 
 const fn wide(semantics: ClassSet) -> Atomic {
-    Atomic { semantics, scope: Scope::Device }
+    Atomic { semantics, scope: Scope::Device, plain: None }
 }
 
 const fn narrow(semantics: ClassSet) -> Atomic {
-    Atomic { semantics, scope: Scope::Workgroup }
+    Atomic { semantics, scope: Scope::Workgroup, plain: None }
 }
 
 #[test]
@@ -184,6 +193,18 @@ fn closed_cycles_of_two_are_forbidden() {
         let (_, all) = judge_all(2, &atomics, &[0, 1], &[A, B], updates);
         assert!(all > 10_000);
     }
+}
+
+/// Some of the writes are plain ones, of what others release.
+#[test]
+fn closed_cycles_through_plain_writes_are_forbidden() {
+    let plain = |privacy| Atomic { plain: Some(privacy), ..wide(NONE) };
+    let [private, non_private] = [Privacy::Private, Privacy::NonPrivate].map(plain);
+    judge_all(2, &[wide(NONE), wide(A), private, non_private], &[0, 1], &[A, B], false);
+    judge_all(3, &[wide(NONE), wide(A), private, non_private], &[0, 1], &[A], false);
+    // Without private ones, the rule is exact.
+    let (idle, all) = judge_all(3, &[wide(NONE), wide(A), non_private], &[0, 1, 2], &[A], false);
+    assert_eq!((idle, all), (0, 19_683));
 }
 
 #[test]
