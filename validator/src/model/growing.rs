@@ -571,3 +571,6 @@ fn close_inter_thread(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
