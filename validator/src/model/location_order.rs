@@ -358,3 +358,6 @@ pub(crate) fn visibility_operation(event: &Event, read: &Event, unit: Unit) -> u
     }
     domains
 }
+
+#[cfg(test)]
+mod tests;
