@@ -302,8 +302,8 @@ fn is_settled(graph: &Graph, first: usize) -> bool {
     let is_split =
         new.iter().filter_map(instance).any(|new| old.iter().filter_map(instance).any(|old| old == new));
     let is_settled = |event: &Arc<Event>| {
-        !(event.atomic && event.units.len() > 1)
-            && !matches!(event.kind, Kind::DeviceAvailability | Kind::DeviceVisibility)
+        let is_wide = event.atomic && event.units.len() > 1;
+        !is_wide && !matches!(event.kind, Kind::DeviceAvailability | Kind::DeviceVisibility)
     };
     graph.system_synchronizes_with.is_empty() && !is_split && new.iter().all(is_settled)
 }
