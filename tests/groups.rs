@@ -203,7 +203,7 @@ fn many_executions_are_told_as_the_most_there_can_be() {
     let group =
         |word: u32| [(1..5).map(|value| Step::Store(word, value)).collect(), vec![Step::Load(word); 10]];
     let program = Program { local_size: 1, threads: (0..8).flat_map(group).collect() };
-    let found = behaviours(&program, &Settings { max_memory: 8 << 20, max_executions: u64::MAX, ..apart() });
+    let found = behaviours(&program, &Settings { max_memory: 32 << 20, max_executions: u64::MAX, ..apart() });
     assert_eq!(found.stopped.as_deref(), Some("--max-memory"));
     assert_eq!((found.explored, found.executions), (8 * 1001, u64::MAX));
     assert!(!found.outcomes.is_empty() && !found.complete);

@@ -274,12 +274,13 @@ fn the_first_violation_is_the_same_for_any_number_of_threads() {
     };
     // So many executions that the search is shared out before it comes there.
     let seven = ["--workgroups", "7", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:7"];
-    // Where all add the same, one execution stands for all; where each adds another number, all are explored.
+    // One execution stands for all; where the accesses are volatile, each is told with who made it, and all are explored.
     let own = |text: &str| {
         let same = "%old = OpAtomicIIncrement %uint %counter %scope_device %sem_relaxed";
         let different = "%more = OpIAdd %uint %id %scope_device\n\
-                         %old = OpAtomicIAdd %uint %counter %scope_device %sem_relaxed %more";
-        with(text, same, different)
+                         %old = OpAtomicIAdd %uint %counter %scope_device %volatile %more";
+        let uint = "%uint = OpTypeInt 32 0";
+        with(&with(text, same, different), uint, &format!("{uint}\n%volatile = OpConstant %uint 32768"))
     };
     let same = (counter(), with(&late_violation(), "OpConstant %uint 4", "OpConstant %uint 6"));
     let different =
