@@ -19,7 +19,6 @@ use super::knowledge::{Knowledge, UnitKey};
 use super::memory::words_of;
 use super::product::Factor;
 use super::search::{Context, Found, Search};
-use super::state::State;
 use crate::event::{Access, Scope};
 use crate::interp::Stop;
 use crate::ir::{BarrierOp, Effect, Program};
@@ -130,7 +129,6 @@ impl Groups {
 
     /// Explores each group apart.
     pub(super) fn run(&self, context: &Context, knowledge: &Knowledge) -> Found {
-        let start = State::new(context.program, context.dispatch, context.settings);
         let groups = self.members();
         let share = 1.0 / groups.len() as f64;
         let mut whole = Found::default();
@@ -139,7 +137,8 @@ impl Groups {
         let mut counts = true;
         context.budget.take_longest();
         for members in groups {
-            let mut found = Search::of_group(context, knowledge).run_from(start.only(&members), share);
+            let mut found =
+                Search::of_group(context, knowledge).run_from(context.first.only(&members), share);
             let factor = Factor::taken_from(&mut found, members);
             // What else there is to learn does not depend on it.
             let ends = !found.undefined.is_empty() && found.stop || context.budget.stopped().is_some();

@@ -50,6 +50,8 @@ pub(super) struct Context<'a> {
     /// Invocations may be symmetric.
     pub(super) has_first_updates: bool,
     pub(super) budget: Budget<'a>,
+    /// Where every search begins.
+    pub(super) first: State,
     /// Threads for large searches, once there is one.
     pool: OnceLock<Option<ThreadPool>>,
     /// An outcome of these ends the search.
@@ -80,6 +82,7 @@ impl<'a> Context<'a> {
             has_fences: has_fences(program),
             has_first_updates: symmetry::has_first_updates(program),
             budget: Budget::new(settings),
+            first: State::new(program, dispatch, settings),
             pool: OnceLock::new(),
             target,
         }
@@ -239,8 +242,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn run(&self) -> Found {
-        let Context { program, dispatch, settings, .. } = self.context;
-        self.run_from(State::new(program, dispatch, settings), 1.0)
+        self.run_from(self.context.first.clone(), 1.0)
     }
 
     /// Explores what follows from a first state, which makes out `share` of the whole.
