@@ -20,6 +20,7 @@ use smallvec::SmallVec;
 use super::replay::{have_same_shape, Deed, End, Ground, Run};
 use super::state::{self, UnitSpans};
 use super::symmetry::Symmetry;
+use crate::event::Access;
 use crate::ir::InstId;
 use crate::model::graph::{EventId, Graph, Source, UnitBytes};
 use crate::value::Byte;
@@ -217,7 +218,7 @@ impl Casting<'_> {
     /// What an invocation that stands at a read does with it in the execution.
     fn step(&self, run: &mut Run, at: &End, read: EventId, writes: &[EventId]) -> Result<Step, Mismatch> {
         let Ground { dispatch, knowledge, .. } = *self.ground;
-        let spans = |access: &crate::event::Access| {
+        let spans = |access: &Access| {
             let memory = dispatch.objects.get(access.object as usize)?.memory;
             state::units_of(access, memory, knowledge, |_| {})
         };
@@ -239,28 +240,24 @@ impl Casting<'_> {
             }
         }
         let done = run.answer(self.ground, at, &bytes).ok_or(Mismatch::Shape)?;
-        let deeds = done.0.iter().filter(|deed| deed.write().is_some());
+        let deeds: Vec<_> = done.0.iter().filter_map(|deed| Some((deed, deed.write()?.1))).collect();
+        if deeds.len() != writes.len() {
+            return Err(Mismatch::Shape);
+        }
         let mut made = Vec::new();
-        for (deed, id) in deeds.zip(writes) {
+        for ((deed, bytes), id) in deeds.into_iter().zip(writes) {
             let spans = match deed {
                 Deed::Write(access, ..) => spans(access).ok_or(Mismatch::Shape)?,
                 Deed::Updated(..) | Deed::Fence(_) | Deed::Device(..) => read_spans.clone(),
             };
             let written = &self.graph.events[*id as usize].written;
-            let is_same = deed
-                .write()
-                .is_some_and(|(_, bytes)| state::split_bytes(&spans, bytes).eq(written.iter().cloned()));
-            if !is_same {
+            if !state::split_bytes(&spans, bytes).eq(written.iter().cloned()) {
                 return Err(Mismatch::Shape);
             }
             let gives = self.numbers.get(id).copied().ok_or_else(|| written.clone());
             made.push(Write { spans, gives });
         }
-        let count = done.0.iter().filter(|deed| deed.write().is_some()).count();
-        match (count, made.len()) == (writes.len(), writes.len()) {
-            true => Ok(Step { bytes, varied, done, writes: made }),
-            false => Err(Mismatch::Shape),
-        }
+        Ok(Step { bytes, varied, done, writes: made })
     }
 }
 

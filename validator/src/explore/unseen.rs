@@ -118,13 +118,19 @@ fn place(program: &Program, pointers: &FxHashMap<u32, &MemoryOp>, pointer: Opera
             for index in &chain.indices {
                 let stride = u64::from(index.stride);
                 match (index.bound, constant(program, index.index)) {
-                    (Bound::Elements(_) | Bound::RuntimeArray { .. }, Some(value)) => first += stride * value,
-                    (Bound::Elements(count), None) => span += stride * u64::from(count.saturating_sub(1)),
-                    (Bound::RuntimeArray { .. }, None) => span += u64::from(u32::MAX),
+                    (Bound::Elements(_) | Bound::RuntimeArray { .. }, Some(value)) => {
+                        first = first.saturating_add(stride * value);
+                    }
+                    (Bound::Elements(count), None) => {
+                        span = stride.saturating_mul(u64::from(count.saturating_sub(1))).saturating_add(span);
+                    }
+                    (Bound::RuntimeArray { .. }, None) => span = u64::MAX,
                     (Bound::Unbounded | Bound::Held(_) | Bound::Descriptor(_), _) => return None,
                 }
             }
-            Some(Place { bytes: place.bytes.start + first..place.bytes.end + first + span, ..place })
+            let start = place.bytes.start.saturating_add(first);
+            let end = place.bytes.end.saturating_add(first).saturating_add(span);
+            Some(Place { bytes: start..end, ..place })
         }
         _ => None,
     }
