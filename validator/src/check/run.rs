@@ -92,6 +92,7 @@ impl Runner<'_> {
         self.speculate_to_fixed_point(pair, &mut before, &mut after);
         self.multiply_out(&mut before, &mut after);
         let comparison = self.compare(pair, &before, &after, false);
+        let comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison);
         let why = self.explanation(pair, &comparison, &after);
         let reverse = self.options.both_ways.then(|| self.compare(pair, &before, &after, true));
         Run {
@@ -192,6 +193,37 @@ impl Runner<'_> {
             let is_new = |outcome: &Outcome| decides && allowed.forbids(outcome).is_some();
             Arc::make_mut(&mut after.behaviours).multiply_out(max_memory, self.deadline, &is_new);
         }
+    }
+
+    /// Before a violation is told that may rest on a cycle of load buffering: looks whether before is undefined in such a
+    /// cycle. Where races are undefined plain reads do not speculate, and one that is atomic in after may race in
+    /// before, but only there.
+    fn search_races_in_cycles(
+        &self,
+        pair: &Pair<'_>,
+        before: &mut Explored,
+        after: &mut Explored,
+        comparison: Comparison,
+    ) -> Comparison {
+        let rests_on_cycle = comparison.verdict == Verdict::Violates && after.behaviours.speculates;
+        if !rests_on_cycle || self.options.races == Races::Keep {
+            return comparison;
+        }
+        let settings = Settings {
+            speculate: after.behaviours.produced.clone(),
+            speculate_plain: true,
+            stop_at_undefined: true,
+            multiply_out: self.options.bounds.multiply_out,
+            ..self.settings()
+        };
+        self.watch.enter(format!("{}: {}, races in cycles", pair.name, before.role.name()));
+        let behaviours = explore::explore(pair.before, &pair.before_dispatch, &settings);
+        if behaviours.complete && behaviours.undefined.is_empty() {
+            return comparison;
+        }
+        before.behaviours = Arc::new(behaviours);
+        self.multiply_out(before, after);
+        self.compare(pair, before, after, false)
     }
 
     fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {

@@ -197,6 +197,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         shortcuts,
         symmetry,
         speculate,
+        speculate_plain,
         foreseen,
         remark,
         axioms,
@@ -220,6 +221,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         && *max_memory == wanted.max_memory
         && *shortcuts == wanted.shortcuts
         && *symmetry == wanted.symmetry
+        && *speculate_plain == wanted.speculate_plain
         && *foreseen == wanted.foreseen
         && remark.is_none()
         && wanted.remark.is_none()

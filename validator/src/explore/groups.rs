@@ -80,11 +80,7 @@ impl Groups {
                 groups.unite_all(together);
             }
         }
-        let mut meets: FxHashMap<UnitKey, usize> = FxHashMap::default();
-        for (word, invocation) in &found.discoveries.meets {
-            let first = *meets.entry(*word).or_insert(*invocation as usize);
-            groups.unite(first, *invocation as usize);
-        }
+        groups.unite_meeting(&found.discoveries.meets);
         // Whoever meets nobody has nothing to choose, and need not be alone.
         let mut sizes = vec![0_usize; places.len()];
         groups.0.iter().for_each(|group| sizes[*group] += 1);
@@ -97,6 +93,15 @@ impl Groups {
         groups.unite_all(&quiet);
         let least = 2 + usize::from(!quiet.is_empty());
         (groups.members().len() >= least).then_some(groups)
+    }
+
+    /// Puts those together who access one word.
+    fn unite_meeting(&mut self, meets: &BTreeSet<(UnitKey, u32)>) {
+        let mut first: FxHashMap<UnitKey, usize> = FxHashMap::default();
+        for (word, invocation) in meets {
+            let first = *first.entry(*word).or_insert(*invocation as usize);
+            self.unite(first, *invocation as usize);
+        }
     }
 
     fn unite_all(&mut self, invocations: &[usize]) {
@@ -203,6 +208,15 @@ pub(super) fn learn(groups: &mut Option<Groups>, context: &Context, found: &Foun
         *groups = None;
     }
     united
+}
+
+/// Unites the groups of those who access one word.
+pub(super) fn unite_meeting(groups: &mut Option<Groups>, meets: &BTreeSet<(UnitKey, u32)>) {
+    let Some(partition) = groups else { return };
+    partition.unite_meeting(meets);
+    if partition.are_one() {
+        *groups = None;
+    }
 }
 
 impl Search<'_> {

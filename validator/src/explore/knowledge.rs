@@ -22,6 +22,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::groups::Touched;
 use super::Settings;
 use crate::behaviour::{Produced, VolatileAccess};
@@ -119,6 +121,8 @@ pub(super) struct Discoveries {
     pub(super) closed: BTreeSet<UnitKey>,
     /// On a scout's path: words that are events, with who accesses them.
     pub(super) meets: BTreeSet<(UnitKey, u32)>,
+    /// Words that are no events, with who read them where somebody else's value would have been possible.
+    pub(super) read: FxHashSet<(UnitKey, u32)>,
     /// Units whose writers or values would have been asked for.
     pub(super) wanted_writers: BTreeSet<UnitKey>,
     pub(super) wanted_values: BTreeSet<UnitKey>,
@@ -138,6 +142,7 @@ impl Discoveries {
         self.touched.merge(other.touched);
         self.closed.extend(other.closed);
         self.meets.extend(other.meets);
+        self.read.extend(other.read);
         merge_sets(&mut self.writers, other.writers);
         merge_sets(&mut self.manners, other.manners);
         merge_sets(&mut self.produced, other.produced);
@@ -189,6 +194,11 @@ impl Knowledge {
         let first = all.partition_point(|(other, _)| *other < agent);
         let count = all[first..].iter().take_while(|(other, _)| *other == agent).count();
         &all[first..first + count]
+    }
+
+    /// Whether an invocation was seen to write a unit at an instruction.
+    pub(super) fn has_writer(&self, unit: &UnitKey, writer: &(u32, InstId)) -> bool {
+        self.writers.get(unit).is_some_and(|writers| writers.contains(writer))
     }
 
     /// The instructions at which an invocation was seen to write some unit.

@@ -358,6 +358,8 @@ pub(super) struct View<'a> {
     pub(super) updates_commute: bool,
     /// The invocations are explored apart from others: what they touch is noted.
     pub(super) in_group: bool,
+    /// Plain reads may speculate like atomic ones.
+    pub(super) plain_speculates: bool,
     pub(super) notes: Option<Notes<'a>>,
     /// What was undefined about an access.
     pub(super) fault: Option<Fault>,
@@ -404,6 +406,14 @@ impl SharedMemory for View<'_> {
         self.contents.read(access, object.memory, by, self.found, out);
         if self.in_group {
             self.found.touched.note(object.memory, access, Contact::Read);
+        }
+        let speculates = match atomicity {
+            Some(atomicity) => atomicity.commutes.is_none(),
+            None => self.plain_speculates,
+        };
+        if speculates && !object.constant {
+            let words = words_of(access).map(|word| ((object.memory, word), self.agent));
+            self.found.read.extend(words);
         }
         if let Some(notes) = &mut self.notes {
             notes.add(self.agent, access, object, Kind::Read, out);

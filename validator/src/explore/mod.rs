@@ -28,6 +28,7 @@ mod orbit;
 mod outcomes;
 mod pending;
 mod phases;
+mod probe;
 mod product;
 mod reach;
 mod recast;
@@ -107,6 +108,9 @@ pub struct Settings {
     pub symmetry: bool,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
+    /// Plain reads speculate like atomic ones though races make a run undefined: finds races that only cycles of load
+    /// buffering have. Where races are kept they do anyway.
+    pub speculate_plain: bool,
     /// What is known about the program beforehand.
     pub foreseen: Foreseen,
     /// What to remark on an execution, besides its final memory.
@@ -140,6 +144,7 @@ impl Default for Settings {
             shortcuts: true,
             symmetry: true,
             speculate: Produced::new(),
+            speculate_plain: false,
             foreseen: Foreseen::default(),
             remark: None,
             axioms: true,
@@ -148,6 +153,12 @@ impl Default for Settings {
             verify_engine: false,
             progress: Arc::default(),
         }
+    }
+}
+
+impl Settings {
+    fn plain_reads_speculate(&self) -> bool {
+        self.speculate_plain || self.races == Races::Keep
     }
 }
 
@@ -194,8 +205,14 @@ pub fn explore_until(
             if !scouts {
                 groups = groups::Groups::of_scout(&context, &found);
             }
-        } else if settled || stopped.is_some() || rounds == MAX_ROUNDS {
+        } else if stopped.is_some() || rounds == MAX_ROUNDS {
             break (found, stopped, settled);
+        } else if settled {
+            let Some(unseen) = probe::unseen(&context, &knowledge, &found) else {
+                break (found, stopped, settled);
+            };
+            groups::unite_meeting(&mut groups, &unseen.meets);
+            knowledge.learn(&unseen, MAX_SPECULATED_VALUES);
         }
         context.budget.start_round();
     };

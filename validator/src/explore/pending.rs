@@ -8,7 +8,6 @@ use super::judging::Judgement;
 use super::knowledge::Manner;
 use super::search::{Found, Search};
 use super::state::{Pending, State};
-use super::Races;
 use crate::event::{ClassSet, Order};
 use crate::model::graph::{Event, EventId, Kind, Source};
 
@@ -109,23 +108,11 @@ impl Search<'_> {
         index: usize,
         pending: &Pending,
     ) -> Option<SmallVec<[Manner; 4]>> {
-        let read = &state.graph.events[pending.event as usize];
         let mut manners: SmallVec<[Manner; 4]> = SmallVec::new();
-        match self.context.settings.races {
-            // A private write, or one through another reference, that is not ordered is a race, which
-            // needs no speculation to be found.
-            Races::Undefined => {
-                if index != read.agent as usize && self.may_write(state, index, pending.unit, None) {
-                    manners.push(Manner { reference: read.reference, non_private: read.non_private });
-                }
-            }
-            Races::Keep => {
-                for inst in self.writers_to_come(state, index, pending.unit, None, usize::MAX) {
-                    for manner in self.knowledge.manners.get(&(index as u32, inst))? {
-                        if !manners.contains(manner) {
-                            manners.push(*manner);
-                        }
-                    }
+        for inst in self.writers_to_come(state, index, pending.unit, None, usize::MAX) {
+            for manner in self.knowledge.manners.get(&(index as u32, inst))? {
+                if !manners.contains(manner) {
+                    manners.push(*manner);
                 }
             }
         }

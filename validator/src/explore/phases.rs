@@ -43,6 +43,11 @@ impl Phase {
         }
     }
 
+    /// Barriers passed that order accesses of this class.
+    pub(super) fn orders(&self, class: ClassSet) -> u32 {
+        self.of(class).unwrap_or_default().ordering
+    }
+
     /// The counts that matter to an access of this class.
     pub(super) fn of(&self, class: ClassSet) -> Option<Moment> {
         let index = CLASSES.iter().position(|candidate| *candidate == class)?;

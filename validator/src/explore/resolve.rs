@@ -10,7 +10,6 @@ use super::knowledge::Manner;
 use super::memory::volatile_access;
 use super::search::{Found, Search};
 use super::state::{self, Pending, State, Status, Thread, UnitSpans};
-use super::Races;
 use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
 use crate::ir::InstId;
@@ -267,7 +266,7 @@ impl Search<'_> {
     /// Whether plain reads see only writes that are in the graph when their turn comes: what is
     /// visible to a read without a race happens before it, unless a speculated read is in between.
     fn reads_in_order(&self, state: &State) -> bool {
-        self.context.settings.races == Races::Undefined && state.pending.is_empty()
+        !self.context.settings.plain_reads_speculate() && state.pending.is_empty()
     }
 
     /// Per unit, what a plain read may see: what is visible to it and the writes that it races with (in an

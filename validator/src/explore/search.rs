@@ -377,6 +377,7 @@ impl<'a> Search<'a> {
             agent: index as u32,
             updates_commute: !self.knowledge.has_units() || !self.context.has_fences,
             in_group: self.in_group,
+            plain_speculates: self.context.settings.plain_reads_speculate(),
             notes: self.knowledge.suspect.map(|suspect| Notes { suspect, graph: &mut state.graph }),
             fault: None,
         };

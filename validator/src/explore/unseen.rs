@@ -48,9 +48,20 @@ impl Writers {
     }
 
     /// Whether the program leaves open that an invocation writes this word.
-    pub(super) fn may_write(&self, dispatch: &Dispatch, invocation: usize, (memory, word): UnitKey) -> bool {
+    pub(super) fn may_write(&self, dispatch: &Dispatch, invocation: usize, word: UnitKey) -> bool {
+        self.of_word(dispatch, invocation, word).next().is_some()
+    }
+
+    /// The instructions of which the program leaves open that an invocation writes this word there.
+    pub(super) fn of_word<'a>(
+        &'a self,
+        dispatch: &'a Dispatch,
+        invocation: usize,
+        (memory, word): UnitKey,
+    ) -> impl Iterator<Item = InstId> + 'a {
         let bytes = u64::from(word)..u64::from(word) + 4;
-        self.0.iter().any(|writer| writer.may_touch(dispatch, invocation, memory, bytes.clone()))
+        let touching = move |writer: &&Writer| writer.may_touch(dispatch, invocation, memory, bytes.clone());
+        self.0.iter().filter(touching).map(|writer| writer.inst)
     }
 }
 

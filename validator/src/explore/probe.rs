@@ -1,0 +1,475 @@
+//! Writes that only cycles of load buffering come to.
+//!
+//! A read waits only for a write that some round has seen. A write behind a read that speculates may be one
+//! that no round sees: then nothing lets the read of it wait, and nothing closes the cycle in which it runs. So when
+//! rounds teach nothing more, every invocation runs by itself, over the initial memory and what it writes itself. What
+//! it reads where others may write is answered in every way: with what its own memory holds, with each value that
+//! reads may speculate, and with each that such a run wrote. Runs are repeated until nothing is new. What they write
+//! where no round saw it, and where others read, is a writer for another round. Its values are none that reads may
+//! speculate before an execution has confirmed them.
+//!
+//! What is found too much costs time: what an invocation writes that reads values which never meet in an execution.
+//! So nothing is run where the program tells that all writes of what is read were seen, and of memory without events
+//! only those count of words that others read in the last round, not ordered by barriers. Nor do those of an
+//! invocation of a class ([`symmetry`](super::symmetry)) of which another one was seen to write there.
+//!
+//! What is found too little are cycles that need more than the bounds below allow, the way behind a subgroup
+//! operation, or a value of others in memory without events: there plain reads see what their own invocation wrote or
+//! the initial value. (Where they speculate, they are answered like atomic ones.)
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::knowledge::{Discoveries, Knowledge, UnitKey, Word};
+use super::phases::Phase;
+use super::search::{Context, Found};
+use super::state::Arrived;
+use super::symmetry::Symmetry;
+use crate::event::{Access, Atomicity};
+use crate::interp::{Invocation, SharedMemory, Stop, Written};
+use crate::ir::{InstId, LoopId, Program};
+use crate::model::graph::UnitBytes;
+use crate::value::Byte;
+
+/// Invocations of a dispatch, up to which it is probed.
+const MAX_INVOCATIONS: usize = 64;
+/// Ways through the program that are followed when an invocation is run.
+const MAX_PATHS: usize = 256;
+/// Instructions of one way, and of all.
+const MAX_PATH: u64 = 1 << 14;
+const MAX_INSTRUCTIONS: u64 = 1 << 18;
+/// Times that an invocation is run.
+const MAX_RUNS: u32 = 8;
+/// Values of one place that runs add to what is known, and ways to answer a read.
+const MAX_NEW_VALUES: usize = 8;
+const MAX_ANSWERS: usize = 64;
+
+/// What a round that taught nothing more did not see.
+pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> Option<Discoveries> {
+    let is_complete = !last.stop && last.bounded.is_none() && last.undecided.is_empty();
+    let count = context.dispatch.places.len();
+    let applies = is_complete
+        && (2..=MAX_INVOCATIONS).contains(&count)
+        && context.settings.foreseen.writers.is_empty()
+        && is_open(context, knowledge, last);
+    if !applies {
+        return None;
+    }
+    let mut probe = Probe {
+        context,
+        knowledge,
+        initial: context.dispatch.initial_memory(),
+        fuel: MAX_INSTRUCTIONS,
+        values: BTreeMap::new(),
+        writes: BTreeMap::new(),
+        reads: BTreeMap::new(),
+        may_write: BTreeMap::new(),
+        stale: (0..count as u32).collect(),
+        last,
+        symmetry: OnceCell::new(),
+    };
+    let mut runs = vec![0; count];
+    while let Some(index) = probe.stale.pop_first() {
+        if runs[index as usize] < MAX_RUNS {
+            runs[index as usize] += 1;
+            probe.run(index);
+        }
+    }
+    probe.discoveries()
+}
+
+/// Whether the program leaves open that an invocation writes what another one read, at an instruction at which no round
+/// saw that.
+fn is_open(context: &Context, knowledge: &Knowledge, last: &Found) -> bool {
+    let count = context.dispatch.places.len() as u32;
+    let is_written = |unit: &UnitKey, reader: Option<u32>| {
+        let word = (unit.0, unit.1 / 4 * 4);
+        (0..count).filter(|index| Some(*index) != reader).any(|index| {
+            let mut writes = context.writers.of_word(context.dispatch, index as usize, word);
+            writes.any(|inst| !knowledge.has_writer(unit, &(index, inst)))
+        })
+    };
+    let found = &last.discoveries;
+    found.wanted_writers.iter().any(|unit| is_written(unit, None))
+        || found.read.iter().any(|(word, reader)| is_written(word, Some(*reader)))
+}
+
+struct Probe<'a> {
+    context: &'a Context<'a>,
+    knowledge: &'a Knowledge,
+    /// Of each memory.
+    initial: Vec<Vec<Byte>>,
+    /// Instructions that are left.
+    fuel: u64,
+    /// What runs wrote, by memory and first byte, that nobody knew.
+    values: BTreeMap<(u32, u32), BTreeSet<UnitBytes>>,
+    /// Who writes a unit, at which instruction and moment.
+    writes: BTreeMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
+    /// Who reads it, and when.
+    reads: BTreeMap<UnitKey, BTreeSet<(u32, Moment)>>,
+    /// The first two invocations that may write a word, as far as the program tells.
+    may_write: BTreeMap<UnitKey, Vec<u32>>,
+    /// Invocations whose reads have new answers.
+    stale: BTreeSet<u32>,
+    /// The last round.
+    last: &'a Found,
+    /// Its classes.
+    symmetry: OnceCell<Option<Symmetry>>,
+}
+
+/// Barriers passed that order accesses of the class.
+type Moment = u32;
+
+/// A way through the program.
+#[derive(Clone)]
+struct Path {
+    index: u32,
+    invocation: Invocation,
+    /// What the invocation wrote.
+    own: BTreeMap<(u32, u32), Byte>,
+    /// Writes that changed it.
+    changes: u64,
+    phase: Phase,
+    arrivals: Vec<Arrival>,
+}
+
+/// The last arrival at a loop header.
+#[derive(Clone)]
+struct Arrival {
+    depth: u32,
+    loop_id: LoopId,
+    invocation: Arc<Invocation>,
+    changes: u64,
+}
+
+/// What a path goes on with.
+enum Answer {
+    Start,
+    Way(u32),
+    Read(Vec<Byte>),
+    Atomic { access: Access, bytes: Vec<Byte>, way: Option<u32> },
+}
+
+impl Probe<'_> {
+    /// Runs an invocation, those ways first on which least is read from others.
+    fn run(&mut self, index: u32) {
+        let Context { program, dispatch, .. } = *self.context;
+        let first = Path {
+            index,
+            invocation: Invocation::new(program, dispatch, index),
+            own: BTreeMap::new(),
+            changes: 0,
+            phase: Phase::default(),
+            arrivals: Vec::new(),
+        };
+        let mut rest = VecDeque::from([(first, Answer::Start)]);
+        let mut paths = 1;
+        // All of them come to their turn.
+        let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
+        let mut left = share.min(self.fuel);
+        while let Some((mut path, answer)) = rest.pop_front().filter(|_| left > 0) {
+            let mut answer = Some(answer);
+            let mut fuel = MAX_PATH.min(left);
+            let given = fuel;
+            while let Some(next) = answer.take() {
+                let mut ways = self.follow(&mut path, next, &mut fuel).into_iter();
+                answer = ways.next();
+                for other in ways.take(MAX_PATHS - paths) {
+                    paths += 1;
+                    rest.push_back((path.clone(), other));
+                }
+            }
+            left -= given - fuel;
+            self.fuel -= given - fuel;
+        }
+    }
+
+    /// Follows a path to where it may go on in several ways; none at its end.
+    fn follow(&mut self, path: &mut Path, answer: Answer, fuel: &mut u64) -> Vec<Answer> {
+        let Context { program, dispatch, .. } = *self.context;
+        match answer {
+            Answer::Start => {}
+            Answer::Way(way) => path.invocation.choose(way),
+            Answer::Read(bytes) => path.invocation.supply(program, &bytes),
+            Answer::Atomic { access, bytes, way } => {
+                way.into_iter().for_each(|way| path.invocation.choose(way));
+                if let Some(written) = path.invocation.supply_atomic(program, &bytes) {
+                    self.write(path, &access, &written);
+                }
+            }
+        }
+        loop {
+            let mut view =
+                View { probe: self, own: &mut path.own, changes: &mut path.changes, written: Vec::new() };
+            let stop = path.invocation.run(program, dispatch, &mut view, fuel);
+            for (access, bytes) in view.written {
+                self.note_write(path, &access, &bytes);
+            }
+            match stop {
+                Stop::Read(access) => {
+                    let answers = self.answers(path, &access);
+                    return answers.into_iter().map(Answer::Read).collect();
+                }
+                Stop::AtomicRead { access, atomicity, .. } => {
+                    // Nobody learns what an update reads of which only the sum counts.
+                    let answers = match atomicity.commutes {
+                        Some(_) => vec![self.own_bytes(path, &access)],
+                        None => self.answers(path, &access),
+                    };
+                    let ways = |bytes: Vec<Byte>| {
+                        let count = path.invocation.atomic_ways(program, &bytes);
+                        let ways = (0..count).map(|way| (count > 1).then_some(way));
+                        let answer =
+                            |way| Answer::Atomic { access: access.clone(), bytes: bytes.clone(), way };
+                        ways.map(answer).collect::<Vec<_>>()
+                    };
+                    return answers.into_iter().flat_map(ways).collect();
+                }
+                Stop::Write(access, bytes) | Stop::AtomicWrite { access, bytes, .. } => {
+                    self.write(path, &access, &bytes);
+                }
+                Stop::Barrier { execution, fence, name, waits, line, .. } => {
+                    path.phase.pass(&Arrived { execution, fence, name, waits, line });
+                }
+                Stop::Choose { ways, .. } => return (0..ways).map(Answer::Way).collect(),
+                Stop::LoopEntry { function_depth, loop_id } => path.arrive(function_depth, loop_id),
+                Stop::Iteration { function_depth, loop_id, .. } => {
+                    if path.comes_back(program, function_depth, loop_id) {
+                        return Vec::new();
+                    }
+                    path.arrive(function_depth, loop_id);
+                }
+                Stop::Fence(_) | Stop::Device(..) => {}
+                Stop::Subgroup { .. }
+                | Stop::Finished
+                | Stop::Discarded
+                | Stop::Fault(_)
+                | Stop::OutOfFuel
+                | Stop::Unsupported { .. }
+                | Stop::Forever { .. } => return Vec::new(),
+            }
+        }
+    }
+}
+
+/// The parts of an access that are read and written as one: bytes where a word is split, else what it has of a
+/// word; each with its unit, if it is one.
+fn parts(
+    knowledge: &Knowledge,
+    access: &Access,
+    memory: u32,
+) -> impl Iterator<Item = (UnitKey, std::ops::Range<u32>)> {
+    let mut parts = Vec::new();
+    for (offset, len) in &access.ranges {
+        let (mut at, end) = (*offset, offset + len);
+        while at < end {
+            let word = at / 4 * 4;
+            let (unit, next) = match knowledge.word(memory, word) {
+                Word::Bytes(_) => (at, at + 1),
+                Word::Whole(_) | Word::Unshared => (word, end.min(word + 4)),
+            };
+            parts.push(((memory, unit), at..next));
+            at = next;
+        }
+    }
+    parts.into_iter()
+}
+
+impl Probe<'_> {
+    fn memory_of(&self, access: &Access) -> Option<u32> {
+        Some(self.context.dispatch.objects.get(access.object as usize)?.memory)
+    }
+
+    fn initial_byte(&self, memory: u32, offset: u32) -> Byte {
+        let bytes = self.initial.get(memory as usize);
+        bytes.and_then(|bytes| bytes.get(offset as usize)).copied().unwrap_or(Byte::Undef)
+    }
+
+    fn byte(&self, own: &BTreeMap<(u32, u32), Byte>, memory: u32, offset: u32) -> Byte {
+        own.get(&(memory, offset)).copied().unwrap_or_else(|| self.initial_byte(memory, offset))
+    }
+
+    /// What an invocation reads if nobody else wrote.
+    fn own_bytes(&self, path: &Path, access: &Access) -> Vec<Byte> {
+        let memory = self.memory_of(access).unwrap_or(u32::MAX);
+        let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
+        ranges.map(|offset| self.byte(&path.own, memory, offset)).collect()
+    }
+
+    /// All that a read may read, its own first.
+    fn answers(&mut self, path: &Path, access: &Access) -> Vec<Vec<Byte>> {
+        let Some(memory) = self.memory_of(access) else { return Vec::new() };
+        let moment = path.phase.orders(access.class.semantics_bit());
+        let mut answers: Vec<Vec<Byte>> = vec![Vec::new()];
+        for (unit, part) in parts(self.knowledge, access, memory) {
+            let mut values = vec![part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect()];
+            if self.others_may_write(path.index, unit) {
+                self.reads.entry(unit).or_default().insert((path.index, moment));
+                let initial: UnitBytes =
+                    part.clone().map(|offset| self.initial_byte(memory, offset)).collect();
+                let known = self.knowledge.values.get(&unit).into_iter().flatten();
+                let new = self.values.get(&(memory, part.start)).into_iter().flatten();
+                for value in [&initial].into_iter().chain(known).chain(new) {
+                    if value.len() == part.len() && !values.contains(value) {
+                        values.push(value.clone());
+                    }
+                }
+            }
+            let extended = values.iter().flat_map(|value| {
+                answers.iter().map(move |answer| answer.iter().chain(value).copied().collect())
+            });
+            answers = extended.take(MAX_ANSWERS).collect();
+        }
+        answers
+    }
+
+    /// Whether the program leaves open that another invocation writes a unit.
+    fn others_may_write(&mut self, index: u32, (memory, offset): UnitKey) -> bool {
+        let Context { dispatch, writers, .. } = self.context;
+        let word = (memory, offset / 4 * 4);
+        let known = self.may_write.entry(word).or_insert_with(|| {
+            let may_write = |index: &u32| writers.may_write(dispatch, *index as usize, word);
+            (0..dispatch.places.len() as u32).filter(may_write).take(2).collect()
+        });
+        known.iter().any(|other| *other != index)
+    }
+
+    /// An invocation writes, by an event.
+    fn write(&mut self, path: &mut Path, access: &Access, bytes: &[Byte]) {
+        path.changes += u64::from(self.own_bytes(path, access) != bytes);
+        self.note_write(path, access, bytes);
+        let Some(memory) = self.memory_of(access) else { return };
+        let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
+        path.own.extend(ranges.map(|offset| (memory, offset)).zip(bytes.iter().copied()));
+    }
+
+    /// Notes who writes where and what. Who reads there has new answers.
+    fn note_write(&mut self, path: &Path, access: &Access, bytes: &[Byte]) {
+        let Some(memory) = self.memory_of(access) else { return };
+        let moment = path.phase.orders(access.class.semantics_bit());
+        let mut bytes = bytes.iter().copied();
+        for (unit, part) in parts(self.knowledge, access, memory) {
+            self.writes.entry(unit).or_default().insert((path.index, access.inst, moment));
+            let value: UnitBytes = bytes.by_ref().take(part.len()).collect();
+            let is_known = |values: &BTreeSet<UnitBytes>| values.contains(&value);
+            let known = self.values.entry((memory, part.start)).or_default();
+            if self.knowledge.values.get(&unit).is_some_and(is_known) || known.len() >= MAX_NEW_VALUES {
+                continue;
+            }
+            if known.insert(value) {
+                let readers = self.reads.get(&unit).into_iter().flatten();
+                self.stale.extend(readers.map(|(reader, _)| *reader));
+            }
+        }
+    }
+
+    /// The writes that others read and that no round saw.
+    fn discoveries(&self) -> Option<Discoveries> {
+        let mut found = Discoveries::default();
+        for (unit, writes) in &self.writes {
+            for (writer, inst, moment) in writes {
+                let readers = self.readers(unit, *writer, *moment);
+                if !readers.is_empty() && !self.is_known(unit, *writer, *inst) {
+                    let word = (unit.0, unit.1 / 4 * 4);
+                    found.writers.entry(*unit).or_default().insert((*writer, *inst));
+                    found.meets.extend(readers.into_iter().chain([*writer]).map(|index| (word, index)));
+                    found.wanted_writers.insert(*unit);
+                    found.shared.insert(word);
+                }
+            }
+        }
+        (!found.writers.is_empty()).then_some(found)
+    }
+
+    /// Those who may read a unit that another invocation writes at a moment. Of memory without events only those whom
+    /// the last round saw there: what more there is comes to light once they wait.
+    fn readers(&self, unit: &UnitKey, writer: u32, moment: Moment) -> Vec<u32> {
+        let is_shared = self.knowledge.word(unit.0, unit.1) != Word::Unshared;
+        let workgroup = |index: u32| self.context.dispatch.places[index as usize].workgroup;
+        let may_read = |(reader, read): &&(u32, Moment)| {
+            let is_ordered = workgroup(*reader) == workgroup(writer) && *read != moment;
+            let was_seen = || self.last.discoveries.read.contains(&(*unit, *reader));
+            *reader != writer && (is_shared || !is_ordered && was_seen())
+        };
+        let reads = self.reads.get(unit).into_iter().flatten();
+        reads.filter(may_read).map(|(reader, _)| *reader).collect()
+    }
+
+    /// Whether a round saw the write, or one of another invocation that stands for it.
+    fn is_known(&self, unit: &UnitKey, writer: u32, inst: InstId) -> bool {
+        if self.knowledge.has_writer(unit, &(writer, inst)) {
+            return true;
+        }
+        // Groups are explored without classes.
+        let find =
+            || self.last.factors.is_empty().then(|| Symmetry::find(self.context, self.knowledge)).flatten();
+        let symmetry = self.symmetry.get_or_init(find).as_ref();
+        let class = symmetry.and_then(|symmetry| symmetry.place(writer as usize));
+        let members = class.map_or(&[][..], |(class, _)| &class.members);
+        members.iter().any(|index| self.knowledge.has_writer(unit, &(*index, inst)))
+    }
+}
+
+impl Path {
+    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival.
+    fn comes_back(&self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
+        let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
+        last.is_some_and(|last| {
+            last.changes == self.changes && self.invocation.same_state(&last.invocation, program)
+        })
+    }
+
+    fn arrive(&mut self, depth: u32, loop_id: LoopId) {
+        self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
+        let (changes, invocation) = (self.changes, Arc::new(self.invocation.clone()));
+        self.arrivals.push(Arrival { depth, loop_id, invocation, changes });
+    }
+}
+
+/// Memory as an invocation by itself sees it.
+struct View<'p, 'a> {
+    probe: &'p Probe<'a>,
+    own: &'p mut BTreeMap<(u32, u32), Byte>,
+    changes: &'p mut u64,
+    written: Vec<(Access, Vec<Byte>)>,
+}
+
+impl SharedMemory for View<'_, '_> {
+    fn size(&self, object: u32) -> u32 {
+        let objects = &self.probe.context.dispatch.objects;
+        objects.get(object as usize).map_or(0, |object| object.initial.len() as u32)
+    }
+
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        let object = self.probe.context.dispatch.objects.get(access.object as usize);
+        let Some(object) = object else { return false };
+        let speculates = atomicity.is_some() || self.probe.context.settings.plain_reads_speculate();
+        if speculates && !object.constant {
+            return false;
+        }
+        let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
+        for (slot, offset) in out.iter_mut().zip(ranges) {
+            *slot = self.probe.byte(self.own, object.memory, offset);
+        }
+        true
+    }
+
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(memory) = self.probe.memory_of(access).filter(|_| atomicity.is_none()) else {
+            return Written::Event;
+        };
+        let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
+        let mut changed = false;
+        for (offset, byte) in ranges.zip(bytes) {
+            changed |= self.probe.byte(self.own, memory, offset) != *byte;
+            self.own.insert((memory, offset), *byte);
+        }
+        self.written.push((access.clone(), bytes.to_vec()));
+        *self.changes += u64::from(changed);
+        match changed {
+            true => Written::Changed,
+            false => Written::Unchanged,
+        }
+    }
+}
