@@ -102,8 +102,8 @@ struct Probe<'a> {
     initial: Vec<Vec<Byte>>,
     /// Instructions that are left.
     fuel: u64,
-    /// What runs wrote, by memory and first byte, that nobody knew.
-    values: BTreeMap<(u32, u32), BTreeSet<UnitBytes>>,
+    /// What runs wrote, by memory and first byte, that nobody knew, and when.
+    values: BTreeMap<(u32, u32), BTreeMap<UnitBytes, BTreeSet<Moment>>>,
     /// Who writes a unit, at which instruction and moment.
     writes: BTreeMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
     /// Who reads it, and when.
@@ -118,8 +118,26 @@ struct Probe<'a> {
     symmetry: OnceCell<Option<Symmetry>>,
 }
 
-/// Barriers passed that order accesses of the class.
-type Moment = u32;
+/// When an access takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    workgroup: u32,
+    /// Barriers passed that order accesses of the class.
+    ordering: u32,
+    reference: u32,
+    non_private: bool,
+}
+
+impl Moment {
+    /// Whether a barrier orders a read before a write: what the write gives it does not read.
+    fn is_before(&self, write: &Moment) -> bool {
+        self.workgroup == write.workgroup
+            && self.ordering < write.ordering
+            && self.reference == write.reference
+            && self.non_private
+            && write.non_private
+    }
+}
 
 /// A way through the program.
 #[derive(Clone)]
@@ -281,6 +299,16 @@ impl Probe<'_> {
         Some(self.context.dispatch.objects.get(access.object as usize)?.memory)
     }
 
+    fn moment(&self, path: &Path, access: &Access) -> Moment {
+        let Context { dispatch, .. } = self.context;
+        Moment {
+            workgroup: dispatch.places[path.index as usize].workgroup,
+            ordering: path.phase.orders(access.class.semantics_bit()),
+            reference: dispatch.objects.get(access.object as usize).map_or(0, |object| object.reference),
+            non_private: access.non_private,
+        }
+    }
+
     fn initial_byte(&self, memory: u32, offset: u32) -> Byte {
         let bytes = self.initial.get(memory as usize);
         bytes.and_then(|bytes| bytes.get(offset as usize)).copied().unwrap_or(Byte::Undef)
@@ -300,7 +328,7 @@ impl Probe<'_> {
     /// All that a read may read, its own first.
     fn answers(&mut self, path: &Path, access: &Access) -> Vec<Vec<Byte>> {
         let Some(memory) = self.memory_of(access) else { return Vec::new() };
-        let moment = path.phase.orders(access.class.semantics_bit());
+        let moment = self.moment(path, access);
         let mut answers: Vec<Vec<Byte>> = vec![Vec::new()];
         for (unit, part) in parts(self.knowledge, access, memory) {
             let mut values = vec![part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect()];
@@ -309,7 +337,10 @@ impl Probe<'_> {
                 let initial: UnitBytes =
                     part.clone().map(|offset| self.initial_byte(memory, offset)).collect();
                 let known = self.knowledge.values.get(&unit).into_iter().flatten();
+                let may_take =
+                    |moments: &BTreeSet<Moment>| moments.iter().any(|write| !moment.is_before(write));
                 let new = self.values.get(&(memory, part.start)).into_iter().flatten();
+                let new = new.filter(|(_, moments)| may_take(moments)).map(|(value, _)| value);
                 for value in [&initial].into_iter().chain(known).chain(new) {
                     if value.len() == part.len() && !values.contains(value) {
                         values.push(value.clone());
@@ -347,17 +378,18 @@ impl Probe<'_> {
     /// Notes who writes where and what. Who reads there has new answers.
     fn note_write(&mut self, path: &Path, access: &Access, bytes: &[Byte]) {
         let Some(memory) = self.memory_of(access) else { return };
-        let moment = path.phase.orders(access.class.semantics_bit());
+        let moment = self.moment(path, access);
         let mut bytes = bytes.iter().copied();
         for (unit, part) in parts(self.knowledge, access, memory) {
             self.writes.entry(unit).or_default().insert((path.index, access.inst, moment));
             let value: UnitBytes = bytes.by_ref().take(part.len()).collect();
             let is_known = |values: &BTreeSet<UnitBytes>| values.contains(&value);
             let known = self.values.entry((memory, part.start)).or_default();
-            if self.knowledge.values.get(&unit).is_some_and(is_known) || known.len() >= MAX_NEW_VALUES {
+            let is_full = known.len() >= MAX_NEW_VALUES && !known.contains_key(&value);
+            if self.knowledge.values.get(&unit).is_some_and(is_known) || is_full {
                 continue;
             }
-            if known.insert(value) {
+            if known.entry(value).or_default().insert(moment) {
                 let readers = self.reads.get(&unit).into_iter().flatten();
                 self.stale.extend(readers.map(|(reader, _)| *reader));
             }
@@ -386,11 +418,10 @@ impl Probe<'_> {
     /// the last round saw there: what more there is comes to light once they wait.
     fn readers(&self, unit: &UnitKey, writer: u32, moment: Moment) -> Vec<u32> {
         let is_shared = self.knowledge.word(unit.0, unit.1) != Word::Unshared;
-        let workgroup = |index: u32| self.context.dispatch.places[index as usize].workgroup;
         let may_read = |(reader, read): &&(u32, Moment)| {
-            let is_ordered = workgroup(*reader) == workgroup(writer) && *read != moment;
+            let is_ordered = read.workgroup == moment.workgroup && read.ordering != moment.ordering;
             let was_seen = || self.last.discoveries.read.contains(&(*unit, *reader));
-            *reader != writer && (is_shared || !is_ordered && was_seen())
+            *reader != writer && !read.is_before(&moment) && (is_shared || !is_ordered && was_seen())
         };
         let reads = self.reads.get(unit).into_iter().flatten();
         reads.filter(may_read).map(|(reader, _)| *reader).collect()
