@@ -17,18 +17,19 @@
 //! operation, or a value of others in memory without events: there plain reads see what their own invocation wrote or
 //! the initial value. (Where they speculate, they are answered like atomic ones.)
 
+mod path;
+
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
+use self::path::{Moment, Path};
 use super::knowledge::{Discoveries, Knowledge, UnitKey, Word};
-use super::phases::Phase;
 use super::search::{Context, Found};
 use super::state::Arrived;
 use super::symmetry::Symmetry;
 use crate::event::{Access, Atomicity};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
-use crate::ir::{InstId, LoopId, Program};
+use crate::ir::InstId;
 use crate::model::graph::UnitBytes;
 use crate::value::Byte;
 
@@ -118,49 +119,6 @@ struct Probe<'a> {
     symmetry: OnceCell<Option<Symmetry>>,
 }
 
-/// When an access takes place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Moment {
-    workgroup: u32,
-    /// Barriers passed that order accesses of the class.
-    ordering: u32,
-    reference: u32,
-    non_private: bool,
-}
-
-impl Moment {
-    /// Whether a barrier orders a read before a write: what the write gives it does not read.
-    fn is_before(&self, write: &Moment) -> bool {
-        self.workgroup == write.workgroup
-            && self.ordering < write.ordering
-            && self.reference == write.reference
-            && self.non_private
-            && write.non_private
-    }
-}
-
-/// A way through the program.
-#[derive(Clone)]
-struct Path {
-    index: u32,
-    invocation: Invocation,
-    /// What the invocation wrote.
-    own: BTreeMap<(u32, u32), Byte>,
-    /// Writes that changed it.
-    changes: u64,
-    phase: Phase,
-    arrivals: Vec<Arrival>,
-}
-
-/// The last arrival at a loop header.
-#[derive(Clone)]
-struct Arrival {
-    depth: u32,
-    loop_id: LoopId,
-    invocation: Arc<Invocation>,
-    changes: u64,
-}
-
 /// What a path goes on with.
 enum Answer {
     Start,
@@ -173,14 +131,7 @@ impl Probe<'_> {
     /// Runs an invocation, those ways first on which least is read from others.
     fn run(&mut self, index: u32) {
         let Context { program, dispatch, .. } = *self.context;
-        let first = Path {
-            index,
-            invocation: Invocation::new(program, dispatch, index),
-            own: BTreeMap::new(),
-            changes: 0,
-            phase: Phase::default(),
-            arrivals: Vec::new(),
-        };
+        let first = Path::new(index, Invocation::new(program, dispatch, index));
         let mut rest = VecDeque::from([(first, Answer::Start)]);
         let mut paths = 1;
         // All of them come to their turn.
@@ -439,22 +390,6 @@ impl Probe<'_> {
         let class = symmetry.and_then(|symmetry| symmetry.place(writer as usize));
         let members = class.map_or(&[][..], |(class, _)| &class.members);
         members.iter().any(|index| self.knowledge.has_writer(unit, &(*index, inst)))
-    }
-}
-
-impl Path {
-    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival.
-    fn comes_back(&self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
-        let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
-        last.is_some_and(|last| {
-            last.changes == self.changes && self.invocation.same_state(&last.invocation, program)
-        })
-    }
-
-    fn arrive(&mut self, depth: u32, loop_id: LoopId) {
-        self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
-        let (changes, invocation) = (self.changes, Arc::new(self.invocation.clone()));
-        self.arrivals.push(Arrival { depth, loop_id, invocation, changes });
     }
 }
 
