@@ -10,8 +10,8 @@
 //!
 //! What is found too much costs time: what an invocation writes that reads values which never meet in an execution.
 //! So nothing is run where the program tells that all writes of what is read were seen, and of memory without events
-//! only those count of words that others read in the last round, not ordered by barriers. Nor do those of an
-//! invocation of a class ([`symmetry`](super::symmetry)) of which another one was seen to write there.
+//! only those count of words that others read in the last round, not ordered by barriers; and nobody reads what a
+//! barrier orders behind its read. Nor do writes count of an invocation of a class ([`symmetry`](super::symmetry)) of which another one was seen to write there.
 //!
 //! What is found too little are cycles that need more than the bounds below allow, the way behind a subgroup
 //! operation, or a value of others in memory without events: there plain reads see what their own invocation wrote or
