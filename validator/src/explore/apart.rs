@@ -92,6 +92,10 @@ impl Search<'_> {
         if state.together || !self.may_end_apart(state) {
             return false;
         }
+        if self.scouts {
+            found.ends_apart = true;
+            return false;
+        }
         let mut found_apart = Found::default();
         let Some(mut apart) = self.ends_apart(state, &mut found_apart) else {
             state.together = true;
@@ -158,8 +162,7 @@ impl Search<'_> {
     /// Whether it seems that those who still run communicate no more.
     fn may_end_apart(&self, state: &State) -> bool {
         let settings = self.context.settings;
-        if self.scouts
-            || !settings.axioms
+        if !settings.axioms
             || !settings.shortcuts
             || settings.remark.is_some()
             || self.knowledge.suspect.is_some()

@@ -185,11 +185,13 @@ pub fn explore_until(
     let mut rounds = 0;
     let mut scouts = true;
     let mut groups = None;
+    let mut begun = None;
     let (mut found, mut stopped, settled) = loop {
-        let found = match (scouts, &groups) {
-            (true, _) => search::Search::scout(&context, &knowledge).run(),
-            (false, Some(groups)) => groups::Groups::run(groups, &context, &knowledge),
-            (false, None) => search::Search::new(&context, &knowledge).run(),
+        let found = match (scouts, &groups, begun.take()) {
+            (true, ..) => search::Search::scout(&context, &knowledge).run(),
+            (false, Some(groups), _) => groups::Groups::run(groups, &context, &knowledge),
+            (false, None, Some(begun)) => search::Search::new(&context, &knowledge).go_on(begun),
+            (false, None, None) => search::Search::new(&context, &knowledge).run(),
         };
         let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
@@ -199,11 +201,15 @@ pub fn explore_until(
         let united = groups::learn(&mut groups, &context, &found);
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES) && !united;
         rounds += 1;
-        if scouts && found.cut && stopped.is_none() {
+        if scouts && !found.left.is_empty() && stopped.is_none() {
             // Once its path teaches nothing more, all the others.
             scouts = !settled && rounds < MAX_SCOUTS;
             if !scouts {
                 groups = groups::Groups::of_scout(&context, &found);
+                if settled && groups.is_none() && found.discoveries.writers.is_empty() {
+                    begun = Some(found);
+                    continue;
+                }
             }
         } else if stopped.is_some() || rounds == MAX_ROUNDS {
             break (found, stopped, settled);

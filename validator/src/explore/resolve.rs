@@ -148,13 +148,13 @@ impl Search<'_> {
         let last = if waits { None } else { choices.pop() };
         let mut children = Vec::new();
         for assignment in &choices {
-            children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
+            self.answer_into(&mut children, state.clone(), &reader, &spans, assignment, found);
         }
         if waits {
             state.threads[index].waits_since = Some(state.graph.events.len() as EventId);
             children.push(state);
         } else if let Some(assignment) = last {
-            children.extend(self.answer(state, &reader, &spans, &assignment, found));
+            self.answer_into(&mut children, state, &reader, &spans, &assignment, found);
         }
         children
     }
@@ -366,17 +366,32 @@ impl Search<'_> {
     /// undefined comparison goes both ways, or where its write is what a speculated read owes).
     pub(super) fn answer(
         &self,
-        mut state: State,
+        state: State,
         reader: &Reader,
         spans: &UnitSpans,
         assignment: &[(Source, UnitBytes)],
         found: &mut Found,
     ) -> Vec<State> {
+        let mut children = Vec::new();
+        self.answer_into(&mut children, state, reader, spans, assignment, found);
+        children
+    }
+
+    fn answer_into(
+        &self,
+        children: &mut Vec<State>,
+        mut state: State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        assignment: &[(Source, UnitBytes)],
+        found: &mut Found,
+    ) {
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
-        let mut bytes = vec![Byte::Undef; len as usize];
+        let mut bytes: SmallVec<[Byte; 16]> = SmallVec::from_elem(Byte::Undef, len as usize);
         if let Some(fault) = state.contents.declare(reader.access, reader.memory, reader.may_write) {
             state.threads[reader.index].status = Status::Faulted(Arc::new(fault));
-            return vec![state];
+            children.push(state);
+            return;
         }
         let by = self.by(reader.index, reader.atomic.is_some());
         state.read_unshared(reader.access, reader.memory, by, &mut found.discoveries, &mut bytes);
@@ -385,9 +400,10 @@ impl Search<'_> {
                 bytes[*index as usize] = *byte;
             }
         }
-        state.threads[reader.index].status = Status::Running;
-        state.threads[reader.index].waits_since = None;
-        state.threads[reader.index].reads_unknown = None;
+        let thread = &mut state.threads[reader.index];
+        thread.status = Status::Running;
+        thread.waits_since = None;
+        thread.reads_unknown = None;
         let program = self.context.program;
         if reader.may_write && spans.iter().any(|(unit, _)| self.knowledge.is_speculated(*unit)) {
             self.note_attempts(&mut state, reader, spans, &bytes);
@@ -396,7 +412,6 @@ impl Search<'_> {
             Some(_) => state.threads[reader.index].invocation.atomic_ways(program, &bytes),
             None => 1,
         };
-        let mut children = Vec::new();
         let mut last = Some(state);
         for way in 0..ways {
             let child = if way + 1 == ways { last.take() } else { last.clone() };
@@ -417,9 +432,8 @@ impl Search<'_> {
                 continue;
             }
             let answer = Answer { spans, assignment, bytes: &bytes, written };
-            children.extend(self.add_read(child, reader, &answer, found));
+            self.add_read(children, child, reader, &answer, found);
         }
-        children
     }
 
     /// Notes what a read-modify-write would give its units, had it read any values that writes of
@@ -463,7 +477,14 @@ impl Search<'_> {
     }
 
     /// Adds the event of a read that has its value.
-    fn add_read(&self, mut child: State, reader: &Reader, answer: &Answer, found: &mut Found) -> Vec<State> {
+    fn add_read(
+        &self,
+        children: &mut Vec<State>,
+        mut child: State,
+        reader: &Reader,
+        answer: &Answer,
+        found: &mut Found,
+    ) {
         let Answer { spans, assignment, bytes, written } = answer;
         let mut event = reader.event(if written.is_some() { Kind::Update } else { Kind::Read }, spans);
         if let (Some(atomic), None) = (reader.atomic, written) {
@@ -493,27 +514,24 @@ impl Search<'_> {
             }
         }
         if child.dirty {
-            return vec![child];
+            return children.push(child);
         }
         match self.judge(&mut child, found) {
             Judgement::Inconsistent => {
                 found.discarded += 1;
-                return Vec::new();
+                return;
             }
-            Judgement::Racy(race) => {
-                self.record_race(&child, race, found);
-                return Vec::new();
-            }
+            Judgement::Racy(race) => return self.record_race(&child, race, found),
             Judgement::Fine => {}
         }
         self.note_history(&mut child, reader.index, id, bytes, found);
         if written.is_some() {
             self.note_writer(&child, id, found);
-            if let Some(children) = self.match_pending(&child, id, found) {
-                return children;
+            if let Some(matched) = self.match_pending(&child, id, found) {
+                return children.extend(matched);
             }
         }
-        vec![child]
+        children.push(child);
     }
 
     /// Remembers who may write where.

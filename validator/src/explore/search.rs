@@ -148,8 +148,10 @@ pub(super) struct Found {
     pub(super) stop: bool,
     /// It is an outcome that the search was to find.
     pub(super) at_target: bool,
-    /// A scout left branches out.
-    pub(super) cut: bool,
+    /// The branches that a scout left out, each with its share of the whole tree, the next one last.
+    pub(super) left: Vec<(State, f64)>,
+    /// Where a scout passed, ends might have been found apart.
+    pub(super) ends_apart: bool,
 }
 
 impl Found {
@@ -245,38 +247,51 @@ impl<'a> Search<'a> {
         self.run_from(self.context.first.clone(), 1.0)
     }
 
+    /// The round whose first path a scout has `begun`, knowing the same.
+    pub(super) fn go_on(&self, mut begun: Found) -> Found {
+        if self.symmetry.is_some() || begun.ends_apart {
+            // It would have gone another way.
+            self.context.budget.start_round();
+            return self.run();
+        }
+        let left = std::mem::take(&mut begun.left);
+        if !begun.stop {
+            self.explore(left, FIRST_ALONE, None, &mut begun);
+        }
+        begun
+    }
+
     /// Explores what follows from a first state, which makes out `share` of the whole.
     pub(super) fn run_from(&self, first: State, share: f64) -> Found {
         let mut found = Found::default();
         found.inexact.extend(self.context.program.modes.floats.always_inexact);
-        self.explore(first, share, FIRST_ALONE, None, &mut found);
+        self.explore(vec![(first, share)], FIRST_ALONE, None, &mut found);
         if found.bounded.is_some() || !found.undecided.is_empty() {
             self.break_symmetries(&mut found);
         }
         found
     }
 
-    /// Explores what follows a state; `share` of the whole tree, each branch counting as much as the others.
-    /// After so many nodes `alone`, other threads help.
+    /// Explores what follows states, the first one last, each with its share of the whole tree, where each branch
+    /// counts as much as the others. After so many nodes `alone`, other threads help.
     pub(super) fn explore(
         &self,
-        state: State,
-        share: f64,
+        mut rest: Vec<(State, f64)>,
         alone: u64,
         place: Option<&Place>,
         found: &mut Found,
     ) {
         // Large launches branch thousands of times on one path: too often for recursion.
-        let mut rest = vec![(state, share)];
         let mut visited = 0;
         while let Some((state, share)) = rest.pop() {
-            let mut children = self.follow(state, share, place, found);
-            if self.scouts && children.len() > 1 {
-                children.truncate(1);
-                found.cut = true;
-            }
+            let children = self.follow(state, share, place, found);
+            let ends = children.is_empty();
             let share = share / children.len() as f64;
             rest.extend(children.into_iter().rev().map(|child| (child, share)));
+            if self.scouts && (ends || found.stop) {
+                found.left = rest;
+                return;
+            }
             if found.stop || Self::is_superseded(place) {
                 return;
             }

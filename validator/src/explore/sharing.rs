@@ -80,7 +80,7 @@ impl Search<'_> {
         }
         self.in_parts(parts, place, found, |part, place, found| match part {
             Part::Left(state, share) => {
-                self.explore(State::unshared(*state), share, PART_ALONE, Some(place), found);
+                self.explore(vec![(state.unshared(), share)], PART_ALONE, Some(place), found);
             }
             Part::Done(part) => *found = *part,
         });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::knowledge::{Discoveries, Knowledge, Word};
-use super::memory::{Accessor, Contents};
+use super::memory::{words_of, Accessor, Contents};
 use super::phases::Phase;
 use super::recast::Parting;
 use super::symmetry::NOTHING;
@@ -277,6 +277,9 @@ impl State {
         found: &mut Discoveries,
         out: &mut [Byte],
     ) {
+        if is_all_shared(access, memory, by.knowledge) {
+            return;
+        }
         self.contents.read(access, memory, by.accessor(&self.phases), found, out);
     }
 
@@ -289,6 +292,9 @@ impl State {
         found: &mut Discoveries,
         bytes: &[Byte],
     ) {
+        if is_all_shared(access, memory, by.knowledge) {
+            return;
+        }
         let agent = by.agent as usize;
         let changed = self.contents.write(access, memory, by.accessor(&self.phases), found, bytes);
         self.threads[agent].changes += u64::from(changed);
@@ -341,6 +347,11 @@ impl Status {
             Status::Running | Status::Reading { .. } | Status::Barrier(_) | Status::Subgroup(_) => false,
         }
     }
+}
+
+/// Whether an access is an event and nothing else: memory without events need not be copied for it.
+fn is_all_shared(access: &Access, memory: u32, knowledge: &Knowledge) -> bool {
+    knowledge.has_units() && words_of(access).all(|word| knowledge.word(memory, word) != Word::Unshared)
 }
 
 /// The units of an access, ascending, each with the indices of its bytes in the access.
