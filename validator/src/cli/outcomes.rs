@@ -64,5 +64,8 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
         Format::Text if arguments.output.quiet => text::outcomes_line(&report),
         Format::Text => text::outcomes(&report, painter(arguments.output.color)),
     })?;
-    Ok(report.exit_code(arguments.output.strict))
+    let code = report.exit_code(arguments.output.strict);
+    // The process ends: to free millions of outcomes one by one would take a part of the search's time.
+    std::mem::forget(report);
+    Ok(code)
 }

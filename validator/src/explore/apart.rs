@@ -93,7 +93,7 @@ impl Search<'_> {
             return false;
         }
         if self.scouts {
-            found.ends_apart = true;
+            found.strayed = true;
             return false;
         }
         let mut found_apart = Found::default();

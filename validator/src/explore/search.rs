@@ -150,8 +150,8 @@ pub(super) struct Found {
     pub(super) at_target: bool,
     /// The branches that a scout left out, each with its share of the whole tree, the next one last.
     pub(super) left: Vec<(State, f64)>,
-    /// Where a scout passed, ends might have been found apart.
-    pub(super) ends_apart: bool,
+    /// The whole round does not go on from there: it finds ends apart on that path, or more was left out than is kept.
+    pub(super) strayed: bool,
 }
 
 impl Found {
@@ -207,6 +207,9 @@ impl Found {
     }
 }
 
+/// Branches that a scout leaves out and keeps.
+const MAX_LEFT: usize = 256;
+
 /// How far [`Search::advance`] came.
 pub(super) enum Advanced {
     /// Every invocation stands at a read, a barrier or its end.
@@ -249,8 +252,7 @@ impl<'a> Search<'a> {
 
     /// The round whose first path a scout has `begun`, knowing the same.
     pub(super) fn go_on(&self, mut begun: Found) -> Found {
-        if self.symmetry.is_some() || begun.ends_apart {
-            // It would have gone another way.
+        if self.symmetry.is_some() || begun.strayed {
             self.context.budget.start_round();
             return self.run();
         }
@@ -291,6 +293,10 @@ impl<'a> Search<'a> {
             if self.scouts && (ends || found.stop) {
                 found.left = rest;
                 return;
+            }
+            if self.scouts && rest.len() > MAX_LEFT {
+                rest.drain(1..rest.len() - 1);
+                found.strayed = true;
             }
             if found.stop || Self::is_superseded(place) {
                 return;

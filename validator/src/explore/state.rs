@@ -258,9 +258,17 @@ impl State {
             let mut own = Thread::clone(thread);
             own.invocation = Arc::new(Invocation::clone(&own.invocation));
             own.trace = Arc::new(own.trace.to_vec());
+            own.arrivals = Arc::new(BTreeMap::clone(&own.arrivals));
+            for arrival in &mut own.loops {
+                arrival.invocation = Arc::new(Invocation::clone(&arrival.invocation));
+            }
+            if let Status::Reading { access, .. } = &mut own.status {
+                *access = Arc::new(Access::clone(access));
+            }
             *thread = Arc::new(own);
         }
         self.graph.unshare();
+        self.system_synchronizes_with = self.system_synchronizes_with.to_vec().into();
         self.contents.unshare();
         self.phases = Arc::new(self.phases.to_vec());
         self.attempted = Arc::new(BTreeSet::clone(&self.attempted));
