@@ -3,6 +3,8 @@
 
 #[path = "twin/axioms.rs"]
 mod axioms;
+#[path = "twin/buffering.rs"]
+mod buffering;
 #[path = "twin/engine.rs"]
 mod engine;
 #[path = "twin/enumerate.rs"]
@@ -395,75 +397,6 @@ fn threads_that_scopes_tell_apart_are_not_exchanged() {
             );
         }
     }
-}
-
-/// A store that only runs inside of a cycle of load buffering lets the one wait who reads it, though nobody was seen to
-/// write there.
-#[test]
-fn who_reads_what_only_a_cycle_writes_may_wait() {
-    const X: usize = 0;
-    const Y: usize = 1;
-    const Z: usize = 2;
-    let step = |word, update, guard| {
-        let place = Place { space: Space::Buffer, word, words: 1 };
-        let instruction =
-            Instruction::Atomic { place, update, scope: Scope::Device, semantics: Semantics::default() };
-        Step { guard, instruction }
-    };
-    let load = |word| step(word, Update::Load, None);
-    let store = |word, value| step(word, Update::Store(Value::Constant(value)), None);
-    let if_read = |equals, step: Step| Step { guard: Some(Guard { read: 0, equals }), ..step };
-    let passes_on = |from, to| vec![load(from), if_read(1, store(to, 1))];
-    let answers = passes_on(Y, X);
-    let asks = |write| vec![load(X), if_read(1, write), store(X, 1)];
-    let adds = step(Y, Update::Add(1), None);
-    let unequal = Semantics::default();
-    let exchanges = Update::CompareExchange { comparator: 0, value: Value::Constant(1), unequal };
-    let value = Value::Constant(1);
-    let place = Place { space: Space::Buffer, word: Y, words: 1 };
-    let plainly = Instruction::Store { place, value, non_private: true, available: None };
-    let raised = step(Y, Update::Store(Value::Sum { read: 0, add: 1 }), None);
-    let added = step(X, Update::Add(1), None);
-    let programs = [
-        // What it writes itself makes 1 a value of x.
-        vec![asks(store(Y, 1)), answers.clone()],
-        // The same, where somebody else accesses y, too.
-        vec![asks(store(Y, 1)), answers.clone(), vec![store(Y, 2)]],
-        // What another one writes makes it one, in a cycle that is forbidden for this read.
-        vec![
-            vec![load(X), if_read(1, store(Y, 1)), store(X, 2)],
-            answers.clone(),
-            vec![load(X), if_read(2, store(X, 1))],
-        ],
-        // Each half touches nothing of the other one.
-        vec![asks(store(Y, 1)), answers.clone(), vec![store(X, 2)], vec![store(Y, 2)]],
-        vec![asks(store(Y, 1)), passes_on(Y, Z), passes_on(Z, X)],
-        vec![asks(adds), answers.clone()],
-        vec![asks(step(Y, Update::Exchange(Value::Constant(1)), None)), answers.clone()],
-        vec![asks(step(Y, exchanges, None)), answers.clone()],
-        vec![asks(store(Y, 1)), vec![load(Y), if_read(1, added)]],
-        vec![asks(store(Y, 1)), vec![adds, if_read(1, store(X, 1))]],
-        // An instruction that writes another value else.
-        vec![vec![load(X), raised, store(X, 1)], vec![load(Y), if_read(2, store(X, 1))]],
-        // A race that only the cycle has.
-        vec![asks(Step { guard: None, instruction: plainly }), answers],
-    ];
-    let mut missed = Vec::new();
-    for threads in programs {
-        for turn in 0..threads.len() {
-            let mut threads = threads.clone();
-            threads.rotate_left(turn);
-            let shape = Shape { workgroups: threads.len(), local_size: 1, subgroup_size: 1 };
-            let phases = vec![Phase { threads, barrier: None }];
-            let program = Program { shape, initial: [0; BUFFER_WORDS], phases };
-            match check(&program, Variant::NEWEST, ORDINARY, true) {
-                Ok(Checked::Compared(found)) => assert!(found.load_buffering, "the cycle is allowed"),
-                Ok(Checked::TooLarge | Checked::TooSlow) => panic!("it is small"),
-                Err(why) => missed.push(format!("{} threads, turned by {turn}: {why}", shape.threads())),
-            }
-        }
-    }
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]

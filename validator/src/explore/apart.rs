@@ -21,7 +21,7 @@ use super::{Races, Settings};
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::ir::{BarrierOp, FunctionId, InstId, Op, Program};
 use crate::model::consistency::{FinalValues, Judge};
-use crate::model::graph::{Event, EventId, Graph, Unit};
+use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
 use crate::model::vulkan;
 use crate::value::Byte;
 use crate::witness::{Ends, Execution};
@@ -358,8 +358,22 @@ impl Search<'_> {
         let judge = Judge { graph, relations: &relations, variant };
         judge.is_consistent()
             && (races == Races::Keep || judge.data_races().is_empty())
-            && judge.final_values(&|unit| self.is_observed(unit)) == *finals
+            && values_left(graph, &judge.final_values(&|unit| self.is_observed(unit)))
+                == values_left(graph, finals)
     }
+}
+
+/// What choices of last writes leave in each unit: several writes may leave the same.
+fn values_left<'g>(graph: &'g Graph, finals: &[FinalValues]) -> Vec<Vec<(Unit, Option<&'g UnitBytes>)>> {
+    let choices =
+        finals.iter().flat_map(|values| values.last_writes.iter().map(|writes| (&values.units, writes)));
+    choices
+        .map(|(units, writes)| {
+            let left =
+                |(unit, write): (&Unit, &EventId)| (*unit, graph.events[*write as usize].written_to(*unit));
+            units.iter().zip(writes).map(left).collect()
+        })
+        .collect()
 }
 
 impl Apart {
