@@ -285,14 +285,12 @@ impl Probe<'_> {
             let mut values = vec![part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect()];
             if self.others_may_write(path.index, unit) {
                 self.reads.entry(unit).or_default().insert((path.index, moment));
-                let initial: UnitBytes =
-                    part.clone().map(|offset| self.initial_byte(memory, offset)).collect();
                 let known = self.knowledge.values.get(&unit).into_iter().flatten();
                 let may_take =
                     |moments: &BTreeSet<Moment>| moments.iter().any(|write| !moment.is_before(write));
                 let new = self.values.get(&(memory, part.start)).into_iter().flatten();
                 let new = new.filter(|(_, moments)| may_take(moments)).map(|(value, _)| value);
-                for value in [&initial].into_iter().chain(known).chain(new) {
+                for value in known.chain(new) {
                     if value.len() == part.len() && !values.contains(value) {
                         values.push(value.clone());
                     }
