@@ -189,3 +189,31 @@ fn who_reads_what_only_a_cycle_writes_may_wait() {
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
+
+/// One invocation writes before a barrier what another one of its workgroup reads behind it; who writes last of all, and to whom
+/// the first listens, is in another workgroup and passes the barrier later.
+#[test]
+fn a_cycle_whose_writes_only_run_in_it_may_go_through_a_barrier() {
+    let relaxed = |word, update| atomic(word, update, Semantics::default());
+    let load = |word| Step { guard: None, instruction: relaxed(word, Update::Load) };
+    let store = |word| Step { guard: None, instruction: relaxed(word, Update::Store(Value::Constant(1))) };
+    let if_read = |step: Step| Step { guard: Some(Guard { read: 0, equals: 1 }), ..step };
+    let semantics = Semantics { acquire: true, release: true, classes: UNIFORM, ..Semantics::default() };
+    let barrier = ControlBarrier { execution: Scope::Workgroup, scope: Scope::Workgroup, semantics };
+    let (x, y, z) = (0, 1, 2);
+    let before = vec![vec![load(x), if_read(store(y))], vec![], vec![load(z), if_read(store(x))], vec![]];
+    let behind = vec![vec![store(x)], vec![load(y), if_read(store(z))], vec![], vec![]];
+    let program = Program {
+        shape: Shape { workgroups: 2, local_size: 2, subgroup_size: 1 },
+        initial: [0; BUFFER_WORDS],
+        phases: vec![
+            Phase { threads: before, barrier: Some(barrier) },
+            Phase { threads: behind, barrier: None },
+        ],
+    };
+    match check(&program, Variant::NEWEST, ORDINARY, true) {
+        Ok(Checked::Compared(found)) => assert!(found.load_buffering, "the cycle is allowed"),
+        Ok(Checked::TooLarge | Checked::TooSlow) => panic!("it is small"),
+        Err(why) => panic!("{why}\n{}", render::render(&program)),
+    }
+}

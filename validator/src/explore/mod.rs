@@ -185,6 +185,8 @@ pub fn explore_until(
     let mut rounds = 0;
     let mut scouts = true;
     let mut groups = None;
+    // In cycles that a probe found.
+    let mut meets = BTreeSet::new();
     let mut begun = None;
     let (mut found, mut stopped, settled) = loop {
         let found = match (scouts, &groups, begun.take()) {
@@ -206,6 +208,7 @@ pub fn explore_until(
             scouts = !settled && rounds < MAX_SCOUTS;
             if !scouts {
                 groups = groups::Groups::of_scout(&context, &found);
+                groups::unite_meeting(&mut groups, &meets);
                 if settled && groups.is_none() && found.discoveries.writers.is_empty() {
                     begun = Some(found);
                     continue;
@@ -218,6 +221,7 @@ pub fn explore_until(
                 break (found, stopped, settled);
             };
             groups::unite_meeting(&mut groups, &unseen.meets);
+            meets.extend(unseen.meets.iter().copied());
             knowledge.learn(&unseen, MAX_SPECULATED_VALUES);
         }
         context.budget.start_round();

@@ -9,9 +9,10 @@
 //! speculate before an execution has confirmed them.
 //!
 //! What is found too much costs time: what an invocation writes that reads values which never meet in an execution.
-//! So nothing is run where the program tells that all writes of what is read were seen, and of memory without events
-//! only those count of words that others read in the last round, not ordered by barriers; and nobody reads what a
-//! barrier orders behind its read. Nor do writes count of an invocation of a class ([`symmetry`](super::symmetry)) of which another one was seen to write there.
+//! So nothing is run where the program tells that all writes were seen that may come behind a first read, and of memory
+//! without events only those count of words that others read in the last round, not ordered by barriers; and nobody
+//! reads what a barrier orders behind its read. Nor do writes count of an invocation of a class
+//! ([`symmetry`](super::symmetry)) of which another one was seen to write there.
 //!
 //! What is found too little are cycles that need more than the bounds below allow, the way behind a subgroup
 //! operation, or a value of others in memory without events: there plain reads see what their own invocation wrote or
@@ -84,14 +85,20 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
 /// saw that.
 fn is_open(context: &Context, knowledge: &Knowledge, last: &Found) -> bool {
     let count = context.dispatch.places.len() as u32;
+    let found = &last.discoveries;
+    // Up to its first decision an invocation does what was seen.
+    let may_come_to = |index: u32, inst: InstId| {
+        let first = last.first_decisions.get(&index);
+        first.is_some_and(|position| context.reach.may_reach(position, inst))
+            || found.read.iter().any(|(_, reader)| *reader == index)
+    };
     let is_written = |unit: &UnitKey, reader: Option<u32>| {
         let word = (unit.0, unit.1 / 4 * 4);
         (0..count).filter(|index| Some(*index) != reader).any(|index| {
             let mut writes = context.writers.of_word(context.dispatch, index as usize, word);
-            writes.any(|inst| !knowledge.has_writer(unit, &(index, inst)))
+            writes.any(|inst| !knowledge.has_writer(unit, &(index, inst)) && may_come_to(index, inst))
         })
     };
-    let found = &last.discoveries;
     found.wanted_writers.iter().any(|unit| is_written(unit, None))
         || found.read.iter().any(|(word, reader)| is_written(word, Some(*reader)))
 }
@@ -286,8 +293,11 @@ impl Probe<'_> {
             if self.others_may_write(path.index, unit) {
                 self.reads.entry(unit).or_default().insert((path.index, moment));
                 let known = self.knowledge.values.get(&unit).into_iter().flatten();
-                let may_take =
-                    |moments: &BTreeSet<Moment>| moments.iter().any(|write| !moment.is_before(write));
+                // What executions gave words without events is not known.
+                let is_unshared = self.knowledge.word(unit.0, unit.1) == Word::Unshared;
+                let may_take = |moments: &BTreeSet<Moment>| {
+                    is_unshared || moments.iter().any(|write| !moment.is_before(write))
+                };
                 let new = self.values.get(&(memory, part.start)).into_iter().flatten();
                 let new = new.filter(|(_, moments)| may_take(moments)).map(|(value, _)| value);
                 for value in known.chain(new) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use smallvec::SmallVec;
 
 use super::apart;
 use super::barriers::{self, BarrierNumbers};
@@ -148,6 +149,9 @@ pub(super) struct Found {
     pub(super) stop: bool,
     /// It is an outcome that the search was to find.
     pub(super) at_target: bool,
+    /// Where invocations first came to what is not their own to decide, by their call stacks: up to there each does the
+    /// same in every execution.
+    pub(super) first_decisions: BTreeMap<u32, SmallVec<[InstId; 4]>>,
     /// The branches that a scout left out, each with its share of the whole tree, the next one last.
     pub(super) left: Vec<(State, f64)>,
     /// The whole round does not go on from there: it finds ends apart on that path, or more was left out than is kept.
@@ -169,6 +173,9 @@ impl Found {
         self.removable_hang = self.removable_hang.or(other.removable_hang);
         self.inexact.extend(other.inexact);
         self.discoveries.merge(other.discoveries);
+        for (invocation, position) in other.first_decisions {
+            self.first_decisions.entry(invocation).or_insert(position);
+        }
         self.stop |= other.stop;
         self.at_target |= other.at_target;
     }
@@ -418,6 +425,20 @@ impl<'a> Search<'a> {
 
     fn handle(&self, state: &mut State, index: usize, stop: Stop, found: &mut Found) -> Advanced {
         let agent = index as u32;
+        // Behind a barrier even memory without events has what others decided.
+        let decides = matches!(
+            stop,
+            Stop::Read(_)
+                | Stop::AtomicRead { .. }
+                | Stop::Choose { .. }
+                | Stop::Subgroup { .. }
+                | Stop::Barrier { .. }
+        );
+        if decides && !state.threads[index].has_decided {
+            let thread = &mut state.threads[index];
+            thread.has_decided = true;
+            found.first_decisions.entry(agent).or_insert_with(|| thread.invocation.position());
+        }
         match stop {
             Stop::Read(access) => {
                 state.threads[index].status =

@@ -105,6 +105,8 @@ pub(super) struct Thread {
     /// A waiting read in whose stead another speculated, when the graph had so many events: from later
     /// ones it takes a value that nobody speculates.
     pub(super) reads_unknown: Option<EventId>,
+    /// It came to what is not its own to decide.
+    pub(super) has_decided: bool,
     /// What it read so far, as its class knows it ([`symmetry`](super::symmetry)).
     pub(super) history: u32,
     /// Where it ceased to do the same as others of its class ([`recast`](super::recast)).
@@ -190,6 +192,7 @@ impl State {
                     invocation: Arc::new(Invocation::new(program, dispatch, index as u32)),
                     status: Status::Running,
                     waits_since: None,
+                    has_decided: false,
                     reads_unknown: None,
                     history: NOTHING,
                     parting: None,
