@@ -169,6 +169,11 @@ fn who_reads_what_only_a_cycle_writes_may_wait() {
         vec![asks(store(Y, 1)), vec![adds, if_read(1, store(X, 1))]],
         // An instruction that writes another value else.
         vec![vec![load(X), raised, store(X, 1)], vec![load(Y), if_read(2, store(X, 1))]],
+        // An update that could read what it wrote itself, as far as a run of its own tells.
+        vec![
+            vec![load(X), step(Z, Update::Add(1), None), if_read(1, store(Y, 1))],
+            vec![load(Y), if_read(1, store(X, 1)), store(Y, 1)],
+        ],
         // A race that only the cycle has.
         vec![asks(Step { guard: None, instruction: plainly }), answers],
     ];

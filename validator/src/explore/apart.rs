@@ -12,9 +12,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::found::Found;
 use super::memory::{Contents, Touch};
 use super::orbit::{Ended, Orbit};
-use super::search::{Advanced, Found, Search};
+use super::search::{Advanced, Search};
 use super::sharing::{Place, EXPANSION_PARTS, LARGE_EXPANSION};
 use super::state::{State, Status, Thread};
 use super::{Races, Settings};

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::events;
-use super::search::{Found, Search};
+use super::found::Found;
+use super::search::Search;
 use super::state::{Arrived, State, Status, Thread};
 use super::tangles::{self, Readiness, Released};
 use crate::behaviour::Undefined;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::found::Found;
 use super::judging;
 use super::knowledge::Word;
 use super::orbit::{Ended, Orbit};
-use super::search::{Found, Search};
+use super::search::Search;
 use super::state::{State, Status};
 use crate::behaviour::{End, Outcome, VolatileAccess};
 use crate::model::consistency::FinalValues;

@@ -18,8 +18,9 @@
 use smallvec::{smallvec, SmallVec};
 
 use super::events;
+use super::found::Found;
 use super::resolve::Reader;
-use super::search::{Found, Search};
+use super::search::Search;
 use super::state::{self, State, UnitSpans};
 use super::waiting::Waiting;
 use crate::event::{ClassSet, Semantics};

@@ -15,10 +15,12 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use super::context::Context;
+use super::found::Found;
 use super::knowledge::{Knowledge, UnitKey};
 use super::memory::words_of;
 use super::product::Factor;
-use super::search::{Context, Found, Search};
+use super::search::Search;
 use crate::event::{Access, Scope};
 use crate::interp::Stop;
 use crate::ir::{BarrierOp, Effect, Program};

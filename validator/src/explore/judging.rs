@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::search::{Found, Search};
+use super::found::Found;
+use super::search::Search;
 use super::state::State;
 use super::Races;
 use crate::model::consistency::{self, DataRace, FinalValues, Judge};

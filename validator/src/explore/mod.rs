@@ -18,8 +18,10 @@ mod apart;
 mod barriers;
 mod budget;
 mod complete;
+mod context;
 mod cycles;
 pub(crate) mod events;
+mod found;
 mod groups;
 mod judging;
 mod knowledge;
@@ -180,7 +182,7 @@ pub fn explore_until(
     settings: &Settings,
     target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
 ) -> Behaviours {
-    let context = search::Context::new(program, dispatch, settings, target);
+    let context = context::Context::new(program, dispatch, settings, target);
     let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
     let mut rounds = 0;
     let mut scouts = true;

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::found::Found;
 use super::memory::{Contents, Touch};
 use super::recast::{Cast, Mismatch, Parting};
 use super::replay::{Ground, OwnView, Run};
-use super::search::{Found, Search};
+use super::search::Search;
 use super::staging::{Final, Turn};
 use super::state::State;
 use super::symmetry::Symmetry;

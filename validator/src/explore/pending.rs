@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::found::Found;
 use super::judging::Judgement;
 use super::knowledge::Manner;
-use super::search::{Found, Search};
+use super::search::Search;
 use super::state::{Pending, State};
 use crate::event::{ClassSet, Order};
 use crate::model::graph::{Event, EventId, Kind, Source};

@@ -22,10 +22,12 @@ mod path;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 use self::path::{Moment, Path};
+use super::context::Context;
+use super::found::Found;
 use super::knowledge::{Discoveries, Knowledge, UnitKey, Word};
-use super::search::{Context, Found};
 use super::state::Arrived;
 use super::symmetry::Symmetry;
 use crate::event::{Access, Atomicity};
@@ -42,7 +44,7 @@ const MAX_PATHS: usize = 256;
 const MAX_PATH: u64 = 1 << 14;
 const MAX_INSTRUCTIONS: u64 = 1 << 18;
 /// Times that an invocation is run.
-const MAX_RUNS: u32 = 8;
+const MAX_RUNS: u32 = 32;
 /// Values of one place that runs add to what is known, and ways to answer a read.
 const MAX_NEW_VALUES: usize = 8;
 const MAX_ANSWERS: usize = 64;
@@ -72,10 +74,13 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
         symmetry: OnceCell::new(),
     };
     let mut runs = vec![0; count];
-    while let Some(index) = probe.stale.pop_first() {
-        if runs[index as usize] < MAX_RUNS {
-            runs[index as usize] += 1;
-            probe.run(index);
+    // In turns: one that gives itself new answers, as by an update, must not use up its runs while others wait.
+    while !probe.stale.is_empty() {
+        for index in std::mem::take(&mut probe.stale) {
+            if runs[index as usize] < MAX_RUNS {
+                runs[index as usize] += 1;
+                probe.run(index);
+            }
         }
     }
     probe.discoveries()
@@ -231,11 +236,7 @@ impl Probe<'_> {
 
 /// The parts of an access that are read and written as one: bytes where a word is split, else what it has of a
 /// word; each with its unit, if it is one.
-fn parts(
-    knowledge: &Knowledge,
-    access: &Access,
-    memory: u32,
-) -> impl Iterator<Item = (UnitKey, std::ops::Range<u32>)> {
+fn parts(knowledge: &Knowledge, access: &Access, memory: u32) -> Vec<(UnitKey, Range<u32>)> {
     let mut parts = Vec::new();
     for (offset, len) in &access.ranges {
         let (mut at, end) = (*offset, offset + len);
@@ -249,7 +250,7 @@ fn parts(
             at = next;
         }
     }
-    parts.into_iter()
+    parts
 }
 
 impl Probe<'_> {

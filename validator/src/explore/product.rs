@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::context::Context;
+use super::found::Found;
 use super::groups::Touched;
 use super::knowledge::UnitKey;
 use super::outcomes::Outcomes;
-use super::search::{Context, Found};
 use crate::behaviour::{Part, Product};
 use crate::dispatch::Dispatch;
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::context::Context;
 use super::knowledge::{Knowledge, Word};
 use super::memory::{is_quiet, words_of};
-use super::search::Context;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, DeviceOperation, Fence};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};

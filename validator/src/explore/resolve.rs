@@ -5,10 +5,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::events;
+use super::found::Found;
 use super::judging::Judgement;
 use super::knowledge::Manner;
 use super::memory::volatile_access;
-use super::search::{Found, Search};
+use super::search::Search;
 use super::state::{self, Pending, State, Status, Thread, UnitSpans};
 use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
@@ -135,7 +136,9 @@ impl Search<'_> {
         let Some(spans) = spans else {
             // The round is lost; go on to see what else it teaches.
             state.dirty = true;
-            return self.answer(state, &reader, &UnitSpans::new(), &Assignment::new(), found);
+            let mut children = Vec::new();
+            self.answer(&mut children, state, &reader, &UnitSpans::new(), &Assignment::new(), found);
+            return children;
         };
         if reader.may_write {
             // Even if it does not with any source there is now, as a compare-exchange that fails: what
@@ -148,13 +151,13 @@ impl Search<'_> {
         let last = if waits { None } else { choices.pop() };
         let mut children = Vec::new();
         for assignment in &choices {
-            self.answer_into(&mut children, state.clone(), &reader, &spans, assignment, found);
+            self.answer(&mut children, state.clone(), &reader, &spans, assignment, found);
         }
         if waits {
             state.threads[index].waits_since = Some(state.graph.events.len() as EventId);
             children.push(state);
         } else if let Some(assignment) = last {
-            self.answer_into(&mut children, state, &reader, &spans, &assignment, found);
+            self.answer(&mut children, state, &reader, &spans, &assignment, found);
         }
         children
     }
@@ -362,22 +365,9 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Gives the read its value; the children that are executions so far (several where an
-    /// undefined comparison goes both ways, or where its write is what a speculated read owes).
+    /// Gives the read its value and adds the children that are executions so far (several where an undefined comparison
+    /// goes both ways, or where its write is what a speculated read owes).
     pub(super) fn answer(
-        &self,
-        state: State,
-        reader: &Reader,
-        spans: &UnitSpans,
-        assignment: &[(Source, UnitBytes)],
-        found: &mut Found,
-    ) -> Vec<State> {
-        let mut children = Vec::new();
-        self.answer_into(&mut children, state, reader, spans, assignment, found);
-        children
-    }
-
-    fn answer_into(
         &self,
         children: &mut Vec<State>,
         mut state: State,

@@ -1,218 +1,26 @@
 //! The search itself: run every invocation as far as it goes, then branch.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use smallvec::SmallVec;
-
-use super::apart;
-use super::barriers::{self, BarrierNumbers};
-use super::budget::Budget;
+use super::barriers;
+use super::context::Context;
 use super::events;
-use super::knowledge::{Discoveries, Knowledge};
+use super::found::Found;
+use super::knowledge::Knowledge;
 use super::memory::{volatile_access, View};
-use super::outcomes::Outcomes;
-use super::product::Factor;
-use super::reach::Reach;
 use super::sharing::{Place, FIRST_ALONE};
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
-use super::symmetry::{self, Symmetry};
-use super::tangles::{self, Gathered, InstanceOrder, Released};
-use super::unseen::Writers;
-use super::{witness, Settings};
-use crate::behaviour::{Behaviours, Outcome, Product, Undefined};
-use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, Fault, Order, Scope, UndefinedKind, Wait};
+use super::symmetry::Symmetry;
+use super::tangles::{Gathered, Released};
+use super::witness;
+use crate::behaviour::Undefined;
+use crate::event::{Access, Atomicity, Fault, Order, UndefinedKind, Wait};
 use crate::interp::Stop;
-use crate::ir::{BarrierOp, Inexact, InstId, Line, Op, Program};
 use crate::model::consistency::DataRace;
 use crate::model::graph::Kind;
 use crate::value::Byte;
-use crate::witness::{Execution, Witness};
-
-/// What stays the same over all rounds.
-pub(super) struct Context<'a> {
-    pub(super) program: &'a Program,
-    pub(super) dispatch: &'a Dispatch,
-    pub(super) settings: &'a Settings,
-    pub(super) reach: Reach,
-    pub(super) writers: Writers,
-    /// The instructions at which invocations wait for each other.
-    pub(super) meetings: Vec<InstId>,
-    pub(super) numbers: BarrierNumbers,
-    /// The invocations of each subgroup.
-    pub(super) subgroups: Vec<Vec<usize>>,
-    pub(super) workgroups: Vec<Vec<usize>>,
-    pub(super) order: InstanceOrder<'a>,
-    /// Something beside barriers of workgroups makes atomics synchronise.
-    pub(super) has_fences: bool,
-    /// Invocations may be symmetric.
-    pub(super) has_first_updates: bool,
-    pub(super) budget: Budget<'a>,
-    /// Where every search begins.
-    pub(super) first: State,
-    /// Threads for large searches, once there is one.
-    pool: OnceLock<Option<ThreadPool>>,
-    /// An outcome of these ends the search.
-    pub(super) target: Option<Target<'a>>,
-}
-
-/// Names outcomes.
-pub(super) type Target<'a> = &'a (dyn Fn(&Outcome) -> bool + Sync);
-
-impl<'a> Context<'a> {
-    pub(super) fn new(
-        program: &'a Program,
-        dispatch: &'a Dispatch,
-        settings: &'a Settings,
-        target: Option<Target<'a>>,
-    ) -> Self {
-        Context {
-            program,
-            dispatch,
-            settings,
-            reach: Reach::new(program),
-            writers: Writers::of(program),
-            meetings: apart::meetings(program),
-            numbers: BarrierNumbers::new(program, dispatch),
-            subgroups: tangles::subgroups(dispatch),
-            workgroups: tangles::workgroups(dispatch),
-            order: InstanceOrder::new(program),
-            has_fences: has_fences(program),
-            has_first_updates: symmetry::has_first_updates(program),
-            budget: Budget::new(settings),
-            first: State::new(program, dispatch, settings),
-            pool: OnceLock::new(),
-            target,
-        }
-    }
-}
-
-/// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of
-/// invocations that wait for nobody.
-fn has_fences(program: &Program) -> bool {
-    let code = program.functions.iter().flat_map(|function| &function.code);
-    let mut barriers = code.filter_map(|inst| match &inst.op {
-        Op::Barrier(barrier) => Some(barrier),
-        _ => None,
-    });
-    barriers.any(|barrier| match barrier {
-        BarrierOp::Control { execution, memory, semantics } => {
-            semantics.order != Order::Relaxed && (*execution < Scope::Workgroup || *memory > Scope::Workgroup)
-        }
-        BarrierOp::Memory { semantics, .. } => semantics.order != Order::Relaxed,
-        BarrierOp::Numbered(_) | BarrierOp::Device(_) => true,
-    })
-}
-
-impl Context<'_> {
-    /// The threads that were asked for; `None` for those that everybody shares.
-    pub(super) fn pool(&self) -> Option<&ThreadPool> {
-        let build = || match self.settings.jobs {
-            0 => None,
-            jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
-        };
-        self.pool.get_or_init(build).as_ref()
-    }
-
-    /// Whether there may be no execution: the program says of some that they do not count, or what
-    /// synchronizes on the host's word contradicts what does by barriers.
-    pub(super) fn may_discard(&self) -> bool {
-        if !self.dispatch.system_synchronizes_with.is_empty() {
-            return true;
-        }
-        let mut code = self.program.functions.iter().flat_map(|function| &function.code);
-        code.any(|inst| matches!(inst.op, Op::Require { .. }))
-    }
-}
-
-/// What a search found.
-#[derive(Default)]
-pub(super) struct Found {
-    pub(super) outcomes: Outcomes,
-    pub(super) undefined: BTreeMap<Undefined, Witness>,
-    pub(super) executions: u64,
-    pub(super) explored: u64,
-    pub(super) blocked: u64,
-    pub(super) discarded: u64,
-    pub(super) bounded: Option<String>,
-    pub(super) undecided: BTreeSet<String>,
-    pub(super) removable_hang: Option<Line>,
-    pub(super) inexact: BTreeSet<Inexact>,
-    pub(super) discoveries: Discoveries,
-    /// What groups of invocations found that were explored apart, and that put together.
-    pub(super) factors: Vec<Factor>,
-    pub(super) product: Option<Arc<Product>>,
-    /// Nothing after this in search order counts.
-    pub(super) stop: bool,
-    /// It is an outcome that the search was to find.
-    pub(super) at_target: bool,
-    /// Where invocations first came to what is not their own to decide, by their call stacks: up to there each does the
-    /// same in every execution.
-    pub(super) first_decisions: BTreeMap<u32, SmallVec<[InstId; 4]>>,
-    /// The branches that a scout left out, each with its share of the whole tree, the next one last.
-    pub(super) left: Vec<(State, f64)>,
-    /// The whole round does not go on from there: it finds ends apart on that path, or more was left out than is kept.
-    pub(super) strayed: bool,
-}
-
-impl Found {
-    pub(super) fn merge(&mut self, other: Found) {
-        self.outcomes.append(other.outcomes);
-        for (undefined, witness) in other.undefined {
-            self.undefined.entry(undefined).or_insert(witness);
-        }
-        self.executions = self.executions.saturating_add(other.executions);
-        self.explored += other.explored;
-        self.blocked += other.blocked;
-        self.discarded += other.discarded;
-        self.bounded = self.bounded.take().or(other.bounded);
-        self.undecided.extend(other.undecided);
-        self.removable_hang = self.removable_hang.or(other.removable_hang);
-        self.inexact.extend(other.inexact);
-        self.discoveries.merge(other.discoveries);
-        for (invocation, position) in other.first_decisions {
-            self.first_decisions.entry(invocation).or_insert(position);
-        }
-        self.stop |= other.stop;
-        self.at_target |= other.at_target;
-    }
-
-    /// Notes that the fast path and the declared relations differ.
-    pub(super) fn disagree(&mut self, about: &str) {
-        self.undecided
-            .insert(format!("the engine disagrees with the model about {about} (a bug of spirv-tv)"));
-    }
-
-    pub(super) fn into_behaviours(self, context: &Context, knowledge: &Knowledge) -> Behaviours {
-        let capped = knowledge.capped.then(|| "values that load buffering speculates".to_owned());
-        // Where threads were started for the search.
-        let outcomes = match context.pool.get() {
-            None => self.outcomes.into_sorted(false),
-            Some(None) => self.outcomes.into_sorted(true),
-            Some(Some(pool)) => pool.install(|| self.outcomes.into_sorted(true)),
-        };
-        Behaviours {
-            outcomes,
-            undefined: self.undefined.into_iter().collect(),
-            product: self.product,
-            executions: self.executions,
-            explored: self.explored,
-            blocked: self.blocked,
-            discarded: self.discarded,
-            bounded: self.bounded.or(capped),
-            undecided: self.undecided.into_iter().collect(),
-            removable_hang: self.removable_hang,
-            inexact: self.inexact,
-            produced: knowledge.produced_values(context.dispatch),
-            ends_at_target: self.at_target,
-            speculates: !self.discoveries.wanted_values.is_empty(),
-            ..Behaviours::default()
-        }
-    }
-}
+use crate::witness::Execution;
 
 /// Branches that a scout leaves out and keeps.
 const MAX_LEFT: usize = 256;

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::search::{Found, Search};
+use super::found::Found;
+use super::search::Search;
 use super::state::State;
 
 /// Nodes that a thread visits alone before it lets others help: first, and in a part that turns out large.

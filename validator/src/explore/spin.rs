@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
+use super::found::Found;
 use super::resolve::Reader;
-use super::search::{Found, Search};
+use super::search::Search;
 use super::state::{self, Arrival, State, Status};
 use crate::behaviour::VolatileAccess;
 use crate::interp::{Invocation, Stop};

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::found::Found;
 use super::orbit::{patches_of, places, Leaf, Orbit, Patch};
 use super::recast::{Mismatch, Written};
 use super::replay::{Ground, Run};
-use super::search::{Found, Search};
+use super::search::Search;
 use super::sharing::{Place, EXPANSION_PARTS, LARGE_EXPANSION};
 use crate::behaviour::Outcome;
 use crate::model::graph::Unit;

@@ -3,8 +3,9 @@
 use smallvec::SmallVec;
 
 use super::barriers::is_at_barrier;
+use super::found::Found;
 use super::resolve::{for_each_assignment, Reader};
-use super::search::{Found, Search};
+use super::search::Search;
 use super::spin::arrivals_without_accesses;
 use super::state::{self, State, Status, UnitSpans};
 use crate::model::graph::{EventId, Source, UnitBytes};
@@ -86,7 +87,7 @@ impl Search<'_> {
             if assignment.iter().any(|(source, _)| *source == Source::Pending)
                 && !self.is_left_to_another(since, &spans, assignment)
             {
-                children.extend(self.answer(state.clone(), &reader, &spans, assignment, found));
+                self.answer(&mut children, state.clone(), &reader, &spans, assignment, found);
             }
         });
         children

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use super::context::Context;
 use super::events;
+use super::found::Found;
 use super::knowledge::{Knowledge, Suspect};
-use super::search::{Context, Found, Search};
+use super::search::Search;
 use super::state::State;
 use super::{Races, Settings};
 use crate::dispatch::Object;

@@ -24,12 +24,14 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
+use super::context::Context;
+use super::found::Found;
 use super::knowledge::Knowledge;
 use super::orbit::Leaf;
 use super::recast::Parting;
 use super::replay::{have_same_shape, Deed, End, Ground, Run};
 use super::resolve::Reader;
-use super::search::{Context, Found, Search};
+use super::search::Search;
 use super::state::{self, State, UnitSpans};
 use crate::dispatch::{Dispatch, Place};
 use crate::ir::{AtomicKind, InstId, Op, Program};

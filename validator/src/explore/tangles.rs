@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use super::search::{Found, Search};
+use super::found::Found;
+use super::search::Search;
 use super::state::{State, Status, Thread};
 use crate::dispatch::Dispatch;
 use crate::event::{InstanceName, Scope, Wait};

@@ -7,7 +7,8 @@
 use smallvec::{smallvec, SmallVec};
 
 use super::barriers::is_at_barrier;
-use super::search::{Found, Search};
+use super::found::Found;
+use super::search::Search;
 use super::state::{self, State};
 use crate::model::graph::Unit;
 use crate::model::relation::Relation;

@@ -1,0 +1,118 @@
+//! What stays the same over all rounds of a search.
+
+use std::sync::OnceLock;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::barriers::BarrierNumbers;
+use super::budget::Budget;
+use super::reach::Reach;
+use super::state::State;
+use super::tangles::{self, InstanceOrder};
+use super::unseen::Writers;
+use super::{apart, symmetry, Settings};
+use crate::behaviour::Outcome;
+use crate::dispatch::Dispatch;
+use crate::event::{Order, Scope};
+use crate::ir::{BarrierOp, InstId, Op, Program};
+
+/// What stays the same over all rounds.
+pub(super) struct Context<'a> {
+    pub(super) program: &'a Program,
+    pub(super) dispatch: &'a Dispatch,
+    pub(super) settings: &'a Settings,
+    pub(super) reach: Reach,
+    pub(super) writers: Writers,
+    /// The instructions at which invocations wait for each other.
+    pub(super) meetings: Vec<InstId>,
+    pub(super) numbers: BarrierNumbers,
+    /// The invocations of each subgroup.
+    pub(super) subgroups: Vec<Vec<usize>>,
+    pub(super) workgroups: Vec<Vec<usize>>,
+    pub(super) order: InstanceOrder<'a>,
+    /// Something beside barriers of workgroups makes atomics synchronise.
+    pub(super) has_fences: bool,
+    /// Invocations may be symmetric.
+    pub(super) has_first_updates: bool,
+    pub(super) budget: Budget<'a>,
+    /// Where every search begins.
+    pub(super) first: State,
+    /// Threads for large searches, once there is one.
+    pool: OnceLock<Option<ThreadPool>>,
+    /// An outcome of these ends the search.
+    pub(super) target: Option<Target<'a>>,
+}
+
+/// Names outcomes.
+pub(super) type Target<'a> = &'a (dyn Fn(&Outcome) -> bool + Sync);
+
+impl<'a> Context<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        dispatch: &'a Dispatch,
+        settings: &'a Settings,
+        target: Option<Target<'a>>,
+    ) -> Self {
+        Context {
+            program,
+            dispatch,
+            settings,
+            reach: Reach::new(program),
+            writers: Writers::of(program),
+            meetings: apart::meetings(program),
+            numbers: BarrierNumbers::new(program, dispatch),
+            subgroups: tangles::subgroups(dispatch),
+            workgroups: tangles::workgroups(dispatch),
+            order: InstanceOrder::new(program),
+            has_fences: has_fences(program),
+            has_first_updates: symmetry::has_first_updates(program),
+            budget: Budget::new(settings),
+            first: State::new(program, dispatch, settings),
+            pool: OnceLock::new(),
+            target,
+        }
+    }
+}
+
+/// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of
+/// invocations that wait for nobody.
+fn has_fences(program: &Program) -> bool {
+    let code = program.functions.iter().flat_map(|function| &function.code);
+    let mut barriers = code.filter_map(|inst| match &inst.op {
+        Op::Barrier(barrier) => Some(barrier),
+        _ => None,
+    });
+    barriers.any(|barrier| match barrier {
+        BarrierOp::Control { execution, memory, semantics } => {
+            semantics.order != Order::Relaxed && (*execution < Scope::Workgroup || *memory > Scope::Workgroup)
+        }
+        BarrierOp::Memory { semantics, .. } => semantics.order != Order::Relaxed,
+        BarrierOp::Numbered(_) | BarrierOp::Device(_) => true,
+    })
+}
+
+impl Context<'_> {
+    /// The threads that were asked for; `None` for those that everybody shares.
+    pub(super) fn pool(&self) -> Option<&ThreadPool> {
+        let build = || match self.settings.jobs {
+            0 => None,
+            jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
+        };
+        self.pool.get_or_init(build).as_ref()
+    }
+
+    /// The same, if threads were needed.
+    pub(super) fn started_pool(&self) -> Option<Option<&ThreadPool>> {
+        self.pool.get().map(Option::as_ref)
+    }
+
+    /// Whether there may be no execution: the program says of some that they do not count, or what
+    /// synchronizes on the host's word contradicts what does by barriers.
+    pub(super) fn may_discard(&self) -> bool {
+        if !self.dispatch.system_synchronizes_with.is_empty() {
+            return true;
+        }
+        let mut code = self.program.functions.iter().flat_map(|function| &function.code);
+        code.any(|inst| matches!(inst.op, Op::Require { .. }))
+    }
+}
