@@ -55,6 +55,8 @@ use std::time::Duration;
 
 pub use budget::Progress;
 
+use self::found::Found;
+use self::probe::Unseen;
 use crate::behaviour::{Behaviours, Outcome, Produced};
 use crate::dispatch::Dispatch;
 use crate::ir::InstId;
@@ -219,8 +221,13 @@ pub fn explore_until(
         } else if stopped.is_some() || rounds == MAX_ROUNDS {
             break (found, stopped, settled);
         } else if settled {
-            let Some(unseen) = probe::unseen(&context, &knowledge, &found) else {
-                break (found, stopped, settled);
+            let unseen = match probe::unseen(&context, &knowledge, &found) {
+                Unseen::Nothing => break (found, stopped, settled),
+                Unseen::Cut => {
+                    let bound = "writes that only cycles of load buffering come to";
+                    break (Found { bounded: Some(bound.to_owned()), ..found }, stopped, settled);
+                }
+                Unseen::Writes(writes) => writes,
             };
             groups::unite_meeting(&mut groups, &unseen.meets);
             meets.extend(unseen.meets.iter().copied());

@@ -37,28 +37,40 @@ use crate::model::graph::UnitBytes;
 use crate::value::Byte;
 
 /// Invocations of a dispatch, up to which it is probed.
-const MAX_INVOCATIONS: usize = 64;
+const MAX_INVOCATIONS: usize = 1024;
 /// Ways through the program that are followed when an invocation is run.
-const MAX_PATHS: usize = 256;
-/// Instructions of one way, and of all.
-const MAX_PATH: u64 = 1 << 14;
-const MAX_INSTRUCTIONS: u64 = 1 << 18;
+const MAX_PATHS: usize = 4096;
+/// Instructions of one way, of all ways of one invocation, and of all.
+const MAX_PATH: u64 = 1 << 16;
+const MAX_RUN: u64 = 1 << 20;
+const MAX_INSTRUCTIONS: u64 = 1 << 23;
 /// Times that an invocation is run.
 const MAX_RUNS: u32 = 32;
-/// Values of one place that runs add to what is known, and ways to answer a read.
+/// Values of one place that runs add to what is known, before any value may be there, and ways to answer a read.
 const MAX_NEW_VALUES: usize = 8;
 const MAX_ANSWERS: usize = 64;
 
 /// What a round that taught nothing more did not see.
-pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> Option<Discoveries> {
+pub(super) enum Unseen {
+    Nothing,
+    Writes(Discoveries),
+    /// Nothing as far as the bounds allow.
+    Cut,
+}
+
+/// Looks for what the last round, which taught nothing more, did not see.
+pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> Unseen {
     let is_complete = !last.stop && last.bounded.is_none() && last.undecided.is_empty();
     let count = context.dispatch.places.len();
     let applies = is_complete
-        && (2..=MAX_INVOCATIONS).contains(&count)
+        && count > 1
         && context.settings.foreseen.writers.is_empty()
         && is_open(context, knowledge, last);
     if !applies {
-        return None;
+        return Unseen::Nothing;
+    }
+    if count > MAX_INVOCATIONS {
+        return Unseen::Cut;
     }
     let mut probe = Probe {
         context,
@@ -66,10 +78,13 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
         initial: context.dispatch.initial_memory(),
         fuel: MAX_INSTRUCTIONS,
         values: BTreeMap::new(),
+        updates: BTreeMap::new(),
         writes: BTreeMap::new(),
         reads: BTreeMap::new(),
         may_write: BTreeMap::new(),
         stale: (0..count as u32).collect(),
+        is_crowded: false,
+        is_cut: false,
         last,
         symmetry: OnceCell::new(),
     };
@@ -77,13 +92,18 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
     // In turns: one that gives itself new answers, as by an update, must not use up its runs while others wait.
     while !probe.stale.is_empty() {
         for index in std::mem::take(&mut probe.stale) {
-            if runs[index as usize] < MAX_RUNS {
-                runs[index as usize] += 1;
-                probe.run(index);
+            match runs[index as usize] < MAX_RUNS {
+                true => probe.run(index),
+                false => probe.is_cut = true,
             }
+            runs[index as usize] += 1;
         }
     }
-    probe.discoveries()
+    match probe.discoveries() {
+        Some(writes) => Unseen::Writes(writes),
+        None if probe.is_cut => Unseen::Cut,
+        None => Unseen::Nothing,
+    }
 }
 
 /// Whether the program leaves open that an invocation writes what another one read, at an instruction at which no round
@@ -115,8 +135,10 @@ struct Probe<'a> {
     initial: Vec<Vec<Byte>>,
     /// Instructions that are left.
     fuel: u64,
-    /// What runs wrote, by memory and first byte, that nobody knew, and when.
-    values: BTreeMap<(u32, u32), BTreeMap<UnitBytes, BTreeSet<Moment>>>,
+    /// What runs wrote, by memory and first byte, that nobody knew.
+    values: BTreeMap<(u32, u32), BTreeMap<UnitBytes, Origin>>,
+    /// How often an invocation updates a unit, at most.
+    updates: BTreeMap<UnitKey, BTreeMap<u32, u32>>,
     /// Who writes a unit, at which instruction and moment.
     writes: BTreeMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
     /// Who reads it, and when.
@@ -125,10 +147,23 @@ struct Probe<'a> {
     may_write: BTreeMap<UnitKey, Vec<u32>>,
     /// Invocations whose reads have new answers.
     stale: BTreeSet<u32>,
+    /// So many ways are followed that reads are no longer answered in every way.
+    is_crowded: bool,
+    /// A bound kept something from being followed.
+    is_cut: bool,
     /// The last round.
     last: &'a Found,
     /// Its classes.
     symmetry: OnceCell<Option<Symmetry>>,
+}
+
+/// Where a value comes from.
+struct Origin {
+    /// When it is written.
+    moments: BTreeSet<Moment>,
+    /// The least number of updates that make it, one of another's result, from what is known or was stored. They are
+    /// different ones: nobody has a value that takes more than there are.
+    updates: u32,
 }
 
 /// What a path goes on with.
@@ -145,22 +180,30 @@ impl Probe<'_> {
         let Context { program, dispatch, .. } = *self.context;
         let first = Path::new(index, Invocation::new(program, dispatch, index));
         let mut rest = VecDeque::from([(first, Answer::Start)]);
-        let mut paths = 1;
+        let mut paths = 1_u64;
         // All of them come to their turn.
         let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
-        let mut left = share.min(self.fuel);
-        while let Some((mut path, answer)) = rest.pop_front().filter(|_| left > 0) {
+        let mut left = MAX_RUN.min(share).min(self.fuel);
+        // As long as all that is left may be followed to its end.
+        let most = MAX_PATHS as u64 / 2;
+        let mut longest = 0;
+        while let Some((mut path, answer)) = rest.pop_front() {
             let mut answer = Some(answer);
-            let mut fuel = MAX_PATH.min(left);
-            let given = fuel;
+            let given = MAX_PATH.min(left);
+            let mut fuel = given;
             while let Some(next) = answer.take() {
+                let affordable = left / 2 / longest.max(given - fuel).max(1);
+                self.is_crowded = paths > most || rest.len() as u64 > affordable;
                 let mut ways = self.follow(&mut path, next, &mut fuel).into_iter();
                 answer = ways.next();
-                for other in ways.take(MAX_PATHS - paths) {
+                let room = (MAX_PATHS as u64 - paths) as usize;
+                self.is_cut |= ways.len() > room;
+                for other in ways.take(room) {
                     paths += 1;
                     rest.push_back((path.clone(), other));
                 }
             }
+            longest = longest.max(given - fuel);
             left -= given - fuel;
             self.fuel -= given - fuel;
         }
@@ -172,11 +215,15 @@ impl Probe<'_> {
         match answer {
             Answer::Start => {}
             Answer::Way(way) => path.invocation.choose(way),
-            Answer::Read(bytes) => path.invocation.supply(program, &bytes),
+            Answer::Read(bytes) => {
+                path.guesses |= bytes.contains(&Byte::Undef);
+                path.invocation.supply(program, &bytes);
+            }
             Answer::Atomic { access, bytes, way } => {
+                path.guesses |= bytes.contains(&Byte::Undef);
                 way.into_iter().for_each(|way| path.invocation.choose(way));
                 if let Some(written) = path.invocation.supply_atomic(program, &bytes) {
-                    self.write(path, &access, &written);
+                    self.write(path, &access, &written, Some(&bytes));
                 }
             }
         }
@@ -185,19 +232,26 @@ impl Probe<'_> {
                 View { probe: self, own: &mut path.own, changes: &mut path.changes, written: Vec::new() };
             let stop = path.invocation.run(program, dispatch, &mut view, fuel);
             for (access, bytes) in view.written {
-                self.note_write(path, &access, &bytes);
+                self.note_write(path, &access, &bytes, None);
             }
             match stop {
                 Stop::Read(access) => {
-                    let answers = self.answers(path, &access);
+                    let answers = self.answers(path, &access, false);
                     return answers.into_iter().map(Answer::Read).collect();
                 }
-                Stop::AtomicRead { access, atomicity, .. } => {
-                    // Nobody learns what an update reads of which only the sum counts.
-                    let answers = match atomicity.commutes {
-                        Some(_) => vec![self.own_bytes(path, &access)],
-                        None => self.answers(path, &access),
-                    };
+                Stop::AtomicRead { access, atomicity, may_write } => {
+                    if may_write {
+                        self.count_update(path, &access);
+                    }
+                    let mut answers = self.answers(path, &access, may_write);
+                    if atomicity.commutes.is_some() {
+                        // Nobody learns what it reads, only what it makes of that.
+                        for bytes in answers.drain(1..) {
+                            let written = path.invocation.clone().supply_atomic(program, &bytes);
+                            let written = written.unwrap_or_default();
+                            self.note_write(path, &access, &written, Some(&bytes));
+                        }
+                    }
                     let ways = |bytes: Vec<Byte>| {
                         let count = path.invocation.atomic_ways(program, &bytes);
                         let ways = (0..count).map(|way| (count > 1).then_some(way));
@@ -208,7 +262,7 @@ impl Probe<'_> {
                     return answers.into_iter().flat_map(ways).collect();
                 }
                 Stop::Write(access, bytes) | Stop::AtomicWrite { access, bytes, .. } => {
-                    self.write(path, &access, &bytes);
+                    self.write(path, &access, &bytes, None);
                 }
                 Stop::Barrier { execution, fence, name, waits, line, .. } => {
                     path.phase.pass(&Arrived { execution, fence, name, waits, line });
@@ -222,13 +276,19 @@ impl Probe<'_> {
                     path.arrive(function_depth, loop_id);
                 }
                 Stop::Fence(_) | Stop::Device(..) => {}
-                Stop::Subgroup { .. }
-                | Stop::Finished
-                | Stop::Discarded
-                | Stop::Fault(_)
-                | Stop::OutOfFuel
-                | Stop::Unsupported { .. }
-                | Stop::Forever { .. } => return Vec::new(),
+                Stop::Subgroup { .. } => {
+                    path.guesses = true;
+                    path.invocation.supply_undefined(program);
+                }
+                Stop::Fault(_) => {
+                    self.is_cut |= path.guesses;
+                    return Vec::new();
+                }
+                Stop::OutOfFuel | Stop::Unsupported { .. } => {
+                    self.is_cut = true;
+                    return Vec::new();
+                }
+                Stop::Finished | Stop::Discarded | Stop::Forever { .. } => return Vec::new(),
             }
         }
     }
@@ -284,35 +344,57 @@ impl Probe<'_> {
         ranges.map(|offset| self.byte(&path.own, memory, offset)).collect()
     }
 
-    /// All that a read may read, its own first.
-    fn answers(&mut self, path: &Path, access: &Access) -> Vec<Vec<Byte>> {
+    /// All that a read may read, its own first; where that is much, undefined bytes stand for the rest.
+    fn answers(&mut self, path: &Path, access: &Access, updates: bool) -> Vec<Vec<Byte>> {
         let Some(memory) = self.memory_of(access) else { return Vec::new() };
         let moment = self.moment(path, access);
         let mut answers: Vec<Vec<Byte>> = vec![Vec::new()];
         for (unit, part) in parts(self.knowledge, access, memory) {
-            let mut values = vec![part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect()];
+            let own: Vec<Byte> = part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect();
+            let mut values = vec![own.clone()];
             if self.others_may_write(path.index, unit) {
                 self.reads.entry(unit).or_default().insert((path.index, moment));
-                let known = self.knowledge.values.get(&unit).into_iter().flatten();
-                // What executions gave words without events is not known.
-                let is_unshared = self.knowledge.word(unit.0, unit.1) == Word::Unshared;
-                let may_take = |moments: &BTreeSet<Moment>| {
-                    is_unshared || moments.iter().any(|write| !moment.is_before(write))
-                };
-                let new = self.values.get(&(memory, part.start)).into_iter().flatten();
-                let new = new.filter(|(_, moments)| may_take(moments)).map(|(value, _)| value);
-                for value in known.chain(new) {
-                    if value.len() == part.len() && !values.contains(value) {
-                        values.push(value.clone());
-                    }
+                let others = self.values_of_others(unit, &part, moment, updates);
+                match self.is_crowded && !others.is_empty() {
+                    true => values = vec![vec![Byte::Undef; part.len()]],
+                    false => values.extend(others.into_iter().filter(|value| *value != own)),
                 }
+            }
+            if values.len() * answers.len() > MAX_ANSWERS {
+                values = vec![vec![Byte::Undef; part.len()]];
             }
             let extended = values.iter().flat_map(|value| {
                 answers.iter().map(move |answer| answer.iter().chain(value).copied().collect())
             });
-            answers = extended.take(MAX_ANSWERS).collect();
+            answers = extended.collect();
         }
         answers
+    }
+
+    fn values_of_others(
+        &self,
+        unit: UnitKey,
+        part: &Range<u32>,
+        moment: Moment,
+        updates: bool,
+    ) -> BTreeSet<Vec<Byte>> {
+        // What executions gave words without events is not known.
+        let is_unshared = self.knowledge.word(unit.0, unit.1) == Word::Unshared;
+        let all_updates: u32 = self.updates.get(&unit).into_iter().flatten().map(|(_, count)| count).sum();
+        let may_take = |origin: &Origin| {
+            (is_unshared || origin.moments.iter().any(|write| !moment.is_before(write)))
+                && (!updates || origin.updates < all_updates)
+        };
+        let known = self.knowledge.values.get(&unit).into_iter().flatten();
+        let new = self.values.get(&(unit.0, part.start)).into_iter().flatten();
+        let new = new.filter(|(_, origin)| may_take(origin)).map(|(value, _)| value);
+        let values: BTreeSet<Vec<Byte>> =
+            known.chain(new).filter(|value| value.len() == part.len()).map(|value| value.to_vec()).collect();
+        let undefined = vec![Byte::Undef; part.len()];
+        match values.contains(&undefined) {
+            true => BTreeSet::from([undefined]),
+            false => values,
+        }
     }
 
     /// Whether the program leaves open that another invocation writes a unit.
@@ -326,30 +408,51 @@ impl Probe<'_> {
         known.iter().any(|other| *other != index)
     }
 
-    /// An invocation writes, by an event.
-    fn write(&mut self, path: &mut Path, access: &Access, bytes: &[Byte]) {
+    /// Counts an update by an invocation. Who updates there too may then read what takes one more.
+    fn count_update(&mut self, path: &mut Path, access: &Access) {
+        let Some(memory) = self.memory_of(access) else { return };
+        for (unit, _) in parts(self.knowledge, access, memory) {
+            let count = path.updates.entry(unit).or_default();
+            *count += 1;
+            let most = self.updates.entry(unit).or_default().entry(path.index).or_default();
+            if *count > *most {
+                *most = *count;
+                let readers = self.reads.get(&unit).into_iter().flatten();
+                self.stale.extend(readers.map(|(reader, _)| *reader));
+            }
+        }
+    }
+
+    /// An invocation writes, by an event; an update writes what it makes of what it read.
+    fn write(&mut self, path: &mut Path, access: &Access, bytes: &[Byte], read: Option<&[Byte]>) {
         path.changes += u64::from(self.own_bytes(path, access) != bytes);
-        self.note_write(path, access, bytes);
+        self.note_write(path, access, bytes, read);
         let Some(memory) = self.memory_of(access) else { return };
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
         path.own.extend(ranges.map(|offset| (memory, offset)).zip(bytes.iter().copied()));
     }
 
     /// Notes who writes where and what. Who reads there has new answers.
-    fn note_write(&mut self, path: &Path, access: &Access, bytes: &[Byte]) {
+    fn note_write(&mut self, path: &Path, access: &Access, bytes: &[Byte], read: Option<&[Byte]>) {
         let Some(memory) = self.memory_of(access) else { return };
         let moment = self.moment(path, access);
-        let mut bytes = bytes.iter().copied();
+        let (mut bytes, mut read) = (bytes.iter().copied(), read.map(|read| read.iter().copied()));
         for (unit, part) in parts(self.knowledge, access, memory) {
             self.writes.entry(unit).or_default().insert((path.index, access.inst, moment));
-            let value: UnitBytes = bytes.by_ref().take(part.len()).collect();
-            let is_known = |values: &BTreeSet<UnitBytes>| values.contains(&value);
-            let known = self.values.entry((memory, part.start)).or_default();
-            let is_full = known.len() >= MAX_NEW_VALUES && !known.contains_key(&value);
-            if self.knowledge.values.get(&unit).is_some_and(is_known) || is_full {
+            let mut value: UnitBytes = bytes.by_ref().take(part.len()).collect();
+            let read: Option<UnitBytes> = read.as_mut().map(|read| read.by_ref().take(part.len()).collect());
+            if self.knowledge.values.get(&unit).is_some_and(|values| values.contains(&value)) {
                 continue;
             }
-            if known.entry(value).or_default().insert(moment) {
+            let known = self.values.entry((memory, part.start)).or_default();
+            let updates = read.map_or(0, |read| known.get(&read).map_or(0, |origin| origin.updates) + 1);
+            if known.len() >= MAX_NEW_VALUES && !known.contains_key(&value) {
+                value.fill(Byte::Undef);
+            }
+            let origin = known.entry(value).or_insert_with(|| Origin { moments: BTreeSet::new(), updates });
+            let is_new = origin.moments.insert(moment) || updates < origin.updates;
+            origin.updates = origin.updates.min(updates);
+            if is_new {
                 let readers = self.reads.get(&unit).into_iter().flatten();
                 self.stale.extend(readers.map(|(reader, _)| *reader));
             }

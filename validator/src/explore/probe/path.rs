@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::super::knowledge::UnitKey;
 use super::super::phases::Phase;
 use crate::interp::Invocation;
 use crate::ir::{LoopId, Program};
@@ -39,6 +40,10 @@ pub(super) struct Path {
     /// Writes that changed it.
     pub(super) changes: u64,
     pub(super) phase: Phase,
+    /// How often it updated a unit.
+    pub(super) updates: BTreeMap<UnitKey, u32>,
+    /// Undefined values stand for such as it may have read.
+    pub(super) guesses: bool,
     arrivals: Vec<Arrival>,
 }
 
@@ -59,6 +64,8 @@ impl Path {
             own: BTreeMap::new(),
             changes: 0,
             phase: Phase::default(),
+            updates: BTreeMap::new(),
+            guesses: false,
             arrivals: Vec::new(),
         }
     }

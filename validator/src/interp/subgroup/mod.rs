@@ -111,6 +111,33 @@ impl Invocation {
         self.advance();
     }
 
+    /// Answers [`Stop::Subgroup`] with undefined values.
+    pub fn supply_undefined(&mut self, program: &Program) {
+        let Some(Inst { op: Op::Subgroup(op), .. }) = self.waiting_inst(program) else { return };
+        let values = match op.kind {
+            SubgroupKind::Elect
+            | SubgroupKind::Vote { .. }
+            | SubgroupKind::QuadVote { .. }
+            | SubgroupKind::AllEqual { .. }
+            | SubgroupKind::InverseBallot { .. } => one(Scalar::undefined(1)),
+            SubgroupKind::Broadcast { value, .. }
+            | SubgroupKind::BroadcastFirst { value }
+            | SubgroupKind::Shuffle { value, .. }
+            | SubgroupKind::QuadBroadcast { value, .. }
+            | SubgroupKind::QuadSwap { value, .. }
+            | SubgroupKind::Arithmetic { value, .. } => undefined(value),
+            SubgroupKind::Ballot { .. } | SubgroupKind::Partition { .. } => {
+                Components::from_elem(Scalar::undefined(32), 4)
+            }
+            SubgroupKind::Matrix(ref step) => undefined_matrix(&step.action),
+            // These stop for nobody.
+            SubgroupKind::BallotBitExtract { .. }
+            | SubgroupKind::BallotBitCount { .. }
+            | SubgroupKind::BallotFind { .. } => return,
+        };
+        self.supply_subgroup(program, &values, false);
+    }
+
     fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
         self.function(program).code.get(self.frame.pc as usize)
     }
@@ -280,6 +307,19 @@ impl Tangle<'_> {
             }
         })
     }
+}
+
+/// What one holds after a step if nothing is known of the others.
+fn undefined_matrix(action: &MatrixAction) -> Components {
+    let (matrix, width) = match action {
+        MatrixAction::Meet => return Components::new(),
+        MatrixAction::MulAdd(product) => (product.result.matrix, u32::from(product.result.width)),
+        // Of any width.
+        MatrixAction::TakeLoaded { matrix, .. } | MatrixAction::GiveStored { matrix, .. } => (*matrix, 64),
+        MatrixAction::Reduce(reduction) => (reduction.to, 64),
+        MatrixAction::Transpose { to, .. } => (*to, 64),
+    };
+    Components::from_elem(Scalar::undefined(width), matrix.slots as usize)
 }
 
 fn undefined(value: Contribution) -> Components {
