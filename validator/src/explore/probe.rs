@@ -24,7 +24,9 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-use self::path::{Moment, Path};
+use rustc_hash::FxHashMap;
+
+use self::path::{Moment, OwnBytes, Path};
 use super::context::Context;
 use super::found::Found;
 use super::knowledge::{Discoveries, Knowledge, UnitKey, Word};
@@ -43,7 +45,7 @@ const MAX_PATHS: usize = 4096;
 /// Instructions of one way, of all ways of one invocation, and of all.
 const MAX_PATH: u64 = 1 << 16;
 const MAX_RUN: u64 = 1 << 20;
-const MAX_INSTRUCTIONS: u64 = 1 << 23;
+const MAX_INSTRUCTIONS: u64 = 1 << 22;
 /// Times that an invocation is run.
 const MAX_RUNS: u32 = 32;
 /// Values of one place that runs add to what is known, before any value may be there, and ways to answer a read.
@@ -77,11 +79,11 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
         knowledge,
         initial: context.dispatch.initial_memory(),
         fuel: MAX_INSTRUCTIONS,
-        values: BTreeMap::new(),
-        updates: BTreeMap::new(),
-        writes: BTreeMap::new(),
-        reads: BTreeMap::new(),
-        may_write: BTreeMap::new(),
+        values: FxHashMap::default(),
+        updates: FxHashMap::default(),
+        writes: FxHashMap::default(),
+        reads: FxHashMap::default(),
+        may_write: FxHashMap::default(),
         stale: (0..count as u32).collect(),
         is_crowded: false,
         is_cut: false,
@@ -136,15 +138,15 @@ struct Probe<'a> {
     /// Instructions that are left.
     fuel: u64,
     /// What runs wrote, by memory and first byte, that nobody knew.
-    values: BTreeMap<(u32, u32), BTreeMap<UnitBytes, Origin>>,
+    values: FxHashMap<(u32, u32), BTreeMap<UnitBytes, Origin>>,
     /// How often an invocation updates a unit, at most.
-    updates: BTreeMap<UnitKey, BTreeMap<u32, u32>>,
+    updates: FxHashMap<UnitKey, BTreeMap<u32, u32>>,
     /// Who writes a unit, at which instruction and moment.
-    writes: BTreeMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
+    writes: FxHashMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
     /// Who reads it, and when.
-    reads: BTreeMap<UnitKey, BTreeSet<(u32, Moment)>>,
+    reads: FxHashMap<UnitKey, BTreeSet<(u32, Moment)>>,
     /// The first two invocations that may write a word, as far as the program tells.
-    may_write: BTreeMap<UnitKey, Vec<u32>>,
+    may_write: FxHashMap<UnitKey, Vec<u32>>,
     /// Invocations whose reads have new answers.
     stale: BTreeSet<u32>,
     /// So many ways are followed that reads are no longer answered in every way.
@@ -185,7 +187,7 @@ impl Probe<'_> {
         let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
         let mut left = MAX_RUN.min(share).min(self.fuel);
         // As long as all that is left may be followed to its end.
-        let most = MAX_PATHS as u64 / 2;
+        let most = MAX_PATHS as u64 / 32;
         let mut longest = 0;
         while let Some((mut path, answer)) = rest.pop_front() {
             let mut answer = Some(answer);
@@ -333,7 +335,7 @@ impl Probe<'_> {
         bytes.and_then(|bytes| bytes.get(offset as usize)).copied().unwrap_or(Byte::Undef)
     }
 
-    fn byte(&self, own: &BTreeMap<(u32, u32), Byte>, memory: u32, offset: u32) -> Byte {
+    fn byte(&self, own: &OwnBytes, memory: u32, offset: u32) -> Byte {
         own.get(&(memory, offset)).copied().unwrap_or_else(|| self.initial_byte(memory, offset))
     }
 
@@ -508,7 +510,7 @@ impl Probe<'_> {
 /// Memory as an invocation by itself sees it.
 struct View<'p, 'a> {
     probe: &'p Probe<'a>,
-    own: &'p mut BTreeMap<(u32, u32), Byte>,
+    own: &'p mut OwnBytes,
     changes: &'p mut u64,
     written: Vec<(Access, Vec<Byte>)>,
 }

@@ -1,7 +1,8 @@
 //! A way of one invocation through the program, by itself.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::super::knowledge::UnitKey;
 use super::super::phases::Phase;
@@ -30,18 +31,21 @@ impl Moment {
     }
 }
 
+/// Bytes by memory and offset.
+pub(super) type OwnBytes = FxHashMap<(u32, u32), Byte>;
+
 /// A way through the program.
 #[derive(Clone)]
 pub(super) struct Path {
     pub(super) index: u32,
     pub(super) invocation: Invocation,
     /// What the invocation wrote.
-    pub(super) own: BTreeMap<(u32, u32), Byte>,
+    pub(super) own: OwnBytes,
     /// Writes that changed it.
     pub(super) changes: u64,
     pub(super) phase: Phase,
     /// How often it updated a unit.
-    pub(super) updates: BTreeMap<UnitKey, u32>,
+    pub(super) updates: FxHashMap<UnitKey, u32>,
     /// Undefined values stand for such as it may have read.
     pub(super) guesses: bool,
     arrivals: Vec<Arrival>,
@@ -61,10 +65,10 @@ impl Path {
         Path {
             index,
             invocation,
-            own: BTreeMap::new(),
+            own: OwnBytes::default(),
             changes: 0,
             phase: Phase::default(),
-            updates: BTreeMap::new(),
+            updates: FxHashMap::default(),
             guesses: false,
             arrivals: Vec::new(),
         }
