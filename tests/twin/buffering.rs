@@ -203,22 +203,36 @@ fn a_cycle_whose_writes_only_run_in_it_may_go_through_a_barrier() {
     let load = |word| Step { guard: None, instruction: relaxed(word, Update::Load) };
     let store = |word| Step { guard: None, instruction: relaxed(word, Update::Store(Value::Constant(1))) };
     let if_read = |step: Step| Step { guard: Some(Guard { read: 0, equals: 1 }), ..step };
-    let semantics = Semantics { acquire: true, release: true, classes: UNIFORM, ..Semantics::default() };
+    let semantics = Semantics {
+        acquire: true,
+        release: true,
+        classes: UNIFORM,
+        make_available: true,
+        make_visible: true,
+    };
     let barrier = ControlBarrier { execution: Scope::Workgroup, scope: Scope::Workgroup, semantics };
     let (x, y, z) = (0, 1, 2);
-    let before = vec![vec![load(x), if_read(store(y))], vec![], vec![load(z), if_read(store(x))], vec![]];
-    let behind = vec![vec![store(x)], vec![load(y), if_read(store(z))], vec![], vec![]];
-    let program = Program {
-        shape: Shape { workgroups: 2, local_size: 2, subgroup_size: 1 },
-        initial: [0; BUFFER_WORDS],
-        phases: vec![
-            Phase { threads: before, barrier: Some(barrier) },
-            Phase { threads: behind, barrier: None },
-        ],
-    };
-    match check(&program, Variant::NEWEST, ORDINARY, true) {
-        Ok(Checked::Compared(found)) => assert!(found.load_buffering, "the cycle is allowed"),
-        Ok(Checked::TooLarge | Checked::TooSlow) => panic!("it is small"),
-        Err(why) => panic!("{why}\n{}", render::render(&program)),
+    let place = Place { space: Space::Buffer, word: y, words: 1 };
+    let value = Value::Sum { read: 0, add: 0 };
+    let plain = |instruction| Step { guard: None, instruction };
+    let plain_store = plain(Instruction::Store { place, value, non_private: true, available: None });
+    let plain_load = plain(Instruction::Load { place, non_private: true, visible: None });
+    // What is only written in the cycle, and what is written anyway and has a value only there.
+    for (hands_over, takes) in [(if_read(store(y)), load(y)), (plain_store, plain_load)] {
+        let before = vec![vec![load(x), hands_over], vec![], vec![load(z), if_read(store(x))], vec![]];
+        let behind = vec![vec![store(x)], vec![takes, if_read(store(z))], vec![], vec![]];
+        let program = Program {
+            shape: Shape { workgroups: 2, local_size: 2, subgroup_size: 1 },
+            initial: [0; BUFFER_WORDS],
+            phases: vec![
+                Phase { threads: before, barrier: Some(barrier) },
+                Phase { threads: behind, barrier: None },
+            ],
+        };
+        match check(&program, Variant::NEWEST, ORDINARY, true) {
+            Ok(Checked::Compared(found)) => assert!(found.load_buffering, "the cycle is allowed"),
+            Ok(Checked::TooLarge | Checked::TooSlow) => panic!("it is small"),
+            Err(why) => panic!("{why}\n{}", render::render(&program)),
+        }
     }
 }

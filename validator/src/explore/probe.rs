@@ -19,20 +19,21 @@
 //! the initial value. (Where they speculate, they are answered like atomic ones.)
 
 mod path;
+mod traffic;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use self::path::{Moment, OwnBytes, Path};
+use self::traffic::{parts, Manner, Origin, Reading};
 use super::context::Context;
 use super::found::Found;
-use super::knowledge::{Discoveries, Knowledge, UnitKey, Word};
+use super::knowledge::{Discoveries, Knowledge, UnitKey};
 use super::state::Arrived;
 use super::symmetry::Symmetry;
-use crate::event::{Access, Atomicity};
+use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::ir::InstId;
 use crate::model::graph::UnitBytes;
@@ -144,7 +145,7 @@ struct Probe<'a> {
     /// Who writes a unit, at which instruction and moment.
     writes: FxHashMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
     /// Who reads it, and when.
-    reads: FxHashMap<UnitKey, BTreeSet<(u32, Moment)>>,
+    reads: FxHashMap<UnitKey, BTreeSet<Reading>>,
     /// The first two invocations that may write a word, as far as the program tells.
     may_write: FxHashMap<UnitKey, Vec<u32>>,
     /// Invocations whose reads have new answers.
@@ -157,15 +158,6 @@ struct Probe<'a> {
     last: &'a Found,
     /// Its classes.
     symmetry: OnceCell<Option<Symmetry>>,
-}
-
-/// Where a value comes from.
-struct Origin {
-    /// When it is written.
-    moments: BTreeSet<Moment>,
-    /// The least number of updates that make it, one of another's result, from what is known or was stored. They are
-    /// different ones: nobody has a value that takes more than there are.
-    updates: u32,
 }
 
 /// What a path goes on with.
@@ -230,22 +222,28 @@ impl Probe<'_> {
             }
         }
         loop {
-            let mut view =
-                View { probe: self, own: &mut path.own, changes: &mut path.changes, written: Vec::new() };
+            let mut view = View {
+                probe: self,
+                index: path.index,
+                own: &mut path.own,
+                changes: &mut path.changes,
+                written: Vec::new(),
+            };
             let stop = path.invocation.run(program, dispatch, &mut view, fuel);
             for (access, bytes) in view.written {
                 self.note_write(path, &access, &bytes, None);
             }
             match stop {
                 Stop::Read(access) => {
-                    let answers = self.answers(path, &access, false);
+                    let answers = self.answers(path, &access, Manner::Plain);
                     return answers.into_iter().map(Answer::Read).collect();
                 }
                 Stop::AtomicRead { access, atomicity, may_write } => {
                     if may_write {
                         self.count_update(path, &access);
                     }
-                    let mut answers = self.answers(path, &access, may_write);
+                    let manner = if may_write { Manner::Update } else { Manner::Load };
+                    let mut answers = self.answers(path, &access, manner);
                     if atomicity.commutes.is_some() {
                         // Nobody learns what it reads, only what it makes of that.
                         for bytes in answers.drain(1..) {
@@ -282,8 +280,8 @@ impl Probe<'_> {
                     path.guesses = true;
                     path.invocation.supply_undefined(program);
                 }
-                Stop::Fault(_) => {
-                    self.is_cut |= path.guesses;
+                Stop::Fault(fault) => {
+                    self.is_cut |= path.guesses && may_lie_in_value(fault.kind);
                     return Vec::new();
                 }
                 Stop::OutOfFuel | Stop::Unsupported { .. } => {
@@ -296,220 +294,33 @@ impl Probe<'_> {
     }
 }
 
-/// The parts of an access that are read and written as one: bytes where a word is split, else what it has of a
-/// word; each with its unit, if it is one.
-fn parts(knowledge: &Knowledge, access: &Access, memory: u32) -> Vec<(UnitKey, Range<u32>)> {
-    let mut parts = Vec::new();
-    for (offset, len) in &access.ranges {
-        let (mut at, end) = (*offset, offset + len);
-        while at < end {
-            let word = at / 4 * 4;
-            let (unit, next) = match knowledge.word(memory, word) {
-                Word::Bytes(_) => (at, at + 1),
-                Word::Whole(_) | Word::Unshared => (word, end.min(word + 4)),
-            };
-            parts.push(((memory, unit), at..next));
-            at = next;
-        }
-    }
-    parts
-}
-
-impl Probe<'_> {
-    fn memory_of(&self, access: &Access) -> Option<u32> {
-        Some(self.context.dispatch.objects.get(access.object as usize)?.memory)
-    }
-
-    fn moment(&self, path: &Path, access: &Access) -> Moment {
-        let Context { dispatch, .. } = self.context;
-        Moment {
-            workgroup: dispatch.places[path.index as usize].workgroup,
-            ordering: path.phase.orders(access.class.semantics_bit()),
-            reference: dispatch.objects.get(access.object as usize).map_or(0, |object| object.reference),
-            non_private: access.non_private,
-        }
-    }
-
-    fn initial_byte(&self, memory: u32, offset: u32) -> Byte {
-        let bytes = self.initial.get(memory as usize);
-        bytes.and_then(|bytes| bytes.get(offset as usize)).copied().unwrap_or(Byte::Undef)
-    }
-
-    fn byte(&self, own: &OwnBytes, memory: u32, offset: u32) -> Byte {
-        own.get(&(memory, offset)).copied().unwrap_or_else(|| self.initial_byte(memory, offset))
-    }
-
-    /// What an invocation reads if nobody else wrote.
-    fn own_bytes(&self, path: &Path, access: &Access) -> Vec<Byte> {
-        let memory = self.memory_of(access).unwrap_or(u32::MAX);
-        let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
-        ranges.map(|offset| self.byte(&path.own, memory, offset)).collect()
-    }
-
-    /// All that a read may read, its own first; where that is much, undefined bytes stand for the rest.
-    fn answers(&mut self, path: &Path, access: &Access, updates: bool) -> Vec<Vec<Byte>> {
-        let Some(memory) = self.memory_of(access) else { return Vec::new() };
-        let moment = self.moment(path, access);
-        let mut answers: Vec<Vec<Byte>> = vec![Vec::new()];
-        for (unit, part) in parts(self.knowledge, access, memory) {
-            let own: Vec<Byte> = part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect();
-            let mut values = vec![own.clone()];
-            if self.others_may_write(path.index, unit) {
-                self.reads.entry(unit).or_default().insert((path.index, moment));
-                let others = self.values_of_others(unit, &part, moment, updates);
-                match self.is_crowded && !others.is_empty() {
-                    true => values = vec![vec![Byte::Undef; part.len()]],
-                    false => values.extend(others.into_iter().filter(|value| *value != own)),
-                }
-            }
-            if values.len() * answers.len() > MAX_ANSWERS {
-                values = vec![vec![Byte::Undef; part.len()]];
-            }
-            let extended = values.iter().flat_map(|value| {
-                answers.iter().map(move |answer| answer.iter().chain(value).copied().collect())
-            });
-            answers = extended.collect();
-        }
-        answers
-    }
-
-    fn values_of_others(
-        &self,
-        unit: UnitKey,
-        part: &Range<u32>,
-        moment: Moment,
-        updates: bool,
-    ) -> BTreeSet<Vec<Byte>> {
-        // What executions gave words without events is not known.
-        let is_unshared = self.knowledge.word(unit.0, unit.1) == Word::Unshared;
-        let all_updates: u32 = self.updates.get(&unit).into_iter().flatten().map(|(_, count)| count).sum();
-        let may_take = |origin: &Origin| {
-            (is_unshared || origin.moments.iter().any(|write| !moment.is_before(write)))
-                && (!updates || origin.updates < all_updates)
-        };
-        let known = self.knowledge.values.get(&unit).into_iter().flatten();
-        let new = self.values.get(&(unit.0, part.start)).into_iter().flatten();
-        let new = new.filter(|(_, origin)| may_take(origin)).map(|(value, _)| value);
-        let values: BTreeSet<Vec<Byte>> =
-            known.chain(new).filter(|value| value.len() == part.len()).map(|value| value.to_vec()).collect();
-        let undefined = vec![Byte::Undef; part.len()];
-        match values.contains(&undefined) {
-            true => BTreeSet::from([undefined]),
-            false => values,
-        }
-    }
-
-    /// Whether the program leaves open that another invocation writes a unit.
-    fn others_may_write(&mut self, index: u32, (memory, offset): UnitKey) -> bool {
-        let Context { dispatch, writers, .. } = self.context;
-        let word = (memory, offset / 4 * 4);
-        let known = self.may_write.entry(word).or_insert_with(|| {
-            let may_write = |index: &u32| writers.may_write(dispatch, *index as usize, word);
-            (0..dispatch.places.len() as u32).filter(may_write).take(2).collect()
-        });
-        known.iter().any(|other| *other != index)
-    }
-
-    /// Counts an update by an invocation. Who updates there too may then read what takes one more.
-    fn count_update(&mut self, path: &mut Path, access: &Access) {
-        let Some(memory) = self.memory_of(access) else { return };
-        for (unit, _) in parts(self.knowledge, access, memory) {
-            let count = path.updates.entry(unit).or_default();
-            *count += 1;
-            let most = self.updates.entry(unit).or_default().entry(path.index).or_default();
-            if *count > *most {
-                *most = *count;
-                let readers = self.reads.get(&unit).into_iter().flatten();
-                self.stale.extend(readers.map(|(reader, _)| *reader));
-            }
-        }
-    }
-
-    /// An invocation writes, by an event; an update writes what it makes of what it read.
-    fn write(&mut self, path: &mut Path, access: &Access, bytes: &[Byte], read: Option<&[Byte]>) {
-        path.changes += u64::from(self.own_bytes(path, access) != bytes);
-        self.note_write(path, access, bytes, read);
-        let Some(memory) = self.memory_of(access) else { return };
-        let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
-        path.own.extend(ranges.map(|offset| (memory, offset)).zip(bytes.iter().copied()));
-    }
-
-    /// Notes who writes where and what. Who reads there has new answers.
-    fn note_write(&mut self, path: &Path, access: &Access, bytes: &[Byte], read: Option<&[Byte]>) {
-        let Some(memory) = self.memory_of(access) else { return };
-        let moment = self.moment(path, access);
-        let (mut bytes, mut read) = (bytes.iter().copied(), read.map(|read| read.iter().copied()));
-        for (unit, part) in parts(self.knowledge, access, memory) {
-            self.writes.entry(unit).or_default().insert((path.index, access.inst, moment));
-            let mut value: UnitBytes = bytes.by_ref().take(part.len()).collect();
-            let read: Option<UnitBytes> = read.as_mut().map(|read| read.by_ref().take(part.len()).collect());
-            if self.knowledge.values.get(&unit).is_some_and(|values| values.contains(&value)) {
-                continue;
-            }
-            let known = self.values.entry((memory, part.start)).or_default();
-            let updates = read.map_or(0, |read| known.get(&read).map_or(0, |origin| origin.updates) + 1);
-            if known.len() >= MAX_NEW_VALUES && !known.contains_key(&value) {
-                value.fill(Byte::Undef);
-            }
-            let origin = known.entry(value).or_insert_with(|| Origin { moments: BTreeSet::new(), updates });
-            let is_new = origin.moments.insert(moment) || updates < origin.updates;
-            origin.updates = origin.updates.min(updates);
-            if is_new {
-                let readers = self.reads.get(&unit).into_iter().flatten();
-                self.stale.extend(readers.map(|(reader, _)| *reader));
-            }
-        }
-    }
-
-    /// The writes that others read and that no round saw.
-    fn discoveries(&self) -> Option<Discoveries> {
-        let mut found = Discoveries::default();
-        for (unit, writes) in &self.writes {
-            for (writer, inst, moment) in writes {
-                let readers = self.readers(unit, *writer, *moment);
-                if !readers.is_empty() && !self.is_known(unit, *writer, *inst) {
-                    let word = (unit.0, unit.1 / 4 * 4);
-                    found.writers.entry(*unit).or_default().insert((*writer, *inst));
-                    found.meets.extend(readers.into_iter().chain([*writer]).map(|index| (word, index)));
-                    found.wanted_writers.insert(*unit);
-                    found.shared.insert(word);
-                }
-            }
-        }
-        (!found.writers.is_empty()).then_some(found)
-    }
-
-    /// Those who may read a unit that another invocation writes at a moment. Of memory without events only those whom
-    /// the last round saw there: what more there is comes to light once they wait.
-    fn readers(&self, unit: &UnitKey, writer: u32, moment: Moment) -> Vec<u32> {
-        let is_shared = self.knowledge.word(unit.0, unit.1) != Word::Unshared;
-        let may_read = |(reader, read): &&(u32, Moment)| {
-            let is_ordered = read.workgroup == moment.workgroup && read.ordering != moment.ordering;
-            let was_seen = || self.last.discoveries.read.contains(&(*unit, *reader));
-            *reader != writer && !read.is_before(&moment) && (is_shared || !is_ordered && was_seen())
-        };
-        let reads = self.reads.get(unit).into_iter().flatten();
-        reads.filter(may_read).map(|(reader, _)| *reader).collect()
-    }
-
-    /// Whether a round saw the write, or one of another invocation that stands for it.
-    fn is_known(&self, unit: &UnitKey, writer: u32, inst: InstId) -> bool {
-        if self.knowledge.has_writer(unit, &(writer, inst)) {
-            return true;
-        }
-        // Groups are explored without classes.
-        let find =
-            || self.last.factors.is_empty().then(|| Symmetry::find(self.context, self.knowledge)).flatten();
-        let symmetry = self.symmetry.get_or_init(find).as_ref();
-        let class = symmetry.and_then(|symmetry| symmetry.place(writer as usize));
-        let members = class.map_or(&[][..], |(class, _)| &class.members);
-        members.iter().any(|index| self.knowledge.has_writer(unit, &(*index, inst)))
+/// Whether it may be a value that makes an instruction undefined, so that another one in its place might not.
+fn may_lie_in_value(kind: UndefinedKind) -> bool {
+    match kind {
+        UndefinedKind::UndefinedAddress
+        | UndefinedKind::UndefinedOperand
+        | UndefinedKind::DivisionByZero
+        | UndefinedKind::SignedOverflow
+        | UndefinedKind::InvalidConversion
+        | UndefinedKind::InvalidEncoding
+        | UndefinedKind::FalseAssumption
+        | UndefinedKind::InvalidRayQuery => true,
+        UndefinedKind::DataRace
+        | UndefinedKind::OutOfBounds
+        | UndefinedKind::NullAccess
+        | UndefinedKind::Misaligned
+        | UndefinedKind::Aliasing
+        | UndefinedKind::DivergentBarrier
+        | UndefinedKind::Unreachable
+        | UndefinedKind::NonWritable
+        | UndefinedKind::NonReadable => false,
     }
 }
 
 /// Memory as an invocation by itself sees it.
 struct View<'p, 'a> {
-    probe: &'p Probe<'a>,
+    probe: &'p mut Probe<'a>,
+    index: u32,
     own: &'p mut OwnBytes,
     changes: &'p mut u64,
     written: Vec<(Access, Vec<Byte>)>,
@@ -524,8 +335,9 @@ impl SharedMemory for View<'_, '_> {
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
         let object = self.probe.context.dispatch.objects.get(access.object as usize);
         let Some(object) = object else { return false };
-        let speculates = atomicity.is_some() || self.probe.context.settings.plain_reads_speculate();
-        if speculates && !object.constant {
+        let mut units = parts(self.probe.knowledge, access, object.memory).into_iter().map(|(unit, _)| unit);
+        let others_may_write = |unit| self.probe.others_may_write(self.index, unit);
+        if !object.constant && (atomicity.is_some() || units.any(others_may_write)) {
             return false;
         }
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
