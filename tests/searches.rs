@@ -418,3 +418,28 @@ fn modules_that_speculate_are_searched_with_each_other() {
         assert!(!only(&report).0.before.reused);
     }
 }
+
+/// What a cycle of load buffering may need lies further than is looked.
+#[test]
+fn a_search_that_may_miss_cycles_is_bounded() {
+    let near = text("corpus/classics/lb-behind-costly-updates.spvasm");
+    let far = with(&near, "OpConstant %uint 1800", "OpConstant %uint 50000");
+    let checker = checker(&[
+        "--workgroups",
+        "2",
+        "--buffer",
+        "0.0=zeros:3",
+        "--buffer",
+        "0.1=zeros:3",
+        "--inputs",
+        "1",
+    ]);
+    let report = checker.check(&module(&checker, &far), &module(&checker, &near));
+    let (run, near) = only(&report);
+    assert_eq!((near.count(), near.bounded.as_deref()), (2, None));
+    let bound = run.before.behaviours.bounded.as_deref();
+    assert_eq!(bound, Some("writes that only cycles of load buffering come to"));
+    assert_eq!(report.verdict, Verdict::Inconclusive);
+    let report = checker.check(&module(&checker, &far), &module(&checker, &far));
+    assert_eq!((report.verdict, report.bounded()), (Verdict::Refines, true));
+}

@@ -174,6 +174,11 @@ fn who_reads_what_only_a_cycle_writes_may_wait() {
             vec![load(X), step(Z, Update::Add(1), None), if_read(1, store(Y, 1))],
             vec![load(Y), if_read(1, store(X, 1)), store(Y, 1)],
         ],
+        // What an update would give, had it read what it writes itself.
+        vec![
+            vec![load(X), if_read(1, store(Y, 2))],
+            vec![load(Y), if_read(2, store(X, 1)), step(Y, Update::Add(1), None)],
+        ],
         // A race that only the cycle has.
         vec![asks(Step { guard: None, instruction: plainly }), answers],
     ];

@@ -4,9 +4,9 @@
 //! that no round sees: then nothing lets the read of it wait, and nothing closes the cycle in which it runs. So when
 //! rounds teach nothing more, every invocation runs by itself, over the initial memory and what it writes itself. What
 //! it reads where others may write is answered in every way: with what its own memory holds, with each value that
-//! reads may speculate, and with each that such a run wrote. Runs are repeated until nothing is new. What they write
-//! where no round saw it, and where others read, is a writer for another round. Its values are none that reads may
-//! speculate before an execution has confirmed them.
+//! reads may speculate, and with each that such a run wrote; plain reads are, too, though they may not wait. Runs are
+//! repeated until nothing is new. What they write where no round saw it, and where others read, is a writer for another
+//! round. Its values are none that reads may speculate before an execution has confirmed them.
 //!
 //! What is found too much costs time: what an invocation writes that reads values which never meet in an execution.
 //! So nothing is run where the program tells that all writes were seen that may come behind a first read, and of memory
@@ -14,9 +14,9 @@
 //! reads what a barrier orders behind its read. Nor do writes count of an invocation of a class
 //! ([`symmetry`](super::symmetry)) of which another one was seen to write there.
 //!
-//! What is found too little are cycles that need more than the bounds below allow, the way behind a subgroup
-//! operation, or a value of others in memory without events: there plain reads see what their own invocation wrote or
-//! the initial value. (Where they speculate, they are answered like atomic ones.)
+//! What would be too much to try is put together: an undefined value stands for all others where a place has many, where
+//! many ways are open already, and for what a subgroup operation gives. It leads every way of a branch. Where that does not
+//! help (an undefined address), and beyond the bounds below, something may be missed: then the search counts as bounded.
 
 mod path;
 mod traffic;
@@ -56,7 +56,7 @@ const MAX_ANSWERS: usize = 64;
 /// What a round that taught nothing more did not see.
 pub(super) enum Unseen {
     Nothing,
-    Writes(Discoveries),
+    Writes(Box<Discoveries>),
     /// Nothing as far as the bounds allow.
     Cut,
 }
@@ -103,7 +103,7 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
         }
     }
     match probe.discoveries() {
-        Some(writes) => Unseen::Writes(writes),
+        Some(writes) => Unseen::Writes(Box::new(writes)),
         None if probe.is_cut => Unseen::Cut,
         None => Unseen::Nothing,
     }
