@@ -23,6 +23,7 @@ mod traffic;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -84,6 +85,7 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
         updates: FxHashMap::default(),
         writes: FxHashMap::default(),
         reads: FxHashMap::default(),
+        accessed: FxHashMap::default(),
         may_write: FxHashMap::default(),
         stale: (0..count as u32).collect(),
         is_crowded: false,
@@ -146,6 +148,8 @@ struct Probe<'a> {
     writes: FxHashMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
     /// Who reads it, and when.
     reads: FxHashMap<UnitKey, BTreeSet<Reading>>,
+    /// What of a unit is accessed as one; `None` where that differs.
+    accessed: FxHashMap<UnitKey, Option<Range<u32>>>,
     /// The first two invocations that may write a word, as far as the program tells.
     may_write: FxHashMap<UnitKey, Vec<u32>>,
     /// Invocations whose reads have new answers.

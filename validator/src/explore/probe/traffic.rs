@@ -101,6 +101,7 @@ impl Probe<'_> {
             let own: Vec<Byte> = part.clone().map(|offset| self.byte(&path.own, memory, offset)).collect();
             let mut values = vec![own.clone()];
             if self.others_may_write(path.index, unit) {
+                self.note_part(unit, &part);
                 self.reads.entry(unit).or_default().insert(reading);
                 let others = self.values_of_others(unit, &part, moment, manner);
                 match self.is_crowded && !others.is_empty() {
@@ -139,10 +140,26 @@ impl Probe<'_> {
         let values: BTreeSet<Vec<Byte>> =
             known.chain(new).filter(|value| value.len() == part.len()).map(|value| value.to_vec()).collect();
         let undefined = vec![Byte::Undef; part.len()];
-        match values.contains(&undefined) {
+        let is_mixed = self.accessed.get(&unit).is_some_and(Option::is_none);
+        match is_mixed || values.contains(&undefined) {
             true => BTreeSet::from([undefined]),
             false => values,
         }
+    }
+
+    /// Notes what of a unit is accessed as one. A part may have any value if another one is written.
+    fn note_part(&mut self, unit: UnitKey, part: &Range<u32>) {
+        let known = self.accessed.entry(unit).or_insert_with(|| Some(part.clone()));
+        if known.as_ref().is_some_and(|known| known != part) {
+            *known = None;
+            self.disturb(unit);
+        }
+    }
+
+    /// Who reads a unit has new answers.
+    fn disturb(&mut self, unit: UnitKey) {
+        let readers = self.reads.get(&unit).into_iter().flatten();
+        self.stale.extend(readers.map(|reading| reading.invocation));
     }
 
     /// Whether the program leaves open that another invocation writes a unit.
@@ -165,8 +182,7 @@ impl Probe<'_> {
             let most = self.updates.entry(unit).or_default().entry(path.index).or_default();
             if *count > *most {
                 *most = *count;
-                let readers = self.reads.get(&unit).into_iter().flatten();
-                self.stale.extend(readers.map(|reading| reading.invocation));
+                self.disturb(unit);
             }
         }
     }
@@ -186,6 +202,7 @@ impl Probe<'_> {
         let moment = self.moment(path, access);
         let (mut bytes, mut read) = (bytes.iter().copied(), read.map(|read| read.iter().copied()));
         for (unit, part) in parts(self.knowledge, access, memory) {
+            self.note_part(unit, &part);
             self.writes.entry(unit).or_default().insert((path.index, access.inst, moment));
             let mut value: UnitBytes = bytes.by_ref().take(part.len()).collect();
             let read: Option<UnitBytes> = read.as_mut().map(|read| read.by_ref().take(part.len()).collect());
@@ -201,8 +218,7 @@ impl Probe<'_> {
             let is_new = origin.moments.insert(moment) || updates < origin.updates;
             origin.updates = origin.updates.min(updates);
             if is_new {
-                let readers = self.reads.get(&unit).into_iter().flatten();
-                self.stale.extend(readers.map(|reading| reading.invocation));
+                self.disturb(unit);
             }
         }
     }
