@@ -349,7 +349,11 @@ fn what_was_found_before_the_time_was_up_is_reported() {
 }
 
 fn found(checker: &Checker) -> Behaviours {
-    let report = outcomes(&module(checker, &counter()), &checker.options, &Watch::default());
+    found_in(checker, &counter())
+}
+
+fn found_in(checker: &Checker, text: &str) -> Behaviours {
+    let report = outcomes(&module(checker, text), &checker.options, &Watch::default());
     let explored = report.unwrap_or_else(|error| panic!("{error}")).runs.remove(0).explored;
     assert_eq!(explored.role, Role::Module);
     Behaviours::clone(&explored.behaviours)
@@ -442,4 +446,20 @@ fn a_search_that_may_miss_cycles_is_bounded() {
     assert_eq!(report.verdict, Verdict::Inconclusive);
     let report = checker.check(&module(&checker, &far), &module(&checker, &far));
     assert_eq!((report.verdict, report.bounded()), (Verdict::Refines, true));
+}
+
+#[test]
+fn cycles_are_looked_for_as_far_as_undefined_values_lead() {
+    let bounded = |text: &str, args: &[&str]| {
+        let checker = checker(&[&["--buffer", "0.0=zeros:2", "--buffer", "0.1=zeros:16"], args].concat());
+        found_in(&checker, text).bounded
+    };
+    let many = text("corpus/classics/lb-many-values.spvasm");
+    assert_eq!(bounded(&many, &["--workgroups", "2"]), None);
+    let indexed = with(&many, "%results %uint_0 %uint_0", "%results %uint_0 %a");
+    let bound = Some("writes that only cycles of load buffering come to".to_owned());
+    assert_eq!(bounded(&indexed, &["--workgroups", "2"]), bound);
+    let updates = text("corpus/classics/lb-unused-updates.spvasm");
+    assert_eq!(bounded(&updates, &["--workgroups", "1024"]), None);
+    assert_eq!(bounded(&updates, &["--workgroups", "1025"]), bound);
 }

@@ -209,7 +209,15 @@ impl Probe<'_> {
 
     /// Follows a path to where it may go on in several ways; none at its end.
     fn follow(&mut self, path: &mut Path, answer: Answer, fuel: &mut u64) -> Vec<Answer> {
-        let Context { program, dispatch, .. } = *self.context;
+        self.go_on(path, answer);
+        let ways = self.run_on(path, fuel);
+        self.is_cut |= path.guesses && path.invocation.is_lost();
+        ways
+    }
+
+    /// Gives a path its answer.
+    fn go_on(&mut self, path: &mut Path, answer: Answer) {
+        let Context { program, .. } = *self.context;
         match answer {
             Answer::Start => {}
             Answer::Way(way) => path.invocation.choose(way),
@@ -225,6 +233,10 @@ impl Probe<'_> {
                 }
             }
         }
+    }
+
+    fn run_on(&mut self, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
+        let Context { program, dispatch, .. } = *self.context;
         loop {
             let mut view = View {
                 probe: self,

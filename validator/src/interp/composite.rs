@@ -62,6 +62,7 @@ impl Machine<'_> {
             } else {
                 format!("the index into a vector of {count} components is undefined")
             };
+            self.state.lost |= !index.is_defined();
             return Err(fault(UndefinedKind::OutOfBounds, line, detail));
         }
         Ok(self.choose_bits(index, line)?.bits as u32)

@@ -44,6 +44,8 @@ pub struct Invocation {
     pub(super) finished: bool,
     /// Demoted to a helper invocation: its writes are lost.
     pub(super) helper: bool,
+    /// An undefined index or texel coordinate was followed nowhere.
+    pub(super) lost: bool,
     /// Float operations that might have given other results, since they were last taken.
     pub(super) inexact: BTreeSet<Inexact>,
     /// The way through the module's constructs; only where something acts on tangles.
@@ -104,6 +106,7 @@ impl Invocation {
             effects: 0,
             finished: false,
             helper: false,
+            lost: false,
             inexact: BTreeSet::new(),
             convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
             recorded: Recorded::default(),
@@ -280,6 +283,12 @@ impl Invocation {
     /// The way that the invocation took; none where nothing in the module depends on it.
     pub fn convergence(&self) -> Option<&Convergence> {
         self.convergence.as_deref()
+    }
+
+    /// Whether an undefined index or texel coordinate was taken for one that leads nowhere, though some of its values may
+    /// lead to memory.
+    pub fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// Instructions executed so far.

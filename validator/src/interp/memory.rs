@@ -309,6 +309,7 @@ impl Machine<'_> {
                 }
                 Bound::Unbounded => {
                     if !way.in_bounds || index.undef.count_ones() >= MANY_BITS {
+                        self.state.lost |= !index.is_defined();
                         way.in_bounds = false;
                         continue;
                     }
@@ -322,6 +323,7 @@ impl Machine<'_> {
             let greatest = super::arithmetic::unsigned_max(index);
             let negative = greatest >> (step.width - 1) != 0;
             if !way.in_bounds || negative || greatest >= bound {
+                self.state.lost |= !index.is_defined();
                 way.in_bounds = false;
                 continue;
             }

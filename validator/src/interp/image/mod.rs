@@ -126,7 +126,7 @@ impl Machine<'_> {
 
     /// The texel that integer coordinates name; `None` if any of them is undefined.
     fn texel_position(
-        &self,
+        &mut self,
         op: &ImageOp,
         layout: ImageLayout,
         line: Line,
@@ -138,7 +138,10 @@ impl Machine<'_> {
         for component in 0..coordinate.count {
             match self.integer(coordinate.first.offset(component), coordinate.width) {
                 Some(number) => numbers.push(number),
-                None => return Ok(None),
+                None => {
+                    self.state.lost = true;
+                    return Ok(None);
+                }
             }
         }
         let mut position = Position::default();
