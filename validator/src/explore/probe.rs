@@ -47,7 +47,7 @@ const MAX_PATHS: usize = 4096;
 /// Instructions of one way, of all ways of one invocation, and of all.
 const MAX_PATH: u64 = 1 << 16;
 const MAX_RUN: u64 = 1 << 20;
-const MAX_INSTRUCTIONS: u64 = 1 << 22;
+const MAX_INSTRUCTIONS: u64 = 1 << 23;
 /// Times that an invocation is run.
 const MAX_RUNS: u32 = 32;
 /// Values of one place that runs add to what is known, before any value may be there, and ways to answer a read.
@@ -183,7 +183,7 @@ impl Probe<'_> {
         let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
         let mut left = MAX_RUN.min(share).min(self.fuel);
         // As long as all that is left may be followed to its end.
-        let most = MAX_PATHS as u64 / 32;
+        let most = MAX_PATHS as u64 / (dispatch.places.len() as u64).max(32);
         let mut longest = 0;
         while let Some((mut path, answer)) = rest.pop_front() {
             let mut answer = Some(answer);
