@@ -219,7 +219,7 @@ pub fn explore_until(
                 }
             }
         } else if stopped.is_some() || rounds == MAX_ROUNDS {
-            break (found, stopped, settled);
+            break (found, stopped, false);
         } else if settled {
             let unseen = match probe::unseen(&context, &knowledge, &found) {
                 Unseen::Nothing => break (found, stopped, settled),

@@ -44,7 +44,9 @@ use crate::value::Byte;
 const MAX_INVOCATIONS: usize = 1024;
 /// Ways through the program that are followed when an invocation is run.
 const MAX_PATHS: usize = 4096;
-/// Instructions of one way, of all ways of one invocation, and of all.
+/// Ways at one instruction: more than are followed.
+const MAX_WAYS: u32 = 2 * MAX_PATHS as u32;
+/// Instructions of a way without branches, of a run of one invocation, and of all runs.
 const MAX_PATH: u64 = 1 << 16;
 const MAX_RUN: u64 = 1 << 20;
 const MAX_INSTRUCTIONS: u64 = 1 << 23;
@@ -283,7 +285,7 @@ impl Probe<'_> {
                 Stop::Barrier { execution, fence, name, waits, line, .. } => {
                     path.phase.pass(&Arrived { execution, fence, name, waits, line });
                 }
-                Stop::Choose { ways, .. } => return (0..ways).map(Answer::Way).collect(),
+                Stop::Choose { ways, .. } => return (0..ways.min(MAX_WAYS)).map(Answer::Way).collect(),
                 Stop::LoopEntry { function_depth, loop_id } => path.arrive(function_depth, loop_id),
                 Stop::Iteration { function_depth, loop_id, .. } => {
                     if path.comes_back(program, function_depth, loop_id) {
@@ -304,7 +306,11 @@ impl Probe<'_> {
                     self.is_cut = true;
                     return Vec::new();
                 }
-                Stop::Finished | Stop::Discarded | Stop::Forever { .. } => return Vec::new(),
+                Stop::Discarded => {
+                    self.is_cut |= path.guesses;
+                    return Vec::new();
+                }
+                Stop::Finished | Stop::Forever { .. } => return Vec::new(),
             }
         }
     }

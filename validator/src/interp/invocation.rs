@@ -44,7 +44,7 @@ pub struct Invocation {
     pub(super) finished: bool,
     /// Demoted to a helper invocation: its writes are lost.
     pub(super) helper: bool,
-    /// An undefined index or texel coordinate was followed nowhere.
+    /// An undefined index or place of a texel was followed nowhere.
     pub(super) lost: bool,
     /// Float operations that might have given other results, since they were last taken.
     pub(super) inexact: BTreeSet<Inexact>,
@@ -285,7 +285,7 @@ impl Invocation {
         self.convergence.as_deref()
     }
 
-    /// Whether an undefined index or texel coordinate was taken for one that leads nowhere, though some of its values may
+    /// Whether an undefined index or place of a texel was taken for one that leads nowhere, though some of its values may
     /// lead to memory.
     pub fn is_lost(&self) -> bool {
         self.lost

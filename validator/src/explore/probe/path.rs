@@ -13,7 +13,8 @@ use crate::value::Byte;
 /// When an access takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment {
-    pub(super) workgroup: u32,
+    /// None where barriers order nothing.
+    pub(super) workgroup: Option<u32>,
     /// Barriers passed that order accesses of the class.
     pub(super) ordering: u32,
     pub(super) reference: u32,
@@ -21,13 +22,14 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Whether a barrier orders a read before a write: what the write gives it does not read.
-    pub(super) fn is_before(&self, write: &Moment) -> bool {
-        self.workgroup == write.workgroup
-            && self.ordering < write.ordering
-            && self.reference == write.reference
+    /// Whether a barrier orders one access before another: what a later write gives a read does not take.
+    pub(super) fn is_before(&self, later: &Moment) -> bool {
+        self.workgroup.is_some()
+            && self.workgroup == later.workgroup
+            && self.ordering < later.ordering
+            && self.reference == later.reference
             && self.non_private
-            && write.non_private
+            && later.non_private
     }
 }
 
@@ -44,6 +46,8 @@ pub(super) struct Path {
     /// Writes that changed it.
     pub(super) changes: u64,
     pub(super) phase: Phase,
+    /// It repeats itself but for barriers: what comes is not ordered by them.
+    pub(super) unordered: bool,
     /// How often it updated a unit.
     pub(super) updates: FxHashMap<UnitKey, u32>,
     /// Undefined values stand for such as it may have read.
@@ -58,6 +62,8 @@ struct Arrival {
     loop_id: LoopId,
     invocation: Arc<Invocation>,
     changes: u64,
+    phase: Phase,
+    unordered: bool,
 }
 
 impl Path {
@@ -68,23 +74,32 @@ impl Path {
             own: OwnBytes::default(),
             changes: 0,
             phase: Phase::default(),
+            unordered: false,
             updates: FxHashMap::default(),
             guesses: false,
             arrivals: Vec::new(),
         }
     }
 
-    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival.
-    pub(super) fn comes_back(&self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
+    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival. Where only barriers
+    /// were passed, one more iteration stands for all later ones.
+    pub(super) fn comes_back(&mut self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
         let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
-        last.is_some_and(|last| {
-            last.changes == self.changes && self.invocation.same_state(&last.invocation, program)
-        })
+        let same = last.filter(|last| {
+            last.changes == self.changes
+                && last.unordered == self.unordered
+                && self.invocation.same_state(&last.invocation, program)
+        });
+        let Some(last) = same else { return false };
+        let stays = self.unordered || self.phase == last.phase;
+        self.unordered = true;
+        stays
     }
 
     pub(super) fn arrive(&mut self, depth: u32, loop_id: LoopId) {
         self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
-        let (changes, invocation) = (self.changes, Arc::new(self.invocation.clone()));
-        self.arrivals.push(Arrival { depth, loop_id, invocation, changes });
+        let invocation = Arc::new(self.invocation.clone());
+        let Path { changes, phase, unordered, .. } = *self;
+        self.arrivals.push(Arrival { depth, loop_id, invocation, changes, phase, unordered });
     }
 }

@@ -66,8 +66,9 @@ impl Probe<'_> {
 
     fn moment(&self, path: &Path, access: &Access) -> Moment {
         let Context { dispatch, .. } = self.context;
+        let workgroup = dispatch.places[path.index as usize].workgroup;
         Moment {
-            workgroup: dispatch.places[path.index as usize].workgroup,
+            workgroup: (!path.unordered).then_some(workgroup),
             ordering: path.phase.orders(access.class.semantics_bit()),
             reference: dispatch.objects.get(access.object as usize).map_or(0, |object| object.reference),
             non_private: access.non_private,
@@ -247,9 +248,8 @@ impl Probe<'_> {
         let is_shared = self.knowledge.word(unit.0, unit.1) != Word::Unshared;
         let may_read = |reading: &&Reading| {
             let Reading { invocation, moment: read, may_wait } = **reading;
-            let is_ordered = read.workgroup == moment.workgroup && read.ordering != moment.ordering;
             let was_seen = || self.last.discoveries.read.contains(&(*unit, invocation));
-            let may_meet = is_shared || !is_ordered && was_seen();
+            let may_meet = is_shared || !moment.is_before(&read) && was_seen();
             may_wait && invocation != writer && !read.is_before(&moment) && may_meet
         };
         let reads = self.reads.get(unit).into_iter().flatten();

@@ -54,11 +54,13 @@ impl Machine<'_> {
             }
             ImageAction::Sample { projective, reference, implicit, count } => {
                 let lookup = self.sampled(op, layout, (projective, reference, implicit), line)?;
+                self.state.lost |= lookup.is_none();
                 let result = self.filtered(op, pointer, layout, lookup, line)?;
                 self.set_components(op.dst, &result, count);
             }
             ImageAction::Gather { component, reference } => {
                 let lookup = self.gathered(op, layout, reference, line)?;
+                self.state.lost |= lookup.is_none();
                 let result = self.gather(op, pointer, layout, (lookup, component), line)?;
                 self.set_components(op.dst, &result, 4);
             }
@@ -131,6 +133,17 @@ impl Machine<'_> {
         layout: ImageLayout,
         line: Line,
     ) -> Result<Option<Position>, Box<Stop>> {
+        let position = self.position_of(op, layout, line)?;
+        self.state.lost |= position.is_none();
+        Ok(position)
+    }
+
+    fn position_of(
+        &self,
+        op: &ImageOp,
+        layout: ImageLayout,
+        line: Line,
+    ) -> Result<Option<Position>, Box<Stop>> {
         let Some(coordinate) = op.coordinate.filter(|coordinate| !coordinate.float) else {
             return Err(Box::new(Stop::Unsupported { line, what: "texel coordinates of this type" }));
         };
@@ -138,10 +151,7 @@ impl Machine<'_> {
         for component in 0..coordinate.count {
             match self.integer(coordinate.first.offset(component), coordinate.width) {
                 Some(number) => numbers.push(number),
-                None => {
-                    self.state.lost = true;
-                    return Ok(None);
-                }
+                None => return Ok(None),
             }
         }
         let mut position = Position::default();

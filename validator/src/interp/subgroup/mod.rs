@@ -129,13 +129,28 @@ impl Invocation {
             SubgroupKind::Ballot { .. } | SubgroupKind::Partition { .. } => {
                 Components::from_elem(Scalar::undefined(32), 4)
             }
-            SubgroupKind::Matrix(ref step) => undefined_matrix(&step.action),
+            SubgroupKind::Matrix(ref step) => {
+                let mut uniform = step.uniform.iter().flat_map(|uniform| {
+                    (0..uniform.count).map(|number| self.operand(program, uniform.value.offset(number)))
+                });
+                let is_lost = uniform.any(|value| !value.is_defined());
+                let values = undefined_matrix(&step.action);
+                self.lost |= is_lost;
+                values
+            }
             // These stop for nobody.
             SubgroupKind::BallotBitExtract { .. }
             | SubgroupKind::BallotBitCount { .. }
             | SubgroupKind::BallotFind { .. } => return,
         };
         self.supply_subgroup(program, &values, false);
+    }
+
+    fn operand(&self, program: &Program, operand: Operand) -> Scalar {
+        match operand.is_constant() {
+            true => program.constants[operand.index() as usize],
+            false => self.register(operand.index()),
+        }
     }
 
     fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
@@ -220,11 +235,7 @@ impl Tangle<'_> {
 
     /// A component that a member brings.
     fn scalar(&self, member: usize, operand: Operand) -> Scalar {
-        if operand.is_constant() {
-            self.program.constants[operand.index() as usize]
-        } else {
-            self.members[member].register(operand.index())
-        }
+        self.members[member].operand(self.program, operand)
     }
 
     /// What a member brings.
