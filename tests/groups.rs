@@ -11,7 +11,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use spirv_tv::behaviour::{Behaviours, End, Outcome};
+use spirv_tv::behaviour::{Behaviours, Bound, End, Outcome, Stopped};
 use spirv_tv::explore::{explore, Races, Settings};
 use spirv_tv::launch::{build_dispatch, inputs, Launch};
 use spirv_tv::lower::{lower, LowerOptions};
@@ -75,8 +75,8 @@ fn compared(whole: &Behaviours, parts: &Behaviours) -> Result<(), String> {
     let state = |found: &Behaviours| {
         (
             found.complete,
-            found.stopped.clone(),
-            found.bounded.clone(),
+            found.stopped,
+            found.bounded,
             found.undecided.clone(),
             found.undefined.is_empty(),
             found.removable_hang.is_some(),
@@ -204,7 +204,7 @@ fn many_executions_are_told_as_the_most_there_can_be() {
         |word: u32| [(1..5).map(|value| Step::Store(word, value)).collect(), vec![Step::Load(word); 10]];
     let program = Program { local_size: 1, threads: (0..8).flat_map(group).collect() };
     let found = behaviours(&program, &Settings { max_memory: 32 << 20, max_executions: u64::MAX, ..apart() });
-    assert_eq!(found.stopped.as_deref(), Some("--max-memory"));
+    assert_eq!(found.stopped, Some(Stopped::MaxMemory));
     assert_eq!((found.explored, found.executions), (8 * 1001, u64::MAX));
     assert!(!found.outcomes.is_empty() && !found.complete);
 }
@@ -348,7 +348,7 @@ fn instructions_count_over_all_groups() {
     let [c, d] = store_buffering(2);
     let is_bounded = |program: &Program, max_instructions| {
         let found = behaviours(program, &Settings { max_instructions, ..apart() });
-        assert!(found.bounded.as_deref().is_none_or(|bound| bound == "--max-instructions"));
+        assert!(found.bounded.is_none_or(|bound| bound == Bound::MaxInstructions));
         found.bounded.is_some()
     };
     let enough = |program: &Program| (1..400).find(|count| !is_bounded(program, *count)).expect("it ends");

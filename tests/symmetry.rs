@@ -9,7 +9,7 @@ mod recast;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spirv_tv::behaviour::{Behaviours, End, Outcome, Produced};
+use spirv_tv::behaviour::{Behaviours, Bound, End, Outcome, Produced, Stopped};
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::explore::{explore, explore_until, Races, Settings};
@@ -74,7 +74,7 @@ struct Answer {
     outcomes: Vec<(Outcome, u64)>,
     undefined: BTreeSet<UndefinedKind>,
     executions: u64,
-    bounded: Option<String>,
+    bounded: Option<Bound>,
 }
 
 fn answer(found: &Behaviours) -> Answer {
@@ -82,7 +82,7 @@ fn answer(found: &Behaviours) -> Answer {
         outcomes: found.outcomes.iter().map(|(outcome, w)| (outcome.clone(), w.executions)).collect(),
         undefined: found.undefined.iter().map(|(undefined, _)| undefined.kind).collect(),
         executions: found.executions,
-        bounded: found.bounded.clone(),
+        bounded: found.bounded,
     }
 }
 
@@ -105,7 +105,7 @@ fn compare(body: &Body, races: Races) -> Result<Option<(u64, u64)>, String> {
     for jobs in [1, 2] {
         let with = ready.explore(races, true, jobs);
         // The time that it takes is not compared.
-        if with.stopped.as_deref() == Some("--timeout") {
+        if with.stopped == Some(Stopped::Timeout) {
             return Ok(None);
         }
         let found = answer(&with);
@@ -375,9 +375,9 @@ fn targets_and_budgets_count_outcomes() {
         assert_eq!((found.ends_at_target, found.executions, found.complete), (true, 34, false));
         let settings = Settings { max_executions: 30, ..settings };
         let found = explore(&program, &dispatch, &settings);
-        assert_eq!((found.stopped.as_deref(), found.executions), (Some("--max-executions"), 30));
+        assert_eq!((found.stopped, found.executions), (Some(Stopped::MaxExecutions), 30));
         let settings = Settings { max_memory: 1 << 10, ..settings };
-        assert_eq!(explore(&program, &dispatch, &settings).stopped.as_deref(), Some("--max-memory"));
+        assert_eq!(explore(&program, &dispatch, &settings).stopped, Some(Stopped::MaxMemory));
     }
 }
 

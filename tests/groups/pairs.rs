@@ -1,7 +1,7 @@
 //! Pairs of programs, compared part by part and multiplied out.
 
 use spirv_tv::check::{CheckReport, Run};
-use spirv_tv::compare::{Subject, Verdict, ViolationKind};
+use spirv_tv::compare::{Reason, Subject, Verdict, ViolationKind};
 use spirv_tv::module::Module;
 
 use super::program::{Program, Random, Step};
@@ -28,7 +28,7 @@ fn run(report: &CheckReport) -> &Run {
 }
 
 /// What a report says.
-fn told(report: &CheckReport) -> (Verdict, Option<ViolationKind>, Vec<String>) {
+fn told(report: &CheckReport) -> (Verdict, Option<ViolationKind>, Vec<Reason>) {
     let comparison = &run(report).comparison;
     (
         comparison.verdict,

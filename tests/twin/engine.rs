@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spirv_tv::behaviour::{Behaviours, End};
+use spirv_tv::behaviour::{Behaviours, End, Stopped};
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::explore::{explore, Races, Settings};
 use spirv_tv::launch::{build_dispatch, Input, Launch, LaunchOptions, Size3};
@@ -140,7 +140,7 @@ fn check_complete(found: &Behaviours) -> Result<(), String> {
     if found.complete {
         return Ok(());
     }
-    if found.stopped.as_deref() == Some("--timeout") {
+    if found.stopped == Some(Stopped::Timeout) {
         return Err(TOO_SLOW.to_owned());
     }
     Err(format!("incomplete: {:?} {:?} {:?}", found.stopped, found.bounded, found.undecided))

@@ -2,12 +2,14 @@
 //! and the comparison and the reports use them.
 
 mod product;
+mod reason;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 pub use product::{Part, Product};
+pub use reason::{Bound, Bug, Stopped, Undecided};
 
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::{Inexact, Line};
@@ -98,17 +100,17 @@ pub struct Behaviours {
     pub discarded: u64,
     /// Every outcome is there (no budget ended the search).
     pub complete: bool,
-    /// A bound cut something (spin bound, value cap): which option to raise.
-    pub bounded: Option<String>,
+    /// A bound cut something.
+    pub bounded: Option<Bound>,
     /// The search ended at an outcome that it was to find: it may not have found others.
     pub ends_at_target: bool,
-    /// Why the search stopped early: the budget's option.
-    pub stopped: Option<String>,
+    /// The budget that ended the search early.
+    pub stopped: Option<Stopped>,
     /// The line of a loop that never ends and has no volatile, atomic, barrier or memory effect:
     /// an optimiser may remove it (`--hang lenient`).
     pub removable_hang: Option<Line>,
-    /// What could not be decided, e.g. `reconvergence`.
-    pub undecided: Vec<String>,
+    /// What could not be decided, sorted.
+    pub undecided: Vec<Undecided>,
     /// Values that writes produced, in the units of the search.
     pub produced: Produced,
     /// Float operations that ran and might have given other results.
@@ -145,9 +147,9 @@ impl Behaviours {
             self.ends_at_target = more > 0 && target(outcome);
             bytes = bytes.saturating_add(more);
             if bytes >= max_memory {
-                self.stopped = Some("--max-memory".to_owned());
+                self.stopped = Some(Stopped::MaxMemory);
             } else if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                self.stopped = Some("--timeout".to_owned());
+                self.stopped = Some(Stopped::Timeout);
             }
             self.stopped.is_none() && !self.ends_at_target
         });

@@ -7,6 +7,7 @@ mod options;
 mod outcomes;
 mod pair;
 mod prepare;
+mod reason;
 mod result;
 mod run;
 mod searches;
@@ -20,6 +21,7 @@ pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;
 pub use pair::{check, check_in_series};
 pub use prepare::settle;
+pub use reason::Reason;
 pub use result::{
     CheckReport, Explored, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source, UnsupportedConstruct,
 };

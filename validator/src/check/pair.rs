@@ -7,18 +7,20 @@ use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
 use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
+use super::reason::Reason;
 use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct};
 use super::run::{Pair, Runner};
 use super::searches::{Known, Searches};
-use super::self_check::self_check;
+use super::self_check::{self_check, Failure};
 use super::watch::Watch;
+use crate::behaviour::Bug;
 use crate::compare::Verdict;
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explore::{Races, Settings};
 use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
 use crate::launch::inputs::DEFAULT_INPUTS;
-use crate::launch::{Input, Launch, Size3};
+use crate::launch::{Input, Launch};
 use crate::lower::{LowerError, SpecTarget};
 use crate::module::Module;
 
@@ -93,9 +95,9 @@ struct Found {
     runs: Vec<Run>,
     unsupported: Vec<UnsupportedConstruct>,
     /// Why the whole is inconclusive.
-    reasons: Vec<String>,
+    reasons: Vec<Reason>,
     /// A self-check that failed.
-    failures: Vec<String>,
+    failures: Vec<Bug>,
     warnings: Vec<String>,
     undistinguished: Vec<(Scope, Scope)>,
     launches: Vec<LaunchChoice>,
@@ -194,9 +196,7 @@ impl Checker<'_> {
         let lower = prepare::lower_options(launch, name, specialisation);
         let after = match prepare::lower_module(self.after, Role::After, &lower) {
             Err(CheckError::Lower { error: LowerError::UnknownEntryPoint { name, known }, .. }) => {
-                self.found
-                    .reasons
-                    .push(format!("after has no entry point '{name}'; it has {}", known.join(", ")));
+                self.found.reasons.push(Reason::NoEntryPoint { name, known });
                 None
             }
             lowered => Some(lowered?),
@@ -288,11 +288,12 @@ impl Checker<'_> {
         for (role, side) in [(Role::Before, pair.before_side()), (Role::After, pair.after_side())] {
             self.runner.watch.enter(format!("{}: {} against itself", pair.name, role.name()));
             let settings = Settings { stop_at_undefined: false, ..self.runner.settings() };
-            let result = self_check(side.program, side.dispatch, &settings, &self.runner.compare_options());
+            let result =
+                self_check(role, side.program, side.dispatch, &settings, &self.runner.compare_options());
             match result {
                 Ok(()) => {}
-                Err(failure) if failure.undecided => self.found.warnings.push(failure.told(role)),
-                Err(failure) => self.found.failures.push(failure.told(role)),
+                Err(Failure::Undecided(why)) => self.found.warnings.push(why),
+                Err(Failure::Bug(bug)) => self.found.failures.push(bug),
             }
         }
     }
@@ -327,7 +328,7 @@ impl Checker<'_> {
         }
         if !failures.is_empty() {
             verdict = Verdict::Error;
-            reasons.extend(failures);
+            reasons.extend(failures.into_iter().map(Reason::Bug));
         }
         warnings.extend(legacy_warning(&runs));
         let name = |run: &Run| run.input.name.trim_end_matches(DISPLACED).to_owned();
@@ -368,22 +369,16 @@ fn accesses_matrices(program: &Program) -> bool {
 }
 
 /// What keeps the two from being compared on one launch.
-fn differences(before: &Program, after: &Program) -> Vec<String> {
+fn differences(before: &Program, after: &Program) -> Vec<Reason> {
     let (b, a) = (&before.entry, &after.entry);
     let mut differences = Vec::new();
     if b.execution_model != a.execution_model {
-        differences.push(format!(
-            "entry point '{}' has execution model {} in before and {} in after",
-            b.name, b.execution_model, a.execution_model
-        ));
+        let models = [b, a].map(|entry| entry.execution_model);
+        differences.push(Reason::ExecutionModel { entry: b.name.clone(), models });
     }
     if b.local_size != a.local_size {
-        differences.push(format!(
-            "entry point '{}' has local size {} in before and {} in after",
-            b.name,
-            Size3(b.local_size),
-            Size3(a.local_size)
-        ));
+        let sizes = [b, a].map(|entry| entry.local_size);
+        differences.push(Reason::LocalSize { entry: b.name.clone(), sizes });
     }
     differences
 }

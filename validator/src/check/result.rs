@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::choices::Choices;
-use crate::behaviour::{Behaviours, Undefined};
+use super::reason::Reason;
+use crate::behaviour::{Behaviours, Bound, Undefined};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
@@ -134,7 +135,7 @@ pub struct CheckReport {
     /// Everything that is not supported, of both modules.
     pub unsupported: Vec<UnsupportedConstruct>,
     /// Why the verdict is inconclusive or an error, beside what the runs say.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Reason>,
     pub warnings: Vec<String>,
     /// Scopes that the launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
@@ -147,12 +148,12 @@ impl CheckReport {
         self.runs.iter().any(|run| run.comparison.bounded)
     }
 
-    /// The options of the bounds that cut something.
-    pub fn bounds_hit(&self) -> BTreeSet<&str> {
+    /// The bounds that cut something.
+    pub fn bounds_hit(&self) -> BTreeSet<Bound> {
         self.runs
             .iter()
             .flat_map(|run| std::iter::once(&run.before).chain(&run.after))
-            .filter_map(|explored| explored.behaviours.bounded.as_deref())
+            .filter_map(|explored| explored.behaviours.bounded)
             .collect()
     }
 

@@ -8,9 +8,9 @@ use super::options::{CheckOptions, Floats};
 use super::result::{Explored, Role, Run};
 use super::searches::{covers, Known, Searches};
 use super::watch::Watch;
-use crate::behaviour::{Outcome, Produced};
+use crate::behaviour::{Bound, Outcome, Produced};
 use crate::compare::{
-    are_comparable, refines, Allowed, CompareOptions, Comparison, Side, Subject, Verdict, FLOAT_REASON,
+    are_comparable, refines, Allowed, CompareOptions, Comparison, Note, Reason, Side, Subject, Verdict,
 };
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
@@ -118,8 +118,7 @@ impl Runner<'_> {
             Floats::Spec => Tolerance::Permitted,
             Floats::Ulp(units) => Tolerance::Units(units),
         };
-        let floats_alone = comparison.reasons.len() == 1 && comparison.reasons[0].starts_with(FLOAT_REASON);
-        if !floats_alone {
+        if !matches!(comparison.reasons[..], [Reason::Float { .. }]) {
             return comparison;
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
@@ -129,15 +128,10 @@ impl Runner<'_> {
                 comparison.verdict = Verdict::Refines;
                 comparison.violation = None;
                 comparison.reasons.clear();
-                let told = match tolerance {
-                    Tolerance::Permitted => {
-                        "floats differ in bits that the environment leaves open".to_owned()
-                    }
-                    Tolerance::Units(units) => {
-                        format!("floats differ by at most {units} units in the last place")
-                    }
-                };
-                comparison.notes.push(told);
+                comparison.notes.push(match tolerance {
+                    Tolerance::Permitted => Note::OpenFloats,
+                    Tolerance::Units(units) => Note::CloseFloats { units },
+                });
             }
             Judgement::Violates(difference) => {
                 let exact = CompareOptions { open_floats: false, ..options };
@@ -172,8 +166,7 @@ impl Runner<'_> {
             }
         }
         for side in [before, after] {
-            let bound = "the rounds of speculation between the modules";
-            Arc::make_mut(&mut side.behaviours).bounded.get_or_insert_with(|| bound.to_owned());
+            Arc::make_mut(&mut side.behaviours).bounded.get_or_insert(Bound::SpeculationRounds);
         }
     }
 

@@ -1,33 +1,22 @@
 //! `--self-check`: a module against itself, once with and once without the explorer's shortcuts.
 
 use super::result::Role;
-use crate::behaviour::Behaviours;
-use crate::compare::{refines, CompareOptions, Side, Verdict};
+use crate::behaviour::{Behaviours, Bug};
+use crate::compare::{refines, CompareOptions, Cut, Side, Verdict};
 use crate::dispatch::Dispatch;
 use crate::explore::{explore, Settings};
 use crate::ir::Program;
 
 /// A self-check without success.
-pub struct Failure {
-    /// A budget ran out; otherwise it is a bug of spirv-tv.
-    pub undecided: bool,
-    what: String,
-}
-
-impl Failure {
-    /// The sentence for the user.
-    pub fn told(&self, role: Role) -> String {
-        let name = role.name();
-        if self.undecided {
-            format!("the self-check of {name} was not finished: {}", self.what)
-        } else {
-            format!("the self-check of {name} failed: {} (a bug of spirv-tv; please report it)", self.what)
-        }
-    }
+pub enum Failure {
+    /// A budget ran out, or something is not supported.
+    Undecided(String),
+    Bug(Bug),
 }
 
 /// Checks that the program refines itself in both directions, with shortcuts and without.
 pub fn self_check(
+    role: Role,
     program: &Program,
     dispatch: &Dispatch,
     settings: &Settings,
@@ -35,10 +24,14 @@ pub fn self_check(
 ) -> Result<(), Failure> {
     let quick = explore(program, dispatch, &Settings { shortcuts: true, ..settings.clone() });
     let slow = explore(program, dispatch, &Settings { shortcuts: false, ..settings.clone() });
+    let undecided = |why: String| {
+        let module = role.name();
+        Failure::Undecided(format!("the self-check of {module} was not finished: {why}"))
+    };
     if let Some(option) = [&quick, &slow].into_iter().find_map(cut) {
-        return Err(Failure { undecided: true, what: format!("raise {option}") });
+        return Err(undecided(format!("raise {option}")));
     }
-    let differs = |what: &str| Err(Failure { undecided: false, what: what.to_owned() });
+    let differs = |what: &'static str| Err(Failure::Bug(Bug::SelfCheck { module: role.name(), what }));
     // Strictly: what an endless loop or a float excuses in a pair excuses nothing in ourselves.
     let options = CompareOptions { strict_hangs: true, open_floats: false, ..options.clone() };
     let side = |name, behaviours| Side { name, behaviours, dispatch };
@@ -50,10 +43,10 @@ pub fn self_check(
         (_, Verdict::Vacuous) => differs("an undefined behaviour appears without shortcuts"),
         (Verdict::Violates, _) => differs("a behaviour appears without shortcuts"),
         (_, Verdict::Violates) => differs("a behaviour disappears without shortcuts"),
-        (_, _) => Err(Failure { undecided: true, what: "its behaviours could not be decided".to_owned() }),
+        (_, _) => Err(undecided("its behaviours could not be decided".to_owned())),
     }
 }
 
-fn cut(behaviours: &Behaviours) -> Option<String> {
-    behaviours.stopped.clone().or_else(|| behaviours.bounded.clone())
+fn cut(behaviours: &Behaviours) -> Option<Cut> {
+    behaviours.stopped.map(Cut::Stopped).or(behaviours.bounded.map(Cut::Bound))
 }

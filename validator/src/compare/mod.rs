@@ -6,11 +6,13 @@
 
 mod matching;
 mod parts;
+mod reason;
 mod refinement;
 mod trace;
 mod verdict;
 
 pub use matching::{Difference, ObjectMatch};
 pub use parts::are_comparable;
-pub use refinement::{refines, Allowed, CompareOptions, Comparison, Side, Subject, Violation, FLOAT_REASON};
+pub use reason::{Cut, Names, Note, Reason};
+pub use refinement::{refines, Allowed, CompareOptions, Comparison, Side, Subject, Violation};
 pub use verdict::{Verdict, ViolationKind};

@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use rspirv::spirv::{GlslStd450Op, Op as Opcode};
-
 use super::matching::{Difference, ObjectMatch};
 use super::parts::{self, are_comparable};
+use super::reason::{Cut, Names, Note, Reason};
 use super::trace::Automaton;
 use super::{Verdict, ViolationKind};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined};
+use crate::behaviour::{Behaviours, Bug, End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
-use crate::ir::{Inexact, Line};
+use crate::ir::Line;
 use crate::witness::Witness;
 
 /// A module's behaviours on one launch and input, with the dispatch that they are told in.
@@ -47,9 +46,9 @@ pub struct Comparison {
     /// What is new in after, where the verdict is `violates`, or would be if before were complete.
     pub violation: Option<Violation>,
     /// Why the verdict is inconclusive, each naming what to do.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Reason>,
     /// What the user should know besides.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Kinds that occurred and were ignored.
     pub ignored: BTreeSet<ViolationKind>,
 }
@@ -91,13 +90,12 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         return comparison;
     }
     for side in [before, after] {
-        for reason in &side.behaviours.undecided {
-            comparison.reasons.push(format!("{}: {reason}", side.name));
+        for why in &side.behaviours.undecided {
+            comparison.reasons.push(Reason::Undecided { side: side.name, why: why.clone() });
         }
     }
     if !are_comparable(before, after, options) {
-        let reason = "outcomes were not multiplied out before they were compared (a bug of spirv-tv)";
-        comparison.reasons.push(reason.to_owned());
+        comparison.reasons.push(Reason::Bug(Bug::NotMultipliedOut));
         comparison.verdict = Verdict::Inconclusive;
         return comparison;
     }
@@ -114,118 +112,57 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         comparison.verdict = Verdict::Inconclusive;
         return comparison;
     }
-    let cut = |side: Side<'_>| exhausted(side.behaviours).or_else(|| side.behaviours.bounded.clone());
+    let cut = |side: Side<'_>| exhausted(side.behaviours).or(side.behaviours.bounded.map(Cut::Bound));
     if let Some(violation) = &comparison.violation {
         comparison.verdict = match cut(before) {
             None => Verdict::Violates,
-            Some(option) => {
-                comparison.reasons.push(format!(
-                    "{} has {} that {2} does not show, but {2} was cut: raise {option}",
-                    after.name,
-                    describe(violation.kind),
-                    before.name
-                ));
+            Some(cut) => {
+                let (names, kind) = (names(before, after), violation.kind);
+                comparison.reasons.push(Reason::BeforeCut { names, kind, cut });
                 Verdict::Inconclusive
             }
         };
     } else if after.behaviours.count() == 0 && after.behaviours.undefined.is_empty() {
         // Every module behaves somehow: where all of it was cut, nothing follows.
         comparison.out_of_bounds = before.behaviours.count() == 0;
-        let option = cut(after).unwrap_or_else(|| "the bounds".to_owned());
-        comparison.reasons.push(format!("{} has no behaviour within the bounds: raise {option}", after.name));
+        comparison.reasons.push(Reason::NoBehaviour { side: after.name, cut: cut(after) });
         comparison.verdict = Verdict::Inconclusive;
-    } else if let Some(option) = exhausted(after.behaviours) {
-        comparison.reasons.push(format!("{} was not explored completely: raise {option}", after.name));
+    } else if let Some(cut) = exhausted(after.behaviours) {
+        comparison.reasons.push(Reason::Incomplete { side: after.name, cut });
         comparison.verdict = Verdict::Inconclusive;
     }
     comparison
 }
 
-/// What the reason begins with where a float may explain a difference.
-pub const FLOAT_REASON: &str = "float:";
-
-/// Operations that a reason names of each side.
-const NAMED_OPERATIONS: usize = 4;
-
-/// Why a new behaviour may be one of before all the same: where a float operation of either side may
-/// give another result, so may everything that follows from it.
-fn float_reason(before: Side<'_>, after: Side<'_>, kind: ViolationKind) -> Option<String> {
-    let sides: Vec<String> = [before, after].into_iter().filter_map(open_operations).collect();
-    (!sides.is_empty()).then(|| {
-        format!(
-            "{FLOAT_REASON} {} has {} that {} does not show, but the environment leaves the results of {} open \
-             (--float exact compares bit by bit)",
-            after.name,
-            describe(kind),
-            before.name,
-            sides.join(" and of ")
-        )
-    })
+/// Why a new behaviour may be one of before all the same.
+fn float_reason(before: Side<'_>, after: Side<'_>, kind: ViolationKind) -> Option<Reason> {
+    let operations = [before, after].map(|side| side.behaviours.inexact.iter().copied().collect::<Vec<_>>());
+    let any = operations.iter().any(|open| !open.is_empty());
+    any.then(|| Reason::Float { names: names(before, after), kind, operations })
 }
 
-/// The float operations of a side that may give other results, in words.
-fn open_operations(side: Side<'_>) -> Option<String> {
-    let inexact = &side.behaviours.inexact;
-    let named: Vec<String> = inexact
-        .iter()
-        .take(NAMED_OPERATIONS)
-        .map(|operation| format!("{} (line {})", operation_name(operation), operation.line))
-        .collect();
-    let more = match inexact.len().saturating_sub(NAMED_OPERATIONS) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!named.is_empty()).then(|| format!("{}'s {}{more}", side.name, named.join(", ")))
-}
-
-fn operation_name(operation: &Inexact) -> String {
-    match Opcode::from_u32(u32::from(operation.opcode)) {
-        Some(opcode @ Opcode::ExtInst) => match GlslStd450Op::from_u32(u32::from(operation.extended)) {
-            Some(function) => format!("Op{opcode:?} {function:?}"),
-            None => format!("Op{opcode:?}"),
-        },
-        Some(Opcode::Decorate | Opcode::MemberDecorate) => "RelaxedPrecision".to_owned(),
-        Some(opcode) => format!("Op{opcode:?}"),
-        None => "an operation".to_owned(),
-    }
+fn names(before: Side<'_>, after: Side<'_>) -> Names {
+    Names { before: before.name, after: after.name }
 }
 
 /// What an optimiser may make of a loop of before that never ends and has no effects: anything, if
 /// it removed the loop. Where after still has such a loop, that is not known.
 fn excuse(comparison: &mut Comparison, before: Side<'_>, after: Side<'_>, line: Line) {
     let Some(violation) = comparison.violation.take() else { return };
-    let told = format!(
-        "{} may run for ever in a loop without effects (line {line}), which an optimiser may remove",
-        before.name
-    );
     if after.behaviours.removable_hang.is_none() {
-        comparison.notes.push(format!("{told}: new behaviours are excused (--hang strict reports them)"));
+        comparison.notes.push(Note::Excused { before: before.name, line });
     } else {
-        let kind = describe(violation.kind);
-        comparison.reasons.push(format!(
-            "{told}: whether that excuses {kind} that {} shows is not decided (--hang strict reports it)",
-            after.name
-        ));
+        comparison.reasons.push(Reason::Excuse { names: names(before, after), line, kind: violation.kind });
     }
 }
 
-/// The option whose budget ended the search, where one did. What a bound cut is told apart from it:
-/// then everything within the bound was seen.
-fn exhausted(behaviours: &Behaviours) -> Option<String> {
-    match &behaviours.stopped {
-        Some(option) => Some(option.clone()),
+/// What ended the search early, where something did. What a bound cut is told apart from it: then everything
+/// within the bound was seen.
+fn exhausted(behaviours: &Behaviours) -> Option<Cut> {
+    match behaviours.stopped {
+        Some(budget) => Some(Cut::Stopped(budget)),
         None if behaviours.complete || behaviours.bounded.is_some() => None,
-        None => Some("the budgets".to_owned()),
-    }
-}
-
-fn describe(kind: ViolationKind) -> &'static str {
-    match kind {
-        ViolationKind::NewRace => "a data race",
-        ViolationKind::NewUndefined => "a fault",
-        ViolationKind::NewOutcome => "an outcome",
-        ViolationKind::NewHang => "a hang",
-        ViolationKind::VolatileTrace => "a volatile trace",
+        None => Some(Cut::Elsewhere),
     }
 }
 
@@ -343,9 +280,12 @@ fn forbidden(
 
 #[cfg(test)]
 mod tests {
+    use rspirv::spirv::Op as Opcode;
+
     use super::super::matching::tests::{dispatch, outcome};
     use super::*;
-    use crate::behaviour::VolatileAccess;
+    use crate::behaviour::{Bound, Stopped, Undecided, VolatileAccess};
+    use crate::ir::Inexact;
     use crate::value::Byte;
 
     fn bytes(values: &[u8]) -> Vec<Byte> {
@@ -390,8 +330,10 @@ mod tests {
         for (before, after) in pairs {
             let comparison = run_with(&before, &after, &open);
             assert_eq!(comparison.verdict, Verdict::Inconclusive);
-            assert!(comparison.reasons[0].starts_with("float: "), "{:?}", comparison.reasons);
-            assert!(comparison.reasons[0].contains("OpFMul (line 7)"), "{:?}", comparison.reasons);
+            let [reason @ Reason::Float { .. }] = &comparison.reasons[..] else {
+                panic!("{:?}", comparison.reasons)
+            };
+            assert!(reason.to_string().contains("OpFMul (line 7)"), "{reason}");
             assert_eq!(run(&before, &after).0, Verdict::Violates);
         }
         let same = run_with(&inexact(values(&[1])), &inexact(values(&[1])), &open);
@@ -418,7 +360,7 @@ mod tests {
         let racy = fault(UndefinedKind::DataRace);
         assert_eq!(run(&racy, &values(&[9])), (Verdict::Vacuous, None));
         // Even where the rest was not explored.
-        let cut = Behaviours { complete: false, stopped: Some("--timeout".into()), ..racy };
+        let cut = Behaviours { complete: false, stopped: Some(Stopped::Timeout), ..racy };
         assert_eq!(run(&cut, &values(&[9])), (Verdict::Vacuous, None));
     }
 
@@ -462,10 +404,14 @@ mod tests {
 
     #[test]
     fn a_cut_before_cannot_convict() {
-        let bounded = Behaviours { bounded: Some("--spin-bound".into()), ..values(&[0]) };
+        let bounded = Behaviours { bounded: Some(Bound::SpinBound), ..values(&[0]) };
         let comparison = run_with(&bounded, &values(&[1]), &CompareOptions::default());
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
-        assert!(comparison.reasons[0].ends_with("raise --spin-bound"), "{:?}", comparison.reasons);
+        let [reason @ Reason::BeforeCut { cut: Cut::Bound(Bound::SpinBound), .. }] = &comparison.reasons[..]
+        else {
+            panic!("{:?}", comparison.reasons)
+        };
+        assert!(reason.to_string().ends_with("raise --spin-bound"), "{reason}");
         let comparison = run_with(&bounded, &values(&[0]), &CompareOptions::default());
         assert_eq!((comparison.verdict, comparison.bounded), (Verdict::Refines, true));
         let bounded = Behaviours { complete: false, ..bounded };
@@ -476,26 +422,28 @@ mod tests {
     #[test]
     fn a_cut_after_can_convict_but_not_acquit() {
         let cut =
-            |list| Behaviours { complete: false, stopped: Some("--max-executions".into()), ..values(list) };
+            |list| Behaviours { complete: false, stopped: Some(Stopped::MaxExecutions), ..values(list) };
         assert_eq!(run(&values(&[0]), &cut(&[1])).0, Verdict::Violates);
         let comparison = run_with(&values(&[0]), &cut(&[0]), &CompareOptions::default());
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
-        assert!(comparison.reasons[0].contains("--max-executions"));
+        let ended = Cut::Stopped(Stopped::MaxExecutions);
+        assert_eq!(comparison.reasons, [Reason::Incomplete { side: "after", cut: ended }]);
         // What an incomplete before showed is enough to acquit.
         assert_eq!(run(&cut(&[0]), &values(&[0])).0, Verdict::Refines);
     }
 
     #[test]
     fn an_after_without_behaviours_shows_nothing() {
-        let nothing = Behaviours { bounded: Some("--max-instructions".into()), ..behaviours(Vec::new()) };
+        let nothing = Behaviours { bounded: Some(Bound::MaxInstructions), ..behaviours(Vec::new()) };
         let comparison = run_with(&values(&[0]), &nothing, &CompareOptions::default());
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
-        assert!(comparison.reasons[0].ends_with("raise --max-instructions"));
+        let cut = Some(Cut::Bound(Bound::MaxInstructions));
+        assert_eq!(comparison.reasons, [Reason::NoBehaviour { side: "after", cut }]);
     }
 
     #[test]
     fn undecided_runs_are_inconclusive() {
-        let undecided = Behaviours { undecided: vec!["reconvergence".into()], ..values(&[0]) };
+        let undecided = Behaviours { undecided: vec![Undecided::Reconvergence { line: 3 }], ..values(&[0]) };
         assert_eq!(run(&undecided, &values(&[1])).0, Verdict::Inconclusive);
         assert_eq!(run(&values(&[0]), &undecided).0, Verdict::Inconclusive);
     }

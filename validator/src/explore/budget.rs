@@ -1,9 +1,11 @@
 //! What a search may use up, and how far it is.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::Settings;
+use crate::behaviour::Stopped;
 
 /// How far a search is, to be read by another thread while it runs.
 #[derive(Debug, Default)]
@@ -44,16 +46,14 @@ pub(super) struct Budget<'a> {
     bytes: AtomicU64,
     /// Instructions of the longest path since somebody asked.
     longest: AtomicU64,
-    /// 0 while running, else which budget ended.
-    ended: AtomicU8,
+    /// The first budget that ended.
+    ended: OnceLock<Stopped>,
 }
 
 /// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
 /// belong to.
 const JUDGED_FREELY: u64 = 20;
 const EXECUTED_FREELY: u64 = 256;
-
-const ENDED: [&str; 5] = ["", "--max-executions", "--timeout", "--max-memory", "cancelled"];
 
 impl<'a> Budget<'a> {
     pub(super) fn new(settings: &'a Settings) -> Self {
@@ -64,7 +64,7 @@ impl<'a> Budget<'a> {
             executions: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             longest: AtomicU64::new(0),
-            ended: AtomicU8::new(0),
+            ended: OnceLock::new(),
         }
     }
 
@@ -78,40 +78,40 @@ impl<'a> Budget<'a> {
     /// Counts a path that ended: its share of the search tree.
     pub(super) fn path_ended(&self, share: f64) {
         // What a budget cut is not done.
-        if self.ended.load(Ordering::Relaxed) == 0 {
+        if self.ended.get().is_none() {
             self.settings.progress.done.fetch_add((share * WHOLE) as u64, Ordering::Relaxed);
         }
     }
 
     /// Counts a step of the search; true if it must end.
     pub(super) fn step(&self) -> bool {
-        if self.ended.load(Ordering::Relaxed) != 0 {
+        if self.ended.get().is_some() {
             return true;
         }
         if self.settings.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
-            self.end(2);
+            self.end(Stopped::Timeout);
         }
         if self.settings.progress.cancelled.load(Ordering::Relaxed) {
-            self.end(4);
+            self.end(Stopped::Cancelled);
         }
-        self.ended.load(Ordering::Relaxed) != 0
+        self.ended.get().is_some()
     }
 
     /// Counts a complete execution that stored this many bytes.
     pub(super) fn execution(&self, bytes: u64) {
         self.settings.progress.explored.fetch_add(1, Ordering::Relaxed);
         if self.executions.fetch_add(1, Ordering::Relaxed) + 1 >= self.settings.max_executions {
-            self.end(1);
+            self.end(Stopped::MaxExecutions);
         }
         if bytes > 0 && self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
-            self.end(3);
+            self.end(Stopped::MaxMemory);
         }
     }
 
     /// Counts bytes that are stored; true if the search must end.
     pub(super) fn store(&self, bytes: u64) -> bool {
         if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
-            self.end(3);
+            self.end(Stopped::MaxMemory);
         }
         self.step()
     }
@@ -123,9 +123,9 @@ impl<'a> Budget<'a> {
         let cost = (events as u64 / JUDGED_FREELY).saturating_pow(3) + instructions / EXECUTED_FREELY;
         let spent = if cost > 0 { self.executions.fetch_add(cost, Ordering::Relaxed) + cost } else { 0 };
         if spent >= self.settings.max_executions {
-            self.end(1);
+            self.end(Stopped::MaxExecutions);
         }
-        self.ended.load(Ordering::Relaxed) != 0
+        self.ended.get().is_some()
     }
 
     /// Instructions of the longest path since the last call.
@@ -133,16 +133,13 @@ impl<'a> Budget<'a> {
         self.longest.swap(0, Ordering::Relaxed)
     }
 
-    fn end(&self, reason: u8) {
-        // The first reason stays.
-        let _ = self.ended.compare_exchange(0, reason, Ordering::Relaxed, Ordering::Relaxed);
+    fn end(&self, budget: Stopped) {
+        // The first one stays.
+        let _ = self.ended.set(budget);
     }
 
-    /// The option whose budget ended the search.
-    pub(super) fn stopped(&self) -> Option<&'static str> {
-        match self.ended.load(Ordering::Relaxed) {
-            0 => None,
-            reason => ENDED.get(reason as usize).copied(),
-        }
+    /// The budget that ended the search.
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        self.ended.get().copied()
     }
 }

@@ -10,7 +10,7 @@ use super::knowledge::{Discoveries, Knowledge};
 use super::outcomes::Outcomes;
 use super::product::Factor;
 use super::state::State;
-use crate::behaviour::{Behaviours, Product, Undefined};
+use crate::behaviour::{Behaviours, Bound, Bug, Product, Undecided, Undefined};
 use crate::ir::{Inexact, InstId, Line};
 use crate::witness::Witness;
 
@@ -23,8 +23,8 @@ pub(super) struct Found {
     pub(super) explored: u64,
     pub(super) blocked: u64,
     pub(super) discarded: u64,
-    pub(super) bounded: Option<String>,
-    pub(super) undecided: BTreeSet<String>,
+    pub(super) bounded: Option<Bound>,
+    pub(super) undecided: BTreeSet<Undecided>,
     pub(super) removable_hang: Option<Line>,
     pub(super) inexact: BTreeSet<Inexact>,
     pub(super) discoveries: Discoveries,
@@ -67,13 +67,12 @@ impl Found {
     }
 
     /// Notes that the fast path and the declared relations differ.
-    pub(super) fn disagree(&mut self, about: &str) {
-        self.undecided
-            .insert(format!("the engine disagrees with the model about {about} (a bug of spirv-tv)"));
+    pub(super) fn disagree(&mut self, about: &'static str) {
+        self.undecided.insert(Undecided::Bug(Bug::Disagreement { about }));
     }
 
     pub(super) fn into_behaviours(self, context: &Context, knowledge: &Knowledge) -> Behaviours {
-        let capped = knowledge.capped.then(|| "values that load buffering speculates".to_owned());
+        let capped = knowledge.capped.then_some(Bound::SpeculatedValues);
         // Where threads were started for the search.
         let outcomes = match context.started_pool() {
             None => self.outcomes.into_sorted(false),

@@ -21,6 +21,7 @@ use super::knowledge::{Knowledge, UnitKey};
 use super::memory::words_of;
 use super::product::Factor;
 use super::search::Search;
+use crate::behaviour::Bound;
 use crate::event::{Access, Scope};
 use crate::interp::Stop;
 use crate::ir::{BarrierOp, Effect, Program};
@@ -159,7 +160,7 @@ impl Groups {
             }
         }
         if counts && spent > context.settings.max_instructions {
-            whole.bounded.get_or_insert_with(|| "--max-instructions".to_owned());
+            whole.bounded.get_or_insert(Bound::MaxInstructions);
         }
         whole
     }

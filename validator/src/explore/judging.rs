@@ -6,6 +6,7 @@ use super::found::Found;
 use super::search::Search;
 use super::state::State;
 use super::Races;
+use crate::behaviour::Bound;
 use crate::model::consistency::{self, DataRace, FinalValues, Judge};
 use crate::model::graph::{Graph, Unit};
 use crate::model::growing::Growing;
@@ -146,7 +147,7 @@ impl Search<'_> {
         match consistency::executions(&state.graph, variant) {
             Some(executions) => executions.into_iter().map(|r| Execution::Derived(Arc::new(r))).collect(),
             None => {
-                found.bounded.get_or_insert_with(|| "orders of atomic writes".to_owned());
+                found.bounded.get_or_insert(Bound::OrdersOfWrites);
                 Vec::new()
             }
         }

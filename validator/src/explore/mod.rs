@@ -57,7 +57,7 @@ pub use budget::Progress;
 
 use self::found::Found;
 use self::probe::Unseen;
-use crate::behaviour::{Behaviours, Outcome, Produced};
+use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Produced, Undecided};
 use crate::dispatch::Dispatch;
 use crate::ir::InstId;
 use crate::ir::Program;
@@ -224,8 +224,7 @@ pub fn explore_until(
             let unseen = match probe::unseen(&context, &knowledge, &found) {
                 Unseen::Nothing => break (found, stopped, settled),
                 Unseen::Cut => {
-                    let bound = "writes that only cycles of load buffering come to";
-                    break (Found { bounded: Some(bound.to_owned()), ..found }, stopped, settled);
+                    break (Found { bounded: Some(Bound::UnseenCycles), ..found }, stopped, settled);
                 }
                 Unseen::Writes(writes) => writes,
             };
@@ -240,9 +239,9 @@ pub fn explore_until(
         stopped = stopped.or(context.budget.stopped());
     }
     let mut behaviours = found.into_behaviours(&context, &knowledge);
-    behaviours.stopped = stopped.map(str::to_owned);
+    behaviours.stopped = stopped;
     if !settled && stopped.is_none() {
-        behaviours.bounded.get_or_insert_with(|| "rounds of the search".to_owned());
+        behaviours.bounded.get_or_insert(Bound::Rounds);
     }
     behaviours.complete = stopped.is_none()
         && behaviours.bounded.is_none()
@@ -251,7 +250,7 @@ pub fn explore_until(
     let is_empty = behaviours.count() == 0 && behaviours.undefined.is_empty();
     if behaviours.complete && is_empty && !context.may_discard() {
         // Every program has an execution: nothing may be concluded from a search that lost them.
-        behaviours.undecided.push("the search found no execution (a bug of spirv-tv)".to_owned());
+        behaviours.undecided.push(Undecided::Bug(Bug::NoExecution));
         behaviours.complete = false;
     }
     behaviours

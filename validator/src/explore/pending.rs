@@ -9,6 +9,7 @@ use super::judging::Judgement;
 use super::knowledge::Manner;
 use super::search::Search;
 use super::state::{Pending, State};
+use crate::behaviour::Bound;
 use crate::event::{ClassSet, Order};
 use crate::model::graph::{Event, EventId, Kind, Source};
 
@@ -30,7 +31,7 @@ impl Search<'_> {
             return None;
         }
         if owed.len() > MAX_OWED {
-            found.bounded.get_or_insert_with(|| "reads that speculate one value".to_owned());
+            found.bounded.get_or_insert(Bound::OwedReads);
         }
         let mut children = Vec::new();
         for chosen in 0_u64..1 << owed.len().min(MAX_OWED) {

@@ -14,7 +14,7 @@ use super::suspects::Notes;
 use super::symmetry::Symmetry;
 use super::tangles::{Gathered, Released};
 use super::witness;
-use crate::behaviour::Undefined;
+use crate::behaviour::{Bound, Undecided, Undefined};
 use crate::event::{Access, Atomicity, Fault, Order, UndefinedKind, Wait};
 use crate::interp::Stop;
 use crate::model::consistency::DataRace;
@@ -308,11 +308,11 @@ impl<'a> Search<'a> {
                 state.threads[index].status = Status::Forever { line, has_effects }
             }
             Stop::OutOfFuel => {
-                found.bounded.get_or_insert_with(|| "--max-instructions".to_owned());
+                found.bounded.get_or_insert(Bound::MaxInstructions);
                 return Advanced::Dead;
             }
             Stop::Unsupported { line, what } => {
-                found.undecided.insert(format!("{what} (line {line})"));
+                found.undecided.insert(Undecided::Unsupported { line, what });
                 return Advanced::Dead;
             }
         }

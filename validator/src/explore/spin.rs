@@ -8,7 +8,7 @@ use super::found::Found;
 use super::resolve::Reader;
 use super::search::Search;
 use super::state::{self, Arrival, State, Status};
-use crate::behaviour::VolatileAccess;
+use crate::behaviour::{Bound, VolatileAccess};
 use crate::interp::{Invocation, Stop};
 use crate::ir::LoopId;
 use crate::model::consistency::Judge;
@@ -48,7 +48,7 @@ impl Search<'_> {
             let last = &thread.loops[position];
             count = last.count + 1;
             if count > self.context.settings.spin_bound {
-                found.bounded.get_or_insert_with(|| "--spin-bound".to_owned());
+                found.bounded.get_or_insert(Bound::SpinBound);
                 return false;
             }
             if self.changed_nothing(state, index, last)

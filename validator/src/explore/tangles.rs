@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::found::Found;
 use super::search::Search;
 use super::state::{State, Status, Thread};
+use crate::behaviour::{Bug, Undecided};
 use crate::dispatch::Dispatch;
 use crate::event::{InstanceName, Scope, Wait};
 use crate::interp::barrier::loops_around;
@@ -186,11 +187,12 @@ impl Search<'_> {
                     Released::Some
                 }
                 Stop::Unsupported { line, what } => {
-                    found.undecided.insert(format!("{what} (line {line})"));
+                    found.undecided.insert(Undecided::Unsupported { line, what });
                     Released::Dead
                 }
                 other => {
-                    found.undecided.insert(format!("a subgroup operation stops for {other:?} (line {line})"));
+                    let bug = Bug::UnexpectedStop { line, stop: format!("{other:?}") };
+                    found.undecided.insert(Undecided::Bug(bug));
                     Released::Dead
                 }
             },
@@ -249,7 +251,7 @@ impl Search<'_> {
     pub(super) fn rests_on_reconvergence(&self, state: &State, found: &mut Found) -> bool {
         match state.diverged {
             Some(line) if !self.context.settings.structural_reconvergence => {
-                found.undecided.insert(format!("reconvergence (line {line})"));
+                found.undecided.insert(Undecided::Reconvergence { line });
                 true
             }
             Some(_) | None => false,

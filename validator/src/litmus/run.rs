@@ -1,11 +1,12 @@
 //! What the model says of a litmus test's expectations.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::explain::why;
 use super::lower::{addressed, lower, number, Lowered, Unsupported};
 use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined};
+use crate::behaviour::{Behaviours, Bound, End, Outcome, Stopped, Undecided, Undefined};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Settings};
 use crate::model::consistency::Judge;
@@ -27,7 +28,25 @@ pub struct Answer {
     /// Executions that wait for ever, which have no final state either.
     pub hanging: u64,
     /// Why the answer may not be complete.
-    pub incomplete: Vec<String>,
+    pub incomplete: Vec<Incomplete>,
+}
+
+/// Why an answer may not be complete.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Incomplete {
+    Undecided(Undecided),
+    Bounded(Bound),
+    Stopped(Stopped),
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Incomplete::Undecided(why) => why.fmt(f),
+            Incomplete::Bounded(bound) => write!(f, "the search was bounded ({bound})"),
+            Incomplete::Stopped(budget) => write!(f, "the search was stopped ({budget})"),
+        }
+    }
 }
 
 /// Names of registers and variables with their final values.
@@ -112,7 +131,7 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, U
     let hanging = behaviours.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
     let hanging = hanging.map(|(_, witness)| witness.executions).sum();
     let undefined = behaviours.undefined.iter().map(|(undefined, _)| undefined.clone()).collect();
-    let mut incomplete: Vec<String> = searches.done.values().flat_map(incomplete).collect();
+    let mut incomplete: Vec<Incomplete> = searches.done.values().flat_map(incomplete).collect();
     incomplete.sort();
     incomplete.dedup();
     let states = counted.into_iter().collect();
@@ -175,11 +194,10 @@ fn races_and_sequences(judge: &Judge) -> Vec<u32> {
     vec![judge.data_races().len() as u32, count_members(judge.graph, sequences) as u32]
 }
 
-fn incomplete(behaviours: &Behaviours) -> Vec<String> {
-    let mut reasons = behaviours.undecided.clone();
-    reasons.extend(behaviours.stopped.iter().map(|option| format!("the search was stopped ({option})")));
-    reasons.extend(behaviours.bounded.iter().map(|option| format!("the search was bounded ({option})")));
-    reasons
+fn incomplete(behaviours: &Behaviours) -> Vec<Incomplete> {
+    let undecided = behaviours.undecided.iter().cloned().map(Incomplete::Undecided);
+    let stopped = behaviours.stopped.map(Incomplete::Stopped);
+    undecided.chain(stopped).chain(behaviours.bounded.map(Incomplete::Bounded)).collect()
 }
 
 /// Whether an outcome is a final state that counts.

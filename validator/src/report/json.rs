@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::words::{word, words};
-use crate::behaviour::{End, Outcome, Undefined, VolatileAccess};
+use crate::behaviour::{Bound, End, Outcome, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
@@ -52,7 +52,7 @@ pub fn check_error([before, after]: [&str; 2], message: &str, options: &CheckOpt
         ignored: Vec::new(),
         runs: Vec::new(),
         unsupported: Vec::new(),
-        reasons: &[message.to_owned()],
+        reasons: vec![message.to_owned()],
         warnings: &[],
         choices: &Choices::of(options, Vec::new(), 0),
     })
@@ -69,7 +69,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
         runs: report.runs.iter().map(|run| run_json(run, &report.after)).collect(),
         unsupported: unsupported(&report.unsupported),
-        reasons: &report.reasons,
+        reasons: told(&report.reasons),
         warnings: &report.warnings,
         choices: &report.choices,
     }
@@ -113,6 +113,11 @@ fn outcomes_run(run: &OutcomesRun) -> OutcomesRunJson<'_> {
     }
 }
 
+/// Each in words.
+fn told<T: ToString>(list: &[T]) -> Vec<String> {
+    list.iter().map(T::to_string).collect()
+}
+
 pub(super) fn render(value: &impl Serialize) -> String {
     // Only maps with keys that are no strings and failing Serialize implementations can fail.
     serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
@@ -129,7 +134,7 @@ struct CheckJson<'a> {
     ignored: Vec<&'static str>,
     runs: Vec<RunJson<'a>>,
     unsupported: Vec<UnsupportedJson<'a>>,
-    reasons: &'a [String],
+    reasons: Vec<String>,
     warnings: &'a [String],
     choices: &'a Choices,
 }
@@ -149,8 +154,8 @@ struct RunJson<'a> {
     /// Where before is racy only as the specification reads an older memory model.
     #[serde(skip_serializing_if = "Option::is_none")]
     legacy_coherent: Option<LegacyJson>,
-    reasons: &'a [String],
-    notes: &'a [String],
+    reasons: Vec<String>,
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -185,8 +190,8 @@ struct SummaryJson<'a> {
     blocked: u64,
     discarded: u64,
     complete: bool,
-    bounded: Option<&'a str>,
-    stopped: Option<&'a str>,
+    bounded: Option<&'static str>,
+    stopped: Option<&'static str>,
     undefined: Vec<UndefinedJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ends_at_violation: Option<bool>,
@@ -302,15 +307,15 @@ struct OutcomesRunJson<'a> {
 struct BehavioursJson<'a> {
     complete: bool,
     bounded: bool,
-    bound: Option<&'a str>,
-    undecided: &'a [String],
+    bound: Option<&'static str>,
+    undecided: Vec<String>,
     undefined: Vec<UndefinedJson<'a>>,
     outcomes: Vec<OutcomeJson>,
     executions: u64,
     explored: u64,
     blocked: u64,
     discarded: u64,
-    stopped: Option<&'a str>,
+    stopped: Option<&'static str>,
 }
 
 fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
@@ -329,8 +334,8 @@ fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
             verdict: legacy.verdict.name(),
             kind: legacy.kind.map(ViolationKind::name),
         }),
-        reasons: &run.comparison.reasons,
-        notes: &run.comparison.notes,
+        reasons: told(&run.comparison.reasons),
+        notes: told(&run.comparison.notes),
     }
 }
 
@@ -371,8 +376,8 @@ fn summary(explored: &Explored) -> SummaryJson<'_> {
         blocked: behaviours.blocked,
         discarded: behaviours.discarded,
         complete: behaviours.complete,
-        bounded: behaviours.bounded.as_deref(),
-        stopped: behaviours.stopped.as_deref(),
+        bounded: behaviours.bounded.map(Bound::name),
+        stopped: behaviours.stopped.map(Stopped::name),
         undefined: undefined_list(explored),
         ends_at_violation: behaviours.ends_at_target.then_some(true),
         reused: explored.reused.then_some(true),
@@ -389,15 +394,15 @@ fn behaviours_json(explored: &Explored) -> BehavioursJson<'_> {
     BehavioursJson {
         complete: behaviours.complete,
         bounded: behaviours.bounded.is_some(),
-        bound: behaviours.bounded.as_deref(),
-        undecided: &behaviours.undecided,
+        bound: behaviours.bounded.map(Bound::name),
+        undecided: told(&behaviours.undecided),
         undefined: undefined_list(explored),
         outcomes: behaviours.outcomes.iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
         executions: behaviours.executions,
         explored: behaviours.explored,
         blocked: behaviours.blocked,
         discarded: behaviours.discarded,
-        stopped: behaviours.stopped.as_deref(),
+        stopped: behaviours.stopped.map(Stopped::name),
     }
 }
 

@@ -282,7 +282,7 @@ fn file_json(report: &FileReport) -> FileJson<'_> {
                     lines: &undefined.lines,
                 })
                 .collect();
-            json.incomplete.clone_from(&answer.incomplete);
+            json.incomplete = answer.incomplete.iter().map(ToString::to_string).collect();
         }
     }
     json

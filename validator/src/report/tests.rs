@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::{json, text, Painter};
-use crate::behaviour::{Behaviours, End, Outcome, Undefined, VolatileAccess};
+use crate::behaviour::{Behaviours, Bound, End, Outcome, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, OutcomesRun,
     Role, Run, Source, UnsupportedConstruct,
@@ -243,14 +243,10 @@ fn verdict_lines() {
     let same = || behaviours(vec![outcome(&[0, 0])]);
     let lines = [
         report(same(), same(), &CompareOptions::default()),
-        report(
-            same(),
-            Behaviours { bounded: Some("--spin-bound".into()), ..same() },
-            &CompareOptions::default(),
-        ),
+        report(same(), Behaviours { bounded: Some(Bound::SpinBound), ..same() }, &CompareOptions::default()),
         violating(),
         report(
-            Behaviours { complete: false, stopped: Some("--timeout".into()), ..behaviours(Vec::new()) },
+            Behaviours { complete: false, stopped: Some(Stopped::Timeout), ..behaviours(Vec::new()) },
             same(),
             &CompareOptions::default(),
         ),

@@ -4,7 +4,7 @@
 use super::style::Painter;
 use super::words::words;
 use super::{diff, json, witness};
-use crate::behaviour::{Behaviours, Outcome, Undefined, VolatileAccess};
+use crate::behaviour::{Behaviours, Bound, Outcome, Undefined, VolatileAccess};
 use crate::check::{CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
@@ -21,7 +21,7 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
     };
     line.push_str(": ");
     line.push_str(&verdict_reason(report));
-    let bounds: Vec<&str> = report.bounds_hit().into_iter().collect();
+    let bounds: Vec<&str> = report.bounds_hit().into_iter().map(Bound::name).collect();
     if !bounds.is_empty() {
         line.push_str(&painter.warning(&format!("; bounded ({})", bounds.join(", "))));
     } else if report.bounded() {
@@ -67,11 +67,11 @@ fn verdict_reason(report: &CheckReport) -> String {
             format!("before is undefined on every input tried{reason}, so that anything is allowed")
         }
         Verdict::Inconclusive | Verdict::Error => {
-            let mut reasons = report.reasons.clone();
+            let mut reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
             reasons.extend(report.unsupported.iter().map(|item| {
                 format!("{} is not supported ({}, line {})", item.what, item.module.name(), item.line)
             }));
-            reasons.extend(decisive.iter().flat_map(|run| run.comparison.reasons.clone()));
+            reasons.extend(decisive.iter().flat_map(|run| &run.comparison.reasons).map(ToString::to_string));
             reasons.dedup();
             if reasons.is_empty() {
                 reasons.push("no reason was recorded".to_owned());
@@ -240,7 +240,8 @@ fn reverse_text(reverse: &Comparison) -> String {
         (Verdict::Refines, _) => "after has all behaviours of before".to_owned(),
         (Verdict::Vacuous, _) => "after is undefined, so that it has all behaviours of before".to_owned(),
         (Verdict::Inconclusive | Verdict::Error, _) => {
-            format!("whether after lost behaviours is not known: {}", reverse.reasons.join("; "))
+            let reasons: Vec<String> = reverse.reasons.iter().map(ToString::to_string).collect();
+            format!("whether after lost behaviours is not known: {}", reasons.join("; "))
         }
     }
 }

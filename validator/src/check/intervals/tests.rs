@@ -1,7 +1,7 @@
 //! Comparisons of intervals, and judgements of small pairs.
 
 use super::*;
-use crate::behaviour::VolatileAccess;
+use crate::behaviour::{Bound, Stopped, VolatileAccess};
 use crate::compare::{refines, CompareOptions, Side};
 use crate::event::Fault;
 use crate::explore::{explore, Settings};
@@ -160,8 +160,8 @@ fn what_the_search_did_not_see_whole_is_unknown() {
     type Change = fn(&mut Behaviours);
     let changes: [(&str, Change); 8] = [
         ("incomplete", |behaviours| behaviours.complete = false),
-        ("bounded", |behaviours| behaviours.bounded = Some("--spin-bound".into())),
-        ("stopped", |behaviours| behaviours.stopped = Some("--timeout".into())),
+        ("bounded", |behaviours| behaviours.bounded = Some(Bound::SpinBound)),
+        ("stopped", |behaviours| behaviours.stopped = Some(Stopped::Timeout)),
         ("two outcomes", |behaviours| behaviours.outcomes.push(behaviours.outcomes[0].clone())),
         ("a hang", |behaviours| behaviours.outcomes[0].0.end = End::Hang),
         ("volatile accesses", |behaviours| {

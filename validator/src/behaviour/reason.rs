@@ -1,0 +1,129 @@
+//! Why a search does not tell everything: what cut it, what it could not decide, and what went wrong in ourselves.
+
+use std::fmt;
+
+use crate::ir::Line;
+
+/// What cut a search that went on: within the bound everything was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bound {
+    SpinBound,
+    MaxInstructions,
+    /// A run that does something new for ever.
+    EndlessGrowth,
+    /// Distinct values that reads of one location speculate.
+    SpeculatedValues,
+    /// Speculated reads that one write may be owed to.
+    OwedReads,
+    /// Rounds in which the search learns about the program.
+    Rounds,
+    /// Rounds in which the modules of a pair exchange values.
+    SpeculationRounds,
+    /// Writes that only a cycle of load buffering comes to were not looked for everywhere.
+    UnseenCycles,
+    /// Orientations of the mutually-ordered writes.
+    OrdersOfWrites,
+}
+
+impl Bound {
+    /// Its name in reports: the option, where one raises it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Bound::SpinBound => "--spin-bound",
+            Bound::MaxInstructions => "--max-instructions",
+            Bound::EndlessGrowth => "a run that grows for ever",
+            Bound::SpeculatedValues => "values that load buffering speculates",
+            Bound::OwedReads => "reads that speculate one value",
+            Bound::Rounds => "rounds of the search",
+            Bound::SpeculationRounds => "the rounds of speculation between the modules",
+            Bound::UnseenCycles => "writes that only cycles of load buffering come to",
+            Bound::OrdersOfWrites => "orders of atomic writes",
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The budget that ended a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stopped {
+    MaxExecutions,
+    Timeout,
+    MaxMemory,
+    /// By whoever watched.
+    Cancelled,
+}
+
+impl Stopped {
+    /// Its name in reports: the option.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stopped::MaxExecutions => "--max-executions",
+            Stopped::Timeout => "--timeout",
+            Stopped::MaxMemory => "--max-memory",
+            Stopped::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What kept a path of a search from counting.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Undecided {
+    /// Who executes an instruction together is the implementation's choice.
+    Reconvergence { line: Line },
+    /// What the interpreter does not do.
+    Unsupported { line: Line, what: &'static str },
+    /// Nothing follows from a search that went wrong.
+    Bug(Bug),
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undecided::Reconvergence { line } => write!(f, "reconvergence (line {line})"),
+            Undecided::Unsupported { line, what } => write!(f, "{what} (line {line})"),
+            Undecided::Bug(bug) => write!(f, "{bug} (a bug of spirv-tv)"),
+        }
+    }
+}
+
+/// An invariant of spirv-tv that broke: never a verdict, never the user's fault.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bug {
+    /// The search judges otherwise than the declared model.
+    Disagreement { about: &'static str },
+    /// Every program has one.
+    NoExecution,
+    /// A subgroup operation stopped for what stops none.
+    UnexpectedStop { line: Line, stop: String },
+    /// Two sets of outcomes came to the comparison in a form that it cannot compare.
+    NotMultipliedOut,
+    /// `--self-check`.
+    SelfCheck { module: &'static str, what: &'static str },
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bug::Disagreement { about } => write!(f, "the engine disagrees with the model about {about}"),
+            Bug::NoExecution => f.write_str("the search found no execution"),
+            Bug::UnexpectedStop { line, stop } => {
+                write!(f, "a subgroup operation stops for {stop} (line {line})")
+            }
+            Bug::NotMultipliedOut => {
+                f.write_str("outcomes were not multiplied out before they were compared")
+            }
+            Bug::SelfCheck { module, what } => write!(f, "the self-check of {module} failed: {what}"),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a check is inconclusive beside what its runs say.
+
+use std::fmt;
+
+use crate::behaviour::Bug;
+use crate::launch::Size3;
+
+/// What keeps the modules from being compared on one launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// After has no entry point of this name.
+    NoEntryPoint {
+        name: String,
+        known: Vec<String>,
+    },
+    /// The entry point's execution models differ.
+    ExecutionModel {
+        entry: String,
+        models: [u32; 2],
+    },
+    /// The entry point's workgroups differ in size.
+    LocalSize {
+        entry: String,
+        sizes: [[u32; 3]; 2],
+    },
+    Bug(Bug),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::NoEntryPoint { name, known } => {
+                write!(f, "after has no entry point '{name}'; it has {}", known.join(", "))
+            }
+            Reason::ExecutionModel { entry, models: [before, after] } => {
+                write!(f, "entry point '{entry}' has execution model {before} in before and {after} in after")
+            }
+            Reason::LocalSize { entry, sizes: [before, after] } => write!(
+                f,
+                "entry point '{entry}' has local size {} in before and {} in after",
+                Size3(*before),
+                Size3(*after)
+            ),
+            Reason::Bug(bug) => write!(f, "{bug} (a bug of spirv-tv; please report it)"),
+        }
+    }
+}

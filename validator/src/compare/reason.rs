@@ -1,0 +1,194 @@
+//! Why a comparison is inconclusive, and what else there is to know of it.
+
+use std::fmt;
+
+use rspirv::spirv::{GlslStd450Op, Op as Opcode};
+
+use super::ViolationKind;
+use crate::behaviour::{Bound, Bug, Stopped, Undecided};
+use crate::ir::{Inexact, Line};
+
+/// What the two sides are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names {
+    pub before: &'static str,
+    pub after: &'static str,
+}
+
+/// What kept a search from finding everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    Stopped(Stopped),
+    Bound(Bound),
+    /// It ended at what it was to find.
+    Elsewhere,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cut::Stopped(budget) => budget.fmt(f),
+            Cut::Bound(bound) => bound.fmt(f),
+            Cut::Elsewhere => f.write_str("the budgets"),
+        }
+    }
+}
+
+/// Why a verdict is inconclusive, naming what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// What a search could not decide.
+    Undecided {
+        side: &'static str,
+        why: Undecided,
+    },
+    Bug(Bug),
+    /// An endless loop of before, which may be removed, stands in after, too.
+    Excuse {
+        names: Names,
+        line: Line,
+        kind: ViolationKind,
+    },
+    /// Where a float operation of either side may give another result, so may everything that follows from it.
+    Float {
+        names: Names,
+        kind: ViolationKind,
+        operations: [Vec<Inexact>; 2],
+    },
+    /// What was cut from before might have admitted what is new.
+    BeforeCut {
+        names: Names,
+        kind: ViolationKind,
+        cut: Cut,
+    },
+    /// Everything that the side does was cut.
+    NoBehaviour {
+        side: &'static str,
+        cut: Option<Cut>,
+    },
+    /// What was cut from the side may be new.
+    Incomplete {
+        side: &'static str,
+        cut: Cut,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Undecided { side, why } => write!(f, "{side}: {why}"),
+            Reason::Bug(bug) => write!(f, "{bug} (a bug of spirv-tv)"),
+            Reason::Excuse { names: Names { before, after }, line, kind } => write!(
+                f,
+                "{before} {}: whether that excuses {} that {after} shows is not decided \
+                 (--hang strict reports it)",
+                Removable { line: *line },
+                described(*kind),
+            ),
+            Reason::Float { names: Names { before, after }, kind, operations: [old, new] } => {
+                let sides = [(*before, old), (*after, new)];
+                let sides: Vec<String> = sides.into_iter().filter_map(open_operations).collect();
+                write!(
+                    f,
+                    "float: {after} has {} that {before} does not show, but the environment leaves the results \
+                     of {} open (--float exact compares bit by bit)",
+                    described(*kind),
+                    sides.join(" and of "),
+                )
+            }
+            Reason::BeforeCut { names: Names { before, after }, kind, cut } => write!(
+                f,
+                "{after} has {} that {before} does not show, but {before} was cut: raise {cut}",
+                described(*kind),
+            ),
+            Reason::NoBehaviour { side, cut } => {
+                let option = cut.map_or_else(|| "the bounds".to_owned(), |cut| cut.to_string());
+                write!(f, "{side} has no behaviour within the bounds: raise {option}")
+            }
+            Reason::Incomplete { side, cut } => {
+                write!(f, "{side} was not explored completely: raise {cut}")
+            }
+        }
+    }
+}
+
+/// What the user should know of a comparison besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// New behaviours are excused by an endless loop of before that after does not have.
+    Excused { before: &'static str, line: Line },
+    /// Floats differ, as the environment permits.
+    OpenFloats,
+    /// Floats differ by no more units in the last place than `--float` allows.
+    CloseFloats { units: u32 },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::Excused { before, line } => {
+                let loops = Removable { line: *line };
+                write!(f, "{before} {loops}: new behaviours are excused (--hang strict reports them)")
+            }
+            Note::OpenFloats => f.write_str("floats differ in bits that the environment leaves open"),
+            Note::CloseFloats { units } => {
+                write!(f, "floats differ by at most {units} units in the last place")
+            }
+        }
+    }
+}
+
+/// What an endless loop without effects is, after its module's name.
+struct Removable {
+    line: Line,
+}
+
+impl fmt::Display for Removable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "may run for ever in a loop without effects (line {}), which an optimiser may remove",
+            self.line
+        )
+    }
+}
+
+/// A new behaviour, in words.
+fn described(kind: ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::NewRace => "a data race",
+        ViolationKind::NewUndefined => "a fault",
+        ViolationKind::NewOutcome => "an outcome",
+        ViolationKind::NewHang => "a hang",
+        ViolationKind::VolatileTrace => "a volatile trace",
+    }
+}
+
+/// Operations that a reason names of each side.
+const NAMED_OPERATIONS: usize = 4;
+
+/// The float operations of a side that may give other results, in words.
+fn open_operations((side, inexact): (&str, &Vec<Inexact>)) -> Option<String> {
+    let named: Vec<String> = inexact
+        .iter()
+        .take(NAMED_OPERATIONS)
+        .map(|operation| format!("{} (line {})", operation_name(operation), operation.line))
+        .collect();
+    let more = match inexact.len().saturating_sub(NAMED_OPERATIONS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("{side}'s {}{more}", named.join(", ")))
+}
+
+fn operation_name(operation: &Inexact) -> String {
+    match Opcode::from_u32(u32::from(operation.opcode)) {
+        Some(opcode @ Opcode::ExtInst) => match GlslStd450Op::from_u32(u32::from(operation.extended)) {
+            Some(function) => format!("Op{opcode:?} {function:?}"),
+            None => format!("Op{opcode:?}"),
+        },
+        Some(Opcode::Decorate | Opcode::MemberDecorate) => "RelaxedPrecision".to_owned(),
+        Some(opcode) => format!("Op{opcode:?}"),
+        None => "an operation".to_owned(),
+    }
+}
