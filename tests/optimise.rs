@@ -87,8 +87,8 @@ impl Accuser {
 struct Judgement(Verdict);
 
 impl CheckResult for Judgement {
-    fn verdict(&self) -> Verdict {
-        self.0
+    fn verdict(&self) -> Option<Verdict> {
+        Some(self.0)
     }
 
     fn exit_code(&self) -> u8 {

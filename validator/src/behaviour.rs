@@ -120,6 +120,14 @@ pub struct Behaviours {
 }
 
 impl Behaviours {
+    /// What went wrong in the search, so that nothing follows from it.
+    pub fn bug(&self) -> Option<&Bug> {
+        self.undecided.iter().find_map(|why| match why {
+            Undecided::Bug(bug) => Some(bug),
+            Undecided::Reconvergence { .. } | Undecided::Unsupported { .. } => None,
+        })
+    }
+
     /// How many outcomes there are, or the most that a number can say.
     pub fn count(&self) -> u64 {
         self.product.as_ref().map_or(self.outcomes.len() as u64, |product| product.count())

@@ -92,7 +92,7 @@ impl fmt::Display for Undecided {
         match self {
             Undecided::Reconvergence { line } => write!(f, "reconvergence (line {line})"),
             Undecided::Unsupported { line, what } => write!(f, "{what} (line {line})"),
-            Undecided::Bug(bug) => write!(f, "{bug} (a bug of spirv-tv)"),
+            Undecided::Bug(bug) => bug.fmt(f),
         }
     }
 }
@@ -110,7 +110,18 @@ pub enum Bug {
     NotMultipliedOut,
     /// `--self-check`.
     SelfCheck { module: &'static str, what: &'static str },
+    /// A verdict is inconclusive and nobody knows why.
+    NoReason,
+    /// Told on standard error, with its place.
+    Panicked,
 }
+
+impl Bug {
+    /// The exit code of every command: EX_SOFTWARE of sysexits.
+    pub const EXIT_CODE: u8 = 70;
+}
+
+impl std::error::Error for Bug {}
 
 impl fmt::Display for Bug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,6 +135,8 @@ impl fmt::Display for Bug {
                 f.write_str("outcomes were not multiplied out before they were compared")
             }
             Bug::SelfCheck { module, what } => write!(f, "the self-check of {module} failed: {what}"),
+            Bug::NoReason => f.write_str("a verdict is inconclusive without a reason"),
+            Bug::Panicked => f.write_str("it panicked"),
         }
     }
 }

@@ -1,13 +1,16 @@
-//! Why there is no report at all; all of these are exit code 2.
+//! Why there is no report at all: exit code 2, but 70 for what is our fault.
 
+use crate::behaviour::Bug;
 use crate::launch::LaunchError;
 use crate::lower::LowerError;
 
-/// An input that makes no sense.
+/// An input that makes no sense, or a bug of spirv-tv.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     #[error("{module}: {error}")]
     Lower { module: String, error: LowerError },
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Bug(#[from] Bug),
 }

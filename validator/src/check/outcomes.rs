@@ -61,6 +61,9 @@ pub fn outcomes(
             };
             watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
             let behaviours = explore::explore(&program, &dispatch, &options.settings(deadline, watch));
+            if let Some(bug) = behaviours.bug() {
+                return Err(bug.clone().into());
+            }
             let explored =
                 Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.variant);
             report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored });

@@ -72,7 +72,7 @@ pub fn check_in_series(
     for entry in prepare::entries(before, &options.launch) {
         checker.entry(entry)?;
     }
-    Ok(checker.finish())
+    Ok(checker.finish()?)
 }
 
 /// Where the user gives no number of inputs: this many at least, and more until they have cost so many
@@ -96,8 +96,6 @@ struct Found {
     unsupported: Vec<UnsupportedConstruct>,
     /// Why the whole is inconclusive.
     reasons: Vec<Reason>,
-    /// A self-check that failed.
-    failures: Vec<Bug>,
     warnings: Vec<String>,
     undistinguished: Vec<(Scope, Scope)>,
     launches: Vec<LaunchChoice>,
@@ -218,9 +216,9 @@ impl Checker<'_> {
         let name = format!("{}, input '{}'", before.entry.name, input.name);
         let Some(pair) = self.pair(programs, launch, &input, name)? else { return Ok(true) };
         if self.options.self_check {
-            self.self_checks(&pair);
+            self.self_checks(&pair)?;
         }
-        let mut run = self.runner.run(&pair, input);
+        let mut run = self.runner.run(&pair, input)?;
         let racy =
             run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
         let legacy = matches!(before.memory_model, MemoryModel::Glsl450 | MemoryModel::Simple);
@@ -249,7 +247,7 @@ impl Checker<'_> {
         let name = format!("{}, input '{}{DISPLACED}'", programs.before.entry.name, input.name);
         let Some(pair) = self.pair(programs, &displaced, &input, name)? else { return Ok(true) };
         input.name += DISPLACED;
-        let run = self.runner.run(&pair, input);
+        let run = self.runner.run(&pair, input)?;
         let violates = run.comparison.verdict == Verdict::Violates;
         self.found.runs.push(run);
         Ok(violates)
@@ -284,7 +282,7 @@ impl Checker<'_> {
         }))
     }
 
-    fn self_checks(&mut self, pair: &Pair<'_>) {
+    fn self_checks(&mut self, pair: &Pair<'_>) -> Result<(), Bug> {
         for (role, side) in [(Role::Before, pair.before_side()), (Role::After, pair.after_side())] {
             self.runner.watch.enter(format!("{}: {} against itself", pair.name, role.name()));
             let settings = Settings { stop_at_undefined: false, ..self.runner.settings() };
@@ -293,9 +291,10 @@ impl Checker<'_> {
             match result {
                 Ok(()) => {}
                 Err(Failure::Undecided(why)) => self.found.warnings.push(why),
-                Err(Failure::Bug(bug)) => self.found.failures.push(bug),
+                Err(Failure::Bug(bug)) => return Err(bug),
             }
         }
+        Ok(())
     }
 
     /// The run with every access coherent, where before has no race then.
@@ -308,7 +307,7 @@ impl Checker<'_> {
         let coherent = Launch { legacy_coherent: true, ..launch.clone() };
         let name = format!("{}, input '{}', legacy coherent", programs.before.entry.name, input.name);
         let Some(pair) = self.pair(programs, &coherent, input, name)? else { return Ok(None) };
-        let run = self.runner.run(&pair, input.clone());
+        let run = self.runner.run(&pair, input.clone())?;
         // Another undefined behaviour may hide a race, and says nothing either.
         let decided = run.comparison.verdict != Verdict::Vacuous;
         Ok(decided.then(|| LegacyRun {
@@ -317,23 +316,23 @@ impl Checker<'_> {
         }))
     }
 
-    fn finish(self) -> CheckReport {
-        let Found { runs, mut unsupported, mut reasons, failures, mut warnings, undistinguished, launches } =
-            self.found;
+    fn finish(self) -> Result<CheckReport, Bug> {
+        let Found { runs, mut unsupported, reasons, mut warnings, undistinguished, launches } = self.found;
         unsupported.sort();
         unsupported.dedup();
         let mut verdict = if runs.is_empty() { Verdict::Inconclusive } else { combined(&runs) };
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
         }
-        if !failures.is_empty() {
-            verdict = Verdict::Error;
-            reasons.extend(failures.into_iter().map(Reason::Bug));
+        let explains = |run: &Run| !run.comparison.reasons.is_empty();
+        let explained = !unsupported.is_empty() || !reasons.is_empty() || runs.iter().any(explains);
+        if verdict == Verdict::Inconclusive && !explained {
+            return Err(Bug::NoReason);
         }
         warnings.extend(legacy_warning(&runs));
         let name = |run: &Run| run.input.name.trim_end_matches(DISPLACED).to_owned();
         let inputs = runs.iter().map(name).collect::<BTreeSet<_>>().len();
-        CheckReport {
+        Ok(CheckReport {
             diff: super::source::comparable_texts(self.before, self.after),
             before: super::source::source(self.before),
             after: super::source::source(self.after),
@@ -344,7 +343,7 @@ impl Checker<'_> {
             warnings,
             undistinguished,
             choices: Choices::of(self.options, launches, inputs),
-        }
+        })
     }
 }
 

@@ -2,28 +2,17 @@
 
 use std::fmt;
 
-use crate::behaviour::Bug;
 use crate::launch::Size3;
 
 /// What keeps the modules from being compared on one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// After has no entry point of this name.
-    NoEntryPoint {
-        name: String,
-        known: Vec<String>,
-    },
+    NoEntryPoint { name: String, known: Vec<String> },
     /// The entry point's execution models differ.
-    ExecutionModel {
-        entry: String,
-        models: [u32; 2],
-    },
+    ExecutionModel { entry: String, models: [u32; 2] },
     /// The entry point's workgroups differ in size.
-    LocalSize {
-        entry: String,
-        sizes: [[u32; 3]; 2],
-    },
-    Bug(Bug),
+    LocalSize { entry: String, sizes: [[u32; 3]; 2] },
 }
 
 impl fmt::Display for Reason {
@@ -41,7 +30,6 @@ impl fmt::Display for Reason {
                 Size3(*before),
                 Size3(*after)
             ),
-            Reason::Bug(bug) => write!(f, "{bug} (a bug of spirv-tv; please report it)"),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::options::{CheckOptions, Floats};
 use super::result::{Explored, Role, Run};
 use super::searches::{covers, Known, Searches};
 use super::watch::Watch;
-use crate::behaviour::{Bound, Outcome, Produced};
+use crate::behaviour::{Bound, Bug, Outcome, Produced};
 use crate::compare::{
     are_comparable, refines, Allowed, CompareOptions, Comparison, Note, Reason, Side, Subject, Verdict,
 };
@@ -71,13 +71,12 @@ pub(super) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    pub(super) fn run(&mut self, pair: &Pair<'_>, input: Input) -> Run {
-        let mut before = self.explore(pair, Role::Before, &Produced::new(), None);
+    pub(super) fn run(&mut self, pair: &Pair<'_>, input: Input) -> Result<Run, Bug> {
+        let mut before = self.explore(pair, Role::Before, &Produced::new(), None)?;
         let options = self.compare_options();
-        let undefined = refines(before.side(), before.side(), &options).verdict == Verdict::Vacuous;
-        if undefined {
-            let comparison = refines(before.side(), before.side(), &options);
-            return Run {
+        let comparison = refines(before.side(), before.side(), &options)?;
+        if comparison.verdict == Verdict::Vacuous {
+            return Ok(Run {
                 entry: pair.before.entry.name.clone(),
                 input,
                 comparison,
@@ -86,16 +85,17 @@ impl Runner<'_> {
                 why: None,
                 reverse: None,
                 legacy: None,
-            };
+            });
         }
-        let mut after = self.explore_after(pair, &before);
-        self.speculate_to_fixed_point(pair, &mut before, &mut after);
+        let mut after = self.explore_after(pair, &before)?;
+        self.speculate_to_fixed_point(pair, &mut before, &mut after)?;
         self.multiply_out(&mut before, &mut after);
-        let comparison = self.compare(pair, &before, &after, false);
-        let comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison);
+        let comparison = self.compare(pair, &before, &after, false)?;
+        let comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
         let why = self.explanation(pair, &comparison, &after);
-        let reverse = self.options.both_ways.then(|| self.compare(pair, &before, &after, true));
-        Run {
+        let reverse =
+            self.options.both_ways.then(|| self.compare(pair, &before, &after, true)).transpose()?;
+        Ok(Run {
             entry: pair.before.entry.name.clone(),
             input,
             comparison,
@@ -104,22 +104,28 @@ impl Runner<'_> {
             why,
             reverse,
             legacy: None,
-        }
+        })
     }
 
     /// Compares the behaviours, and where floats alone keep that from deciding, what they may be.
     /// `swapped`: before against after.
-    fn compare(&self, pair: &Pair<'_>, before: &Explored, after: &Explored, swapped: bool) -> Comparison {
+    fn compare(
+        &self,
+        pair: &Pair<'_>,
+        before: &Explored,
+        after: &Explored,
+        swapped: bool,
+    ) -> Result<Comparison, Bug> {
         let (old, new) = if swapped { (after, before) } else { (before, after) };
         let options = self.compare_options();
-        let mut comparison = refines(old.side(), new.side(), &options);
+        let mut comparison = refines(old.side(), new.side(), &options)?;
         let tolerance = match self.options.floats {
-            Floats::Exact => return comparison,
+            Floats::Exact => return Ok(comparison),
             Floats::Spec => Tolerance::Permitted,
             Floats::Ulp(units) => Tolerance::Units(units),
         };
         if !matches!(comparison.reasons[..], [Reason::Float { .. }]) {
-            return comparison;
+            return Ok(comparison);
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
         match intervals::judge(pair.explored(old), pair.explored(new), &comparison, tolerance) {
@@ -135,18 +141,23 @@ impl Runner<'_> {
             }
             Judgement::Violates(difference) => {
                 let exact = CompareOptions { open_floats: false, ..options };
-                comparison = refines(old.side(), new.side(), &exact);
+                comparison = refines(old.side(), new.side(), &exact)?;
                 if let (Some(violation), Some(difference)) = (&mut comparison.violation, difference) {
                     violation.difference = Some(difference);
                 }
             }
         }
-        comparison
+        Ok(comparison)
     }
 
     /// What one module produces the other one's reads may speculate: searches are run again until
     /// nothing new is produced.
-    fn speculate_to_fixed_point(&mut self, pair: &Pair<'_>, before: &mut Explored, after: &mut Explored) {
+    fn speculate_to_fixed_point(
+        &mut self,
+        pair: &Pair<'_>,
+        before: &mut Explored,
+        after: &mut Explored,
+    ) -> Result<(), Bug> {
         for _ in 0..MAX_SPECULATION_ROUNDS {
             let mut again = false;
             for role in [Role::Before, Role::After] {
@@ -156,18 +167,19 @@ impl Runner<'_> {
                 };
                 if own.behaviours.speculates && !covers(&own.behaviours.produced, &other.behaviours.produced)
                 {
-                    let found = self.explore(pair, role, &other.behaviours.produced, None);
+                    let found = self.explore(pair, role, &other.behaviours.produced, None)?;
                     again |= found.behaviours.produced != own.behaviours.produced;
                     *own = found;
                 }
             }
             if !again {
-                return;
+                return Ok(());
             }
         }
         for side in [before, after] {
             Arc::make_mut(&mut side.behaviours).bounded.get_or_insert(Bound::SpeculationRounds);
         }
+        Ok(())
     }
 
     /// Multiplies outcomes out that cannot be compared as they are; those of after up to the first that decides.
@@ -197,10 +209,10 @@ impl Runner<'_> {
         before: &mut Explored,
         after: &mut Explored,
         comparison: Comparison,
-    ) -> Comparison {
+    ) -> Result<Comparison, Bug> {
         let rests_on_cycle = comparison.verdict == Verdict::Violates && after.behaviours.speculates;
         if !rests_on_cycle || self.options.races == Races::Keep {
-            return comparison;
+            return Ok(comparison);
         }
         let settings = Settings {
             speculate: after.behaviours.produced.clone(),
@@ -212,7 +224,7 @@ impl Runner<'_> {
         self.watch.enter(format!("{}: {}, races in cycles", pair.name, before.role.name()));
         let behaviours = explore::explore(pair.before, &pair.before_dispatch, &settings);
         if behaviours.complete && behaviours.undefined.is_empty() {
-            return comparison;
+            return Ok(comparison);
         }
         before.behaviours = Arc::new(behaviours);
         self.multiply_out(before, after);
@@ -239,7 +251,7 @@ impl Runner<'_> {
     }
 
     /// Explores after, up to the first behaviour that before does not have where that decides.
-    fn explore_after(&mut self, pair: &Pair<'_>, before: &Explored) -> Explored {
+    fn explore_after(&mut self, pair: &Pair<'_>, before: &Explored) -> Result<Explored, Bug> {
         let speculate = &before.behaviours.produced;
         // What is not multiplied out is compared part by part.
         if !self.first_decides(before) || before.behaviours.product.is_some() {
@@ -247,13 +259,13 @@ impl Runner<'_> {
         }
         let allowed = Allowed::new(before.side(), &pair.after_dispatch);
         let is_new = |outcome: &Outcome| allowed.forbids(outcome).is_some();
-        let after = self.explore(pair, Role::After, speculate, Some(&is_new));
+        let after = self.explore(pair, Role::After, speculate, Some(&is_new))?;
         let behaviours = &after.behaviours;
         // What only differs in floats is told from what else may differ by all that after does.
         if behaviours.ends_at_target && self.open_floats() && !behaviours.inexact.is_empty() {
             return self.explore(pair, Role::After, speculate, None);
         }
-        after
+        Ok(after)
     }
 
     /// Whether an outcome that before lacks decides, whatever else after does.
@@ -278,7 +290,7 @@ impl Runner<'_> {
         role: Role,
         speculate: &Produced,
         target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
-    ) -> Explored {
+    ) -> Result<Explored, Bug> {
         self.watch.enter(format!("{}: {}", pair.name, role.name()));
         let [before, after] = pair.known;
         let (program, dispatch, known) = match role {
@@ -297,11 +309,14 @@ impl Runner<'_> {
         let explored =
             |behaviours| Explored::new(role, program, dispatch.clone(), behaviours, self.options.variant);
         if let Some(behaviours) = self.searches.find(known, dispatch, &settings) {
-            return Explored { reused: true, ..explored(behaviours) };
+            return Ok(Explored { reused: true, ..explored(behaviours) });
         }
         let behaviours = Arc::new(explore::explore_until(program, dispatch, &settings, target));
+        if let Some(bug) = behaviours.bug() {
+            return Err(bug.clone());
+        }
         self.searches.keep(known, dispatch, settings, &behaviours);
-        explored(behaviours)
+        Ok(explored(behaviours))
     }
 
     pub(super) fn compare_options(&self) -> CompareOptions {

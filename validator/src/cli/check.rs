@@ -7,7 +7,8 @@ use clap::Args;
 
 use super::progress::ProgressLine;
 use super::{
-    painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
+    caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
+    ReadArguments,
 };
 use crate::check::{check, CheckOptions, CheckReport, Watch};
 use crate::compare::{Verdict, ViolationKind};
@@ -85,13 +86,18 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
         return Err(CliError::usage("only one of BEFORE and AFTER can be standard input"));
     }
     let options = arguments.options()?;
-    let (before, after, report) = match compare(arguments, &options) {
+    let compared = caught(|| compare(arguments, &options)).unwrap_or_else(|bug| Err(bug.into()));
+    let (before, after, report) = match compared {
         Ok(done) => done,
         Err(error) => {
             // Programs read the object, people the message.
             if arguments.output.format == Format::Json {
                 let names = [arguments.before.as_str(), arguments.after.as_str()];
-                print(&(json::check_error(names, &error.to_string(), &options) + "\n"))?;
+                let object = match error.bug() {
+                    Some(bug) => json::check_bug(names, bug, &options),
+                    None => json::check_error(names, &error.to_string(), &options),
+                };
+                print(&(object + "\n"))?;
             }
             return Err(error);
         }

@@ -3,17 +3,18 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::behaviour::Bug;
 use crate::check::CheckError;
 use crate::launch::LaunchError;
 use crate::module::ReadError;
 
-/// Why a command has no result. Exit code 2.
+/// Why a command has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
-    Check(#[from] CheckError),
+    Check(CheckError),
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// A command line that makes no sense.
@@ -25,9 +26,18 @@ pub enum CliError {
     Output(io::Error),
     #[error("cannot start the optimiser: {0}")]
     Optimiser(io::Error),
-    /// A panic, whose message was printed.
-    #[error("this is a bug of spirv-tv: please report it, with the modules and the command")]
-    Bug,
+    /// Never the user's fault.
+    #[error("this is a bug of spirv-tv: {0}; please report it, with the modules and the command")]
+    Bug(#[from] Bug),
+}
+
+impl From<CheckError> for CliError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Bug(bug) => CliError::Bug(bug),
+            CheckError::Lower { .. } | CheckError::Launch(_) => CliError::Check(error),
+        }
+    }
 }
 
 impl CliError {
@@ -36,8 +46,25 @@ impl CliError {
         CliError::Usage(error.to_string())
     }
 
+    /// The bug of spirv-tv that it is, if it is one.
+    pub fn bug(&self) -> Option<&Bug> {
+        match self {
+            CliError::Bug(bug) => Some(bug),
+            CliError::Read(_)
+            | CliError::Check(_)
+            | CliError::Launch(_)
+            | CliError::Usage(_)
+            | CliError::File { .. }
+            | CliError::Output(_)
+            | CliError::Optimiser(_) => None,
+        }
+    }
+
     /// Its exit code.
     pub fn exit_code(&self) -> u8 {
-        2
+        match self.bug() {
+            Some(_) => Bug::EXIT_CODE,
+            None => 2,
+        }
     }
 }

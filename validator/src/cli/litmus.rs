@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use super::arguments::{BoundArguments, ModelArguments};
 use super::progress::ProgressLine;
-use super::{painter, print, CliError, ColorChoice, Format};
+use super::{caught, painter, print, CliError, ColorChoice, Format};
 use crate::check::{Source, Watch};
 use crate::explore::Settings;
-use crate::litmus::{self, Wanted};
+use crate::litmus::{self, RunError, Wanted};
 use crate::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
 
 /// Options of `litmus`.
@@ -83,6 +83,9 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
         // Where standard error is closed there is nobody to tell.
         let _ = writeln!(io::stderr(), "error: {error}");
     }
+    for (file, bug) in files.iter().filter_map(|file| Some((&file.file, file.bug()?))) {
+        let _ = writeln!(io::stderr(), "error: {file}: {}", CliError::Bug(bug.clone()));
+    }
     let report = LitmusReport { files, choices: Choices::of(variant, &bounds) };
     print(&match arguments.format {
         Format::Json => report::json(&report) + "\n",
@@ -101,13 +104,15 @@ fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
     match litmus::parse(&name, &text) {
         Err(error) => Fate::Malformed(error),
         Ok(test) => {
-            match litmus::run(&test, settings, Wanted { states: arguments.outcomes, why: arguments.explain })
-            {
-                Ok(answer) => {
+            let wanted = Wanted { states: arguments.outcomes, why: arguments.explain };
+            // One file's bug leaves the others their answers.
+            match caught(|| litmus::run(&test, settings, wanted)) {
+                Ok(Ok(answer)) => {
                     let source = Source { name, text };
                     Fate::Answered(Box::new(Solved { source, test, answer }))
                 }
-                Err(unsupported) => Fate::Unsupported(unsupported),
+                Ok(Err(RunError::Unsupported(unsupported))) => Fate::Unsupported(unsupported),
+                Ok(Err(RunError::Bug(bug))) | Err(bug) => Fate::Bug(bug),
             }
         }
     }

@@ -14,6 +14,7 @@ mod save;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -25,6 +26,7 @@ pub use litmus::LitmusArguments;
 pub use opt::OptArguments;
 pub use outcomes::OutcomesArguments;
 
+use crate::behaviour::Bug;
 use crate::optimise::{child, take_optimiser_arguments, OptimiserArguments};
 use crate::report::Painter;
 
@@ -33,7 +35,7 @@ use crate::report::Painter;
 /// Modules are .spv binaries or .spvasm text, told apart by content; `-` is standard input.
 ///
 /// Exit codes: 0 refines or vacuous, 1 violates, 2 error, 3 inconclusive, 4 (with --strict) bounded,
-/// vacuous or scopes not distinguished, 5 the optimiser failed.
+/// vacuous or scopes not distinguished, 5 the optimiser failed, 70 a bug of spirv-tv.
 #[derive(Debug, Parser)]
 #[command(name = "spirv-tv", version, about, max_term_width = 110)]
 struct CommandLine {
@@ -56,19 +58,27 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if let Some(code) = child::serve(arguments.iter().skip(1).cloned()) {
-        return code;
+    match caught(|| child::serve(arguments.iter().skip(1).cloned())) {
+        Ok(None) => {}
+        Ok(Some(code)) => return code,
+        Err(_) => return ExitCode::from(Bug::EXIT_CODE),
     }
-    // A bug of ours must not look like a verdict.
-    let result = std::panic::catch_unwind(|| run(arguments)).unwrap_or(Err(CliError::Bug));
-    match result {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            // Where standard error is closed there is nobody to tell.
-            let _ = writeln!(io::stderr(), "error: {error}");
-            ExitCode::from(error.exit_code())
-        }
-    }
+    ExitCode::from(exit_code(|| run(arguments)))
+}
+
+/// The exit code of a command, its error told on standard error.
+fn exit_code(command: impl FnOnce() -> Result<u8, CliError>) -> u8 {
+    caught(command).unwrap_or_else(|bug| Err(CliError::Bug(bug))).unwrap_or_else(|error| {
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "error: {error}");
+        error.exit_code()
+    })
+}
+
+/// What the work comes to. A panic, whose message was printed, must not look like a verdict.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Bug> {
+    // What it left half done is not looked at again.
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| Bug::Panicked)
 }
 
 fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
@@ -117,4 +127,21 @@ fn painter(choice: ColorChoice) -> Painter {
         }
     };
     Painter { coloured }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::CheckError;
+
+    #[test]
+    fn a_bug_is_told_from_what_the_user_did() {
+        let bug = || Err(CheckError::Bug(Bug::NoExecution).into());
+        assert_eq!(exit_code(bug), 70);
+        assert_eq!(exit_code(|| panic!("a test panics")), 70);
+        assert_eq!(exit_code(|| Err(CliError::usage("nothing to do"))), 2);
+        assert_eq!(exit_code(|| Ok(1)), 1);
+        let told = CliError::from(CheckError::Bug(Bug::NoExecution)).to_string();
+        assert!(told.contains("a bug of spirv-tv: the search found no execution; please report"), "{told}");
+    }
 }

@@ -10,8 +10,10 @@ use spirv_tv_toolchain::OptimizeOptions;
 use super::check::PairArguments;
 use super::progress::ProgressLine;
 use super::{
-    painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
+    caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
+    ReadArguments,
 };
+use crate::behaviour::Bug;
 use crate::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
 use crate::compare::Verdict;
 use crate::module::{Module, ReadOptions};
@@ -97,9 +99,10 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         watch: &watch,
         searches: Searches::default(),
         error: None,
+        bug: None,
     };
     let report = pipeline.run(&words, &mut checker);
-    let error = checker.error.take();
+    let StepChecker { error, bug, .. } = checker;
     drop(progress);
     if let Some(error) = error {
         return Err(error);
@@ -109,6 +112,13 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         std::fs::write(path, bytes).map_err(|error| CliError::File { path: path.clone(), error })?;
     }
     print(&rendered(&report, &options, &arguments.output))?;
+    if let Some(bug) = bug {
+        return Err(bug.into());
+    }
+    if report.exit_code() == Bug::EXIT_CODE {
+        // Of a pass's own process.
+        return Err(Bug::Panicked.into());
+    }
     Ok(report.exit_code())
 }
 
@@ -125,13 +135,13 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
             for step in &report.steps {
                 if let Outcome::Checked(result) = &step.outcome {
                     match (result, result.verdict()) {
-                        (_, Verdict::Refines | Verdict::Vacuous) => {}
+                        (_, Some(Verdict::Refines | Verdict::Vacuous)) => {}
                         (StepResult::Report(report, _), _) => {
                             text.push_str(&format!("\n{}\n", painter.heading(&step.pass)));
                             text.push_str(&text::check(report, painter));
                         }
-                        (StepResult::Failed(message), _) => {
-                            text.push_str(&format!("\n{}: {message}\n", painter.heading(&step.pass)));
+                        (StepResult::Failed(error), _) => {
+                            text.push_str(&format!("\n{}: {error}\n", painter.heading(&step.pass)));
                         }
                     }
                 }
@@ -145,7 +155,7 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
 fn quiet(report: &Report<StepResult>, painter: Painter) -> String {
     let told = |result: &StepResult| match result {
         StepResult::Report(report, _) => text::check_line(report, painter),
-        StepResult::Failed(message) => format!("error: {message}"),
+        StepResult::Failed(error) => format!("error: {error}"),
     };
     let mut lines = String::new();
     if let Some(ends) = &report.ends {
@@ -170,30 +180,36 @@ fn quiet(report: &Report<StepResult>, painter: Painter) -> String {
 enum StepResult {
     /// The report, and its exit code.
     Report(Box<CheckReport>, u8),
-    Failed(String),
+    Failed(CliError),
 }
 
 impl CheckResult for StepResult {
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Option<Verdict> {
         match self {
-            StepResult::Report(report, _) => report.verdict,
-            StepResult::Failed(_) => Verdict::Error,
+            StepResult::Report(report, _) => Some(report.verdict),
+            StepResult::Failed(error) => error.bug().is_none().then_some(Verdict::Error),
         }
     }
 
     fn exit_code(&self) -> u8 {
         match self {
             StepResult::Report(_, code) => *code,
-            StepResult::Failed(_) => 2,
+            StepResult::Failed(error) => error.exit_code(),
         }
     }
 
     fn check_object(&self) -> Value {
         match self {
             StepResult::Report(report, _) => json::check_value(report),
-            StepResult::Failed(message) => {
-                json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": [message] })
-            }
+            StepResult::Failed(error) => match error.bug() {
+                Some(bug) => {
+                    json!({ "schema": json::CHECK_SCHEMA, "verdict": null, "bug": bug.to_string() })
+                }
+                None => {
+                    let reasons = [error.to_string()];
+                    json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": reasons })
+                }
+            },
         }
     }
 }
@@ -209,6 +225,8 @@ struct StepChecker<'a> {
     searches: Searches,
     /// What could not be written.
     error: Option<CliError>,
+    /// What went wrong in a comparison, though it be one of a bisection.
+    bug: Option<Bug>,
 }
 
 impl StepChecker<'_> {
@@ -231,12 +249,15 @@ impl Checker for StepChecker<'_> {
     type Result = StepResult;
 
     fn check(&mut self, before: &[u32], after: &[u32], _label: &str) -> StepResult {
-        match self.compare(before, after) {
+        match caught(|| self.compare(before, after)).unwrap_or_else(|bug| Err(bug.into())) {
             Ok(report) => {
                 let code = report.exit_code(self.strict);
                 StepResult::Report(Box::new(report), code)
             }
-            Err(error) => StepResult::Failed(error.to_string()),
+            Err(error) => {
+                self.bug = self.bug.take().or(error.bug().cloned());
+                StepResult::Failed(error)
+            }
         }
     }
 

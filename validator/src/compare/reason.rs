@@ -5,7 +5,7 @@ use std::fmt;
 use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
 use super::ViolationKind;
-use crate::behaviour::{Bound, Bug, Stopped, Undecided};
+use crate::behaviour::{Bound, Stopped, Undecided};
 use crate::ir::{Inexact, Line};
 
 /// What the two sides are called.
@@ -38,46 +38,23 @@ impl fmt::Display for Cut {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// What a search could not decide.
-    Undecided {
-        side: &'static str,
-        why: Undecided,
-    },
-    Bug(Bug),
+    Undecided { side: &'static str, why: Undecided },
     /// An endless loop of before, which may be removed, stands in after, too.
-    Excuse {
-        names: Names,
-        line: Line,
-        kind: ViolationKind,
-    },
+    Excuse { names: Names, line: Line, kind: ViolationKind },
     /// Where a float operation of either side may give another result, so may everything that follows from it.
-    Float {
-        names: Names,
-        kind: ViolationKind,
-        operations: [Vec<Inexact>; 2],
-    },
+    Float { names: Names, kind: ViolationKind, operations: [Vec<Inexact>; 2] },
     /// What was cut from before might have admitted what is new.
-    BeforeCut {
-        names: Names,
-        kind: ViolationKind,
-        cut: Cut,
-    },
+    BeforeCut { names: Names, kind: ViolationKind, cut: Cut },
     /// Everything that the side does was cut.
-    NoBehaviour {
-        side: &'static str,
-        cut: Option<Cut>,
-    },
+    NoBehaviour { side: &'static str, cut: Option<Cut> },
     /// What was cut from the side may be new.
-    Incomplete {
-        side: &'static str,
-        cut: Cut,
-    },
+    Incomplete { side: &'static str, cut: Cut },
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Undecided { side, why } => write!(f, "{side}: {why}"),
-            Reason::Bug(bug) => write!(f, "{bug} (a bug of spirv-tv)"),
             Reason::Excuse { names: Names { before, after }, line, kind } => write!(
                 f,
                 "{before} {}: whether that excuses {} that {after} shows is not decided \

@@ -74,7 +74,13 @@ pub enum Subject {
 }
 
 /// Decides whether after refines before.
-pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> Comparison {
+///
+/// # Errors
+/// Nothing follows from a search that went wrong, nor from outcomes that cannot be compared.
+pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> Result<Comparison, Bug> {
+    if let Some(bug) = [before, after].into_iter().find_map(|side| side.behaviours.bug()) {
+        return Err(bug.clone());
+    }
     let mut comparison = Comparison {
         verdict: Verdict::Refines,
         bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
@@ -87,7 +93,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
     let counts = |undefined: &Undefined| !(options.keep_races && undefined.kind == UndefinedKind::DataRace);
     if before.behaviours.undefined.iter().any(|(undefined, _)| counts(undefined)) {
         comparison.verdict = Verdict::Vacuous;
-        return comparison;
+        return Ok(comparison);
     }
     for side in [before, after] {
         for why in &side.behaviours.undecided {
@@ -95,9 +101,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         }
     }
     if !are_comparable(before, after, options) {
-        comparison.reasons.push(Reason::Bug(Bug::NotMultipliedOut));
-        comparison.verdict = Verdict::Inconclusive;
-        return comparison;
+        return Err(Bug::NotMultipliedOut);
     }
     comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
     if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
@@ -110,7 +114,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
     }
     if !comparison.reasons.is_empty() {
         comparison.verdict = Verdict::Inconclusive;
-        return comparison;
+        return Ok(comparison);
     }
     let cut = |side: Side<'_>| exhausted(side.behaviours).or(side.behaviours.bounded.map(Cut::Bound));
     if let Some(violation) = &comparison.violation {
@@ -131,7 +135,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> C
         comparison.reasons.push(Reason::Incomplete { side: after.name, cut });
         comparison.verdict = Verdict::Inconclusive;
     }
-    comparison
+    Ok(comparison)
 }
 
 /// Why a new behaviour may be one of before all the same.
@@ -317,7 +321,7 @@ mod tests {
         let initial = bytes(&[0]);
         let dispatch = dispatch(&[("0.0", &initial, true)]);
         let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
-        refines(side("before", before), side("after", after), options)
+        refines(side("before", before), side("after", after), options).unwrap()
     }
 
     #[test]
@@ -439,6 +443,32 @@ mod tests {
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
         let cut = Some(Cut::Bound(Bound::MaxInstructions));
         assert_eq!(comparison.reasons, [Reason::NoBehaviour { side: "after", cut }]);
+    }
+
+    #[test]
+    fn a_search_that_went_wrong_has_no_verdict() {
+        let wrong = |behaviours: Behaviours| {
+            let undecided = vec![
+                Undecided::Reconvergence { line: 3 },
+                Undecided::Bug(Bug::Disagreement { about: "this" }),
+            ];
+            Behaviours { undecided, ..behaviours }
+        };
+        let initial = bytes(&[0]);
+        let dispatch = dispatch(&[("0.0", &initial, true)]);
+        let racy = fault(UndefinedKind::DataRace);
+        for (before, after) in [
+            (wrong(values(&[0])), values(&[0])),
+            (values(&[0]), wrong(values(&[1]))),
+            // Not even that anything is allowed.
+            (wrong(racy.clone()), values(&[0])),
+            (racy, wrong(values(&[0]))),
+        ] {
+            let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
+            let compared =
+                refines(side("before", &before), side("after", &after), &CompareOptions::default());
+            assert_eq!(compared, Err(Bug::Disagreement { about: "this" }));
+        }
     }
 
     #[test]

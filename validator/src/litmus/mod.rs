@@ -18,7 +18,7 @@ use std::path::Path;
 
 pub use error::ParseError;
 pub use lower::Unsupported;
-pub use run::{run, Answer, Checked, Incomplete, State, Told, Wanted};
+pub use run::{run, Answer, Checked, Incomplete, RunError, State, Told, Wanted};
 use test::Test;
 
 /// The two languages that litmus tests are written in.

@@ -6,7 +6,7 @@ use std::fmt;
 use super::explain::why;
 use super::lower::{addressed, lower, number, Lowered, Unsupported};
 use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
-use crate::behaviour::{Behaviours, Bound, End, Outcome, Stopped, Undecided, Undefined};
+use crate::behaviour::{Behaviours, Bound, Bug, End, Outcome, Stopped, Undecided, Undefined};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Settings};
 use crate::model::consistency::Judge;
@@ -47,6 +47,15 @@ impl fmt::Display for Incomplete {
             Incomplete::Stopped(budget) => write!(f, "the search was stopped ({budget})"),
         }
     }
+}
+
+/// Why a test has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    #[error(transparent)]
+    Bug(#[from] Bug),
 }
 
 /// Names of registers and variables with their final values.
@@ -104,8 +113,8 @@ pub struct Wanted {
 /// Explores a test and checks its expectations. `settings` gives the variant and the bounds.
 ///
 /// # Errors
-/// [`Unsupported`]: the test cannot be run.
-pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, Unsupported> {
+/// The test cannot be run, or the search went wrong.
+pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, RunError> {
     let lowered = lower(test, wanted.states)?;
     let mut searches = Searches { test, lowered: &lowered, settings, done: BTreeMap::new() };
     let mut expectations = Vec::new();
@@ -119,6 +128,10 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, U
             checked.why = why(test, &lowered, settings, expectation, behaviours, &checked);
         }
         expectations.push(checked);
+    }
+    searches.search(settings.variant.chains, true);
+    if let Some(bug) = searches.done.values().find_map(Behaviours::bug) {
+        return Err(bug.clone().into());
     }
     let behaviours = searches.search(settings.variant.chains, true);
     let mut counted: BTreeMap<State, u64> = BTreeMap::new();

@@ -7,11 +7,13 @@ use spirv_tv_toolchain::{validate, ValidatorOptions};
 
 use super::plan::PlannedPass;
 use super::process::{OptimiserFailure, OptimiserProcess};
+use crate::behaviour::Bug;
 use crate::compare::Verdict;
 
 /// What comparing two modules gives.
 pub trait CheckResult {
-    fn verdict(&self) -> Verdict;
+    /// `None` for a bug of ours, behind which nothing is run.
+    fn verdict(&self) -> Option<Verdict>;
 
     /// The exit code of the comparison alone.
     fn exit_code(&self) -> u8;
@@ -113,7 +115,7 @@ impl<R: CheckResult> Step<R> {
     /// The comparison's verdict, where there was one.
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.outcome {
-            Outcome::Checked(result) => Some(result.verdict()),
+            Outcome::Checked(result) => result.verdict(),
             Outcome::Unchanged | Outcome::NotChecked | Outcome::Failed(_) | Outcome::NotRun => None,
         }
     }
@@ -126,6 +128,7 @@ impl<R: CheckResult> Step<R> {
     fn exit_code(&self) -> u8 {
         match &self.outcome {
             Outcome::Checked(result) => result.exit_code(),
+            Outcome::Failed(OptimiserFailure::Bug { .. }) => Bug::EXIT_CODE,
             Outcome::Failed(failure) if failure.is_optimisers() => EXIT_OPTIMISER_FAILED,
             Outcome::Failed(_) => EXIT_ERROR,
             Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun => 0,
@@ -139,8 +142,8 @@ const EXIT_ERROR: u8 = 2;
 /// The exit code of `optimiser-failed`.
 pub const EXIT_OPTIMISER_FAILED: u8 = 5;
 
-/// Exit codes from the worst to the best: error, violates, optimiser-failed, inconclusive, bounded.
-const WORST_FIRST: [u8; 5] = [EXIT_ERROR, 1, EXIT_OPTIMISER_FAILED, 3, 4];
+/// Exit codes from the worst to the best: a bug of ours, error, violates, optimiser-failed, inconclusive, bounded.
+const WORST_FIRST: [u8; 6] = [Bug::EXIT_CODE, EXIT_ERROR, 1, EXIT_OPTIMISER_FAILED, 3, 4];
 
 /// What a pipeline did.
 #[derive(Clone, Debug)]
@@ -197,7 +200,9 @@ impl Pipeline<'_> {
                 Ok(after) => {
                     let outcome = match self.mode {
                         Mode::EachStep => {
-                            Outcome::Checked(checker.check(&report.words, &after, &planned.label))
+                            let result = checker.check(&report.words, &after, &planned.label);
+                            stopped = result.verdict().is_none();
+                            Outcome::Checked(result)
                         }
                         Mode::Ends => {
                             changes.push((index, after.clone()));
@@ -249,13 +254,14 @@ impl Pipeline<'_> {
         let ends = checker.check(first, last, ALL_PASSES);
         let verdict = ends.verdict();
         report.ends = Some(ends);
-        if verdict != Verdict::Violates {
+        if verdict != Some(Verdict::Violates) {
             return;
         }
-        let guilty = first_violating(changes, |index, words| {
+        let first_violating = first_violating(changes, |index, words| {
             let label = self.plan.get(index).map_or(ALL_PASSES, |planned| &planned.label);
             checker.check(first, words, &format!("all passes up to {label}")).verdict()
         });
+        let Some(guilty) = first_violating else { return };
         let Some((index, after)) = changes.get(guilty) else { return };
         let before = guilty.checked_sub(1).and_then(|previous| changes.get(previous));
         let before = before.map_or(first, |(_, words)| words);
@@ -269,24 +275,23 @@ impl Pipeline<'_> {
 }
 
 /// The position of a change up to which the first module is refined and from which on it is violated,
-/// by bisection. The last change is known to violate.
+/// by bisection. The last change is known to violate. `None` where a comparison has no verdict.
 fn first_violating(
     changes: &[(usize, Vec<u32>)],
-    mut verdict: impl FnMut(usize, &[u32]) -> Verdict,
-) -> usize {
+    mut verdict: impl FnMut(usize, &[u32]) -> Option<Verdict>,
+) -> Option<usize> {
     // Everything before `low` refines (or cannot be judged), `high` violates.
     let (mut low, mut high) = (0, changes.len().saturating_sub(1));
     while low < high {
         let middle = low + (high - low) / 2;
-        let violates =
-            changes.get(middle).is_some_and(|(index, words)| verdict(*index, words) == Verdict::Violates);
-        if violates {
+        let (index, words) = changes.get(middle)?;
+        if verdict(*index, words)? == Verdict::Violates {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
-    high
+    Some(high)
 }
 
 #[cfg(test)]
@@ -302,14 +307,20 @@ mod tests {
                 let found = first_violating(&changes, |index, _| {
                     asked += 1;
                     if index >= guilty * 3 {
-                        Verdict::Violates
+                        Some(Verdict::Violates)
                     } else {
-                        Verdict::Inconclusive
+                        Some(Verdict::Inconclusive)
                     }
                 });
-                assert_eq!(found, guilty);
+                assert_eq!(found, Some(guilty));
                 assert!(asked <= 4, "{asked} comparisons among {length}");
             }
         }
+    }
+
+    #[test]
+    fn bisection_accuses_nobody_where_a_comparison_went_wrong() {
+        let changes: Vec<(usize, Vec<u32>)> = (0..4).map(|index| (index, vec![])).collect();
+        assert_eq!(first_violating(&changes, |_, _| None), None);
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use spirv_tv_toolchain::OptimizeOptions;
 
 use super::child::{self, EXIT_FAILED, EXIT_FLAG};
+use crate::behaviour::Bug;
 
 /// How long a pass may run by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -45,6 +46,8 @@ pub enum OptimiserFailure {
     TimedOut { after: Duration },
     /// The child process could not be run at all: not the optimiser's fault.
     NotRun { message: String },
+    /// The child panicked in our own code.
+    Bug { message: String },
 }
 
 impl OptimiserFailure {
@@ -57,6 +60,7 @@ impl OptimiserFailure {
             OptimiserFailure::Invalid { .. } => "invalid",
             OptimiserFailure::TimedOut { .. } => "timed-out",
             OptimiserFailure::NotRun { .. } => "not-run",
+            OptimiserFailure::Bug { .. } => "bug",
         }
     }
 
@@ -67,7 +71,9 @@ impl OptimiserFailure {
             | OptimiserFailure::Failed { .. }
             | OptimiserFailure::Invalid { .. }
             | OptimiserFailure::TimedOut { .. } => true,
-            OptimiserFailure::Flag { .. } | OptimiserFailure::NotRun { .. } => false,
+            OptimiserFailure::Flag { .. }
+            | OptimiserFailure::NotRun { .. }
+            | OptimiserFailure::Bug { .. } => false,
         }
     }
 }
@@ -97,6 +103,7 @@ impl fmt::Display for OptimiserFailure {
             OptimiserFailure::NotRun { message } => {
                 write!(f, "the optimiser could not be started: {message}")
             }
+            OptimiserFailure::Bug { message } => write!(f, "{}: {message}", Bug::Panicked),
         }
     }
 }
@@ -138,6 +145,7 @@ impl OptimiserProcess {
             }),
             Some(code) if code == i32::from(EXIT_FAILED) => Err(OptimiserFailure::Failed { message }),
             Some(code) if code == i32::from(EXIT_FLAG) => Err(OptimiserFailure::Flag { message }),
+            Some(code) if code == i32::from(Bug::EXIT_CODE) => Err(OptimiserFailure::Bug { message }),
             _ => Err(OptimiserFailure::Crashed { signal: signal(status), stderr: message }),
         }
     }

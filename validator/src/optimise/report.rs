@@ -6,6 +6,8 @@ use serde_json::{json, Map, Value};
 use spirv_tv_toolchain::passes::{find_pass, Class};
 
 use super::pipeline::{CheckResult, Outcome, Report, Step, ALL_PASSES};
+use super::process::OptimiserFailure;
+use crate::compare::Verdict;
 
 /// The schema of the objects, that of `check`.
 const SCHEMA: &str = "spirv-tv.check/1";
@@ -17,7 +19,7 @@ pub fn table<R: CheckResult>(report: &Report<R>, times: bool) -> String {
     rows.extend(report.steps.iter().enumerate().map(|(index, step)| Row::of(index + 1, step, times)));
     let mut text = align(&rows);
     if let Some(ends) = &report.ends {
-        line(&mut text, &format!("first against last: {}", ends.verdict().name()));
+        line(&mut text, &format!("first against last: {}", name(ends)));
     }
     for step in &report.steps {
         if let Outcome::Failed(failure) = &step.outcome {
@@ -78,13 +80,21 @@ impl Row {
     }
 }
 
+/// What stands in place of a verdict where spirv-tv went wrong.
+const BUG: &str = "bug of spirv-tv";
+
+fn name<R: CheckResult>(result: &R) -> &'static str {
+    result.verdict().map_or(BUG, Verdict::name)
+}
+
 /// What the verdict column says.
 fn verdict_name<R: CheckResult>(step: &Step<R>) -> &'static str {
     match &step.outcome {
         Outcome::Unchanged => "-",
         Outcome::NotChecked => "not checked",
         Outcome::NotRun => "not run",
-        Outcome::Checked(result) => result.verdict().name(),
+        Outcome::Checked(result) => name(result),
+        Outcome::Failed(OptimiserFailure::Bug { .. }) => BUG,
         Outcome::Failed(failure) if failure.is_optimisers() => "optimiser-failed",
         Outcome::Failed(_) => "error",
     }
@@ -127,9 +137,12 @@ pub fn step_object<R: CheckResult>(number: usize, step: &Step<R>, choices: &Valu
     let object = match &step.outcome {
         Outcome::NotChecked | Outcome::NotRun => return None,
         Outcome::Checked(result) => result.check_object(),
-        Outcome::Unchanged => bare(choices, "refines"),
+        Outcome::Unchanged => bare(choices, Some(Verdict::Refines.name())),
+        Outcome::Failed(OptimiserFailure::Bug { message }) => {
+            extend(bare(choices, None), [("bug", json!(message))])
+        }
         Outcome::Failed(failure) => extend(
-            bare(choices, verdict_name(step)),
+            bare(choices, Some(verdict_name(step))),
             [("failure", json!({ "kind": failure.kind(), "message": failure.to_string() }))],
         ),
     };
@@ -145,7 +158,7 @@ pub fn step_object<R: CheckResult>(number: usize, step: &Step<R>, choices: &Valu
 }
 
 /// A check object without runs.
-fn bare(choices: &Value, verdict: &str) -> Value {
+fn bare(choices: &Value, verdict: Option<&str>) -> Value {
     json!({
         "schema": SCHEMA,
         "verdict": verdict,
@@ -167,15 +180,13 @@ fn extend<const N: usize>(mut object: Value, members: [(&str, Value); N]) -> Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Verdict;
-    use crate::optimise::process::OptimiserFailure;
     use std::time::Duration;
 
     struct Fixed(Verdict);
 
     impl CheckResult for Fixed {
-        fn verdict(&self) -> Verdict {
-            self.0
+        fn verdict(&self) -> Option<Verdict> {
+            Some(self.0)
         }
 
         fn exit_code(&self) -> u8 {

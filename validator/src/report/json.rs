@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::words::{word, words};
-use crate::behaviour::{Bound, End, Outcome, Stopped, Undefined, VolatileAccess};
+use crate::behaviour::{Bound, Bug, End, Outcome, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
@@ -42,20 +42,35 @@ pub fn choices(options: &CheckOptions) -> Value {
 
 /// The object of a check that could not be made.
 pub fn check_error([before, after]: [&str; 2], message: &str, options: &CheckOptions) -> String {
-    render(&CheckJson {
+    let verdict = Some(Verdict::Error.name());
+    let reasons = vec![message.to_owned()];
+    let choices = Choices::of(options, Vec::new(), 0);
+    render(&CheckJson { verdict, reasons, ..bare(before, after, &choices) })
+}
+
+/// The object of a check in which spirv-tv went wrong.
+pub fn check_bug([before, after]: [&str; 2], bug: &Bug, options: &CheckOptions) -> String {
+    let choices = Choices::of(options, Vec::new(), 0);
+    render(&CheckJson { bug: Some(bug.to_string()), ..bare(before, after, &choices) })
+}
+
+/// The object of a check without a verdict.
+fn bare<'a>(before: &'a str, after: &'a str, choices: &'a Choices) -> CheckJson<'a> {
+    CheckJson {
         schema: CHECK_SCHEMA,
         before,
         after,
-        verdict: Verdict::Error.name(),
+        verdict: None,
+        bug: None,
         bounded: false,
         scopes_not_distinguished: Vec::new(),
         ignored: Vec::new(),
         runs: Vec::new(),
         unsupported: Vec::new(),
-        reasons: vec![message.to_owned()],
+        reasons: Vec::new(),
         warnings: &[],
-        choices: &Choices::of(options, Vec::new(), 0),
-    })
+        choices,
+    }
 }
 
 fn check_json(report: &CheckReport) -> CheckJson<'_> {
@@ -63,7 +78,8 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         schema: CHECK_SCHEMA,
         before: &report.before.name,
         after: &report.after.name,
-        verdict: report.verdict.name(),
+        verdict: Some(report.verdict.name()),
+        bug: None,
         bounded: report.bounded(),
         scopes_not_distinguished: scopes(&report.undistinguished),
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
@@ -128,7 +144,10 @@ struct CheckJson<'a> {
     schema: &'static str,
     before: &'a str,
     after: &'a str,
-    verdict: &'static str,
+    /// Null where spirv-tv went wrong.
+    verdict: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bug: Option<String>,
     bounded: bool,
     scopes_not_distinguished: Vec<[&'static str; 2]>,
     ignored: Vec<&'static str>,

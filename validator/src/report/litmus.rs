@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::style::Painter;
 use super::witness;
+use crate::behaviour::Bug;
 use crate::check::{Bounds, BoundsChoice, Source};
 use crate::litmus::test::{Quantifier, Test};
 use crate::litmus::{Answer, Checked, ParseError, State, Unsupported};
@@ -29,6 +30,8 @@ pub enum Fate {
     Unreadable(String),
     Malformed(ParseError),
     Unsupported(Unsupported),
+    /// Ours.
+    Bug(Bug),
     Answered(Box<Solved>),
 }
 
@@ -69,13 +72,14 @@ impl Choices {
 }
 
 impl LitmusReport {
-    /// 2 if a file could not be read, else 1 if an expectation is not met, else 3 if something is not
+    /// 70 if we have a bug, else 2 if a file could not be read, else 1 if an expectation is not met, else 3 if something is not
     /// decided, else 0.
     pub fn exit_code(&self) -> u8 {
         self.files
             .iter()
             .map(FileReport::exit_code)
-            .max_by_key(|code| match code {
+            .max_by_key(|code| match *code {
+                Bug::EXIT_CODE => 4,
                 2 => 3,
                 1 => 2,
                 3 => 1,
@@ -93,7 +97,7 @@ impl FileReport {
     fn expectations(&self) -> &[Checked] {
         match &self.fate {
             Fate::Answered(solved) => &solved.answer.expectations,
-            Fate::Unreadable(_) | Fate::Malformed(_) | Fate::Unsupported(_) => &[],
+            Fate::Unreadable(_) | Fate::Malformed(_) | Fate::Unsupported(_) | Fate::Bug(_) => &[],
         }
     }
 
@@ -102,7 +106,15 @@ impl FileReport {
         match &self.fate {
             Fate::Unreadable(error) => Some(format!("{}: {error}", self.file)),
             Fate::Malformed(error) => Some(format!("{}:{error}", self.file)),
-            Fate::Unsupported(_) | Fate::Answered(_) => None,
+            Fate::Unsupported(_) | Fate::Bug(_) | Fate::Answered(_) => None,
+        }
+    }
+
+    /// The bug of spirv-tv that kept the file from an answer.
+    pub fn bug(&self) -> Option<&Bug> {
+        match &self.fate {
+            Fate::Bug(bug) => Some(bug),
+            Fate::Unreadable(_) | Fate::Malformed(_) | Fate::Unsupported(_) | Fate::Answered(_) => None,
         }
     }
 
@@ -110,6 +122,7 @@ impl FileReport {
         match &self.fate {
             Fate::Unreadable(_) | Fate::Malformed(_) => 2,
             Fate::Unsupported(_) => 3,
+            Fate::Bug(_) => Bug::EXIT_CODE,
             Fate::Answered(solved) => {
                 let checked = &solved.answer.expectations;
                 if checked.iter().any(|checked| checked.is_decided() && !checked.is_met()) {
@@ -160,7 +173,8 @@ fn is_fine(checked: &Checked) -> bool {
 fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Painter) {
     let file = &report.file;
     let solved = match &report.fate {
-        Fate::Unreadable(_) | Fate::Malformed(_) => return,
+        // Told on standard error.
+        Fate::Unreadable(_) | Fate::Malformed(_) | Fate::Bug(_) => return,
         Fate::Unsupported(what) => {
             return text.push_str(&format!("{file}: {}: {what}\n", painter.warning("inconclusive")));
         }
@@ -249,6 +263,7 @@ fn file_json(report: &FileReport) -> FileJson<'_> {
             json.error = Some(ErrorJson { line, column, message: error.to_string() });
         }
         Fate::Unsupported(what) => json.incomplete = vec![what.to_string()],
+        Fate::Bug(bug) => json.bug = Some(bug.to_string()),
         Fate::Answered(solved) => {
             let Solved { test, answer, .. } = &**solved;
             json.executions = Some(answer.executions);
@@ -300,6 +315,9 @@ struct FileJson<'a> {
     file: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorJson>,
+    /// Ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bug: Option<String>,
     executions: Option<u64>,
     expectations: Vec<ExpectationJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

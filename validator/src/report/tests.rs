@@ -183,7 +183,7 @@ fn explored(role: Role, behaviours: Behaviours) -> Explored {
 fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> CheckReport {
     let dispatch = dispatch();
     let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
-    let comparison = refines(side("before", &before), side("after", &after), options);
+    let comparison = refines(side("before", &before), side("after", &after), options).unwrap();
     let text = |third: &str| format!("; module\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\n");
     CheckReport {
         before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release") },

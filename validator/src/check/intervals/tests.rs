@@ -147,7 +147,7 @@ impl Judged {
 fn judged(bodies: [&str; 2], change: impl FnOnce(&mut Judged, &mut Judged)) -> Judgement {
     let [mut before, mut after] = bodies.map(Judged::new);
     let options = CompareOptions { open_floats: true, ..CompareOptions::default() };
-    let comparison = refines(before.compared("before"), after.compared("after"), &options);
+    let comparison = refines(before.compared("before"), after.compared("after"), &options).unwrap();
     assert!(comparison.violation.is_some());
     change(&mut before, &mut after);
     judge(before.side(), after.side(), &comparison, Tolerance::Permitted)

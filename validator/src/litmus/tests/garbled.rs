@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::random::tiny;
 use super::{herd, khronos};
-use crate::litmus::{parse, run, Wanted};
+use crate::litmus::{parse, run, RunError, Wanted};
 
 /// Pieces that mean something in one dialect or the other.
 const PIECES: [&str; 40] = [
@@ -97,7 +97,8 @@ fn read(text: &str) {
     for name in ["a.test", "a.litmus", "a"] {
         let test = parse(name, text);
         if let Ok(test) = &test {
-            let _ = run(test, &tiny(), Wanted::default());
+            let answer = run(test, &tiny(), Wanted::default());
+            assert!(!matches!(answer, Err(RunError::Bug(_))), "{answer:?}\n{text}");
         }
         if let Err(error) = test {
             let lines = text.split('\n').count();
