@@ -2,6 +2,10 @@
 //!
 //! A failing entry is printed with the command that replays it.
 
+#[allow(dead_code, reason = "most of it is for tests over modules")]
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +14,10 @@ use std::process::Command;
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
+use spirv_tv::check::CheckReport;
+use spirv_tv::compare::Verdict;
 use spirv_tv_toolchain::{assemble, validate, TargetEnv, ValidatorOptions};
+use support::{complaint, reasons, Checker};
 
 /// `pair.toml`.
 #[derive(Deserialize)]
@@ -19,10 +26,15 @@ struct Pair {
     description: String,
     verdict: String,
     kind: Option<String>,
+    reason: Option<String>,
     args: Vec<String>,
     #[serde(default)]
     #[allow(dead_code, reason = "told to readers of the corpus, checked for nothing")]
     origin: Option<String>,
+    /// The version of the optimiser in which a finding is gone (`tests/findings.rs`).
+    #[serde(default)]
+    #[allow(dead_code, reason = "what another test is about")]
+    gone: Option<String>,
 }
 
 /// A word of an expected outcome.
@@ -76,10 +88,8 @@ fn entries(folder: &str, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
 }
 
 fn pairs() -> Vec<(PathBuf, Pair)> {
-    entries("pairs", Path::is_dir)
-        .into_iter()
-        .map(|path| (path.clone(), read(&path.join("pair.toml"))))
-        .collect()
+    let folders = ["pairs", "findings"].map(|folder| entries(folder, Path::is_dir));
+    { folders.into_iter().flatten() }.map(|path| (path.clone(), read(&path.join("pair.toml")))).collect()
 }
 
 fn classics() -> Vec<(PathBuf, Classic)> {
@@ -256,6 +266,42 @@ fn modules_refine_themselves() {
     check_pairs(&["--self-check", "--verify-engine"]);
 }
 
+fn checked(path: &Path, pair: &Pair) -> CheckReport {
+    let checker = Checker::new(&pair.args);
+    let [before, after] = ["before.spvasm", "after.spvasm"].map(|side| checker.module(&path.join(side)));
+    checker.check(&before, &after)
+}
+
+/// A pair that is inconclusive is so for the reason that it names, and no other; nor does that excuse anything else.
+#[test]
+fn inconclusive_pairs_have_their_reasons() {
+    let mut pairs = pairs();
+    pairs.retain(|(_, pair)| pair.reason.is_some());
+    let failure = |(path, pair): &(PathBuf, Pair)| {
+        let report = checked(path, pair);
+        let (expected, found) = (pair.reason.as_deref(), reasons(&report));
+        let others =
+            ["float", "reconvergence", "excuse"].into_iter().filter(|other| Some(*other) != expected);
+        let mut wrongly_listed = others.map(Some).chain([None]);
+        let as_listed = complaint(&report, expected).is_none() && found == expected.into_iter().collect();
+        let as_told = as_listed && wrongly_listed.all(|listed| complaint(&report, listed).is_some());
+        (!as_told).then(|| format!("{}: {found:?}, expected {expected:?}", name(path)))
+    };
+    assert!(!pairs.is_empty());
+    report(pairs.par_iter().filter_map(failure).collect(), pairs.len());
+}
+
+#[test]
+fn no_reason_excuses_a_violation() {
+    let pairs = pairs();
+    let (path, pair) = pairs.iter().find(|(path, _)| path.ends_with("loop-increment-lost")).unwrap();
+    let report = checked(path, pair);
+    assert_eq!(report.verdict, Verdict::Violates);
+    for listed in [None, Some("float"), Some("reconvergence"), Some("")] {
+        assert!(complaint(&report, listed).is_some(), "{listed:?}");
+    }
+}
+
 #[test]
 fn classics_have_their_outcomes_and_executions() {
     let classics = classics();
@@ -289,6 +335,7 @@ fn corpus_is_whole() {
     for (path, pair) in &pairs {
         assert!(!pair.description.is_empty(), "{}: no description", path.display());
         assert_eq!(pair.kind.is_some(), pair.verdict == "violates", "{}: kind", path.display());
+        assert_eq!(pair.reason.is_some(), pair.verdict == "inconclusive", "{}: reason", path.display());
         assert!(
             ["refines", "vacuous", "violates", "inconclusive"].contains(&pair.verdict.as_str()),
             "{}: verdict",

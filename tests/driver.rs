@@ -1,7 +1,7 @@
 //! The interpreter against a Vulkan driver: generated modules run on both, and the driver's result must be
 //! in the interpreter's outcome set.
 //!
-//! Without a Vulkan device these tests say so and pass. With `DRIVER_TEXT=1 … -- --nocapture` they print
+//! Without a Vulkan device these tests say so and pass (`SPIRV_TV_REQUIRE=device`: they fail). With `DRIVER_TEXT=1 … -- --nocapture` they print
 //! the modules.
 
 #[path = "driver/atomics.rs"]
@@ -30,6 +30,8 @@ mod oracle;
 mod programs;
 #[path = "driver/random.rs"]
 mod random;
+#[path = "support/require.rs"]
+mod require;
 #[path = "driver/subgroups.rs"]
 mod subgroups;
 #[allow(dead_code, reason = "most of it is for tests over the corpus")]

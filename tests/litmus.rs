@@ -1,8 +1,12 @@
 //! Litmus tests, each by the explorer: other people's (`../shared/conformance`) and our own
 //! (`corpus/litmus`).
 
+#[path = "support/require.rs"]
+mod require;
+
 use std::path::{Path, PathBuf};
 
+use require::{skipped, Need};
 use spirv_tv::explore::Settings;
 use spirv_tv::litmus::{self, Answer, Wanted};
 use spirv_tv::model::vulkan::{Revision, Variant};
@@ -12,7 +16,7 @@ fn shared(folder: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    println!("skipped: {} is not there", folder.display());
+    skipped(Need::Shared, &format!("{} is not there", folder.display()));
     None
 }
 

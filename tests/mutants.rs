@@ -139,8 +139,8 @@ fn undo_weakenings(races: Races, ignored: &[ViolationKind], without: &[&str]) {
         let mut complaints = Vec::new();
         for mutant in mutants.into_iter().filter(|mutant| !without.contains(&mutant.mutator)) {
             let weaker = checker.made(mutant.module.words(), &mutant.name());
-            let complaint = support::complaint(&checker.check(&weaker, &module));
-            let complaint = complaint.filter(|_| !subject.undecided);
+            let report = checker.check(&weaker, &module);
+            let complaint = support::complaint(&report, subject.undecided.as_deref());
             complaints.extend(complaint.map(|complaint| format!("{mutant}: {complaint}")));
         }
         complaints

@@ -2,7 +2,8 @@
 //! glslang, each executed at its declared local size, checked against itself and against its `-O` result.
 //!
 //! The list is `tests/real/modules.toml`. Nothing of the packages is kept here: `cargo metadata` downloads
-//! them (`tests/real/packages`). Without a network or without glslang the test says what it skips.
+//! them (`tests/real/packages`). Without a network or without glslang the test says what it skips
+//! (`SPIRV_TV_REQUIRE=glslang`: without glslang it fails).
 //!
 //! ```text
 //! cargo test -p spirv-tv --test real -- --nocapture                          # prints the table
@@ -16,6 +17,8 @@ mod catalogue;
 mod glsl;
 #[path = "real/packages.rs"]
 mod packages;
+#[path = "support/require.rs"]
+mod require;
 #[path = "real/verdict.rs"]
 mod verdict;
 #[path = "real/wgsl.rs"]
@@ -28,6 +31,7 @@ use std::path::{Path, PathBuf};
 use catalogue::{Catalogue, Entry};
 use packages::Packages;
 use rayon::prelude::*;
+use require::{skipped, Need};
 use verdict::Judged;
 
 /// How many modules may be inconclusive, of all.
@@ -53,7 +57,9 @@ fn run(entry: &Entry, packages: &Packages, scratch: &Path) -> Fate {
     let compiled = match source.extension().and_then(|extension| extension.to_str()) {
         Some("wgsl") => wgsl::compile(&source, entry, root),
         Some("comp") if !glsl::is_installed() => {
-            return Fate::Skipped("glslangValidator is missing".to_owned())
+            let why = "glslangValidator is missing";
+            skipped(Need::Glslang, &format!("{}: {why}", entry.name));
+            return Fate::Skipped(why.to_owned());
         }
         Some("comp") => glsl::compile(&source, entry, scratch),
         _ => Err("of no known language".to_owned()),

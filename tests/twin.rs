@@ -34,6 +34,8 @@ mod reduce;
 mod relation;
 #[path = "twin/render.rs"]
 mod render;
+#[path = "support/require.rs"]
+mod require;
 #[allow(dead_code, reason = "the list of all rules is for tests/rules.rs")]
 #[path = "twin/rule.rs"]
 mod rule;

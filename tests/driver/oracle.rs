@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::images;
+use super::require::{skipped, Need};
 use spirv_tv::behaviour::{End, Outcome};
 use spirv_tv::check::{outcomes, CheckOptions, Watch};
 use spirv_tv::dispatch::{Dispatch, Object};
@@ -27,7 +28,7 @@ pub fn device() -> Option<&'static Device> {
         .get_or_init(|| match Device::open() {
             Ok(device) => Some(device),
             Err(error) => {
-                println!("skipped: no Vulkan device ({error})");
+                skipped(Need::Device, &format!("there is no Vulkan device ({error})"));
                 None
             }
         })

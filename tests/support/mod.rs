@@ -1,5 +1,6 @@
 //! What tests over the corpus share.
 
+use std::collections::BTreeSet;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
@@ -7,9 +8,9 @@ use clap::Parser;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::Deserialize;
-use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
+use spirv_tv::check::{check, CheckOptions, CheckReport, Reason, Watch};
 use spirv_tv::cli::CheckArguments;
-use spirv_tv::compare::Verdict;
+use spirv_tv::compare::{self, Comparison, Verdict};
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv_mutators as mutators;
 
@@ -31,8 +32,8 @@ pub fn entries(folder: &str) -> Vec<PathBuf> {
 pub struct Subject {
     pub path: PathBuf,
     pub args: Vec<String>,
-    /// Whether its pair is one that cannot be decided.
-    pub undecided: bool,
+    /// The reason for which its pair cannot be decided, by name.
+    pub undecided: Option<String>,
 }
 
 /// What `pair.toml` and the files beside classic programs and modules for mutants have in common.
@@ -40,6 +41,7 @@ pub struct Subject {
 struct Launched {
     args: Vec<String>,
     verdict: Option<String>,
+    reason: Option<String>,
 }
 
 /// Modules of many unordered accesses: without the shortcuts for them, or where races are kept, they have n! executions.
@@ -63,23 +65,22 @@ pub fn subjects() -> Vec<Subject> {
     let mut subjects = Vec::new();
     for folder in ["pairs", "findings"] {
         for pair in entries(folder) {
-            let Launched { args, verdict } = toml(&pair.join("pair.toml"));
+            let Launched { args, verdict, reason } = toml(&pair.join("pair.toml"));
             let sides: &[&str] = match verdict.as_deref() {
                 // What cannot be compared may need another launch.
                 Some("violates" | "inconclusive") => &["before.spvasm"],
                 _ => &["before.spvasm", "after.spvasm"],
             };
-            let undecided = verdict.as_deref() == Some("inconclusive");
             subjects.extend(sides.iter().map(|side| Subject {
                 path: pair.join(side),
                 args: args.clone(),
-                undecided,
+                undecided: reason.clone(),
             }));
         }
     }
     for path in texts("classics").into_iter().chain(texts("mutants")) {
         let Launched { args, .. } = toml(&path.with_extension("toml"));
-        subjects.push(Subject { path, args, undecided: false });
+        subjects.push(Subject { path, args, undecided: None });
     }
     subjects
 }
@@ -172,15 +173,31 @@ impl Checker {
     }
 }
 
-/// What the report says against a refinement that must hold.
-pub fn complaint(report: &CheckReport) -> Option<String> {
-    let holds = |verdict: Verdict| matches!(verdict, Verdict::Refines | Verdict::Vacuous);
-    if holds(report.verdict) {
-        let reverse = report.runs.iter().filter_map(|run| run.reverse.as_ref());
-        let worst = reverse.map(|comparison| comparison.verdict).find(|verdict| !holds(*verdict));
-        return worst.map(|verdict| format!("{verdict:?} the other way round"));
+/// The names of the reasons for which a report, or its runs, are inconclusive.
+pub fn reasons(report: &CheckReport) -> BTreeSet<&'static str> {
+    let own = report.reasons.iter().map(Reason::name);
+    let unsupported = report.unsupported.iter().map(|_| "unsupported");
+    let runs = report.runs.iter().flat_map(|run| &run.comparison.reasons);
+    own.chain(unsupported).chain(runs.map(compare::Reason::name)).collect()
+}
+
+/// What the report says against a refinement that must hold, or be undecided for the reason that is listed and no
+/// other.
+pub fn complaint(report: &CheckReport, listed: Option<&str>) -> Option<String> {
+    let holds = |verdict, reasons: BTreeSet<&str>| match verdict {
+        Verdict::Refines | Verdict::Vacuous => true,
+        Verdict::Inconclusive => listed.is_some_and(|listed| reasons == BTreeSet::from([listed])),
+        Verdict::Violates | Verdict::Error => false,
+    };
+    if holds(report.verdict, reasons(report)) {
+        let mut reverse = report.runs.iter().filter_map(|run| run.reverse.as_ref());
+        let names = |comparison: &Comparison| comparison.reasons.iter().map(compare::Reason::name).collect();
+        let worst = reverse.find(|comparison| !holds(comparison.verdict, names(comparison)));
+        return worst.map(|comparison| {
+            format!("{:?} the other way round {:?}", comparison.verdict, comparison.reasons)
+        });
     }
     let violations = report.runs.iter().filter_map(|run| run.comparison.violation.as_ref());
     let kinds: Vec<_> = violations.map(|violation| violation.kind).collect();
-    Some(format!("{:?} {kinds:?} {:?} {:?}", report.verdict, report.reasons, report.unsupported))
+    Some(format!("{:?} {kinds:?} {:?} {:?}", report.verdict, reasons(report), report.unsupported))
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::litmus;
 use super::model::{ReadsFrom, Variant};
+use super::require::{skipped, Need};
 
 /// The empty choice where nothing reads, so that the product of sources is never empty by mistake.
 #[test]
@@ -15,7 +16,7 @@ fn no_reads_give_one_choice() {
 fn the_twin_meets_the_khronos_tests() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/khronos");
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: {} is not there", folder.display());
+        skipped(Need::Shared, &format!("{} is not there", folder.display()));
         return;
     };
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -87,6 +87,17 @@ pub enum Undecided {
     Bug(Bug),
 }
 
+impl Undecided {
+    /// What kind of reason it is, in a word.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Undecided::Reconvergence { .. } => "reconvergence",
+            Undecided::Unsupported { .. } => "unsupported",
+            Undecided::Bug(_) => "bug",
+        }
+    }
+}
+
 impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

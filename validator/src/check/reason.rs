@@ -15,6 +15,17 @@ pub enum Reason {
     LocalSize { entry: String, sizes: [[u32; 3]; 2] },
 }
 
+impl Reason {
+    /// What kind of reason it is, in a word.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Reason::NoEntryPoint { .. } => "entry-point",
+            Reason::ExecutionModel { .. } => "execution-model",
+            Reason::LocalSize { .. } => "local-size",
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

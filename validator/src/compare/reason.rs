@@ -51,6 +51,20 @@ pub enum Reason {
     Incomplete { side: &'static str, cut: Cut },
 }
 
+impl Reason {
+    /// What kind of reason it is, in a word.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Reason::Undecided { why, .. } => why.name(),
+            Reason::Excuse { .. } => "excuse",
+            Reason::Float { .. } => "float",
+            Reason::BeforeCut { .. } => "before-cut",
+            Reason::NoBehaviour { .. } => "no-behaviour",
+            Reason::Incomplete { .. } => "incomplete",
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,25 +1,26 @@
 //! Other people's litmus tests are read without a complaint.
 
+#[path = "../../../../tests/support/require.rs"]
+mod require;
+
 use std::path::{Path, PathBuf};
 
 use crate::litmus::parse;
+use require::{skipped, Need};
 
-/// The files of a folder of `../shared/conformance` with the extension; none where the folder is not there.
-fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+/// The files of a folder of `../shared/conformance` with the extension; `None` where the folder is not there.
+fn files(folder: &str, extension: &str) -> Option<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance").join(folder);
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("skipped: {} is not there", folder.display());
-        return Vec::new();
+        skipped(Need::Shared, &format!("{} is not there", folder.display()));
+        return None;
     };
     let paths = entries.map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
+    Some(paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect())
 }
 
 fn all_parse(folder: &str, extension: &str, least: usize) {
-    let files = files(folder, extension);
-    if files.is_empty() {
-        return;
-    }
+    let Some(files) = files(folder, extension) else { return };
     assert!(files.len() >= least, "{} files", files.len());
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
