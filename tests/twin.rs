@@ -19,6 +19,8 @@ mod khronos;
 mod litmus;
 #[path = "twin/location_order.rs"]
 mod location_order;
+#[path = "twin/loops/mod.rs"]
+mod loops;
 #[path = "twin/model.rs"]
 mod model;
 #[path = "twin/program.rs"]
@@ -196,7 +198,7 @@ fn shrink(
 }
 
 /// A number in the environment.
-fn number(name: &str) -> Option<u64> {
+pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|number| number.parse().ok())
 }
 

@@ -6,7 +6,7 @@ use super::rule::Rule;
 
 impl Execution {
     /// From-reads at one location.
-    fn derive_from_reads(
+    pub fn derive_from_reads(
         &self,
         location: usize,
         reads_from: &ReadsFrom,

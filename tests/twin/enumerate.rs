@@ -31,11 +31,11 @@ pub struct Found {
 const MAX_CONDITIONS: usize = 6;
 
 /// Rounds in which executions give values to others.
-const MAX_ROUNDS: usize = 16;
+pub const MAX_ROUNDS: usize = 16;
 
 /// The sources of each (read, location) that no choice of the others can forbid: location order only
 /// grows with synchronization, so what is impossible without any stays so.
-fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
+pub fn sources(execution: &Execution) -> Vec<((usize, usize), Vec<Source>)> {
     let least = execution.derive(&ReadsFrom::new(), &Relation::empty(execution.operations.len()));
     let mut sources = Vec::new();
     for (read, operation) in execution.operations.iter().enumerate() {
@@ -115,7 +115,7 @@ pub fn reads_from(sources: &[((usize, usize), Vec<Source>)]) -> Vec<ReadsFrom> {
 
 /// The values that a read may have before its source is executed, by location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Known {
+pub struct Known {
     /// What writes of executions found so far give.
     produced: BTreeMap<usize, BTreeSet<u32>>,
     /// What read-modify-writes of these would give, had they read a produced or an initial value.
@@ -138,7 +138,7 @@ impl Known {
 /// Every assignment of values to the reads that re-execution confirms. Where a value depends on itself,
 /// only known values are tried: those of all locations, because whichever read of the circle has a known
 /// value, the others follow from it, and only copies make a circle that is true of itself.
-fn solve(
+pub fn solve(
     program: &Program,
     compiled: &Compiled,
     reads_from: &ReadsFrom,
@@ -296,7 +296,7 @@ struct Candidate<'c> {
 /// Nothing comes out of thin air: the operations can be executed one after the other, barriers when
 /// everybody has arrived, where a read needs its source executed before, or its value known from
 /// executions that need no such guess (or only guesses that are known).
-fn can_be_executed(compiled: &Compiled, reads_from: &ReadsFrom, values: &Values, known: &Known) -> bool {
+pub fn can_be_executed(compiled: &Compiled, reads_from: &ReadsFrom, values: &Values, known: &Known) -> bool {
     let execution = &compiled.execution;
     let size = execution.operations.len();
     let mut executed = vec![false; size];
@@ -325,16 +325,8 @@ fn can_be_executed(compiled: &Compiled, reads_from: &ReadsFrom, values: &Values,
     }
 }
 
-fn judge(
-    program: &Program,
-    candidate: &Candidate,
-    known: &Known,
-    found: &mut Found,
-    classes: &mut BTreeSet<(Values, ReadsFrom, Vec<u32>)>,
-    next: &mut Known,
-) {
-    let Candidate { compiled, reads_from, order, values, ref derived } = *candidate;
-    let execution = &compiled.execution;
+/// Notes the values that an execution's writes give.
+pub fn learn(program: &Program, compiled: &Compiled, values: &Values, known: &Known, next: &mut Known) {
     let value =
         |write: (usize, usize)| compiled.written[&write].value(values).expect("all reads have values");
     for &(write, location) in compiled.written.keys() {
@@ -359,6 +351,21 @@ fn judge(
             }
         }
     }
+}
+
+fn judge(
+    program: &Program,
+    candidate: &Candidate,
+    known: &Known,
+    found: &mut Found,
+    classes: &mut BTreeSet<(Values, ReadsFrom, Vec<u32>)>,
+    next: &mut Known,
+) {
+    let Candidate { compiled, reads_from, order, values, ref derived } = *candidate;
+    let execution = &compiled.execution;
+    let value =
+        |write: (usize, usize)| compiled.written[&write].value(values).expect("all reads have values");
+    learn(program, compiled, values, known, next);
     found.racy |= !execution.data_races(derived).is_empty();
     found.synchronises |= derived
         .synchronizes_with
@@ -399,7 +406,7 @@ fn judge(
 
 /// Whether program order, reads-from and control barriers (everybody arrives before anybody leaves)
 /// have a cycle, so that no order of execution gives this.
-fn has_load_buffering(compiled: &Compiled, reads_from: &ReadsFrom) -> bool {
+pub fn has_load_buffering(compiled: &Compiled, reads_from: &ReadsFrom) -> bool {
     let mut order = compiled.execution.program_order.clone();
     for (&(read, _), source) in reads_from {
         if let Source::Write(write) = *source {

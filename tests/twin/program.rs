@@ -336,7 +336,7 @@ impl Program {
     /// `choice` has an entry for each condition, in order of thread and step, guards first. `None`
     /// where it says something of a comparison that is not executed.
     pub fn compile(&self, choice: &[bool], variant: Variant) -> Option<Compiled> {
-        let mut builder = Builder { program: self, operations: Vec::new(), out: Parts::default() };
+        let mut builder = Builder::new(self);
         let mut choice = choice.iter().copied();
         let mut choose = || choice.next().expect("an entry for each condition");
         for thread in 0..self.shape.threads() {
@@ -372,43 +372,52 @@ impl Program {
             }
             builder.out.results.extend(reads);
         }
-        let operations = builder.operations;
-        let parts = builder.out;
+        Some(builder.finish(variant))
+    }
+}
+
+#[derive(Default)]
+pub struct Parts {
+    written: BTreeMap<(usize, usize), Computed>,
+    updates: Vec<ReadModifyWrite>,
+    results: Vec<Option<(usize, usize)>>,
+    pub conditions: Vec<Condition>,
+    pub barrier_instances: BTreeMap<usize, Vec<usize>>,
+}
+
+/// Makes operations of the steps that each thread executes.
+pub struct Builder<'p> {
+    program: &'p Program,
+    pub operations: Vec<Operation>,
+    pub out: Parts,
+}
+
+impl<'p> Builder<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        Builder { program, operations: Vec::new(), out: Parts::default() }
+    }
+
+    /// The operations of each thread are in program order in the order in which they were added.
+    pub fn finish(self, variant: Variant) -> Compiled {
+        let Builder { program, operations, out } = self;
         let size = operations.len();
         let program_order = Relation::of(size, |a, b| a < b && operations[a].agent == operations[b].agent);
-        Some(Compiled {
+        Compiled {
             execution: Execution {
-                agents: (0..self.shape.threads()).map(|thread| self.shape.agent(thread)).collect(),
+                agents: (0..program.shape.threads()).map(|thread| program.shape.agent(thread)).collect(),
                 operations,
                 program_order,
                 system_synchronizes_with: Relation::empty(size),
                 variant,
             },
-            written: parts.written,
-            updates: parts.updates,
-            results: parts.results,
-            conditions: parts.conditions,
-            barrier_instances: parts.barrier_instances,
-        })
+            written: out.written,
+            updates: out.updates,
+            results: out.results,
+            conditions: out.conditions,
+            barrier_instances: out.barrier_instances,
+        }
     }
-}
 
-#[derive(Default)]
-struct Parts {
-    written: BTreeMap<(usize, usize), Computed>,
-    updates: Vec<ReadModifyWrite>,
-    results: Vec<Option<(usize, usize)>>,
-    conditions: Vec<Condition>,
-    barrier_instances: BTreeMap<usize, Vec<usize>>,
-}
-
-struct Builder<'p> {
-    program: &'p Program,
-    operations: Vec<Operation>,
-    out: Parts,
-}
-
-impl Builder<'_> {
     /// Adds an instruction with semantics, between the operations that these add.
     fn with_semantics(&mut self, agent: usize, action: Action, scope: Scope, semantics: Semantics) -> usize {
         let push = |operations: &mut Vec<Operation>, action| {
@@ -425,7 +434,7 @@ impl Builder<'_> {
         id
     }
 
-    fn control_barrier(&mut self, thread: usize, number: usize, barrier: ControlBarrier) {
+    pub fn control_barrier(&mut self, thread: usize, number: usize, barrier: ControlBarrier) {
         let agent = self.program.shape.agent(thread);
         let group = match barrier.execution {
             Scope::Subgroup => agent.subgroup,
@@ -456,7 +465,7 @@ impl Builder<'_> {
         }
     }
 
-    fn instruction(
+    pub fn instruction(
         &mut self,
         thread: usize,
         instruction: &Instruction,
