@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
             }
             Stop::Finished => state.threads[index].status = Status::Finished,
             Stop::Fault(fault) => state.threads[index].status = Status::Faulted(Arc::new(fault)),
-            Stop::Forever { line, has_effects } => {
+            Stop::Forever { line, has_effects, .. } => {
                 state.threads[index].status = Status::Forever { line, has_effects }
             }
             Stop::OutOfFuel => {

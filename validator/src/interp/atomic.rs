@@ -153,6 +153,7 @@ fn encode(op: &AtomicOp, value: Scalar) -> Bytes {
 
 impl Machine<'_> {
     pub(super) fn atomic(&mut self, op: &AtomicOp, line: Line) -> Step {
+        self.state.effects += 1;
         if let AtomicKind::FAdd { .. } | AtomicKind::FMin { .. } | AtomicKind::FMax { .. } = op.kind {
             self.note_here();
         }
@@ -236,7 +237,6 @@ impl Machine<'_> {
             let may_write = op.kind.may_write();
             return Err(Box::new(Stop::AtomicRead { access, atomicity, may_write }));
         }
-        self.state.effects += 1;
         let old = from_bytes(leaf(op), &bytes);
         if let Some(new) = self.decide(op, old, line)? {
             // What is known of undefined bits may depend on the order.

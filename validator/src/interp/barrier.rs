@@ -7,6 +7,7 @@ use crate::ir::{BarrierOp, FunctionId, InstId, Line, NumberedBarrier, NumberedWa
 
 impl Machine<'_> {
     pub(super) fn barrier(&mut self, op: &BarrierOp, line: Line) -> Step {
+        self.state.effects += 1;
         let inst = self.state.frame.instruction();
         let stop = match *op {
             BarrierOp::Memory { scope, semantics } => {

@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use super::machine::{fault, Components, Machine, Step};
-use super::{PhysicalPointer, Pointer, Stop};
+use super::{Invocation, PhysicalPointer, Pointer, Stop};
 use crate::event::UndefinedKind;
-use crate::ir::{ControlOp, CooperativeOp, Decorations, Edge, FunctionId, Line, Op, Operand};
+use crate::ir::{ControlOp, CooperativeOp, Decorations, Edge, FunctionId, Line, Op, Operand, Program};
 use crate::value::Scalar;
 
 impl Machine<'_> {
@@ -45,6 +45,7 @@ impl Machine<'_> {
             ControlOp::Kill => Err(Box::new(Stop::Finished)),
             ControlOp::Demote => {
                 self.state.helper = true;
+                self.state.effects += 1;
                 self.state.advance();
                 Ok(())
             }
@@ -84,22 +85,7 @@ impl Machine<'_> {
     fn take(&mut self, edge: &Edge, line: Line) -> Step {
         self.state.forget_choices();
         self.move_phis(&edge.moves);
-        let program = self.program;
-        let start = self.state.function(program).blocks[edge.target as usize].start;
-        self.state.frame.pc = start;
-        if let Some(convergence) = &mut self.state.convergence {
-            let function = &program.functions[self.state.frame.function.0 as usize];
-            let construct = function.blocks[edge.target as usize].construct;
-            convergence.arrive(self.state.callers.len() as u32, edge.target, construct);
-        }
-        // An edge enters one loop at most, by its header, or repeats one.
-        if let Some(entered) = edge.enters.first() {
-            return self.state.enter_loop(program, *entered);
-        }
-        match edge.repeats {
-            Some(repeated) => self.state.repeat_loop(program, repeated, line),
-            None => Ok(()),
-        }
+        self.state.arrive(self.program, edge, line)
     }
 
     #[inline]
@@ -161,16 +147,11 @@ impl Machine<'_> {
 
     /// Returns to the caller; from the entry point, the invocation is finished.
     fn give_back(&mut self, values: &[Scalar]) -> Step {
-        let Some(caller) = self.state.callers.pop() else { return Err(Box::new(Stop::Finished)) };
-        if let Some(convergence) = &mut self.state.convergence {
-            convergence.give_back(self.state.callers.len() as u32 + 1);
+        if !self.state.drop_frame() {
+            return Err(Box::new(Stop::Finished));
         }
-        self.state.leave_loops();
-        self.state.own.release(self.state.frame.objects);
-        self.state.registers.truncate(self.state.frame.registers as usize);
-        self.state.frame = caller;
         let program = self.program;
-        let call = &self.state.function(program).code[caller.pc as usize];
+        let call = &self.state.function(program).code[self.state.frame.pc as usize];
         match &call.op {
             Op::Control(ControlOp::Call { dst, .. }) => self.set_all(*dst, values),
             // These have more to do.
@@ -188,6 +169,39 @@ impl Machine<'_> {
         }
         self.state.advance();
         Ok(())
+    }
+}
+
+impl Invocation {
+    /// Arrives at the end of an edge, its φ moves done.
+    #[inline]
+    pub(super) fn arrive(&mut self, program: &Program, edge: &Edge, line: Line) -> Step {
+        let block = &self.function(program).blocks[edge.target as usize];
+        self.frame.pc = block.start;
+        if let Some(convergence) = &mut self.convergence {
+            convergence.arrive(self.callers.len() as u32, edge.target, block.construct);
+        }
+        // An edge enters one loop at most, by its header, or repeats one.
+        if let Some(entered) = edge.enters.first() {
+            return self.enter_loop(program, *entered);
+        }
+        match edge.repeats {
+            Some(repeated) => self.repeat_loop(program, repeated, line),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes back to the caller, at its call. False where there is none.
+    pub(super) fn drop_frame(&mut self) -> bool {
+        let Some(caller) = self.callers.pop() else { return false };
+        if let Some(convergence) = &mut self.convergence {
+            convergence.give_back(self.callers.len() as u32 + 1);
+        }
+        self.leave_loops();
+        self.own.release(self.frame.objects);
+        self.registers.truncate(self.frame.registers as usize);
+        self.frame = caller;
+        true
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Invocation {
     pub(super) executed: u64,
     /// Stops for events and for choices, and changes of shared memory settled on the way, so far.
     pub(super) activity: Activity,
-    /// Settled accesses for which a loop must not be removed: writes, atomics and volatile ones.
+    /// What a loop must not be removed for; see [`Invocation::effects`].
     pub(super) effects: u64,
     pub(super) finished: bool,
     /// Demoted to a helper invocation: its writes are lost.

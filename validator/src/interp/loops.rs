@@ -12,6 +12,8 @@ use crate::value::Scalar;
 pub(super) struct LoopState {
     /// 0 in the first iteration.
     pub(super) iteration: u32,
+    /// Effects before it was entered.
+    effects: u64,
     /// Counts at the last arrival at the header.
     last: Activity,
     /// Iterations in a row in which nothing happened that others may notice.
@@ -40,7 +42,8 @@ impl Invocation {
     pub(super) fn enter_loop(&mut self, program: &Program, id: LoopId) -> Step {
         let index = self.loop_index(id);
         self.drop_snapshot(index);
-        self.loops[index as usize] = LoopState { iteration: 0, last: self.activity, fruitless: 0 };
+        self.loops[index as usize] =
+            LoopState { last: self.activity, effects: self.effects, ..LoopState::default() };
         self.forget_dead_locals(program, id);
         if self.function(program).loops[id.0 as usize].communicates {
             let function_depth = self.callers.len() as u32;
@@ -96,7 +99,12 @@ impl Invocation {
         };
         let earlier = self.snapshots.iter().find(|snapshot| snapshot.index == index);
         if let Some(snapshot) = earlier.filter(same) {
-            return Err(Box::new(Stop::Forever { line, has_effects: self.effects != snapshot.effects }));
+            return Err(Box::new(Stop::Forever {
+                function_depth: self.callers.len() as u32,
+                loop_id: id,
+                line,
+                has_effects: self.effects != snapshot.effects,
+            }));
         }
         if fruitless.is_power_of_two() {
             let values = live.iter().map(|register| self.register(*register)).collect();
@@ -109,6 +117,11 @@ impl Invocation {
             });
         }
         Ok(())
+    }
+
+    /// Whether there were effects since the loop at this index was entered.
+    pub(super) fn has_effects_in(&self, index: u32) -> bool {
+        self.loops.get(index as usize).is_some_and(|state| state.effects != self.effects)
     }
 
     fn drop_snapshot(&mut self, index: u32) {

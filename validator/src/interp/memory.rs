@@ -178,6 +178,9 @@ impl Machine<'_> {
     #[inline]
     fn place(&mut self, target: Target, shape: &Shape, write: bool, line: Line) -> Result<Place, Box<Stop>> {
         let pointer = self.resolve_in(target.class, target.pointer, line)?;
+        let is_private = matches!(target.class, StorageClass::Function | StorageClass::Private);
+        let is_volatile = target.operands.volatile || pointer.decorations.volatile;
+        self.state.effects += u64::from(is_volatile || write && !is_private);
         match pointer.own_object() {
             Some(object) => match self.state.own.locate(object, pointer.offset, shape.size) {
                 Some(address) => {
@@ -236,7 +239,6 @@ impl Machine<'_> {
 
     fn read_shared(&mut self, plan: AccessPlan, shape: &Shape) -> Result<Components, Box<Stop>> {
         let mut bytes = plan.buffer();
-        self.state.effects += u64::from(plan.access.volatile);
         if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
             Ok(components_of(shape, &bytes))
         } else {
@@ -259,9 +261,8 @@ impl Machine<'_> {
         Err(Box::new(Stop::Write(plan.access, bytes.into_vec())))
     }
 
-    /// Counts a settled write. False where it is none.
+    /// Notes a settled write. False where it is none.
     pub(super) fn settle(&mut self, written: Written) -> bool {
-        self.state.effects += u64::from(written != Written::Event);
         self.state.activity.changes += u64::from(written == Written::Changed);
         written != Written::Event
     }

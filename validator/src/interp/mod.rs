@@ -24,6 +24,7 @@ mod convert;
 mod cooperative;
 mod encoded;
 pub mod evaluate;
+mod exit;
 mod float;
 mod glsl;
 mod image;
@@ -46,6 +47,7 @@ mod tensor;
 mod tests;
 
 pub use convergence::Convergence;
+pub use exit::{ActiveLoop, LeftLoop};
 pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
@@ -165,8 +167,11 @@ pub enum Stop {
     },
     /// A back edge with exactly the state of an earlier arrival and no event or choice since: it never ends.
     Forever {
+        /// Number of callers of the function that the loop is in.
+        function_depth: u32,
+        loop_id: LoopId,
         line: Line,
-        /// The loop writes memory, or performs volatile or atomic accesses.
+        /// What repeats has effects; see [`Invocation::effects`].
         has_effects: bool,
     },
 }

@@ -5,6 +5,11 @@
 //! construct and its continue construct, too (SPIR-V specification 2.11): those that the header
 //! dominates and the merge block doesn't. A block that breaks out of the loop is one of them; an
 //! invocation that runs it does so in a certain iteration.
+//!
+//! An invocation may leave a loop that it would run for ever: a merge block counts as reachable from the header
+//! though no branch leads there, unless it is only an OpUnreachable.
+
+use std::collections::HashSet;
 
 use super::LoopId;
 
@@ -13,6 +18,8 @@ use super::LoopId;
 pub(crate) struct Node {
     pub successors: Vec<usize>,
     pub loop_merge: Option<usize>,
+    /// Nothing but an OpUnreachable.
+    pub unreachable: bool,
 }
 
 /// What the analysis finds out about a function.
@@ -39,6 +46,7 @@ const NONE: usize = usize::MAX;
 impl Flow {
     /// Analyses the blocks that are reachable from block 0.
     pub fn new(nodes: &[Node]) -> Self {
+        let nodes = &with_exits(nodes);
         let (order, back_edges) = depth_first(nodes);
         let dominators = Dominators::new(nodes, &order);
         let mut headers: Vec<usize> = Vec::new();
@@ -88,6 +96,25 @@ impl Flow {
     pub fn loops_around(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
         let contains = move |lp: &NaturalLoop| lp.body.get(block).copied().unwrap_or(false);
         self.loops.iter().enumerate().filter(move |(_, lp)| contains(lp)).map(|(index, _)| index)
+    }
+}
+
+/// The blocks, with an edge from the header of each loop to a merge block that is not reached otherwise.
+fn with_exits(nodes: &[Node]) -> Vec<Node> {
+    let mut nodes = nodes.to_vec();
+    loop {
+        let (order, back_edges) = depth_first(&nodes);
+        let reached: HashSet<usize> = order.into_iter().collect();
+        let missing = back_edges.iter().find_map(|&(_, header)| {
+            let merge = nodes.get(header)?.loop_merge?;
+            let left_out =
+                nodes.get(merge).is_some_and(|node| !node.unreachable) && !reached.contains(&merge);
+            left_out.then_some((header, merge))
+        });
+        let Some((header, merge)) = missing else { return nodes };
+        if let Some(node) = nodes.get_mut(header) {
+            node.successors.push(merge);
+        }
     }
 }
 
@@ -243,7 +270,7 @@ mod tests {
     use super::*;
 
     fn graph(edges: &[&[usize]]) -> Vec<Node> {
-        edges.iter().map(|successors| Node { successors: successors.to_vec(), loop_merge: None }).collect()
+        edges.iter().map(|successors| Node { successors: successors.to_vec(), ..Node::default() }).collect()
     }
 
     fn bodies(flow: &Flow) -> Vec<(usize, Vec<usize>)> {
@@ -284,6 +311,20 @@ mod tests {
     fn unreachable_blocks_are_left_out() {
         let flow = Flow::new(&graph(&[&[2], &[2], &[]]));
         assert_eq!(flow.order, [0, 2]);
+    }
+
+    #[test]
+    fn merge_blocks_are_reached_unless_they_are_unreachable() {
+        // 1 is the header of an endless loop; behind its merge block 2, 3 is the header of another one.
+        let mut nodes = graph(&[&[1], &[1], &[3], &[3], &[]]);
+        assert_eq!(Flow::new(&nodes).order, [0, 1]);
+        nodes[1].loop_merge = Some(2);
+        nodes[3].loop_merge = Some(4);
+        let flow = Flow::new(&nodes);
+        assert_eq!(flow.order, [0, 1, 2, 3, 4]);
+        assert_eq!(bodies(&flow), [(1, vec![1]), (3, vec![3])]);
+        nodes[2].unreachable = true;
+        assert_eq!(Flow::new(&nodes).order, [0, 1]);
     }
 
     #[test]

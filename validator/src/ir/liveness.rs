@@ -3,7 +3,7 @@
 //! A backward dataflow analysis on values (runs of registers), φ moves being done on the edges. The run of
 //! a variable's address stands for the variable's contents: the address itself never changes in a frame.
 
-use super::{Block, Inst, Local, Loop, MemoryOp, Op, Operand};
+use super::{Block, Edge, Exit, Inst, Local, Loop, LoopId, MemoryOp, Op, Operand};
 
 /// The values of a function: runs of registers, ascending.
 #[derive(Debug, Default)]
@@ -57,6 +57,12 @@ impl Set {
         self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 
+    fn remove(&mut self, other: &Set) {
+        for (word, less) in self.0.iter_mut().zip(&other.0) {
+            *word &= !less;
+        }
+    }
+
     fn unite(&mut self, other: &Set) {
         for (word, more) in self.0.iter_mut().zip(&other.0) {
             *word |= more;
@@ -64,11 +70,11 @@ impl Set {
     }
 }
 
-/// The loops with these headers: what is live there after the φ moves of the edge that led there, and which
-/// of `locals` are dead. Registers in `fixed` (addresses of module-scope variables, which never change) are
+/// The loops with these headers and exits: what is live there after the φ moves of the edge that led there, and
+/// which of `locals` are dead. Registers in `fixed` (addresses of module-scope variables, which never change) are
 /// left out.
 pub(crate) fn loops(
-    headers: &[u32],
+    headers: Vec<(u32, Exit)>,
     blocks: &[Block],
     code: &[Inst],
     runs: &Runs,
@@ -83,12 +89,31 @@ pub(crate) fn loops(
         let end = blocks.get(index + 1).map_or(code.len(), |block| block.start as usize);
         code.get(start..end).unwrap_or(&[])
     };
+    let overwritten: Vec<Set> = (0..headers.len())
+        .map(|id| {
+            let inside = |block: &Block| block.loops.contains(&LoopId(id as u32));
+            let inside = (0..).zip(blocks).filter(|(_, block)| inside(block)).map(|(index, _)| index);
+            locals_stored_to(inside.flat_map(code_of), runs, locals)
+        })
+        .collect();
+    // At a header, any loop around may be left.
+    let exits_at = |index: usize| {
+        let is_header = headers.iter().any(|(header, _)| *header as usize == index);
+        let around = blocks.get(index).filter(|_| is_header).map_or(&[][..], |block| &block.loops);
+        let exit = |id: &LoopId| Some((&headers.get(id.0 as usize)?.1, overwritten.get(id.0 as usize)?));
+        around.iter().filter_map(exit).collect::<Vec<_>>()
+    };
     let mut live = vec![Set::new(runs.runs.len()); blocks.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for index in (0..blocks.len()).rev() {
-            let before = live_before(code_of(index), &live, runs, locals);
+            let mut before = live_before(code_of(index), &live, runs, locals);
+            for (exit, overwritten) in exits_at(index) {
+                if let Some(behind) = live_behind(exit, overwritten, &live, runs) {
+                    before.unite(&behind);
+                }
+            }
             if let Some(known) = live.get_mut(index) {
                 changed |= *known != before;
                 *known = before;
@@ -102,24 +127,25 @@ pub(crate) fn loops(
         .chain(locals.iter().filter_map(run_of_local))
         .collect();
     let escaping = escaping(code, runs);
-    let found = |header: &u32| {
-        let set = live.get(*header as usize);
+    let found = |(header, exit): (u32, Exit)| {
+        let set = live.get(header as usize);
         let is_live = |number: &usize| set.is_some_and(|set| set.contains(*number));
         let live_runs = (0..runs.runs.len()).filter(|number| is_live(number) && !fixed.contains(number));
         let is_dead = |local: &Local| {
             run_of_local(local).is_some_and(|number| !is_live(&number) && !escaping.contains(number))
         };
         Loop {
-            header: *header,
+            header,
             live: live_runs
                 .filter_map(|number| runs.runs.get(number))
                 .flat_map(|&(start, count)| start..start + count)
                 .collect(),
             dead: (0..).zip(locals).filter(|(_, local)| is_dead(local)).map(|(index, _)| index).collect(),
             communicates: false,
+            exit,
         }
     };
-    headers.iter().map(found).collect()
+    headers.into_iter().map(found).collect()
 }
 
 /// The values that are used otherwise than as the address of a load or a store.
@@ -141,20 +167,48 @@ fn escaping(code: &[Inst], runs: &Runs) -> Set {
     set
 }
 
+/// The locals that some of these instructions overwrite, in whole or in part, by their own address.
+fn locals_stored_to<'c>(code: impl Iterator<Item = &'c Inst>, runs: &Runs, locals: &[Local]) -> Set {
+    let mut set = Set::new(runs.runs.len());
+    for inst in code {
+        let Op::Memory(MemoryOp::Store { pointer, .. }) = &inst.op else { continue };
+        if locals.iter().any(|local| !pointer.is_constant() && local.register == pointer.index()) {
+            set.change(runs.of_operand(*pointer), true);
+        }
+    }
+    set
+}
+
+/// What is live where an invocation leaves a loop by its exit: not what is undefined from there on.
+fn live_behind(exit: &Exit, overwritten: &Set, live: &[Set], runs: &Runs) -> Option<Set> {
+    let mut set = live_along(exit.edge.as_ref()?, live, runs)?;
+    for &(register, _) in &exit.undefined {
+        set.change(runs.of(register), false);
+    }
+    set.remove(overwritten);
+    Some(set)
+}
+
+/// What is live before the φ moves of an edge.
+fn live_along(edge: &Edge, live: &[Set], runs: &Runs) -> Option<Set> {
+    let mut before = live.get(edge.target as usize)?.clone();
+    for &(register, _, _) in &edge.moves {
+        before.change(runs.of(register), false);
+    }
+    for &(_, operand, _) in &edge.moves {
+        before.change(runs.of_operand(operand), true);
+    }
+    Some(before)
+}
+
 /// What is live before a block's instructions, given what is live before its successors.
 fn live_before(code: &[Inst], live: &[Set], runs: &Runs, locals: &[Local]) -> Set {
     let mut set = Set::new(runs.runs.len());
     for inst in code.iter().rev() {
         for edge in inst.op.edges() {
-            let Some(target) = live.get(edge.target as usize) else { continue };
-            let mut before = target.clone();
-            for &(register, _, _) in &edge.moves {
-                before.change(runs.of(register), false);
+            if let Some(before) = live_along(edge, live, runs) {
+                set.unite(&before);
             }
-            for &(_, operand, _) in &edge.moves {
-                before.change(runs.of_operand(operand), true);
-            }
-            set.unite(&before);
         }
         set.change(inst.op.destination().and_then(|register| runs.of(register)), false);
         inst.op.visit_operands(&mut |operand| set.change(runs.of_operand(operand), true));

@@ -12,6 +12,7 @@ mod cooperative;
 mod dot;
 mod effect;
 mod encoded;
+mod exit;
 pub(crate) mod flow;
 mod glsl;
 pub mod image;
@@ -30,6 +31,7 @@ pub use cooperative::*;
 pub use dot::{DotSigns, IntegerDot};
 pub use effect::Effect;
 pub use encoded::{EncodedOp, FloatEncoding, NumberFormat};
+pub use exit::{mark_exits, Exit, Stored};
 pub use glsl::*;
 pub use op::*;
 pub use ray::{IntersectionValue, RayKind, RayOp, RayParameters, RayValue, RAY_QUERY_SIZE};
@@ -426,6 +428,8 @@ pub struct Loop {
     /// The loop may read memory that invocations share, itself or in a function that it calls; see
     /// [`mark_communicating_loops`].
     pub communicates: bool,
+    /// How an invocation leaves the loop that would run it for ever.
+    pub exit: Exit,
 }
 
 /// One instruction.

@@ -36,6 +36,8 @@ pub(super) struct BasicBlock {
     pub loop_merge: Option<usize>,
     /// What an OpSelectionMerge or OpLoopMerge says: merge block and continue target.
     pub construct: Option<(usize, Option<usize>)>,
+    /// Nothing but an OpUnreachable.
+    pub unreachable: bool,
 }
 
 impl<'m> Body<'m> {
@@ -63,6 +65,7 @@ impl<'m> Body<'m> {
                         successors: Vec::new(),
                         loop_merge: None,
                         construct: None,
+                        unreachable: false,
                     });
                 }
                 (Some(Opcode::Label), Some(_)) => {
@@ -97,7 +100,11 @@ impl<'m> Body<'m> {
             let mut successors = Vec::new();
             let mut loop_merge = None;
             let mut construct = None;
+            let mut idle = true;
+            let mut unreachable = false;
             for instruction in range.filter_map(|at| module.instruction(at)) {
+                unreachable = idle && instruction.op() == Some(Opcode::Unreachable);
+                idle &= instruction.op().is_some_and(is_idle);
                 for label in targets(&instruction, index) {
                     let target = self.block(label, instruction.line)?;
                     if target == 0 {
@@ -123,6 +130,7 @@ impl<'m> Body<'m> {
                 block.successors = successors;
                 block.loop_merge = loop_merge;
                 block.construct = construct;
+                block.unreachable = unreachable;
             }
         }
         Ok(())
@@ -144,6 +152,15 @@ fn terminates(opcode: Opcode) -> bool {
             | Opcode::IgnoreIntersectionKHR
             | Opcode::TerminateRayKHR
             | Opcode::EmitMeshTasksEXT
+    )
+}
+
+/// Whether an instruction of this opcode may stand in a block that is nothing but its terminator: what it gives,
+/// nobody can use.
+fn is_idle(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Phi | Opcode::Undef | Opcode::Nop | Opcode::Line | Opcode::NoLine | Opcode::ExtInst
     )
 }
 

@@ -12,11 +12,11 @@ use super::layout::Placement;
 use super::program::{decorations_of, ProgramBuilder};
 use super::types::{Type, TypeTable};
 use super::values::{Value, Values};
-use crate::ir::flow::{Flow, Node};
+use crate::ir::flow::{Flow, NaturalLoop, Node};
 use crate::ir::liveness::{self, Runs};
 use crate::ir::{
-    Block, Construct, Decorations, EncodedOp, Function, Inst, Line, Local, LoopId, MemoryOp, Op, Operand,
-    Parameter,
+    Block, Construct, Decorations, EncodedOp, Exit, Function, Inst, Line, Local, LoopId, MemoryOp, Op,
+    Operand, Parameter,
 };
 use crate::module::Instruction;
 
@@ -115,7 +115,11 @@ pub(super) fn lower(program: &mut ProgramBuilder, id: u32, call_line: Line) -> O
     let nodes: Vec<Node> = body
         .blocks
         .iter()
-        .map(|block| Node { successors: block.successors.clone(), loop_merge: block.loop_merge })
+        .map(|block| Node {
+            successors: block.successors.clone(),
+            loop_merge: block.loop_merge,
+            unreachable: block.unreachable,
+        })
         .collect();
     let flow = Flow::new(&nodes);
     if let Some(block) = flow.irreducible {
@@ -307,7 +311,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         numbers.filter(|(_, number)| number.is_some()).map(|(block, _)| block).collect()
     }
 
-    fn instructions_of(&self, block: usize) -> std::ops::Range<usize> {
+    pub fn instructions_of(&self, block: usize) -> std::ops::Range<usize> {
         self.body.blocks.get(block).map_or(0..0, |block| block.instructions.clone())
     }
 
@@ -343,14 +347,11 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             }
         }
         self.prepend_prologue(&mut blocks);
-        let headers: Vec<u32> = self
-            .flow
-            .loops
-            .iter()
-            .map(|lp| self.block_numbers.get(lp.header).copied().flatten().unwrap_or(0))
-            .collect();
+        let header = |lp: &NaturalLoop| self.block_numbers.get(lp.header).copied().flatten().unwrap_or(0);
+        let headers: Vec<(u32, Exit)> =
+            self.flow.loops.iter().map(|lp| (header(lp), self.exit(lp))).collect();
         let fixed: Vec<u32> = self.addresses.values().map(|address| address.operand.index()).collect();
-        let loops = liveness::loops(&headers, &blocks, &self.code, &self.runs, &fixed, &self.locals);
+        let loops = liveness::loops(headers, &blocks, &self.code, &self.runs, &fixed, &self.locals);
         Function {
             name: self.program.globals.index.any_name(id).map(str::to_owned),
             id,

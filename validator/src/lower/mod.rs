@@ -22,6 +22,7 @@ mod decorations;
 mod discard;
 mod entry;
 mod error;
+mod exits;
 mod fold;
 mod function;
 mod globals;
@@ -57,7 +58,7 @@ use globals::Globals;
 use index::Index;
 use program::ProgramBuilder;
 
-use crate::ir::{mark_communicating_loops, mark_unused_results, Entry, Modes, Program};
+use crate::ir::{mark_communicating_loops, mark_exits, mark_unused_results, Entry, Modes, Program};
 use crate::module::Module;
 
 /// What to lower, and how it is specialised.
@@ -121,6 +122,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     let modes = Modes { tangles: subgroup::tangles(&functions), ..modes };
     mark_unused_results(&mut functions);
     let variables = builder.settle(&mut functions);
+    mark_exits(&mut functions, &variables);
     let ProgramBuilder { globals, shapes, problems, harvested, pointees, .. } = builder;
     problems.finish()?;
 

@@ -257,6 +257,7 @@ impl Machine<'_> {
         (texel, count): (Operand, u32),
         line: Line,
     ) -> Step {
+        self.state.effects += 1;
         self.check_qualifiers(pointer, true, line)?;
         let Some(position) = self.texel_position(op, layout, line)? else {
             let detail = "the coordinates of a texel that is written are undefined";

@@ -36,6 +36,7 @@ struct Tangle<'t> {
 impl Machine<'_> {
     /// Stops for the tangle, unless the result depends on the invocation alone.
     pub(super) fn subgroup(&mut self, op: &SubgroupOp, line: Line) -> Step {
+        self.state.effects += 1;
         let local = match op.kind {
             SubgroupKind::BallotBitExtract { value, index } => {
                 ballot::bit_extract(self.words(value), self.value(index), self.dispatch.subgroup_size)

@@ -3,7 +3,7 @@
 use super::*;
 
 fn header_loop(live: &[u32]) -> Loop {
-    Loop { header: 1, live: live.to_vec(), dead: Vec::new(), communicates: false }
+    Loop { header: 1, live: live.to_vec(), dead: Vec::new(), communicates: false, exit: Exit::default() }
 }
 
 /// Block 0 enters the loop of block 1, whose body ends in `again`; block 2 returns.
@@ -140,7 +140,10 @@ fn endless(live: &[u32], moves: Vec<(u32, Operand, u32)>, mut body: Vec<Op>) -> 
 fn a_loop_without_progress_is_found() {
     let builder = endless(&[], vec![], vec![Op::Nop]);
     let (invocation, stop) = builder.first_stop();
-    assert!(matches!(stop, Stop::Forever { line: 12, has_effects: false }), "{stop:?}");
+    assert!(
+        matches!(stop, Stop::Forever { function_depth: 0, loop_id: LoopId(0), line: 12, has_effects: false }),
+        "{stop:?}"
+    );
     assert!(invocation.executed() < 500);
 }
 

@@ -6,6 +6,7 @@ mod composites;
 mod control;
 mod copies;
 mod encoded;
+mod exits;
 mod float_formats;
 mod floats;
 mod glsl;

@@ -4,12 +4,12 @@ use super::super::test::{self, AccessKind, Comparison, Instruction, Operation, T
 use super::{number, Pool, Unsupported, FIRST_ADDRESS};
 use crate::event::{ClassSet, Order, Scope, Semantics, StorageClass};
 use crate::interp::Pointer;
-use crate::ir::flow::{Flow, Node};
+use crate::ir::flow::{Flow, NaturalLoop, Node};
 use crate::ir::liveness::{self, Runs};
 use crate::ir::{
     AtomicKind, AtomicOp, BarrierOp, BinaryOp, Block, Bound, Chain, ChainIndex, ControlOp, Decorations, Edge,
-    Function, Inst, Line, Loop, LoopId, MemoryOp, MemoryOperands, NumberedBarrier, NumberedWait, Op, Operand,
-    ShapeId,
+    Exit, Function, Inst, Line, Loop, LoopId, MemoryOp, MemoryOperands, NumberedBarrier, NumberedWait, Op,
+    Operand, ShapeId,
 };
 use crate::value::Scalar;
 
@@ -47,8 +47,9 @@ pub(super) fn lower(
         builder.runs.push(register, 1);
     }
     builder.blocks(results);
-    let headers: Vec<u32> = builder.flow.loops.iter().map(|lp| lp.header as u32).collect();
-    let loops = liveness::loops(&headers, &builder.blocks, &builder.code, &builder.runs, &[], &[]);
+    let header = |lp: &NaturalLoop| (lp.header as u32, Exit::default());
+    let headers: Vec<(u32, Exit)> = builder.flow.loops.iter().map(header).collect();
+    let loops = liveness::loops(headers, &builder.blocks, &builder.code, &builder.runs, &[], &[]);
     let loops = loops.into_iter().map(|lp| Loop { communicates: true, ..lp });
     Ok(Function {
         name: Some(format!("P{index}")),
@@ -125,7 +126,7 @@ fn nodes(thread: &Thread, starts: &[usize]) -> Vec<Node> {
         if falls && block + 1 < starts.len() && !successors.contains(&(block + 1)) {
             successors.push(block + 1);
         }
-        Node { successors, loop_merge: None }
+        Node { successors, ..Node::default() }
     };
     (0..starts.len()).map(node).collect()
 }
