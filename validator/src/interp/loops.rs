@@ -23,6 +23,9 @@ pub(super) struct LoopState {
 /// Iterations without an event after which states are compared. Ordinary loops end before.
 const PATIENCE: u32 = 64;
 
+/// States kept of a loop in which nothing happens but choices.
+const MAX_SNAPSHOTS: usize = 1_024;
+
 /// What decides how a fruitless loop goes on.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
@@ -30,6 +33,7 @@ pub(super) struct Snapshot {
     index: u32,
     live: Vec<Scalar>,
     own: OwnMemory,
+    helper: bool,
     effects: u64,
 }
 
@@ -44,8 +48,9 @@ impl Invocation {
         self.drop_snapshot(index);
         self.loops[index as usize] =
             LoopState { last: self.activity, effects: self.effects, ..LoopState::default() };
-        self.forget_dead_locals(program, id);
         if self.function(program).loops[id.0 as usize].communicates {
+            self.forget_dead_locals(program, id);
+            self.take_snapshot(program, id);
             let function_depth = self.callers.len() as u32;
             return Err(Box::new(Stop::LoopEntry { function_depth, loop_id: id }));
         }
@@ -54,7 +59,12 @@ impl Invocation {
 
     /// Arrives at the header over a back edge; the position is the header already.
     pub(super) fn repeat_loop(&mut self, program: &Program, id: LoopId, line: Line) -> Step {
-        self.forget_dead_locals(program, id);
+        if self.function(program).loops[id.0 as usize].communicates {
+            self.forget_dead_locals(program, id);
+        }
+        if self.function(program).loops[id.0 as usize].exit.sealed {
+            return Err(self.forever(id, line, false));
+        }
         let index = self.loop_index(id);
         let now = self.activity;
         let state = &mut self.loops[index as usize];
@@ -66,8 +76,13 @@ impl Invocation {
             return self.look_for_cycle(program, id, fruitless, line);
         }
         state.fruitless = 0;
-        self.drop_snapshot(index);
         let (events, chosen) = (now.events != last.events, now.choices != last.choices);
+        if events || now.changes != last.changes {
+            self.drop_snapshot(index);
+        } else {
+            self.forget_dead_locals(program, id);
+            self.look_for_choices_again(program, id, line)?;
+        }
         if events || chosen {
             let function_depth = self.callers.len() as u32;
             return Err(Box::new(Stop::Iteration { function_depth, loop_id: id, chosen, events }));
@@ -75,14 +90,49 @@ impl Invocation {
         Ok(())
     }
 
-    /// Takes from a loop that may spin what nobody will read, so that states compare equal without it.
+    /// Takes from a loop what nobody will read, so that states compare equal without it.
     fn forget_dead_locals(&mut self, program: &Program, id: LoopId) {
-        let lp = &self.function(program).loops[id.0 as usize];
-        if lp.communicates {
-            for local in &lp.dead {
-                self.own.forget(self.frame.objects + local);
-            }
+        for local in &self.function(program).loops[id.0 as usize].dead {
+            self.own.forget(self.frame.objects + local);
         }
+    }
+
+    /// Compares with the states since which there was nothing but choices. Each of them stood open to all choices,
+    /// so the first that comes back is the end of a way.
+    fn look_for_choices_again(&mut self, program: &Program, id: LoopId, line: Line) -> Step {
+        if let Some(earlier) = self.snapshot_like_now(program, id) {
+            return Err(self.forever(id, line, self.effects != earlier.effects));
+        }
+        let index = self.loop_index(id);
+        if self.snapshots.iter().filter(|snapshot| snapshot.index == index).count() < MAX_SNAPSHOTS {
+            self.take_snapshot(program, id);
+        }
+        Ok(())
+    }
+
+    fn forever(&self, loop_id: LoopId, line: Line, has_effects: bool) -> Box<Stop> {
+        let function_depth = self.callers.len() as u32;
+        Box::new(Stop::Forever { function_depth, loop_id, line, has_effects })
+    }
+
+    /// The state that was as it is now.
+    fn snapshot_like_now(&self, program: &Program, id: LoopId) -> Option<&Snapshot> {
+        let index = self.loop_index(id);
+        let live = &self.function(program).loops[id.0 as usize].live;
+        let same = |snapshot: &&Snapshot| {
+            snapshot.index == index
+                && snapshot.helper == self.helper
+                && live.iter().zip(&snapshot.live).all(|(register, value)| self.register(*register) == *value)
+                && snapshot.own == self.own
+        };
+        self.snapshots.iter().find(same)
+    }
+
+    fn take_snapshot(&mut self, program: &Program, id: LoopId) {
+        let live = &self.function(program).loops[id.0 as usize].live;
+        let live = live.iter().map(|register| self.register(*register)).collect();
+        let (own, helper, effects) = (self.own.clone(), self.helper, self.effects);
+        self.snapshots.push(Snapshot { index: self.loop_index(id), live, own, helper, effects });
     }
 
     /// Compares with the state at an earlier arrival, which is taken anew at each power of two
@@ -91,30 +141,13 @@ impl Invocation {
         if fruitless < PATIENCE {
             return Ok(());
         }
-        let index = self.loop_index(id);
-        let live = &self.function(program).loops[id.0 as usize].live;
-        let same = |snapshot: &&Snapshot| {
-            live.iter().zip(&snapshot.live).all(|(register, value)| self.register(*register) == *value)
-                && snapshot.own == self.own
-        };
-        let earlier = self.snapshots.iter().find(|snapshot| snapshot.index == index);
-        if let Some(snapshot) = earlier.filter(same) {
-            return Err(Box::new(Stop::Forever {
-                function_depth: self.callers.len() as u32,
-                loop_id: id,
-                line,
-                has_effects: self.effects != snapshot.effects,
-            }));
+        self.forget_dead_locals(program, id);
+        if let Some(earlier) = self.snapshot_like_now(program, id) {
+            return Err(self.forever(id, line, self.effects != earlier.effects));
         }
         if fruitless.is_power_of_two() {
-            let values = live.iter().map(|register| self.register(*register)).collect();
-            self.drop_snapshot(index);
-            self.snapshots.push(Snapshot {
-                index,
-                live: values,
-                own: self.own.clone(),
-                effects: self.effects,
-            });
+            self.drop_snapshot(self.loop_index(id));
+            self.take_snapshot(program, id);
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ pub fn float_value(width: u8, bits: u64) -> Option<f64> {
 /// The memory that invocations share, as the interpreter sees it.
 ///
 /// What a settled read returns may change only through settled writes of the same invocation, until
-/// it stops: a loop that nothing else happens in is told as [`Stop::Forever`].
+/// it stops for something else than a choice: a loop that nothing else happens in is told as [`Stop::Forever`].
 pub trait SharedMemory {
     /// Size of an object in bytes.
     fn size(&self, object: u32) -> u32;
@@ -165,7 +165,8 @@ pub enum Stop {
         line: Line,
         what: &'static str,
     },
-    /// A back edge with exactly the state of an earlier arrival and no event or choice since: it never ends.
+    /// A back edge with exactly the state of an earlier arrival and no event since, or of a loop that nothing leads
+    /// out of: it never ends. Where there were choices since, this is the way on which they go on alike.
     Forever {
         /// Number of callers of the function that the loop is in.
         function_depth: u32,

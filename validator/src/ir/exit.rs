@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::effect::Effect;
+use super::liveness;
 use super::{
     Calls, ControlOp, CooperativeAccess, CooperativeOp, Edge, ElementArgument, Function, LoopId, MemoryOp,
     MemoryOperands, Op, Operand, RayKind, RayOp, Variable,
@@ -24,6 +25,8 @@ pub struct Exit {
     /// Some instruction of the loop, or of a function called from it, may have an effect: a store to other memory, a volatile
     /// or atomic access, an image write, a barrier or a group operation.
     pub may_have_effects: bool,
+    /// Nothing leads out of the loop but its exit, or that of a loop within, and nothing happens in it.
+    pub sealed: bool,
 }
 
 /// A variable, as a loop names it.
@@ -61,7 +64,7 @@ pub fn mark_exits(functions: &mut [Function], variables: &[Variable]) {
         }
         known = next;
     }
-    let all: Vec<Vec<Does>> = functions
+    let all: Vec<Vec<(Does, bool)>> = functions
         .iter()
         .zip(&origins)
         .map(|(function, origins)| {
@@ -72,15 +75,18 @@ pub fn mark_exits(functions: &mut [Function], variables: &[Variable]) {
                 let made_inside =
                     |register| origins.blocks.get(&register).is_some_and(|block| inside(*block));
                 let code = instructions(function).filter(|(block, _)| inside(*block)).map(|(_, op)| op);
-                module.what(code, functions, &known, origins, &made_inside)
+                let does = module.what(code, functions, &known, origins, &made_inside);
+                let sealed = !does.effects && module.is_sealed(function, origins, id, &inside);
+                (does, sealed)
             };
             (0..function.loops.len()).map(of_loop).collect()
         })
         .collect();
     for (function, all) in functions.iter_mut().zip(all) {
-        for (lp, does) in function.loops.iter_mut().zip(all) {
+        for (lp, (does, sealed)) in function.loops.iter_mut().zip(all) {
             lp.exit.stored = does.stored.into_iter().collect();
             lp.exit.may_have_effects = does.effects;
+            lp.exit.sealed = sealed;
         }
     }
 }
@@ -247,6 +253,51 @@ impl Module<'_> {
             None => {
                 stored.insert(Stored::Anything);
             }
+        }
+    }
+
+    /// Whether who is in the blocks of a loop stays there, and does nothing but compute.
+    fn is_sealed(
+        &self,
+        function: &Function,
+        origins: &Origins,
+        id: usize,
+        inside: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let Some(own) = function.loops.get(id) else { return false };
+        let mut within = function.loops.iter().filter(|lp| inside(lp.header as usize));
+        let stays = within.all(|lp| match &lp.exit.edge {
+            Some(edge) => inside(edge.target as usize) || lp.header == own.header,
+            None => own.exit.edge.is_none(),
+        });
+        stays
+            && instructions(function).filter(|(block, _)| inside(*block)).all(|(_, op)| {
+                self.only_computes(op, function, origins)
+                    && op.edges().iter().all(|edge| inside(edge.target as usize))
+            })
+    }
+
+    /// Whether the operation does nothing, beside choosing, but set registers and variables of the invocation.
+    fn only_computes(&self, op: &Op, function: &Function, origins: &Origins) -> bool {
+        let is_whole = |pointer: Operand, shape| {
+            let variable = match origins.origins.get(&pointer.index()) {
+                Some(Origin::Variable(number)) => self.variables.get(*number as usize),
+                Some(Origin::Local(_) | Origin::From(_) | Origin::OneOf(_)) | None => None,
+            };
+            liveness::is_whole_local(pointer, shape, &function.locals)
+                || variable.is_some_and(|variable| is_own(variable.class) && variable.shape == shape)
+        };
+        match op {
+            Op::Control(
+                ControlOp::Branch(_) | ControlOp::BranchConditional { .. } | ControlOp::Switch { .. },
+            )
+            | Op::Memory(MemoryOp::Variable { .. })
+            | Op::Select { .. }
+            | Op::Nop => true,
+            Op::Memory(MemoryOp::Load { pointer, shape, .. } | MemoryOp::Store { pointer, shape, .. }) => {
+                is_whole(*pointer, *shape)
+            }
+            op => liveness::is_inert(op, &function.locals),
         }
     }
 

@@ -2,8 +2,12 @@
 //!
 //! A backward dataflow analysis on values (runs of registers), φ moves being done on the edges. The run of
 //! a variable's address stands for the variable's contents: the address itself never changes in a frame.
+//! What only goes into values that are dead themselves is dead: a counter that nothing but its next value depends on.
 
-use super::{Block, Edge, Exit, Inst, Local, Loop, LoopId, MemoryOp, Op, Operand};
+use super::{
+    BinaryKind, Block, CompositeOp, ConvertOp, Edge, Exit, Inst, Local, Loop, LoopId, MemoryOp, Op, Operand,
+    ShapeId, UnaryOp,
+};
 
 /// The values of a function: runs of registers, ascending.
 #[derive(Debug, Default)]
@@ -89,6 +93,7 @@ pub(crate) fn loops(
         let end = blocks.get(index + 1).map_or(code.len(), |block| block.start as usize);
         code.get(start..end).unwrap_or(&[])
     };
+    let escaping = escaping(code, runs);
     let overwritten: Vec<Set> = (0..headers.len())
         .map(|id| {
             let inside = |block: &Block| block.loops.contains(&LoopId(id as u32));
@@ -108,7 +113,7 @@ pub(crate) fn loops(
     while changed {
         changed = false;
         for index in (0..blocks.len()).rev() {
-            let mut before = live_before(code_of(index), &live, runs, locals);
+            let mut before = live_before(code_of(index), &live, runs, (locals, &escaping));
             for (exit, overwritten) in exits_at(index) {
                 if let Some(behind) = live_behind(exit, overwritten, &live, runs) {
                     before.unite(&behind);
@@ -126,7 +131,6 @@ pub(crate) fn loops(
         .filter_map(|&register| runs.of(register))
         .chain(locals.iter().filter_map(run_of_local))
         .collect();
-    let escaping = escaping(code, runs);
     let found = |(header, exit): (u32, Exit)| {
         let set = live.get(header as usize);
         let is_live = |number: &usize| set.is_some_and(|set| set.contains(*number));
@@ -192,17 +196,23 @@ fn live_behind(exit: &Exit, overwritten: &Set, live: &[Set], runs: &Runs) -> Opt
 /// What is live before the φ moves of an edge.
 fn live_along(edge: &Edge, live: &[Set], runs: &Runs) -> Option<Set> {
     let mut before = live.get(edge.target as usize)?.clone();
+    let wanted: Vec<Operand> = edge
+        .moves
+        .iter()
+        .filter(|(register, _, _)| runs.of(*register).is_some_and(|run| before.contains(run)))
+        .map(|(_, operand, _)| *operand)
+        .collect();
     for &(register, _, _) in &edge.moves {
         before.change(runs.of(register), false);
     }
-    for &(_, operand, _) in &edge.moves {
+    for operand in wanted {
         before.change(runs.of_operand(operand), true);
     }
     Some(before)
 }
 
 /// What is live before a block's instructions, given what is live before its successors.
-fn live_before(code: &[Inst], live: &[Set], runs: &Runs, locals: &[Local]) -> Set {
+fn live_before(code: &[Inst], live: &[Set], runs: &Runs, (locals, escaping): (&[Local], &Set)) -> Set {
     let mut set = Set::new(runs.runs.len());
     for inst in code.iter().rev() {
         for edge in inst.op.edges() {
@@ -210,16 +220,70 @@ fn live_before(code: &[Inst], live: &[Set], runs: &Runs, locals: &[Local]) -> Se
                 set.unite(&before);
             }
         }
-        set.change(inst.op.destination().and_then(|register| runs.of(register)), false);
-        inst.op.visit_operands(&mut |operand| set.change(runs.of_operand(operand), true));
-        if let Op::Memory(MemoryOp::Store { pointer, shape, .. }) = &inst.op {
-            let overwrites = |local: &Local| {
-                !pointer.is_constant() && local.register == pointer.index() && local.shape == *shape
-            };
-            if locals.iter().any(overwrites) {
-                set.change(runs.of_operand(*pointer), false);
-            }
+        let result = inst.op.destination().and_then(|register| runs.of(register));
+        let contents = local_stored_to(&inst.op, locals).and_then(|register| runs.of(register));
+        let goes_nowhere = match contents {
+            Some(contents) => !set.contains(contents) && !escaping.contains(contents),
+            None => is_inert(&inst.op, locals) && result.is_some_and(|result| !set.contains(result)),
+        };
+        if goes_nowhere {
+            continue;
         }
+        set.change(result, false);
+        inst.op.visit_operands(&mut |operand| set.change(runs.of_operand(operand), true));
+        set.change(contents, false);
     }
     set
+}
+
+/// The register with the address of the local that an operation overwrites as a whole.
+fn local_stored_to(op: &Op, locals: &[Local]) -> Option<u32> {
+    let Op::Memory(MemoryOp::Store { pointer, shape, .. }) = op else { return None };
+    is_whole_local(*pointer, *shape, locals).then_some(pointer.index())
+}
+
+pub(super) fn is_whole_local(pointer: Operand, shape: ShapeId, locals: &[Local]) -> bool {
+    let is_it = |local: &Local| local.register == pointer.index() && local.shape == shape;
+    !pointer.is_constant() && locals.iter().any(is_it)
+}
+
+/// Whether the operation does nothing but set registers, without a fault or a choice, whatever it reads.
+pub(super) fn is_inert(op: &Op, locals: &[Local]) -> bool {
+    match op {
+        Op::Unary { op, .. } => *op != UnaryOp::QuantizeToF16,
+        Op::Binary { op, .. } => op.kind() != BinaryKind::IntegerDivision,
+        Op::Convert { op, .. } => !matches!(op, ConvertOp::ConvertFToU | ConvertOp::ConvertFToS),
+        Op::Composite(op) => match op {
+            CompositeOp::Construct { .. }
+            | CompositeOp::Extract { .. }
+            | CompositeOp::Insert { .. }
+            | CompositeOp::Shuffle { .. } => true,
+            CompositeOp::ExtractDynamic { .. } | CompositeOp::InsertDynamic { .. } => false,
+        },
+        Op::Memory(MemoryOp::Load { pointer, shape, .. }) => is_whole_local(*pointer, *shape, locals),
+        Op::Extended { .. }
+        | Op::BitField(_)
+        | Op::IntegerDot(_)
+        | Op::Copy { .. }
+        | Op::Undef { .. }
+        | Op::Any { .. }
+        | Op::All { .. } => true,
+        // These may choose, fail or reach memory, or are too rare to ask.
+        Op::Select { .. }
+        | Op::Glsl(_)
+        | Op::Encoded(_)
+        | Op::Matrix(_)
+        | Op::Control(_)
+        | Op::Memory(_)
+        | Op::Atomic(_)
+        | Op::Image(_)
+        | Op::Barrier(_)
+        | Op::Subgroup(_)
+        | Op::Cooperative(_)
+        | Op::Tensor(_)
+        | Op::Ray(_)
+        | Op::Assume { .. }
+        | Op::Require { .. }
+        | Op::Nop => false,
+    }
 }

@@ -537,3 +537,212 @@ fn behind_a_loop_that_was_left_invocations_are_together_again() {
     assert!(broke.is_some());
     assert_eq!([own, callers], [broke; 2]);
 }
+
+/// A loop without a way out that counts in a register and in a variable, and does this in each turn.
+fn counting(each_turn: &str) -> Builder {
+    let body = format!(
+        "%counter = OpVariable %local Function %u0
+         %place = OpAccessChain %pointer %buffer %u0 %u7
+         OpBranch %header
+         %header = OpLabel
+         %i = OpPhi %uint %u0 %entry %next %continue
+         OpLoopMerge %merge %continue None
+         OpBranch %body
+         %body = OpLabel
+         %c = OpLoad %uint %counter
+         %more = OpIAdd %uint %c %u1
+         OpStore %counter %more
+         {each_turn}
+         OpBranch %continue
+         %continue = OpLabel
+         %next = OpIAdd %uint %i %u1
+         OpBranch %header
+         %merge = OpLabel
+         OpReturn"
+    );
+    module("", &body)
+}
+
+fn first_stop_settled(builder: &Builder) -> (Invocation, Stop) {
+    let (mut invocation, mut memory) = (builder.start(), builder.memory(true));
+    loop {
+        match builder.run(&mut invocation, &mut memory) {
+            Stop::LoopEntry { .. } => {}
+            stop => return (invocation, stop),
+        }
+    }
+}
+
+#[test]
+fn counters_that_only_count_do_not_hide_that_a_loop_is_endless() {
+    // A read may communicate, so that the loop is run until a state comes again.
+    let (_, stop) = first_stop_settled(&counting("%r = OpLoad %uint %place"));
+    assert!(matches!(stop, Stop::Forever { has_effects: false, .. }), "{stop:?}");
+    // The division by zero will come.
+    let dividing = |count: &str| {
+        let text = format!(
+            "%r = OpLoad %uint %place\n%left = OpISub %uint %u72 {count}\n%q = OpUDiv %uint %u1 %left"
+        );
+        first_stop_settled(&counting(&text)).1
+    };
+    for count in ["%i", "%c"] {
+        assert_eq!(fault_of(&dividing(count)).map(|(kind, _)| kind), Some(UndefinedKind::DivisionByZero));
+    }
+    // What a branch depends on is no mere counter.
+    let (_, stop) = first_stop_settled(&counting(
+        "%r = OpLoad %uint %place
+         %d = OpIEqual %bool %i %r
+         OpSelectionMerge %join None
+         OpBranchConditional %d %then %join
+         %then = OpLabel
+         OpBranch %join
+         %join = OpLabel",
+    ));
+    assert!(matches!(stop, Stop::OutOfFuel), "{stop:?}");
+}
+
+#[test]
+fn a_loop_that_nothing_leads_out_of_is_endless_at_once() {
+    let branching = "%d = OpULessThan %bool %i %more
+         OpSelectionMerge %join None
+         OpBranchConditional %d %then %join
+         %then = OpLabel
+         OpStore %private %i
+         OpBranch %join
+         %join = OpLabel";
+    let (invocation, stop) = first_stop_settled(&counting(branching));
+    assert!(matches!(stop, Stop::Forever { has_effects: false, .. }), "{stop:?}");
+    assert!(invocation.executed() < 50);
+    let sealed = |each_turn: &str| counting(each_turn).program.functions[0].loops[0].exit.sealed;
+    assert!(sealed("") && sealed(branching));
+    assert!(!sealed("%r = OpLoad %uint %place"));
+    assert!(!sealed("%q = OpUDiv %uint %u1 %i"));
+    assert!(!sealed("OpStore %place %i"));
+    assert!(!sealed("%d = OpIEqual %bool %i %u8\nOpBranchConditional %d %merge %on\n%on = OpLabel"));
+    assert!(!sealed(
+        "%d = OpIEqual %bool %i %u8
+         OpSelectionMerge %on None
+         OpBranchConditional %d %out %on
+         %out = OpLabel
+         OpReturn
+         %on = OpLabel"
+    ));
+}
+
+#[test]
+fn the_ends_of_inner_loops_are_not_hidden_by_an_outer_one() {
+    let sealed = |merge: &str| {
+        let body = format!(
+            "OpBranch %outer
+             %outer = OpLabel
+             OpLoopMerge %outer_merge %outer_continue None
+             OpBranch %inner
+             %inner = OpLabel
+             %c = OpIEqual %bool %u0 %u1
+             OpLoopMerge %inner_merge %inner_continue None
+             OpBranchConditional %c %outer_continue %inner_continue
+             %inner_continue = OpLabel
+             OpBranch %inner
+             %inner_merge = OpLabel
+             {merge}
+             %outer_continue = OpLabel
+             OpBranch %outer
+             %outer_merge = OpLabel
+             OpReturn"
+        );
+        let builder = build(&read("", &body));
+        let loops = &builder.program.functions[0].loops;
+        assert!(loops.len() == 2 && !loops[1].exit.sealed);
+        loops[0].exit.sealed
+    };
+    assert!(sealed("OpBranch %outer_continue"));
+    assert!(!sealed("OpUnreachable"));
+}
+
+/// All ends of an invocation, over all choices: which are endless.
+fn ends_of_choices(builder: &Builder) -> Vec<bool> {
+    let mut open = vec![builder.start()];
+    let mut ends = Vec::new();
+    while let Some(mut invocation) = open.pop() {
+        assert!(ends.len() + open.len() < 100);
+        match builder.run(&mut invocation, &mut builder.memory(true)) {
+            Stop::Choose { ways, .. } => {
+                for way in 0..ways {
+                    let mut copy = invocation.clone();
+                    copy.choose(way);
+                    open.push(copy);
+                }
+            }
+            Stop::LoopEntry { .. } | Stop::Iteration { .. } => open.push(invocation),
+            Stop::Finished => ends.push(false),
+            Stop::Forever { has_effects: false, .. } => ends.push(true),
+            other => panic!("{other:?}"),
+        }
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    ends
+}
+
+#[test]
+fn an_undefined_condition_may_go_on_for_ever_and_may_not() {
+    let looping = |phi: &str, each_turn: &str| {
+        let body = format!(
+            "%undef = OpUndef %uint
+             %place = OpAccessChain %pointer %buffer %u0 %u7
+             OpBranch %header
+             %header = OpLabel
+             {phi}
+             {each_turn}
+             %c = OpIEqual %bool %x %u0
+             OpLoopMerge %merge %continue None
+             OpBranch %continue
+             %continue = OpLabel
+             %flipped = OpBitwiseXor %uint %x %u1
+             OpBranchConditional %c %header %merge
+             %merge = OpLabel
+             OpReturn"
+        );
+        ends_of_choices(&module("", &body))
+    };
+    let both = [false, true];
+    assert_eq!(looping("%x = OpCopyObject %uint %undef", ""), both);
+    // With a read, the way into the loop is told, too.
+    assert_eq!(looping("%x = OpCopyObject %uint %undef", "%r = OpLoad %uint %place"), both);
+    assert_eq!(looping("%x = OpPhi %uint %u0 %entry %undef %continue", ""), both);
+    // A state that takes two turns to come again.
+    let flag = "%f = OpPhi %uint %u0 %entry %g %continue\n%x = OpCopyObject %uint %undef";
+    let flipped = "%g = OpBitwiseXor %uint %f %u1\n%by = OpIAdd %uint %f %u1\n%q = OpUDiv %uint %u1 %by";
+    assert_eq!(looping(flag, flipped), both);
+}
+
+#[test]
+fn what_only_the_exit_leads_to_is_not_forgotten_in_the_loop() {
+    let body = format!(
+        "%kept = OpVariable %local Function %u2
+         %lost = OpVariable %local Function %u2
+         %before = OpIAdd %uint %u2 %u3
+         %place = OpAccessChain %pointer %buffer %u0 %u7
+         OpBranch %header
+         %header = OpLabel
+         %r = OpLoad %uint %place
+         OpStore %lost %r
+         OpLoopMerge %merge %continue None
+         OpBranch %continue
+         %continue = OpLabel
+         OpBranch %header
+         %merge = OpLabel
+         %k = OpLoad %uint %kept
+         %l = OpLoad %uint %lost
+         {}{}{}
+         OpReturn",
+        put(0, "%k"),
+        put(1, "%before"),
+        put(2, "%l")
+    );
+    let builder = module("", &body);
+    assert_eq!(leave_all(&builder).0[..3], [Some(2), Some(5), None]);
+    let function = &builder.program.functions[0];
+    // What the loop stores to is undefined behind it.
+    assert_eq!(function.loops[0].dead, [1]);
+}

@@ -12,7 +12,9 @@ use super::test::{Condition, Instruction, Operand, Operation, Target, Term, Test
 use crate::behaviour::Produced;
 use crate::dispatch::{Dispatch, Object, Place};
 use crate::explore::Foreseen;
-use crate::ir::{Entry, FunctionId, InstId, Leaf, LeafKind, Line, MemoryModel, Modes, Program, Shape};
+use crate::ir::{
+    mark_exits, Entry, FunctionId, InstId, Leaf, LeafKind, Line, MemoryModel, Modes, Program, Shape,
+};
 use crate::value::{Byte, Scalar};
 
 /// A litmus test, ready to be explored.
@@ -99,6 +101,7 @@ pub fn lower(test: &Test, all: bool) -> Result<Lowered, Unsupported> {
         }
         functions.push(thread::lower(thread, index, test.variables.len(), &results, &mut pool)?);
     }
+    mark_exits(&mut functions, &[]);
     let dispatch = dispatch(test, objects);
     let program = Program {
         memory_model: MemoryModel::Vulkan,

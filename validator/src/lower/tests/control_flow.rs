@@ -96,6 +96,7 @@ fn dead_locals_of_a_loop_are_written_before_they_are_read() {
          %inside = OpVariable %local Function
          %sometimes = OpVariable %local Function
          %unread = OpVariable %local Function
+         %counter = OpVariable %local Function
          %behind = OpVariable %local Function
          %copied = OpVariable %local Function
          %target = OpVariable %local Function
@@ -111,6 +112,9 @@ fn dead_locals_of_a_loop_are_written_before_they_are_read() {
          OpStore %inside %b
          %i = OpLoad %uint %inside
          OpStore %unread %i
+         %counted = OpLoad %uint %counter
+         %more = OpIAdd %uint %counted %u1
+         OpStore %counter %more
          OpStore %copied %i
          OpCopyMemory %target %copied
          %part = OpAccessChain %local %parts %u0
@@ -128,11 +132,13 @@ fn dead_locals_of_a_loop_are_written_before_they_are_read() {
          OpBranchConditional %c %header %merge
          %merge = OpLabel
          %l = OpLoad %uint %behind
+         %place = OpAccessChain %pointer_uint %buffer %u0
+         OpStore %place %l
          OpReturn",
     );
-    // What a copy reads or writes, or a chain leads into, is never dead.
+    // What a copy reads or writes, or a chain leads into, is never dead. A counter that only counts is.
     let main = main_of(&program);
-    assert_eq!(main.loops[0].dead, [1, 3, 4]);
+    assert_eq!(main.loops[0].dead, [1, 3, 4, 5]);
 }
 
 #[test]
