@@ -30,6 +30,43 @@ fn a_saved_pair_violates_again() {
     assert!(line.contains("--scalar-block-layout"));
 }
 
+/// With all of them away from their defaults.
+#[test]
+fn a_saved_pair_is_replayed_with_every_choice() {
+    let spirv_tv = env!("CARGO_BIN_EXE_spirv-tv");
+    let folder = tempfile::tempdir().unwrap();
+    let pair = |name: &str| format!("{}/../tests/cli/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
+    let options = "--revision 2024 --no-chains --races keep --hang strict --legacy coherent --float ulp:3 \
+        --reconvergence structural --spin-bound 17 --max-instructions 123456 --max-executions 54321 \
+        --max-memory 1M --timeout 500 --ignore new-race,new-hang --self-check --both-ways --all --verify-engine \
+        --relax-block-layout --target-env spv1.5 --max-struct-members 99 \
+        --entry second --workgroups 2 --local-size 2 --subgroup-size 4 --seed 7";
+    let saved = Command::new(spirv_tv)
+        .args(["check", &pair("two-entries"), &pair("two-entries-wrong")])
+        .args(options.split_whitespace())
+        .arg("--save-failing")
+        .arg(folder.path())
+        .status()
+        .unwrap();
+    assert_eq!(saved.code(), Some(1));
+    let place = folder.path().join("1");
+    let line = std::fs::read_to_string(place.join("command.txt")).unwrap();
+    let words = line.split_whitespace().skip(1).chain(["--format", "json"]);
+    let replayed = Command::new(spirv_tv).args(words).current_dir(&place).output().unwrap();
+    assert_eq!(replayed.status.code(), Some(1), "{line}{}", String::from_utf8_lossy(&replayed.stderr));
+    let read = |bytes: &[u8]| {
+        let mut report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        // The only input is the one that violates.
+        report["choices"]["inputs"]["count"] = 1.into();
+        (report["choices"].take(), report["runs"][0]["violation"]["kind"].take())
+    };
+    assert_eq!(read(&replayed.stdout), read(&std::fs::read(place.join("report.json")).unwrap()), "{line}");
+    // Flags that are no choices.
+    for flag in ["--self-check", "--both-ways", "--all", "--verify-engine", "--relax-block-layout", "=99"] {
+        assert!(line.contains(flag), "{flag} is lost: {line}");
+    }
+}
+
 #[test]
 fn the_readme_shows_what_is_printed() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

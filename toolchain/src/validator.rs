@@ -97,7 +97,9 @@ impl ValidatorOptions {
 /// disassembly is a part of the message, with friendly names).
 pub fn validate(words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnostic> {
     let context = Context::new(options.target_env)?;
-    let options = RawOptions::new(options)?;
+    // The library asserts that what a pointer leads to has a layout.
+    let skip_block_layout = options.skip_block_layout || points_to_void(words);
+    let options = RawOptions::new(&ValidatorOptions { skip_block_layout, ..options.clone() })?;
     let binary = ffi::ConstBinary { code: words.as_ptr(), word_count: words.len() };
     let mut diagnostic = RawDiagnostic::null();
     // SAFETY: context, options and binary live for the call; the diagnostic goes to a place that owns it.
@@ -110,6 +112,26 @@ pub fn validate(words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnos
         Err(diagnostic.of_binary(code))
     }
 }
+
+/// Whether a pointer type of a module leads to OpTypeVoid.
+fn points_to_void(words: &[u32]) -> bool {
+    let mut void = None;
+    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
+    while let Some(first) = rest.first() {
+        let length = (first >> 16).max(1) as usize;
+        match (first & 0xffff, rest.get(1), rest.get(3)) {
+            (OP_TYPE_VOID, Some(id), _) => void = Some(*id),
+            (OP_TYPE_POINTER, _, pointee @ Some(_)) if pointee.copied() == void => return true,
+            (_, _, _) => {}
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
+}
+
+const HEADER_WORDS: usize = 5;
+const OP_TYPE_VOID: u32 = 19;
+const OP_TYPE_POINTER: u32 = 32;
 
 /// An options object of the library.
 pub(crate) struct RawOptions(NonNull<ffi::ValidatorOptions>);
@@ -228,6 +250,28 @@ mod tests {
         let bounded =
             ValidatorOptions { limits: vec![(UniversalLimit::IdBound, 2)], ..ValidatorOptions::default() };
         assert!(check(KERNEL, &bounded).is_err());
+    }
+
+    #[test]
+    fn a_physical_pointer_to_void_is_no_end_of_the_process() {
+        let text = KERNEL
+            .replace(
+                "OpMemoryModel Logical",
+                "OpCapability PhysicalStorageBufferAddresses\n\
+                 OpExtension \"SPV_KHR_physical_storage_buffer\"\n\
+                 OpMemoryModel PhysicalStorageBuffer64",
+            )
+            .replace("%void = ", "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n%void = ")
+            .replace(
+                "%signature =",
+                "%pointer = OpTypePointer PhysicalStorageBuffer %void\n\
+                 %block = OpTypeStruct %pointer\n\
+                 %constants = OpTypePointer PushConstant %block\n\
+                 %push = OpVariable %constants PushConstant\n\
+                 %signature =",
+            );
+        assert_eq!(check(&text, &ValidatorOptions::default()), Ok(()));
+        assert_eq!(check(&text, &ValidatorOptions::for_env(TargetEnv::Vulkan1_1)), Ok(()));
     }
 
     #[test]

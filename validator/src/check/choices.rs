@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::options::{Bounds, CheckOptions, Legacy};
-use crate::explore::Races;
-use crate::model::vulkan::Revision;
+use super::options::{Bounds, CheckOptions};
 
 /// Everything that a result depends on beside the modules. Serialised as `choices` in JSON, in this
 /// order; see `docs/json.md`.
@@ -79,24 +77,14 @@ impl Choices {
         let bounds = &options.bounds;
         Choices {
             model: "vulkan".to_owned(),
-            revision: match options.variant.revision {
-                Revision::R2024 => "2024".to_owned(),
-                Revision::R2025 => "2025".to_owned(),
-            },
+            revision: options.variant.revision.name().to_owned(),
             chains: options.variant.chains,
-            races: match options.races {
-                Races::Undefined => "undefined".to_owned(),
-                Races::Keep => "keep".to_owned(),
-            },
-            legacy: match options.legacy {
-                Legacy::Spec => "spec".to_owned(),
-                Legacy::Coherent => "coherent".to_owned(),
-            },
+            races: options.races.name().to_owned(),
+            legacy: options.legacy.name().to_owned(),
             progress: "fair".to_owned(),
             hang: if options.strict_hangs { "strict" } else { "lenient" }.to_owned(),
             environment: "quiet".to_owned(),
-            reconvergence: if options.structural_reconvergence { "structural" } else { "inconclusive" }
-                .to_owned(),
+            reconvergence: reconvergence_name(options.structural_reconvergence).to_owned(),
             floats: options.floats.name(),
             ignore: options.ignore.iter().map(ToString::to_string).collect(),
             target_env: options.target_env.clone(),
@@ -105,6 +93,15 @@ impl Choices {
             bounds: BoundsChoice::of(bounds),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+}
+
+/// What `--reconvergence` calls the choice.
+pub const fn reconvergence_name(structural: bool) -> &'static str {
+    if structural {
+        "structural"
+    } else {
+        "inconclusive"
     }
 }
 

@@ -13,9 +13,10 @@ mod run;
 mod searches;
 mod self_check;
 mod source;
+mod tried;
 mod watch;
 
-pub use choices::{BoundsChoice, Choices, InputChoice, LaunchChoice};
+pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, LaunchChoice};
 pub use error::CheckError;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;
@@ -26,4 +27,5 @@ pub use result::{
     CheckReport, Explored, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source, UnsupportedConstruct,
 };
 pub use searches::Searches;
+pub use tried::Tried;
 pub use watch::Watch;

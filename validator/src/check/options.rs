@@ -18,6 +18,16 @@ pub enum Legacy {
     Coherent,
 }
 
+impl Legacy {
+    /// Its name in reports and for `--legacy`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Legacy::Spec => "spec",
+            Legacy::Coherent => "coherent",
+        }
+    }
+}
+
 /// How results of float operations are compared (DESIGN section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Floats {

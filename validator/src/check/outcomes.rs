@@ -46,8 +46,15 @@ pub fn outcomes(
                 continue;
             }
         };
-        let Prepared { launch, inputs, choice, warnings } =
-            prepare::prepare(module, &program, None, options, OUTCOMES_INPUTS)?;
+        let prepared = prepare::prepare(module, &program, None, options, OUTCOMES_INPUTS);
+        let Prepared { launch, inputs, choice, warnings } = match prepare::supported(prepared, Role::Module)?
+        {
+            Ok(prepared) => prepared,
+            Err(unsupported) => {
+                report.unsupported.push(unsupported);
+                continue;
+            }
+        };
         report.choices.launch.push(choice);
         report.warnings.extend(warnings);
         report.undistinguished.extend(launch.undistinguished.clone());

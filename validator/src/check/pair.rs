@@ -8,10 +8,11 @@ use super::error::CheckError;
 use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::reason::Reason;
-use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct};
+use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, DISPLACED};
 use super::run::{Pair, Runner};
 use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
+use super::tried::combined;
 use super::watch::Watch;
 use crate::behaviour::Bug;
 use crate::compare::Verdict;
@@ -80,9 +81,6 @@ pub fn check_in_series(
 const LEAST_INPUTS: u32 = 3;
 const DEAR: u64 = 1_000;
 
-/// What follows the name of an input in the run whose matrix accesses are displaced.
-const DISPLACED: &str = ", matrices displaced";
-
 /// Executions that a run visited.
 fn explored(run: &Run) -> u64 {
     let after = run.after.as_ref().map_or(0, |after| after.behaviours.explored);
@@ -127,8 +125,15 @@ impl Checker<'_> {
             self.found.reasons.extend(differences);
             return Ok(());
         }
-        let Prepared { launch, inputs, choice, warnings } =
-            prepare::prepare(self.before, before, Some(after), self.options, LEAST_INPUTS)?;
+        let prepared = prepare::prepare(self.before, before, Some(after), self.options, LEAST_INPUTS);
+        let Prepared { launch, inputs, choice, warnings } = match prepare::supported(prepared, Role::Before)?
+        {
+            Ok(prepared) => prepared,
+            Err(unsupported) => {
+                self.found.unsupported.push(unsupported);
+                return Ok(());
+            }
+        };
         self.found.launches.push(choice);
         for warning in warnings {
             if !self.found.warnings.contains(&warning) {
@@ -313,6 +318,7 @@ impl Checker<'_> {
         Ok(decided.then(|| LegacyRun {
             verdict: run.comparison.verdict,
             kind: run.comparison.violation.as_ref().map(|violation| violation.kind),
+            finished: run.comparison.unfinished.is_none(),
         }))
     }
 
@@ -320,7 +326,7 @@ impl Checker<'_> {
         let Found { runs, mut unsupported, reasons, mut warnings, undistinguished, launches } = self.found;
         unsupported.sort();
         unsupported.dedup();
-        let mut verdict = if runs.is_empty() { Verdict::Inconclusive } else { combined(&runs) };
+        let mut verdict = combined(&runs);
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
         }
@@ -330,8 +336,7 @@ impl Checker<'_> {
             return Err(Bug::NoReason);
         }
         warnings.extend(legacy_warning(&runs));
-        let name = |run: &Run| run.input.name.trim_end_matches(DISPLACED).to_owned();
-        let inputs = runs.iter().map(name).collect::<BTreeSet<_>>().len();
+        let inputs = runs.iter().map(Run::own_input).collect::<BTreeSet<_>>().len();
         Ok(CheckReport {
             diff: super::source::comparable_texts(self.before, self.after),
             before: super::source::source(self.before),
@@ -344,17 +349,6 @@ impl Checker<'_> {
             undistinguished,
             choices: Choices::of(self.options, launches, inputs),
         })
-    }
-}
-
-/// The verdict over the runs. An automatic input on which neither side ends within the bounds says nothing:
-/// where others show that after refines before, that stands, and the whole is bounded.
-fn combined(runs: &[Run]) -> Verdict {
-    let says_nothing = |run: &&Run| run.comparison.out_of_bounds && !run.input.is_given();
-    let verdict = |run: &Run| run.comparison.verdict;
-    match Verdict::combine(runs.iter().filter(|run| !says_nothing(run)).map(verdict)) {
-        Verdict::Refines => Verdict::Refines,
-        _ => Verdict::combine(runs.iter().map(verdict)),
     }
 }
 
@@ -384,7 +378,9 @@ fn differences(before: &Program, after: &Program) -> Vec<Reason> {
 
 /// What the readings of the older memory models say together, where before is racy under one only.
 fn legacy_warning(runs: &[Run]) -> Option<String> {
-    let verdicts: Vec<&LegacyRun> = runs.iter().filter_map(|run| run.legacy.as_ref()).collect();
+    let all = || runs.iter().filter_map(|run| run.legacy.as_ref());
+    let finished: Vec<&LegacyRun> = all().filter(|run| run.finished).collect();
+    let verdicts = if finished.is_empty() { all().collect() } else { finished };
     let verdict = verdicts.iter().map(|run| run.verdict).min()?;
     let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
     let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));

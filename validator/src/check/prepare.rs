@@ -1,5 +1,7 @@
 //! Preparation: entry points are paired and lowered, the launch is settled, inputs are made.
 
+use rspirv::spirv::{Decoration, Op as Opcode};
+
 use super::choices::LaunchChoice;
 use super::error::CheckError;
 use super::options::{CheckOptions, Legacy, ObserveOption};
@@ -9,7 +11,7 @@ use crate::ir::Program;
 use crate::launch::acceleration::{AccelerationSetting, AccelerationTarget};
 use crate::launch::{
     build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Size3,
-    Target,
+    Slot, Target,
 };
 use crate::launch::{images, inputs};
 use crate::lower::{self, EntryPoint, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
@@ -117,6 +119,63 @@ pub fn settle_names(options: &LaunchOptions, module: &Module) -> LaunchOptions {
     options
 }
 
+/// What the module binds and the entry point does not use is named by its binding, which may be unused.
+fn settle_unused(options: &mut LaunchOptions, module: &Module, program: &Program) {
+    let settle = |target: &mut Target| {
+        if matches!(target.resolve(program, ""), Err(LaunchError::UnknownTarget { .. })) {
+            if let Some(slot) = declared_binding(target, module) {
+                *target = Target::Slot(slot);
+            }
+        }
+    };
+    options.buffers.iter_mut().for_each(|setting| settle(&mut setting.target));
+    options.images.iter_mut().for_each(|setting| settle(&mut setting.target));
+    options.samplers.iter_mut().for_each(|setting| settle(&mut setting.target));
+    for setting in &mut options.acceleration_structures {
+        if let AccelerationTarget::Descriptor(target) = &mut setting.target {
+            settle(target);
+        }
+    }
+}
+
+/// The binding of the variable that the module calls so, or whose block it calls so.
+fn declared_binding(target: &Target, module: &Module) -> Option<Slot> {
+    let with_op = |wanted: &'static [Opcode]| {
+        module.instructions().filter(move |one| one.op().is_some_and(|op| wanted.contains(&op)))
+    };
+    let named: Vec<u32> = match target {
+        Target::Id(id) => vec![*id],
+        Target::Name(name) => with_op(&[Opcode::Name])
+            .filter(|one| one.string(1).is_some_and(|(found, _)| found == *name))
+            .filter_map(|one| one.word(0))
+            .collect(),
+        Target::Slot(_) | Target::Named(_) => return None,
+    };
+    // What a pointer leads to, behind an array of descriptors.
+    let behind = |id: u32| {
+        let types = [Opcode::TypePointer, Opcode::TypeArray, Opcode::TypeRuntimeArray];
+        let declared = module.instructions().find(|one| one.result == Some(id))?;
+        let position = types.iter().position(|op| declared.op() == Some(*op))?;
+        declared.word(usize::from(position == 0))
+    };
+    let leads_to_named = |pointer: u32| {
+        let first = behind(pointer);
+        [first, first.and_then(behind)].into_iter().flatten().any(|id| named.contains(&id))
+    };
+    let variables = with_op(&[Opcode::Variable, Opcode::UntypedVariableKHR]);
+    let variable = variables
+        .filter_map(|one| one.result.zip(one.result_type))
+        .find(|(id, ty)| named.contains(id) || matches!(target, Target::Name(_)) && leads_to_named(*ty));
+    let (variable, _) = variable?;
+    let decoration = |wanted: Decoration| {
+        with_op(&[Opcode::Decorate])
+            .find(|one| one.word(0) == Some(variable) && one.word(1) == Some(wanted as u32))
+            .and_then(|one| one.word(2))
+    };
+    let (set, binding) = (decoration(Decoration::DescriptorSet)?, decoration(Decoration::Binding)?);
+    Some(Slot { set, binding, element: None })
+}
+
 /// The setting for each slot of its target.
 fn settle_acceleration_structure(
     setting: AccelerationSetting,
@@ -145,6 +204,7 @@ pub fn settle(module: &Module, options: &CheckOptions) -> Result<CheckOptions, C
         let lower = lower_options(&launch, entry, launch.spec.clone());
         let lowered = lower_module(module, Role::Module, &lower)?;
         let Lowered::Program(program) = lowered else { continue };
+        settle_unused(&mut launch, module, &program);
         launch.buffers = settle_slots(launch.buffers, &program, "--buffer", |setting| &mut setting.target)?;
         launch.images = settle_slots(launch.images, &program, "--image", |setting| &mut setting.target)?;
         launch.samplers =
@@ -233,7 +293,8 @@ pub fn prepare(
     options: &CheckOptions,
     default_inputs: u32,
 ) -> Result<Prepared, LaunchError> {
-    let settled = settle_names(&options.launch, module);
+    let mut settled = settle_names(&options.launch, module);
+    settle_unused(&mut settled, module, before);
     let mut launch = Launch::resolve(&settled, before, after)?;
     launch.observe = observe(&options.observe, module, before)?;
     launch.legacy_coherent = options.legacy == Legacy::Coherent;
@@ -308,8 +369,16 @@ pub fn dispatch_of(
     launch: &Launch,
     input: &Input,
 ) -> Result<Result<Dispatch, UnsupportedConstruct>, LaunchError> {
-    match build_dispatch(program, launch, input) {
-        Ok(dispatch) => Ok(Ok(dispatch)),
+    supported(build_dispatch(program, launch, input), role)
+}
+
+/// Tells what is not supported in a module from what is wrong with a launch.
+pub fn supported<T>(
+    result: Result<T, LaunchError>,
+    role: Role,
+) -> Result<Result<T, UnsupportedConstruct>, LaunchError> {
+    match result {
+        Ok(result) => Ok(Ok(result)),
         Err(LaunchError::Unsupported { line, what }) => {
             Ok(Err(UnsupportedConstruct { module: role, line, what }))
         }

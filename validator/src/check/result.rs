@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::choices::Choices;
 use super::reason::Reason;
+use super::tried::Tried;
 use crate::behaviour::{Behaviours, Bound, Undefined};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
@@ -116,11 +117,23 @@ pub struct Run {
     pub legacy: Option<LegacyRun>,
 }
 
+/// What follows the name of an input in the run whose matrix accesses are displaced.
+pub(super) const DISPLACED: &str = ", matrices displaced";
+
+impl Run {
+    /// The input's name without what tells its runs apart.
+    pub fn own_input(&self) -> &str {
+        self.input.name.trim_end_matches(DISPLACED)
+    }
+}
+
 /// A comparison under `--legacy coherent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LegacyRun {
     pub verdict: Verdict,
     pub kind: Option<ViolationKind>,
+    /// No budget ended it.
+    pub finished: bool,
 }
 
 /// The result of one check.
@@ -143,9 +156,14 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Whether a bound cut something in some run.
+    /// Whether a bound cut something in some run, or an input was not tried.
     pub fn bounded(&self) -> bool {
-        self.runs.iter().any(|run| run.comparison.bounded)
+        self.runs.iter().any(|run| run.comparison.bounded || run.comparison.unfinished.is_some())
+    }
+
+    /// The inputs that were tried.
+    pub fn tried(&self) -> Tried {
+        Tried::of(&self.runs)
     }
 
     /// The bounds that cut something.
@@ -162,9 +180,11 @@ impl CheckReport {
         self.runs.iter().flat_map(|run| run.comparison.ignored.iter().copied()).collect()
     }
 
-    /// The first run with the verdict of the whole.
+    /// The first run with the verdict of the whole, one that was finished where there is one.
     pub fn decisive(&self) -> Option<&Run> {
-        self.runs.iter().find(|run| run.comparison.verdict == self.verdict)
+        let mut alike = self.runs.iter().filter(|run| run.comparison.verdict == self.verdict);
+        let first = alike.clone().next();
+        alike.find(|run| run.comparison.unfinished.is_none()).or(first)
     }
 
     /// The exit code (DESIGN section 1).

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
     };
     if let Some(folder) = &arguments.pair.save_failing {
         if report.verdict == Verdict::Violates {
-            save::failing(folder, &before, &after, &report, &arguments.read)?;
+            save::failing(folder, &before, &after, &report, &options, &arguments.read)?;
         }
     }
     print(&rendered(&report, &arguments.output))?;

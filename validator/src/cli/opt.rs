@@ -236,7 +236,9 @@ impl StepChecker<'_> {
         let report = check_in_series(&before, &after, self.options, self.watch, &mut self.searches)?;
         if let Some(folder) = self.save_failing {
             if report.verdict == Verdict::Violates {
-                if let Err(error) = save::failing(folder, &before, &after, &report, self.arguments) {
+                if let Err(error) =
+                    save::failing(folder, &before, &after, &report, self.options, self.arguments)
+                {
                     self.error = Some(error);
                 }
             }

@@ -1,11 +1,12 @@
 //! `--save-failing DIR`: a violating pair with everything that is needed to see the violation again.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{CliError, ReadArguments};
-use crate::check::{CheckReport, Run};
+use crate::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
+use crate::launch::Input;
+use crate::model::vulkan::Variant;
 use crate::module::Module;
 use crate::report::json;
 use crate::value::Byte;
@@ -16,6 +17,7 @@ pub fn failing(
     before: &Module,
     after: &Module,
     report: &CheckReport,
+    options: &CheckOptions,
     read: &ReadArguments,
 ) -> Result<PathBuf, CliError> {
     let fail = |path: &Path| {
@@ -47,7 +49,7 @@ pub fn failing(
         }
     }
     write("report.json", json::check(report).as_bytes())?;
-    write("command.txt", command(report, &names, read).as_bytes())?;
+    write("command.txt", command(options, &names, read).as_bytes())?;
     Ok(place)
 }
 
@@ -64,30 +66,62 @@ fn new_folder(folder: &Path) -> Result<PathBuf, CliError> {
     }
 }
 
-/// The command that shows the violation again.
-fn command(report: &CheckReport, names: &[String], read: &ReadArguments) -> String {
-    let choices = &report.choices;
-    let mut command = format!("spirv-tv check {} --launch launch.toml", names.join(" "));
-    let mut option = |text: std::fmt::Arguments<'_>| {
-        // Writing to a string cannot fail.
-        let _ = write!(command, " {text}");
-    };
-    option(format_args!("--revision {} --races {}", choices.revision, choices.races));
-    option(format_args!("--hang {} --legacy {}", choices.hang, choices.legacy));
-    option(format_args!("--reconvergence {}", choices.reconvergence));
-    if !choices.chains {
-        option(format_args!("--no-chains"));
-    }
-    if !choices.ignore.is_empty() {
-        option(format_args!("--ignore {}", choices.ignore.join(",")));
-    }
-    for argument in read.command_line() {
-        option(format_args!("{argument}"));
-    }
-    option(format_args!("--spin-bound {}", choices.bounds.spin_bound));
-    option(format_args!("--max-instructions {}", choices.bounds.max_instructions));
-    command.push('\n');
-    command
+/// The command that shows the violation again: every choice is taken up, or said why not.
+fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> String {
+    let CheckOptions {
+        variant: Variant { revision, chains },
+        races,
+        strict_hangs,
+        legacy,
+        floats,
+        structural_reconvergence,
+        bounds,
+        ignore,
+        self_check,
+        both_ways,
+        all,
+        // In the launch file, as far as the input leaves it open.
+        launch: _,
+        local_size_rewritten: _,
+        // Of `outcomes`.
+        observe: _,
+        // Among the options of reading.
+        target_env: _,
+    } = options;
+    let Bounds {
+        spin_bound,
+        max_instructions,
+        max_executions,
+        max_memory,
+        timeout,
+        verify_engine,
+        // How the comparison is done, without an option.
+        multiply_out: _,
+        // No result depends on it.
+        jobs: _,
+    } = bounds;
+    let mut words = vec![format!("spirv-tv check {} --launch launch.toml", names.join(" "))];
+    words.push(format!("--revision {}", revision.name()));
+    words.push(format!("--races {}", races.name()));
+    words.push(format!("--hang {}", if *strict_hangs { "strict" } else { "lenient" }));
+    words.push(format!("--legacy {}", legacy.name()));
+    words.push(format!("--float {}", floats.name()));
+    words.push(format!("--reconvergence {}", reconvergence_name(*structural_reconvergence)));
+    words.push(format!("--spin-bound {spin_bound} --max-instructions {max_instructions}"));
+    words.push(format!("--max-executions {max_executions} --max-memory {max_memory}"));
+    words.extend(timeout.map(|timeout| format!("--timeout {}", timeout.as_secs_f64())));
+    let kinds: Vec<&str> = ignore.iter().map(|kind| kind.name()).collect();
+    words.extend((!kinds.is_empty()).then(|| format!("--ignore {}", kinds.join(","))));
+    let flags = [
+        (!chains, "--no-chains"),
+        (*self_check, "--self-check"),
+        (*both_ways, "--both-ways"),
+        (*all, "--all"),
+        (*verify_engine, "--verify-engine"),
+    ];
+    words.extend(flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag.to_owned()));
+    words.extend(read.command_line());
+    words.join(" ") + "\n"
 }
 
 /// The launch of a run as TOML, and the files that it names.
@@ -99,43 +133,60 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         text.push('\n');
     };
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    if let Some(launch) = report.choices.launch.iter().find(|launch| launch.entry == run.entry) {
-        line(format!("entry = {}", quoted(&launch.entry)));
-        line(format!("workgroups = {:?}", launch.workgroups));
-        line(format!("subgroup-size = {}", launch.subgroup_size));
-        if launch.local_size_rewritten {
-            line(format!("local-size = {:?}", launch.local_size));
+    let launch = report.choices.launch.iter().find(|launch| launch.entry == run.entry);
+    if let Some(LaunchChoice {
+        entry,
+        workgroups,
+        local_size,
+        local_size_rewritten,
+        subgroup_size,
+        specialisation,
+        aliases,
+        push_pointers,
+        // Below, in a table of their own.
+        samplers: _,
+    }) = launch
+    {
+        line(format!("entry = {}", quoted(entry)));
+        line(format!("workgroups = {workgroups:?}"));
+        line(format!("subgroup-size = {subgroup_size}"));
+        if *local_size_rewritten {
+            line(format!("local-size = {local_size:?}"));
         }
-        let aliases = launch.aliases.iter().filter(|(slot, memory)| slot != memory);
+        let aliases = aliases.iter().filter(|(slot, memory)| slot != memory);
         let aliases: Vec<String> =
             aliases.map(|(slot, memory)| quoted(&format!("{slot}={memory}"))).collect();
         line(format!("alias = [{}]", aliases.join(", ")));
-        let pointers = launch.push_pointers.iter();
         let pointers: Vec<String> =
-            pointers.map(|(offset, target)| quoted(&format!("{offset}={target}"))).collect();
+            push_pointers.iter().map(|(offset, target)| quoted(&format!("{offset}={target}"))).collect();
         if !pointers.is_empty() {
             line(format!("push-pointer = [{}]", pointers.join(", ")));
         }
         // Bits, whatever the type.
-        let spec = launch.specialisation.iter().map(|(id, bits)| quoted(&format!("{id}={bits:#x}")));
+        let spec = specialisation.iter().map(|(id, bits)| quoted(&format!("{id}={bits:#x}")));
         line(format!("spec = [{}]", spec.collect::<Vec<_>>().join(", ")));
     }
-    if !run.input.push.is_empty() {
-        line(format!("push = {}", quoted(&contents("push", &run.input.push, &mut files))));
+    // Where all is given there is one input; the seed stays among the choices.
+    line(format!("seed = {}", report.choices.inputs.seed));
+    let Input { name: _, buffers, images, acceleration_structures, push, physical: _, interface: _ } =
+        &run.input;
+    if !push.is_empty() {
+        line(format!("push = {}", quoted(&contents("push", push, &mut files))));
     }
     line("\n[buffer]".to_owned());
-    for (slot, bytes) in &run.input.buffers {
+    for (slot, bytes) in buffers {
         let slot = slot.to_string();
         line(format!("{} = {}", quoted(&slot), quoted(&contents(&slot, bytes, &mut files))));
     }
+    // Those that physical pointers lead to, and the inputs of a stage.
     for (key, bytes) in run.input.named() {
         let file = key.replace(['/', ':'], "-");
         line(format!("{} = {}", quoted(key), quoted(&contents(&file, bytes, &mut files))));
     }
-    if !run.input.images.is_empty() {
+    if !images.is_empty() {
         line("\n[image]".to_owned());
     }
-    for (slot, image) in &run.input.images {
+    for (slot, image) in images {
         let undefined = image.bytes.iter().all(|byte| *byte == Byte::Undef);
         let contents = if undefined {
             "undef".to_owned()
@@ -144,16 +195,15 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         };
         line(format!("{} = {}", quoted(&slot.to_string()), quoted(&format!("{}:{contents}", image.layout))));
     }
-    let samplers = report.choices.launch.iter().find(|launch| launch.entry == run.entry);
-    if let Some(launch) = samplers.filter(|launch| !launch.samplers.is_empty()) {
+    if let Some(launch) = launch.filter(|launch| !launch.samplers.is_empty()) {
         line("\n[sampler]".to_owned());
         for (slot, sampler) in &launch.samplers {
             line(format!("{} = {}", quoted(slot), quoted(sampler)));
         }
     }
-    if !run.input.acceleration_structures.is_empty() {
+    if !acceleration_structures.is_empty() {
         line("\n[acceleration-structure]".to_owned());
-        for (slot, structure) in &run.input.acceleration_structures {
+        for (slot, structure) in acceleration_structures {
             line(format!("{} = {}", quoted(&slot.to_string()), quoted(&structure.text)));
         }
     }

@@ -16,12 +16,28 @@ pub struct Names {
 }
 
 /// What kept a search from finding everything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cut {
     Stopped(Stopped),
     Bound(Bound),
     /// It ended at what it was to find.
     Elsewhere,
+}
+
+impl Cut {
+    /// What there was too much of.
+    pub const fn of_what(self) -> &'static str {
+        match self {
+            Cut::Stopped(Stopped::MaxExecutions) => "executions",
+            Cut::Stopped(Stopped::Timeout) => "time",
+            Cut::Stopped(Stopped::MaxMemory) => "memory",
+            Cut::Bound(Bound::MaxInstructions) => "instructions",
+            Cut::Bound(Bound::SpinBound) => "spins",
+            Cut::Stopped(budget) => budget.name(),
+            Cut::Bound(bound) => bound.name(),
+            Cut::Elsewhere => "budgets",
+        }
+    }
 }
 
 impl fmt::Display for Cut {

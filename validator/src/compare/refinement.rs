@@ -41,8 +41,9 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// A bound cut something on either side.
     pub bounded: bool,
-    /// A bound cut everything on both sides: there is nothing to compare.
-    pub out_of_bounds: bool,
+    /// What kept the searches from being finished, where a budget did, or a bound that cut everything on both sides:
+    /// then the input was not tried, and the verdict is inconclusive.
+    pub unfinished: Option<Cut>,
     /// What is new in after, where the verdict is `violates`, or would be if before were complete.
     pub violation: Option<Violation>,
     /// Why the verdict is inconclusive, each naming what to do.
@@ -84,7 +85,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
     let mut comparison = Comparison {
         verdict: Verdict::Refines,
         bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
-        out_of_bounds: false,
+        unfinished: None,
         violation: None,
         reasons: Vec::new(),
         notes: Vec::new(),
@@ -121,6 +122,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         comparison.verdict = match cut(before) {
             None => Verdict::Violates,
             Some(cut) => {
+                comparison.unfinished = by_budget(cut);
                 let (names, kind) = (names(before, after), violation.kind);
                 comparison.reasons.push(Reason::BeforeCut { names, kind, cut });
                 Verdict::Inconclusive
@@ -128,10 +130,12 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         };
     } else if after.behaviours.count() == 0 && after.behaviours.undefined.is_empty() {
         // Every module behaves somehow: where all of it was cut, nothing follows.
-        comparison.out_of_bounds = before.behaviours.count() == 0;
+        let nothing = before.behaviours.count() == 0;
+        comparison.unfinished = cut(after).and_then(|cut| if nothing { Some(cut) } else { by_budget(cut) });
         comparison.reasons.push(Reason::NoBehaviour { side: after.name, cut: cut(after) });
         comparison.verdict = Verdict::Inconclusive;
     } else if let Some(cut) = exhausted(after.behaviours) {
+        comparison.unfinished = by_budget(cut);
         comparison.reasons.push(Reason::Incomplete { side: after.name, cut });
         comparison.verdict = Verdict::Inconclusive;
     }
@@ -143,6 +147,14 @@ fn float_reason(before: Side<'_>, after: Side<'_>, kind: ViolationKind) -> Optio
     let operations = [before, after].map(|side| side.behaviours.inexact.iter().copied().collect::<Vec<_>>());
     let any = operations.iter().any(|open| !open.is_empty());
     any.then(|| Reason::Float { names: names(before, after), kind, operations })
+}
+
+/// What cut a search, if it was a budget: what a bound leaves is compared as it is.
+fn by_budget(cut: Cut) -> Option<Cut> {
+    match cut {
+        Cut::Stopped(_) => Some(cut),
+        Cut::Bound(_) | Cut::Elsewhere => None,
+    }
 }
 
 fn names(before: Side<'_>, after: Side<'_>) -> Names {
@@ -416,6 +428,11 @@ mod tests {
             panic!("{:?}", comparison.reasons)
         };
         assert!(reason.to_string().ends_with("raise --spin-bound"), "{reason}");
+        // What is within the bound was seen: the difference counts.
+        assert_eq!(comparison.unfinished, None);
+        let stopped = Behaviours { complete: false, stopped: Some(Stopped::Timeout), ..values(&[0]) };
+        let comparison = run_with(&stopped, &values(&[1]), &CompareOptions::default());
+        assert_eq!(comparison.unfinished, Some(Cut::Stopped(Stopped::Timeout)));
         let comparison = run_with(&bounded, &values(&[0]), &CompareOptions::default());
         assert_eq!((comparison.verdict, comparison.bounded), (Verdict::Refines, true));
         let bounded = Behaviours { complete: false, ..bounded };
@@ -432,6 +449,7 @@ mod tests {
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
         let ended = Cut::Stopped(Stopped::MaxExecutions);
         assert_eq!(comparison.reasons, [Reason::Incomplete { side: "after", cut: ended }]);
+        assert_eq!(comparison.unfinished, Some(ended));
         // What an incomplete before showed is enough to acquit.
         assert_eq!(run(&cut(&[0]), &values(&[0])).0, Verdict::Refines);
     }
@@ -443,6 +461,9 @@ mod tests {
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
         let cut = Some(Cut::Bound(Bound::MaxInstructions));
         assert_eq!(comparison.reasons, [Reason::NoBehaviour { side: "after", cut }]);
+        // Of after alone that is told; where before has none either, the input was not tried.
+        assert_eq!(comparison.unfinished, None);
+        assert_eq!(run_with(&nothing, &nothing, &CompareOptions::default()).unfinished, cut);
     }
 
     #[test]

@@ -74,6 +74,16 @@ pub enum Races {
     Keep,
 }
 
+impl Races {
+    /// Its name in reports and for `--races`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Races::Undefined => "undefined",
+            Races::Keep => "keep",
+        }
+    }
+}
+
 /// What a search would otherwise have to learn about a program. Too much of it costs time, and never
 /// changes a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -94,6 +94,11 @@ impl ImageBound {
         })
     }
 
+    /// Whether no image can be bound here: its variables want different ones.
+    pub fn contradicts_itself(&self) -> bool {
+        self.usual_layout().is_some_and(|layout| self.objection(&layout).is_some())
+    }
+
     /// The layout of an automatic image of usual size.
     pub fn usual_layout(&self) -> Option<ImageLayout> {
         let ty = self.ty()?;

@@ -52,13 +52,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// Whether the launch gives all of it, so that it is no automatic input.
-    pub fn is_given(&self) -> bool {
-        self.name == Kind::Given.name()
-    }
-}
-
-impl Input {
     /// Whether both hold the same.
     fn same_contents(&self, other: &Input) -> bool {
         self.buffers == other.buffers

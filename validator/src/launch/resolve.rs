@@ -176,7 +176,9 @@ impl Launch {
                     .size
                     .layout(*ty)
                     .map_err(|why| wrong(format!("{slot}, declared on line {line}, {why}")))?;
-                if let Some((line, why)) = bound.objection(&layout) {
+                // Where none would do, the user is not to blame: the dispatch says what is not supported.
+                let objection = bound.objection(&layout).filter(|_| !bound.contradicts_itself());
+                if let Some((line, why)) = objection {
                     return Err(wrong(format!("{slot}, declared on line {line}, {why}")));
                 }
                 self.images.insert(slot, setting.contents.fill(layout, &slot.to_string())?);

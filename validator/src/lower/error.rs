@@ -55,6 +55,11 @@ impl Problem {
         Problem::Invalid { line, message: message.into() }
     }
 
+    /// Memory of a type that nothing is said of: pointers may lead to any type.
+    pub fn sizeless(line: Line) -> Self {
+        Problem::unsupported("memory of OpTypeVoid or of a function type", line)
+    }
+
     /// The problem of something that uses what was reported before.
     pub const fn reported() -> Self {
         Problem::Unsupported(Vec::new())

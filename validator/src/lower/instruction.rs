@@ -9,6 +9,12 @@ use super::values::{Computation, Values};
 use crate::ir::{Line, Op};
 use crate::module::Instruction;
 
+/// Whether this is a type or a constant, which stand before all functions.
+fn is_declaration(instruction: &Instruction) -> bool {
+    let name = instruction.name();
+    ["OpType", "OpConstant", "OpSpecConstant"].iter().any(|family| name.starts_with(family))
+}
+
 /// The name that the extended instructions for GLSL are imported by.
 const GLSL_STD_450: &str = "GLSL.std.450";
 
@@ -92,6 +98,10 @@ impl FunctionBuilder<'_, '_> {
                 }
                 match self.compute(opcode, instruction) {
                     Some(lowered) => lowered,
+                    None if is_declaration(instruction) => {
+                        let message = format!("{} stands inside a function", instruction.name());
+                        Err(Problem::invalid(instruction.line, message))
+                    }
                     None => Err(Problem::unsupported(instruction.name(), instruction.line)),
                 }
             }

@@ -83,8 +83,7 @@ impl TypeTable {
         if placement == Placement::default() {
             return self.natural_extent(id, line);
         }
-        self.measure_extent(self.get(id, line)?, placement, line)?
-            .ok_or_else(|| Problem::invalid(line, "a type that memory can hold is expected here"))
+        self.measure_extent(self.get(id, line)?, placement, line)?.ok_or_else(|| Problem::sizeless(line))
     }
 
     /// Size and alignment of a type whose parts are known; `None` if memory cannot hold it.
@@ -216,9 +215,7 @@ impl TypeTable {
                 }
                 Ok(())
             }
-            Type::Void | Type::Function { .. } => {
-                Err(Problem::invalid(line, "a type that memory can hold is expected here"))
-            }
+            Type::Void | Type::Function { .. } => Err(Problem::sizeless(line)),
         }
     }
 }

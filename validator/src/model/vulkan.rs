@@ -26,6 +26,16 @@ pub enum Revision {
     R2025,
 }
 
+impl Revision {
+    /// Its name in reports and for `--revision`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Revision::R2024 => "2024",
+            Revision::R2025 => "2025",
+        }
+    }
+}
+
 /// The model's variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {

@@ -21,8 +21,17 @@ pub enum ReadError {
     #[error("{file}:{line}:{column}: {message}")]
     Assemble { file: String, line: Line, column: u32, message: String },
     /// The validator objects.
-    #[error("{file}:{objection} (--lenient goes on in spite of the validator)")]
-    Invalid { file: String, objection: ValidationMessage },
+    #[error("{file}:{objection} ({}--lenient goes on in spite of the validator)", allowed_by(.flag))]
+    Invalid {
+        file: String,
+        objection: ValidationMessage,
+        /// The flag of spirv-val's that permits it.
+        flag: Option<&'static str>,
+    },
+}
+
+fn allowed_by(flag: &Option<&'static str>) -> String {
+    flag.map_or_else(String::new, |flag| format!("{flag} permits it, "))
 }
 
 impl ReadError {

@@ -139,7 +139,8 @@ impl Module {
         let mut module = Module { name, words, text, from_text, objection: None, entries, lines, id_names };
         if let Some(objection) = tools::validate(&module, options) {
             if !options.lenient {
-                return Err(ReadError::Invalid { file: module.name, objection });
+                let flag = tools::permitting_flag(&module, options, &objection);
+                return Err(ReadError::Invalid { file: module.name, objection, flag });
             }
             module.objection = Some(objection);
         }

@@ -53,3 +53,40 @@ pub(super) fn validate(module: &Module, options: &ReadOptions) -> Option<Validat
     let index = diagnostic.instruction().and_then(|number| number.checked_sub(1));
     Some(ValidationMessage { line: index.map_or(0, |index| module.line(index)), message: diagnostic.message })
 }
+
+/// A flag of the validator with what it sets.
+type Flag = (&'static str, fn(&mut ValidatorOptions));
+
+/// The flags that permit more, those that permit least first.
+const PERMITTING: [Flag; 11] = [
+    ("--relax-block-layout", |options| options.relax_block_layout = true),
+    ("--uniform-buffer-standard-layout", |options| options.uniform_buffer_standard_layout = true),
+    ("--scalar-block-layout", |options| options.scalar_block_layout = true),
+    ("--workgroup-scalar-block-layout", |options| options.workgroup_scalar_block_layout = true),
+    ("--skip-block-layout", |options| options.skip_block_layout = true),
+    ("--relax-struct-store", |options| options.relax_struct_store = true),
+    ("--relax-logical-pointer", |options| options.relax_logical_pointer = true),
+    ("--allow-localsizeid", |options| options.allow_localsizeid = true),
+    ("--allow-offset-texture-operand", |options| options.allow_offset_texture_operand = true),
+    ("--allow-vulkan-32-bit-bitwise", |options| options.allow_vulkan_32_bit_bitwise = true),
+    ("--before-hlsl-legalization", |options| options.before_hlsl_legalization = true),
+];
+
+/// The flag with which the validator has no objection, or at least not this one.
+pub(super) fn permitting_flag(
+    module: &Module,
+    options: &ReadOptions,
+    objection: &ValidationMessage,
+) -> Option<&'static str> {
+    let objections: Vec<Option<ValidationMessage>> = PERMITTING
+        .iter()
+        .map(|(_, set)| {
+            let mut options = options.clone();
+            set(&mut options.validator);
+            validate(module, &options)
+        })
+        .collect();
+    let valid = objections.iter().position(Option::is_none);
+    let other = || objections.iter().position(|other| other.as_ref() != Some(objection));
+    PERMITTING.get(valid.or_else(other)?).map(|(name, _)| *name)
+}

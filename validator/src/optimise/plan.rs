@@ -23,6 +23,8 @@ pub enum PlanError {
     MissingArgument { flag: String, placeholder: &'static str },
     #[error("{flag}: {message}")]
     Refused { flag: String, message: String },
+    #[error("{flag} is no flag of spirv-opt: there are -O (speed), -Os (size) and -Oconfig=FILE (flags from a file)")]
+    UnknownPreset { flag: String },
     #[error("cannot read the flags in {}: {error}", path.display())]
     Config { path: PathBuf, error: std::io::Error },
     #[error("{}: `{token}` is no pass of spirv-opt", path.display())]
@@ -57,6 +59,8 @@ pub fn take_optimiser_arguments(
                     let flag = text.to_owned();
                     let mut following = words.by_ref().map(|word| word.to_string_lossy().into_owned());
                     taken.passes.push(with_argument(pass, flag, &mut following)?);
+                } else if text.starts_with("-O") {
+                    return Err(PlanError::UnknownPreset { flag: text.to_owned() });
                 } else {
                     rest.push(word);
                 }
@@ -201,6 +205,14 @@ mod tests {
         assert!(matches!(take(&["--struct-packing", "x:y"]), Err(PlanError::MissingArgument { .. })));
         let error = take(&["--loop-fission=no"]).unwrap_err().to_string();
         assert!(error.contains("positive integer"), "{error}");
+    }
+
+    #[test]
+    fn other_levels_are_answered_with_those_that_exist() {
+        for flag in ["-O0", "-O1", "-O3", "-Ofast", "-Oz"] {
+            let error = take(&["in.spv", flag]).unwrap_err().to_string();
+            assert!(error.starts_with(flag) && error.contains("-O (speed), -Os (size)"), "{error}");
+        }
     }
 
     #[test]

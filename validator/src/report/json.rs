@@ -12,7 +12,7 @@ use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
 };
-use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
+use crate::compare::{Comparison, Cut, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::Input;
@@ -164,6 +164,9 @@ struct RunJson<'a> {
     input: InputJson<'a>,
     verdict: &'static str,
     bounded: bool,
+    /// What there was too much of for this input to be tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_finished: Option<&'static str>,
     before: SummaryJson<'a>,
     after: Option<SummaryJson<'a>>,
     violation: Option<ViolationJson<'a>>,
@@ -344,6 +347,7 @@ fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
         input: input_json(&run.input),
         verdict: run.comparison.verdict.name(),
         bounded: run.comparison.bounded,
+        not_finished: run.comparison.unfinished.map(Cut::of_what),
         before: summary(&run.before),
         after: run.after.as_ref().map(summary),
         violation: violation

@@ -8,7 +8,7 @@ use crate::behaviour::Bug;
 use crate::check::{Bounds, BoundsChoice, Source};
 use crate::litmus::test::{Quantifier, Test};
 use crate::litmus::{Answer, Checked, ParseError, State, Unsupported};
-use crate::model::vulkan::{Revision, Variant};
+use crate::model::vulkan::Variant;
 
 /// What became of all files.
 #[derive(Debug)]
@@ -59,10 +59,7 @@ impl Choices {
     pub fn of(variant: Variant, bounds: &Bounds) -> Self {
         Choices {
             model: "vulkan",
-            revision: match variant.revision {
-                Revision::R2024 => "2024",
-                Revision::R2025 => "2025",
-            },
+            revision: variant.revision.name(),
             chains: variant.chains,
             races: "keep",
             bounds: BoundsChoice::of(bounds),

@@ -19,12 +19,14 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
         Verdict::Inconclusive | Verdict::Vacuous => painter.warning(report.verdict.name()),
         Verdict::Refines => painter.good(report.verdict.name()),
     };
-    line.push_str(": ");
+    // `refines on 9 of 16 inputs; …`
+    let partly = report.verdict == Verdict::Refines && report.tried().unfinished().is_some();
+    line.push_str(if partly { " " } else { ": " });
     line.push_str(&verdict_reason(report));
     let bounds: Vec<&str> = report.bounds_hit().into_iter().map(Bound::name).collect();
     if !bounds.is_empty() {
         line.push_str(&painter.warning(&format!("; bounded ({})", bounds.join(", "))));
-    } else if report.bounded() {
+    } else if partly {
         line.push_str(&painter.warning("; bounded"));
     }
     if !report.undistinguished.is_empty() {
@@ -52,10 +54,18 @@ fn verdict_reason(report: &CheckReport) -> String {
             None => "after has a behaviour that before does not allow".to_owned(),
         },
         Verdict::Refines => {
-            let inputs = report.runs.len();
+            let tried = report.tried();
             let vacuous = report.runs.iter().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
-            let mut text =
-                format!("every behaviour of after is one of before, on {}", counted(inputs, "input"));
+            let mut text = match tried.unfinished() {
+                None => {
+                    let inputs = counted(tried.inputs, "input");
+                    format!("every behaviour of after is one of before, on {inputs}")
+                }
+                Some(unfinished) => {
+                    let (finished, inputs) = (tried.finished, counted(tried.inputs, "input"));
+                    format!("on {finished} of {inputs}; {unfinished}: every behaviour of after is one of before there")
+                }
+            };
             if vacuous > 0 {
                 text.push_str(&format!(" (on {vacuous} of them before is undefined)"));
             }
@@ -64,7 +74,11 @@ fn verdict_reason(report: &CheckReport) -> String {
         Verdict::Vacuous => {
             let reason = decisive.and_then(|run| run.before.behaviours.undefined.first());
             let reason = reason.map_or_else(String::new, |(undefined, _)| format!(" ({})", fault(undefined)));
-            format!("before is undefined on every input tried{reason}, so that anything is allowed")
+            let unfinished = report.tried().unfinished();
+            let unfinished = unfinished.map_or_else(String::new, |unfinished| format!("; {unfinished}"));
+            format!(
+                "before is undefined on every input tried{reason}, so that anything is allowed{unfinished}"
+            )
         }
         Verdict::Inconclusive | Verdict::Error => {
             let mut reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
@@ -76,7 +90,19 @@ fn verdict_reason(report: &CheckReport) -> String {
             if reasons.is_empty() {
                 reasons.push("no reason was recorded".to_owned());
             }
-            reasons.join("; ")
+            let reasons = reasons.join("; ");
+            let tried = report.tried();
+            match tried.unfinished() {
+                // One that was finished says more.
+                Some(unfinished)
+                    if tried.inputs > 1
+                        && decisive.is_some_and(|run| run.comparison.unfinished.is_some()) =>
+                {
+                    let inputs = counted(tried.inputs, "input");
+                    format!("{} of {inputs} finished; {unfinished}: {reasons}", tried.finished)
+                }
+                Some(_) | None => reasons,
+            }
         }
     }
 }

@@ -9,9 +9,7 @@ use crate::lower::layout::Extent;
 impl TypeTable {
     /// Size and alignment of a type in memory, where nothing but the type says how it lies there.
     pub fn natural_extent(&self, id: u32, line: Line) -> Result<Extent, Problem> {
-        self.known(id, line)?
-            .extent
-            .ok_or_else(|| Problem::invalid(line, "a type that memory can hold is expected here"))
+        self.known(id, line)?.extent.ok_or_else(|| Problem::sizeless(line))
     }
 
     pub(super) fn known(&self, id: u32, line: Line) -> Result<&Known, Problem> {
