@@ -15,6 +15,7 @@ mod self_check;
 mod source;
 mod tried;
 mod watch;
+mod widened;
 
 pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, LaunchChoice};
 pub use error::CheckError;

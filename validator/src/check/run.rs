@@ -8,6 +8,7 @@ use super::options::{CheckOptions, Floats};
 use super::result::{Explored, Role, Run};
 use super::searches::{covers, Known, Searches};
 use super::watch::Watch;
+use super::widened;
 use crate::behaviour::{Bound, Bug, Outcome, Produced};
 use crate::compare::{
     are_comparable, refines, Allowed, CompareOptions, Comparison, Note, Reason, Side, Subject, Verdict,
@@ -56,6 +57,11 @@ impl Pair<'_> {
     }
 }
 
+/// Whether floats alone keep a comparison from deciding.
+fn is_about_floats(comparison: &Comparison) -> bool {
+    matches!(comparison.reasons[..], [Reason::Float { .. }])
+}
+
 impl Explored {
     fn side(&self) -> Side<'_> {
         Side { name: self.role.name(), behaviours: &self.behaviours, dispatch: &self.dispatch }
@@ -91,10 +97,13 @@ impl Runner<'_> {
         self.speculate_to_fixed_point(pair, &mut before, &mut after)?;
         self.multiply_out(&mut before, &mut after);
         let comparison = self.compare(pair, &before, &after, false)?;
-        let comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
-        let why = self.explanation(pair, &comparison, &after);
+        let mut comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
         let reverse =
             self.options.both_ways.then(|| self.compare(pair, &before, &after, true)).transpose()?;
+        let why = match self.widen(pair, &before, &mut after, &mut comparison)? {
+            Some(why) => Some(why),
+            None => self.explanation(pair, &comparison, &after),
+        };
         Ok(Run {
             entry: pair.before.entry.name.clone(),
             input,
@@ -124,7 +133,7 @@ impl Runner<'_> {
             Floats::Spec => Tolerance::Permitted,
             Floats::Ulp(units) => Tolerance::Units(units),
         };
-        if !matches!(comparison.reasons[..], [Reason::Float { .. }]) {
+        if !is_about_floats(&comparison) {
             return Ok(comparison);
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
@@ -148,6 +157,34 @@ impl Runner<'_> {
             }
         }
         Ok(comparison)
+    }
+
+    /// Where after may compute floats as before may not, and nothing else is new: gives it what it does then, and
+    /// says why.
+    fn widen(
+        &self,
+        pair: &Pair<'_>,
+        before: &Explored,
+        after: &mut Explored,
+        comparison: &mut Comparison,
+    ) -> Result<Option<String>, Bug> {
+        let [old, new] = pair.known;
+        let open = comparison.verdict == Verdict::Refines || is_about_floats(comparison);
+        if self.options.floats != Floats::Spec || !open || old.is_same(new) {
+            return Ok(None);
+        }
+        let search = |program: &Program| {
+            self.watch.enter(format!("{}: other floats of {}", pair.name, after.role.name()));
+            let settings = Settings { multiply_out: self.options.bounds.multiply_out, ..self.settings() };
+            explore::explore(program, &pair.after_dispatch, &settings)
+        };
+        let (sides, options) = ([before, &*after].map(|side| pair.explored(side)), self.compare_options());
+        let Some(found) = widened::find(sides, &options, search, &mut comparison.notes)? else {
+            return Ok(None);
+        };
+        after.behaviours = Arc::new(found.behaviours);
+        *comparison = found.comparison;
+        Ok(Some(found.why))
     }
 
     /// What one module produces the other one's reads may speculate: searches are run again until

@@ -128,6 +128,8 @@ pub enum Note {
     OpenFloats,
     /// Floats differ by no more units in the last place than `--float` allows.
     CloseFloats { units: u32 },
+    /// What after may compute since it lost a decoration or mode was not searched to the end.
+    UntriedFloats,
 }
 
 impl fmt::Display for Note {
@@ -138,6 +140,9 @@ impl fmt::Display for Note {
                 write!(f, "{before} {loops}: new behaviours are excused (--hang strict reports them)")
             }
             Note::OpenFloats => f.write_str("floats differ in bits that the environment leaves open"),
+            Note::UntriedFloats => f.write_str(
+                "what after may compute since it lost a decoration or mode of floats was not searched to the end",
+            ),
             Note::CloseFloats { units } => {
                 write!(f, "floats differ by at most {units} units in the last place")
             }

@@ -73,7 +73,7 @@ pub(super) fn from_double(width: u8, value: f64) -> Evaluated {
     }
 }
 
-fn half(value: Half) -> Scalar {
+pub(super) fn half(value: Half) -> Scalar {
     Scalar::new(if value.is_nan() { 0x7e00 } else { value.to_bits() as u64 })
 }
 

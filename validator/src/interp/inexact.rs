@@ -117,7 +117,7 @@ impl Machine<'_> {
                 let free = if contracts {
                     !steady
                 } else {
-                    !steady && !modes.rounds_to_even(width) && is_rounded(op, width, values)
+                    !steady && !modes.fixes_rounding(width) && is_rounded(op, width, values)
                 };
                 free || is_free(modes, width, a, Role::Operand)
                     || is_free(modes, width, b, Role::Operand)
@@ -178,7 +178,7 @@ impl Machine<'_> {
                 ConvertOp::FConvert => to_double(from, a.bits).is_ok_and(|exact| exact != value),
                 _ => value as i128 != integer,
             });
-        if rounds && !modes.rounds_to_even(to) || is_free(modes, to, result, Role::Operand) {
+        if rounds && !modes.fixes_rounding(to) || is_free(modes, to, result, Role::Operand) {
             self.record(inst);
         }
     }
@@ -189,7 +189,13 @@ impl Machine<'_> {
         let (width, dst, results, operands): (u8, u32, u32, [(Operand, u32); 2]) = match *op {
             MatrixOp::Dot { dst, width, count, a, b } => (width, dst, 1, [(a, count), (b, count)]),
             MatrixOp::TimesScalar { dst, width, count, a, scalar } => {
-                (width, dst, count, [(a, count), (scalar, 1)])
+                // Products of components, like any others.
+                for i in 0..count {
+                    let result = self.value(Operand::register(dst + i));
+                    let values = [self.value(a.offset(i)), self.value(scalar), result];
+                    self.note_binary(inst, FloatBinary::Multiply, width, values);
+                }
+                return;
             }
             MatrixOp::VectorTimesMatrix { dst, width, rows, columns, a, b } => {
                 (width, dst, columns, [(a, rows), (b, rows * columns)])

@@ -42,10 +42,13 @@ impl<'a> Machine<'a> {
             Op::Barrier(op) => return self.barrier(op, inst.line),
             Op::Subgroup(op) => return self.subgroup(op, inst.line),
             Op::Cooperative(op) => return self.cooperative(op, inst.line),
-            Op::Binary { op, width, count, dst, a, b } if *count <= FEW => {
+            Op::Binary { op, width, count, dst, a, b } if *count <= FEW && inst.evaluation.is_none() => {
                 self.few_components(inst, (*op, *width), *count, *dst, [*a, *b])?;
             }
-            _ => self.compute(inst)?,
+            _ => match &inst.evaluation {
+                None => self.compute(inst)?,
+                Some(evaluation) => self.otherwise(inst, evaluation)?,
+            },
         }
         self.state.advance();
         Ok(())
@@ -83,7 +86,7 @@ impl<'a> Machine<'a> {
 
     /// The operations that only compute.
     #[inline(never)]
-    fn compute(&mut self, inst: &Inst) -> Step {
+    pub(super) fn compute(&mut self, inst: &Inst) -> Step {
         let line = inst.line;
         match &inst.op {
             Op::Unary { op, width, count, dst, a } => {

@@ -36,6 +36,7 @@ mod loops;
 mod machine;
 mod matrix;
 mod memory;
+mod otherwise;
 mod own_memory;
 mod physical;
 mod pointer;

@@ -12,7 +12,9 @@ mod cooperative;
 mod dot;
 mod effect;
 mod encoded;
+mod evaluation;
 mod exit;
+mod float_modes;
 pub(crate) mod flow;
 mod glsl;
 pub mod image;
@@ -31,7 +33,11 @@ pub use cooperative::*;
 pub use dot::{DotSigns, IntegerDot};
 pub use effect::Effect;
 pub use encoded::{EncodedOp, FloatEncoding, NumberFormat};
+pub use evaluation::{
+    apply_float_modes, single_results, Evaluation, Flushes, Fused, Rounding, Specials, Way,
+};
 pub use exit::{mark_exits, Exit, Stored};
+pub use float_modes::{FloatModes, Inexact};
 pub use glsl::*;
 pub use op::*;
 pub use ray::{IntersectionValue, RayKind, RayOp, RayParameters, RayValue, RAY_QUERY_SIZE};
@@ -113,50 +119,6 @@ pub struct Modes {
     /// Some instruction acts on the invocations of the subgroup that execute the same dynamic instance.
     pub tangles: bool,
     pub floats: FloatModes,
-}
-
-/// What the module asks of float operations. Without these modes the environment leaves more of their
-/// results open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FloatModes {
-    /// DenormPreserve: the widths in bits, or-ed.
-    pub denorm_preserve: u32,
-    /// SignedZeroInfNanPreserve: the widths in bits, or-ed.
-    pub signed_zero_inf_nan_preserve: u32,
-    /// RoundingModeRTE: the widths in bits, or-ed.
-    pub rounding_mode_rte: u32,
-    /// Some operation is decorated FPFastMathMode: then all are read as free to be rearranged.
-    pub fast_math: bool,
-    /// The first place that leaves results open wherever execution goes: RelaxedPrecision, or a float
-    /// operation on specialisation constants.
-    pub always_inexact: Option<Inexact>,
-}
-
-impl FloatModes {
-    /// Whether denormals of this width are kept.
-    pub const fn preserves_denormals(self, width: u8) -> bool {
-        self.denorm_preserve & width as u32 != 0
-    }
-
-    /// Whether NaNs, infinities and the sign of zero of this width are kept.
-    pub const fn preserves_special_values(self, width: u8) -> bool {
-        self.signed_zero_inf_nan_preserve & width as u32 != 0
-    }
-
-    /// Whether results of this width are rounded to nearest even.
-    pub const fn rounds_to_even(self, width: u8) -> bool {
-        self.rounding_mode_rte & width as u32 != 0
-    }
-}
-
-/// A float operation whose result the environment leaves open, to some degree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Inexact {
-    pub line: Line,
-    /// The SPIR-V opcode; OpDecorate for RelaxedPrecision.
-    pub opcode: u16,
-    /// The number in GLSL.std.450 for an OpExtInst, else 0.
-    pub extended: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -441,6 +403,19 @@ pub struct Inst {
     pub opcode: u16,
     /// Decorated NoContraction.
     pub no_contraction: bool,
+    /// Decorated RelaxedPrecision.
+    pub relaxed: bool,
+    /// The bits of FPFastMathMode.
+    pub fast_math: Option<u32>,
+    /// How its floats are computed, where not by default.
+    pub evaluation: Option<Box<Evaluation>>,
+}
+
+impl Inst {
+    /// An instruction without decorations.
+    pub const fn plain(op: Op, line: Line) -> Self {
+        Inst { op, line, opcode: 0, no_contraction: false, relaxed: false, fast_math: None, evaluation: None }
+    }
 }
 
 /// Where an instruction stands: identifies a static instruction in a program.

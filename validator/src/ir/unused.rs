@@ -48,7 +48,7 @@ mod tests {
     }
 
     fn used(rest: Op) -> bool {
-        let code = [atomic(2), rest].map(|op| Inst { op, line: 1, opcode: 0, no_contraction: false });
+        let code = [atomic(2), rest].map(|op| Inst::plain(op, 1));
         let mut functions = [Function {
             name: None,
             id: 1,

@@ -33,6 +33,9 @@ pub(super) enum Decoration {
     NonWritable,
     NonReadable,
     NoContraction,
+    RelaxedPrecision,
+    /// FPFastMathMode.
+    FastMath(u32),
     /// SaturatedToLargestFloat8NormalConversionEXT.
     SaturatedConversion,
 }
@@ -64,6 +67,8 @@ impl Decoration {
             Kind::NonWritable => Decoration::NonWritable,
             Kind::NonReadable => Decoration::NonReadable,
             Kind::NoContraction => Decoration::NoContraction,
+            Kind::RelaxedPrecision => Decoration::RelaxedPrecision,
+            Kind::FPFastMathMode => Decoration::FastMath(literal),
             Kind::SaturatedToLargestFloat8NormalConversionEXT => Decoration::SaturatedConversion,
             _ => return None,
         })

@@ -1,5 +1,7 @@
 //! Entry points, their execution modes, and what the module says about execution as a whole.
 
+use std::collections::HashSet;
+
 use rspirv::spirv::{
     AddressingModel, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model, Op as Opcode,
 };
@@ -242,6 +244,7 @@ pub(super) fn modes(globals: &Globals, entry: &EntryPoint, problems: &mut Proble
 fn float_modes(module: &Module) -> FloatModes {
     let mut modes = FloatModes::default();
     let mut has_floats = false;
+    let mut targets = HashSet::new();
     for instruction in module.instructions() {
         let decoration = match instruction.op() {
             Some(Opcode::TypeFloat) => {
@@ -252,6 +255,7 @@ fn float_modes(module: &Module) -> FloatModes {
             Some(Opcode::SpecConstantOp) => {
                 if instruction.word(0).and_then(Opcode::from_u32).is_some_and(computes_floats) {
                     modes.always_inexact.get_or_insert(inexact(&instruction));
+                    modes.unbounded = true;
                 }
                 continue;
             }
@@ -260,6 +264,12 @@ fn float_modes(module: &Module) -> FloatModes {
             Some(Opcode::Function) => break,
             _ => continue,
         };
+        let relaxed = Some(Decoration::RelaxedPrecision as u32);
+        match instruction.op() {
+            Some(Opcode::Decorate) if decoration == relaxed => targets.extend(instruction.word(0)),
+            Some(Opcode::MemberDecorate) if decoration == relaxed => modes.unbounded = true,
+            _ => {}
+        }
         match decoration.and_then(Decoration::from_u32) {
             Some(Decoration::RelaxedPrecision) => {
                 modes.always_inexact.get_or_insert(inexact(&instruction));
@@ -269,7 +279,31 @@ fn float_modes(module: &Module) -> FloatModes {
         }
     }
     modes.always_inexact = modes.always_inexact.filter(|_| has_floats);
+    modes.unbounded |= !targets.is_empty() && !are_computed(module, targets);
     modes
+}
+
+/// Whether these ids are results of instructions that compute or move something, not parameters, variables and the like.
+fn are_computed(module: &Module, mut ids: HashSet<u32>) -> bool {
+    let mut in_function = false;
+    for instruction in module.instructions() {
+        in_function |= instruction.op() == Some(Opcode::Function);
+        let computes = in_function
+            && !matches!(
+                instruction.op(),
+                Some(
+                    Opcode::Function
+                        | Opcode::FunctionParameter
+                        | Opcode::FunctionCall
+                        | Opcode::Variable
+                        | Opcode::Phi
+                )
+            );
+        if let Some(result) = instruction.result.filter(|_| computes) {
+            ids.remove(&result);
+        }
+    }
+    ids.is_empty()
 }
 
 fn inexact(instruction: &Instruction) -> Inexact {
@@ -307,6 +341,8 @@ fn mode(instruction: &Instruction, modes: &mut Modes) -> Result<(), Problem> {
             modes.floats.signed_zero_inf_nan_preserve |= width;
         }
         Some(ExecutionMode::RoundingModeRTE) => modes.floats.rounding_mode_rte |= width,
+        Some(ExecutionMode::RoundingModeRTZ) => modes.floats.rounding_mode_rtz |= width,
+        Some(ExecutionMode::DenormFlushToZero) => modes.floats.denorm_flush_to_zero |= width,
         // The local size is read elsewhere; the others ask for what is done anyway, or are hints.
         Some(
             ExecutionMode::LocalSize

@@ -187,10 +187,18 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         let decorations = &self.program.globals.decorations;
         let is = |decoration| instruction.result.is_some_and(|id| decorations.has(id, decoration));
         let no_contraction = is(Decoration::NoContraction);
+        let relaxed = is(Decoration::RelaxedPrecision);
+        let fast_math = instruction.result.and_then(|id| {
+            decorations.find(id, |decoration| match decoration {
+                Decoration::FastMath(mode) => Some(*mode),
+                _ => None,
+            })
+        });
         if let Op::Encoded(EncodedOp::Convert { saturates, .. }) = &mut op {
             *saturates = is(Decoration::SaturatedConversion);
         }
-        self.code.push(Inst { op, line: instruction.line, opcode: instruction.opcode, no_contraction });
+        let plain = Inst::plain(op, instruction.line);
+        self.code.push(Inst { opcode: instruction.opcode, no_contraction, relaxed, fast_math, ..plain });
     }
 
     /// What is known about where a pointer leads.
@@ -225,12 +233,8 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
                 None => (0, line),
             };
             let dst = self.register(ty, line)?;
-            self.prologue.push(Inst {
-                op: Op::Memory(MemoryOp::Variable { dst, variable }),
-                line: declared,
-                opcode: Opcode::Variable as u16,
-                no_contraction: false,
-            });
+            let op = Op::Memory(MemoryOp::Variable { dst, variable });
+            self.prologue.push(Inst { opcode: Opcode::Variable as u16, ..Inst::plain(op, declared) });
             self.addresses.insert(id, Value { ty, operand: Operand::register(dst) });
         }
         self.value(id, line)

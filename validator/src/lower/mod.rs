@@ -58,7 +58,9 @@ use globals::Globals;
 use index::Index;
 use program::ProgramBuilder;
 
-use crate::ir::{mark_communicating_loops, mark_exits, mark_unused_results, Entry, Modes, Program};
+use crate::ir::{
+    apply_float_modes, mark_communicating_loops, mark_exits, mark_unused_results, Entry, Modes, Program,
+};
 use crate::module::Module;
 
 /// What to lower, and how it is specialised.
@@ -121,6 +123,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     mark_communicating_loops(&mut functions);
     let modes = Modes { tangles: subgroup::tangles(&functions), ..modes };
     mark_unused_results(&mut functions);
+    apply_float_modes(&mut functions, modes.floats);
     let variables = builder.settle(&mut functions);
     mark_exits(&mut functions, &variables);
     let ProgramBuilder { globals, shapes, problems, harvested, pointees, .. } = builder;

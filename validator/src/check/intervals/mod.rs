@@ -4,6 +4,7 @@
 //! That is one interleaving, so that it says something of modules only that have one outcome each. It
 //! must end with that outcome, and nothing but floats may hang on floats.
 
+mod outside;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +17,11 @@ use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::interp::{
     float_value, ulp, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
 };
+use crate::ir::image::Encoding;
 use crate::ir::Program;
 use crate::value::Byte;
+
+pub(super) use outside::Permissions;
 
 /// Instructions of a whole run.
 const BUDGET: u64 = 4_000_000;
@@ -140,8 +144,16 @@ impl Seen {
 /// Runs all invocations in turn; `None` where that cannot be followed, or more than floats hangs on
 /// a float.
 fn run(side: IntervalSide<'_>) -> Option<Seen> {
+    if side.program.modes.floats.always_inexact.is_some() {
+        return None;
+    }
+    run_widely(side)
+}
+
+/// The same, where intervals hold what RelaxedPrecision permits.
+fn run_widely(side: IntervalSide<'_>) -> Option<Seen> {
     let IntervalSide { program, dispatch, .. } = side;
-    if program.modes.floats.always_inexact.is_some() {
+    if program.modes.floats.unbounded {
         return None;
     }
     let mut seen = Seen { memory: PlainMemory::new(dispatch), shades: ShadedMemory::default(), fault: None };
@@ -290,9 +302,14 @@ fn compare(
             let space = dispatch.objects[index].memory;
             seen.shades.of_space(space).map(|(start, bytes, interval)| (start, (bytes, interval))).collect()
         };
+        let components = Components::of(&before.objects[*b]);
         let sides = [
-            Memory { bytes: seen_before.bytes(before, *b), shades: shades(before, seen_before, *b) },
-            Memory { bytes: seen_after.bytes(after, *a), shades: shades(after, seen_after, *a) },
+            Memory {
+                bytes: seen_before.bytes(before, *b),
+                shades: shades(before, seen_before, *b),
+                components,
+            },
+            Memory { bytes: seen_after.bytes(after, *a), shades: shades(after, seen_after, *a), components },
         ];
         match compare_object(&sides, tolerance) {
             Found::Permitted => {}
@@ -310,6 +327,63 @@ struct Memory<'a> {
     bytes: &'a [Byte],
     /// Bytes and interval of each float that may be another one, by its first byte.
     shades: BTreeMap<u32, (u32, Interval)>,
+    components: Components,
+}
+
+/// What is in memory where an interval is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Components {
+    Floats,
+    /// Texels, with normalised components of so many bits.
+    Normalised {
+        signed: bool,
+    },
+}
+
+impl Components {
+    fn of(object: &Object) -> Self {
+        match object.image.map(|layout| layout.format.encoding()) {
+            Some(Encoding::Unorm(_)) => Components::Normalised { signed: false },
+            Some(Encoding::Snorm(_)) => Components::Normalised { signed: true },
+            None
+            | Some(
+                Encoding::Float(_)
+                | Encoding::Sint(_)
+                | Encoding::Uint(_)
+                | Encoding::PackedFloat
+                | Encoding::PackedUnorm
+                | Encoding::PackedUint,
+            ) => Components::Floats,
+        }
+    }
+
+    /// The number that these bytes stand for; `None` where they are none.
+    fn number(self, bytes: &[Byte]) -> Option<f64> {
+        let width = u8::try_from(8 * bytes.len()).ok()?;
+        let mut bits = 0;
+        for (index, byte) in bytes.iter().enumerate() {
+            match byte {
+                Byte::Known(byte) => bits |= u64::from(*byte) << (8 * index),
+                Byte::Undef => return None,
+            }
+        }
+        match self {
+            Components::Floats => float_value(width, bits),
+            Components::Normalised { signed: false } => Some(bits as f64),
+            Components::Normalised { signed: true } => {
+                let unused = 64 - u32::from(width);
+                Some((((bits << unused) as i64) >> unused) as f64)
+            }
+        }
+    }
+
+    /// The distance between numbers of so many bits around a magnitude.
+    fn unit(self, width: u8, magnitude: f64) -> f64 {
+        match self {
+            Components::Floats => ulp(width, magnitude),
+            Components::Normalised { .. } => 1.0,
+        }
+    }
 }
 
 enum Found {
@@ -364,11 +438,14 @@ fn compare_float(
         return Found::Permitted;
     }
     let width = 8 * range.len() as u8;
-    let (Some(old), Some(new)) = (float(width, bytes[0]), float(width, bytes[1])) else {
+    let [old, new] =
+        [(before, bytes[0]), (after, bytes[1])].map(|(side, bytes)| side.components.number(bytes));
+    let (Some(old), Some(new)) = (old, new) else {
         return Found::Unknown;
     };
     if let Tolerance::Units(units) = tolerance {
-        let near = (old - new).abs() <= f64::from(units) * ulp(width, old.abs().max(new.abs()));
+        let near =
+            (old - new).abs() <= f64::from(units) * before.components.unit(width, old.abs().max(new.abs()));
         return if near || old.is_nan() && new.is_nan() {
             Found::Permitted
         } else {
@@ -383,16 +460,4 @@ fn compare_float(
     } else {
         Found::Permitted
     }
-}
-
-/// The float that these bytes are; `None` where they are none.
-fn float(width: u8, bytes: &[Byte]) -> Option<f64> {
-    let mut bits = 0;
-    for (index, byte) in bytes.iter().enumerate() {
-        match byte {
-            Byte::Known(byte) => bits |= u64::from(*byte) << (8 * index),
-            Byte::Undef => return None,
-        }
-    }
-    float_value(width, bits)
 }

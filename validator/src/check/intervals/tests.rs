@@ -23,7 +23,9 @@ fn found(
 ) -> &'static str {
     let side = |(bytes, shades): &'_ (Vec<Byte>, _)| (bytes.clone(), BTreeMap::clone(shades));
     let ((old, b), (new, a)) = (side(before), side(after));
-    let sides = [Memory { bytes: &old, shades: b }, Memory { bytes: &new, shades: a }];
+    let components = Components::Floats;
+    let sides =
+        [Memory { bytes: &old, shades: b, components }, Memory { bytes: &new, shades: a, components }];
     match compare_object(&sides, tolerance) {
         Found::Permitted => "permitted",
         Found::Differs(0) => "differs",

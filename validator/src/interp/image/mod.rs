@@ -126,6 +126,14 @@ impl Machine<'_> {
         Some(result)
     }
 
+    /// The layout of an image, and the first byte of the texel that the instruction reads or writes; `None` where
+    /// there is no such texel.
+    pub(super) fn texel_at(&self, op: &ImageOp, image: Pointer, line: Line) -> Option<(ImageLayout, u32)> {
+        let layout = self.layout(image, line).ok()?;
+        let position = self.position_of(op, layout, line).ok()??;
+        Some((layout, layout.offset(position)?))
+    }
+
     /// The texel that integer coordinates name; `None` if any of them is undefined.
     fn texel_position(
         &mut self,

@@ -1,9 +1,12 @@
 //! The core instructions on floats.
 
 use super::super::float::to_double;
-use super::interval::{ulp, Interval, Permitted};
+use super::interval::{ulp, Denormals, Interval, Permitted};
 use super::{Observer, Shade};
-use crate::ir::{BinaryKind, BinaryOp, ConvertOp, FloatBinary, Inst, Line, Operand, UnaryOp};
+use crate::ir::{
+    single_results, BinaryKind, BinaryOp, CompositeOp, ConvertOp, FloatBinary, Inst, Line, MemoryOp, Op,
+    Operand, UnaryOp,
+};
 use crate::value::Scalar;
 
 /// What a defined float is; nothing is known of others.
@@ -17,13 +20,59 @@ pub(super) fn number(width: u8, value: Scalar) -> Interval {
 impl Observer<'_, '_> {
     /// What an operand may be: its interval, or the number that it is.
     pub(super) fn interval(&self, width: u8, operand: Operand) -> Interval {
-        self.shade(operand).unwrap_or_else(|| number(width, self.value(operand)))
+        let interval = self.shade(operand).unwrap_or_else(|| number(width, self.value(operand)));
+        if self.relaxed && width == 32 {
+            Permitted::relaxed(interval)
+        } else {
+            interval
+        }
+    }
+
+    /// Widens what an instruction decorated RelaxedPrecision has given: any move of a float may lose precision, too.
+    pub(super) fn relax(&mut self, inst: &Inst) {
+        let results = match (&inst.op, single_results(&inst.op)) {
+            (_, Some(results)) => Some(results),
+            (Op::Memory(MemoryOp::Load { dst, shape, .. }), None) => {
+                Some((*dst, self.shape(*shape).leaves.len() as u32))
+            }
+            (Op::Copy { dst, count, .. } | Op::Select { dst, count, .. }, None) => Some((*dst, *count)),
+            (Op::Composite(CompositeOp::Extract { dst, count, .. }), None) => Some((*dst, *count)),
+            (Op::Composite(CompositeOp::Shuffle { dst, components, .. }), None) => {
+                Some((*dst, components.len() as u32))
+            }
+            (Op::Composite(CompositeOp::Construct { dst, parts }), None) => {
+                Some((*dst, parts.iter().map(|(_, count)| count).sum()))
+            }
+            (Op::Composite(CompositeOp::ExtractDynamic { dst, .. }), None) => Some((*dst, 1)),
+            _ => None,
+        };
+        let Some((dst, count)) = results else {
+            self.depend(inst.line);
+            return;
+        };
+        self.relaxed = false;
+        for register in dst..dst + count {
+            let value = Operand::register(register);
+            if self.value(value).is_defined() {
+                let interval = Permitted::relaxed(self.interval(32, value));
+                self.set(register, Some(interval));
+            }
+        }
     }
 
     /// The rules for an instruction of this width.
     pub(super) fn permitted(&self, inst: &Inst, width: u8) -> Permitted {
-        let contracts = !inst.no_contraction || self.machine.program.modes.floats.fast_math;
-        Permitted::new(width, contracts)
+        let modes = self.machine.program.modes.floats;
+        let contracts = !inst.no_contraction || modes.fast_math;
+        if self.relaxed && width == 32 {
+            return Permitted::new(16, contracts);
+        }
+        let denormals = match (modes.preserves_denormals(width), modes.flushes_denormals(width)) {
+            (true, _) => Denormals::Kept,
+            (false, true) => Denormals::Zeros,
+            (false, false) => Denormals::Either,
+        };
+        Permitted::new(width, contracts).with_denormals(denormals)
     }
 
     /// The interval of a float result, around what was computed; `None` where that is undefined.
@@ -88,8 +137,10 @@ impl Observer<'_, '_> {
             BinaryKind::Float(FloatBinary::Subtract) => float(self, rules.subtract(x, y)),
             BinaryKind::Float(FloatBinary::Multiply) => float(self, rules.multiply(x, y)),
             BinaryKind::Float(FloatBinary::Divide) => float(self, rules.divide(x, y)),
-            BinaryKind::Float(FloatBinary::Remainder) => float(self, remainder(rules, x, y, f64::trunc)),
-            BinaryKind::Float(FloatBinary::Modulo) => float(self, remainder(rules, x, y, f64::floor)),
+            BinaryKind::Float(FloatBinary::Remainder) => {
+                float(self, remainder(rules, x, y, f64::trunc, |x, y| x % y))
+            }
+            BinaryKind::Float(FloatBinary::Modulo) => float(self, remainder(rules, x, y, f64::floor, modulo)),
             BinaryKind::Float(FloatBinary::Compare) => decided(order),
             BinaryKind::Float(FloatBinary::Order) => {
                 decided((!open && !x.is_any() && !y.is_any()).then_some(true))
@@ -180,7 +231,8 @@ impl Observer<'_, '_> {
         let shade = if shaded {
             let intervals: Vec<(Interval, Interval)> =
                 pairs.iter().map(|(a, b)| (self.interval(width, *a), self.interval(width, *b))).collect();
-            self.around(width, dst, Permitted::new(width, true).dot(&intervals))
+            let rules = Permitted::new(if self.relaxed && width == 32 { 16 } else { width }, true);
+            self.around(width, dst, rules.dot(&intervals))
         } else {
             None
         };
@@ -190,14 +242,33 @@ impl Observer<'_, '_> {
 
 /// What is left of a division: the first operand without the second times the whole part of the
 /// quotient, which may be on either side of an integer. The error counts to both sides of the exact
-/// result, wherever in the interval that lies.
-fn remainder(rules: Permitted, x: Interval, y: Interval, whole: impl Fn(f64) -> f64) -> Interval {
+/// result, wherever in the interval that lies where the operands are no single numbers.
+fn remainder(
+    rules: Permitted,
+    x: Interval,
+    y: Interval,
+    whole: impl Fn(f64) -> f64,
+    exact: impl Fn(f64, f64) -> f64,
+) -> Interval {
     let quotient = rules.divide(x, y).exactly_monotone(whole);
     let left = rules.subtract(x, rules.multiply(y, quotient));
     if left.is_any() {
         return left;
     }
+    if x.low == x.high && y.low == y.high {
+        let exact = exact(x.low, y.low);
+        let error = (exact - left.low).max(left.high - exact);
+        return Interval::point(exact).widen(error).hull(left);
+    }
     left.widen(left.high - left.low)
+}
+
+/// The exact remainder with the divisor's sign.
+fn modulo(x: f64, y: f64) -> f64 {
+    match x % y {
+        left if left != 0.0 && left.is_sign_negative() != y.is_sign_negative() => left + y,
+        left => left,
+    }
 }
 
 /// Whether a comparison of any kind has one answer: all pairs are in the same order.
@@ -214,12 +285,24 @@ mod tests {
     fn remainders_have_the_sign_of_either_operand() {
         let rules = Permitted::new(32, false);
         let [a, b] = [-7.5, 2.0].map(Interval::point);
-        let remainder = |whole: fn(f64) -> f64| remainder(rules, a, b, whole);
-        assert!(remainder(f64::trunc).contains(-1.5) && !remainder(f64::trunc).contains(0.5));
-        assert!(remainder(f64::floor).contains(0.5) && !remainder(f64::floor).contains(-1.5));
-        // A quotient near a whole number may be on either side of it, and the error on either side of 0.
-        let same = super::remainder(rules, Interval::point(0.3), Interval::point(0.3), f64::trunc);
-        assert!(same.contains(0.3) && same.contains(0.0) && same.contains(-0.29));
+        let truncated = |a, b| remainder(rules, a, b, f64::trunc, |x, y| x % y);
+        let floored = |a, b| remainder(rules, a, b, f64::floor, modulo);
+        assert!(truncated(a, b).contains(-1.5) && !truncated(a, b).contains(0.5));
+        assert!(floored(a, b).contains(0.5) && !floored(a, b).contains(-1.5));
+        // A quotient far from a whole number leaves no more than rounding open.
+        let clear = [1.5, 1.0].map(Interval::point);
+        assert!(
+            !truncated(clear[0], clear[1]).contains(0.4999) && !floored(clear[0], clear[1]).contains(0.0)
+        );
+        // One near it may be on either side of it, and the error on either side of 0: of the exact result's size,
+        // and no greater.
+        let same = Interval::point(0.3);
+        for of_same in [truncated(same, same), floored(same, same)] {
+            assert!(of_same.contains(0.3) && of_same.contains(0.0) && of_same.contains(-0.29));
+            assert!(!of_same.contains(0.31) && !of_same.contains(-0.31), "{of_same:?}");
+        }
+        let wide = Interval::between(0.29, 0.31);
+        assert!(floored(wide, same).contains(0.31) && floored(wide, same).contains(-0.29));
     }
 
     #[test]

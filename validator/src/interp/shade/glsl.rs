@@ -2,7 +2,7 @@
 //! instruction inherits its error from a formula.
 
 use super::super::glsl::least_exponent;
-use super::interval::{Interval, Permitted};
+use super::interval::{Denormals, Interval, Permitted};
 use super::{Observer, Shade};
 use crate::ir::{
     FloatFunction, FloatFunction2, FloatFunction3, GlslFunction, GlslOp, Inst, Operand, Packing,
@@ -12,7 +12,7 @@ use crate::ir::{
 impl Observer<'_, '_> {
     pub(super) fn glsl(&mut self, inst: &Inst, op: &GlslOp, open: bool) {
         let GlslOp { width, count, dst, .. } = *op;
-        let rules = self.permitted(inst, width);
+        let rules = self.permitted(inst, width).with_denormals(Denormals::Either);
         match op.function {
             GlslFunction::Float(function, a) => {
                 self.each(width, count, dst, [a], open, |[a]| one(rules, function, a));

@@ -149,11 +149,25 @@ pub struct Permitted {
     contracts: bool,
     /// Nothing has an error.
     exact: bool,
+    denormals: Denormals,
+}
+
+/// What becomes of denormal results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denormals {
+    Kept,
+    Zeros,
+    /// One or the other.
+    Either,
 }
 
 impl Permitted {
     pub const fn new(width: u8, contracts: bool) -> Self {
-        Permitted { width, contracts, exact: false }
+        Permitted { width, contracts, exact: false, denormals: Denormals::Either }
+    }
+
+    pub const fn with_denormals(self, denormals: Denormals) -> Self {
+        Permitted { denormals, ..self }
     }
 
     pub fn width(self) -> u8 {
@@ -181,12 +195,24 @@ impl Permitted {
         if result.magnitude() > greatest {
             return Interval::ANY;
         }
-        let flushes = result.low < normal && result.high > -normal;
-        if flushes {
-            result.hull(Interval::point(0.0))
-        } else {
-            result
+        let denormal = result.low < normal && result.high > -normal;
+        let wholly = result.magnitude() < normal;
+        match self.denormals {
+            Denormals::Zeros if wholly => Interval::point(0.0),
+            Denormals::Zeros | Denormals::Either if denormal => result.hull(Interval::point(0.0)),
+            Denormals::Kept | Denormals::Zeros | Denormals::Either => result,
         }
+    }
+
+    /// A float of 32 bits with the range and precision that RelaxedPrecision leaves to it.
+    pub fn relaxed(result: Interval) -> Interval {
+        let (_, least, _) = format(16);
+        let limit = libm::scalbn(1.0, -least);
+        if result.is_any() || result.magnitude() >= limit {
+            return Interval::ANY;
+        }
+        let widened = result.widen(2.0 * ulp(16, result.magnitude()));
+        Permitted::new(16, true).settle(widened)
     }
 
     /// Rounded in either direction.
@@ -230,13 +256,14 @@ impl Permitted {
 
     /// 2.5 units, where the divisor is in the range that the table names.
     pub fn divide(self, a: Interval, b: Interval) -> Interval {
+        let this = self.with_denormals(Denormals::Either);
         let (_, least, _) = format(self.width.min(32));
         let limit = libm::scalbn(1.0, -least);
         let inside = b.magnitude() <= limit && b.low.abs().min(b.high.abs()) >= 1.0 / limit;
         if !inside {
             return Interval::ANY;
         }
-        self.with_error(a.divide(b), 2.5)
+        this.with_error(a.divide(b), 2.5)
     }
 
     /// The sum of products, in any order.
@@ -386,6 +413,16 @@ mod tests {
         assert!(!power.contains(1024.0 + 30.0 * ulp(32, 1024.0)));
         assert!(SINGLE.square_root(point(-1.0)).is_any());
         assert!(SINGLE.arc_tangent(point(0.0), point(-1.0)).is_any());
+    }
+
+    #[test]
+    fn relaxed_floats_have_the_precision_and_range_of_sixteen_bits() {
+        let fine = Permitted::relaxed(Interval::point(1.0 + 1.0 / 4096.0));
+        assert!(fine.contains(1.0) && fine.contains(1.0 + 1.0 / 1024.0) && !fine.contains(1.01));
+        assert!(Permitted::relaxed(Interval::point(16_384.0)).is_any());
+        assert!(!Permitted::relaxed(Interval::point(16_000.0)).is_any());
+        assert!(Permitted::relaxed(Interval::point(1.0 / 32_768.0)).contains(0.0));
+        assert!(Permitted::relaxed(Interval::ANY).is_any());
     }
 
     #[test]

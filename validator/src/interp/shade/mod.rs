@@ -8,6 +8,7 @@
 
 mod float;
 mod glsl;
+mod image;
 mod interval;
 mod matrix;
 mod memory;
@@ -61,7 +62,7 @@ impl Invocation {
             shades.registers.resize(self.registers.len(), None);
             let inst = &self.function(program).code[self.frame.pc as usize];
             let mut machine = Machine { state: self, program, dispatch, memory };
-            let moved = Observer { machine: &machine, shades, shared }.control(inst);
+            let moved = Observer { machine: &machine, relaxed: false, shades, shared }.control(inst);
             let before = machine.state.frame;
             let result = machine.step();
             let open = !self.take_inexact().is_empty();
@@ -78,7 +79,12 @@ impl Invocation {
                     None => {
                         let after = std::mem::replace(&mut self.frame, before);
                         let machine = Machine { state: self, program, dispatch, memory };
-                        Observer { machine: &machine, shades, shared }.observe(inst, open);
+                        let relaxed = inst.relaxed;
+                        let mut observer = Observer { machine: &machine, relaxed, shades, shared };
+                        observer.observe(inst, open || relaxed);
+                        if relaxed {
+                            observer.relax(inst);
+                        }
                         self.frame = after;
                     }
                 }
@@ -138,6 +144,8 @@ impl Shades {
 /// An instruction's operands, and where its result's intervals go.
 struct Observer<'a, 'm> {
     machine: &'a Machine<'m>,
+    /// The instruction is decorated RelaxedPrecision.
+    relaxed: bool,
     shades: &'a mut Shades,
     shared: &'a mut ShadedMemory,
 }
@@ -299,11 +307,11 @@ impl Observer<'_, '_> {
             }
             Op::Memory(op) => self.memory(op, line),
             Op::Atomic(op) => self.atomic(inst, op, open),
+            Op::Image(op) => self.image(inst, op, open),
             Op::Nop => {}
             // What these do with a float that may be another one is not followed.
             Op::IntegerDot(_)
             | Op::Encoded(_)
-            | Op::Image(_)
             | Op::Ray(_)
             | Op::Subgroup(_)
             | Op::Cooperative(_)

@@ -84,7 +84,7 @@ impl Observer<'_, '_> {
         }
     }
 
-    fn shape(&self, shape: ShapeId) -> &'_ Shape {
+    pub(super) fn shape(&self, shape: ShapeId) -> &'_ Shape {
         &self.machine.program.shapes[shape.0 as usize]
     }
 

@@ -166,7 +166,7 @@ fn atomics_check_bounds_and_alignment() {
             decorations: Decorations::default(),
             physical: false,
         };
-        let inst = Inst { op: Op::Memory(MemoryOp::Chain(chain)), line: 0, opcode: 0, no_contraction: false };
+        let inst = Inst::plain(Op::Memory(MemoryOp::Chain(chain)), 0);
         builder.program.functions[0].code.insert(1, inst);
         builder.first_stop().1
     };

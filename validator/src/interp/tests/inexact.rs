@@ -9,16 +9,22 @@ const STRICT: FloatModes = FloatModes {
     denorm_preserve: ALL_WIDTHS,
     signed_zero_inf_nan_preserve: ALL_WIDTHS,
     rounding_mode_rte: ALL_WIDTHS,
+    rounding_mode_rtz: 0,
+    denorm_flush_to_zero: 0,
     fast_math: false,
     always_inexact: None,
+    unbounded: false,
 };
 
 const FREE: FloatModes = FloatModes {
     denorm_preserve: 0,
     signed_zero_inf_nan_preserve: 0,
     rounding_mode_rte: 0,
+    rounding_mode_rtz: 0,
+    denorm_flush_to_zero: 0,
     fast_math: false,
     always_inexact: None,
+    unbounded: false,
 };
 
 fn single(value: f32) -> u64 {
@@ -184,6 +190,23 @@ fn products_of_vectors_add_in_any_order() {
     assert!(recorded(FREE, false, dot.clone(), &values(0.1)));
     // No decoration says in which order.
     assert!(recorded(STRICT, true, dot, &values(0.1)));
+}
+
+#[test]
+fn a_vector_times_a_scalar_is_products_of_components() {
+    let times = Op::Matrix(MatrixOp::TimesScalar {
+        dst: 0,
+        width: 32,
+        count: 2,
+        a: Operand::constant(0),
+        scalar: Operand::constant(2),
+    });
+    let values = |second| [1.5, second, 3.0].map(single);
+    assert!(!recorded(FREE, false, times.clone(), &values(2.0)));
+    assert!(recorded(FREE, false, times.clone(), &values(0.1)));
+    assert!(recorded(FREE, true, times.clone(), &values(0.1)));
+    assert!(!recorded(STRICT, true, times.clone(), &values(0.1)));
+    assert!(recorded(STRICT, false, times, &values(0.1)));
 }
 
 #[test]

@@ -159,17 +159,11 @@ fn a_cycle_of_several_states_is_found() {
 fn dead_registers_do_not_hide_a_cycle() {
     let mut builder = endless(&[], vec![(1, register(2), 1)], vec![]);
     let one = builder.number(1);
-    builder.program.functions[0].code[1] =
-        Inst { op: binary(BinaryOp::IAdd, 2, register(1), one), line: 11, opcode: 0, no_contraction: false };
+    builder.program.functions[0].code[1] = Inst::plain(binary(BinaryOp::IAdd, 2, register(1), one), 11);
     let back = builder.program.functions[0].blocks[1].start;
     assert_eq!(back, 1);
     let again = Edge { moves: vec![(1, register(2), 1)], repeats: Some(LoopId(0)), ..jump(1) };
-    builder.program.functions[0].code.push(Inst {
-        op: branch(again),
-        line: 12,
-        opcode: 0,
-        no_contraction: false,
-    });
+    builder.program.functions[0].code.push(Inst::plain(branch(again), 12));
     let (_, stop) = builder.first_stop();
     assert!(matches!(stop, Stop::Forever { .. }), "{stop:?}");
     builder.program.functions[0].loops[0].live = vec![1];

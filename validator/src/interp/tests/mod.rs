@@ -15,6 +15,7 @@ mod integer_dots;
 mod integers;
 mod loops;
 mod memory;
+mod otherwise;
 mod physical;
 mod shades;
 
@@ -176,7 +177,7 @@ impl Builder {
         });
         for op in ops {
             let line = 10 + function.code.len() as u32;
-            function.code.push(Inst { op, line, opcode: 0, no_contraction: false });
+            function.code.push(Inst::plain(op, line));
         }
     }
 

@@ -59,7 +59,7 @@ pub fn code(ops: Vec<Op>) -> Function {
     Function {
         name: None,
         id: 1,
-        code: ops.into_iter().map(|op| Inst { op, line: 1, opcode: 0, no_contraction: false }).collect(),
+        code: ops.into_iter().map(|op| Inst::plain(op, 1)).collect(),
         blocks: Vec::new(),
         registers: 0,
         parameters: Vec::new(),

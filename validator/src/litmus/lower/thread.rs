@@ -154,7 +154,7 @@ impl Builder<'_> {
     }
 
     fn emit(&mut self, op: Op, line: Line) {
-        self.code.push(Inst { op, line, opcode: 0, no_contraction: false });
+        self.code.push(Inst::plain(op, line));
     }
 
     fn begin_block(&mut self, block: usize, line: Line) {

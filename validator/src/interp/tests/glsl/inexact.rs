@@ -7,8 +7,11 @@ const FREE: FloatModes = FloatModes {
     denorm_preserve: 0,
     signed_zero_inf_nan_preserve: 0,
     rounding_mode_rte: 0,
+    rounding_mode_rtz: 0,
+    denorm_flush_to_zero: 0,
     fast_math: false,
     always_inexact: None,
+    unbounded: false,
 };
 
 const STRICT: FloatModes =
