@@ -28,6 +28,8 @@ mod program;
 #[allow(dead_code, reason = "the tests in litmus syntax are for tests/rules.rs")]
 #[path = "rules/programs.rs"]
 mod programs;
+#[path = "twin/random_herd.rs"]
+mod random_herd;
 #[path = "twin/random_litmus.rs"]
 mod random_litmus;
 #[path = "twin/reduce.rs"]

@@ -10,6 +10,8 @@ use super::relation::Relation;
 /// A test as one candidate execution without its reads-from.
 pub struct Litmus {
     pub execution: Execution,
+    /// Every thread gets through its control barriers, and they stand so that there is an execution.
+    pub barriers_pass: bool,
     /// Sources of each read that its value allows.
     pub sources: Vec<((usize, usize), Vec<Source>)>,
     pub expectations: Vec<Expectation>,
@@ -165,7 +167,25 @@ pub fn parse(text: &str) -> Litmus {
         }
         sources.push(((read, location), possible));
     }
-    Litmus { execution, sources, expectations }
+    let barriers_pass = are_in_order(&execution);
+    Litmus { execution, barriers_pass, sources, expectations }
+}
+
+/// No two barriers of one instance are in one thread; and where two of one instance and two of another are in
+/// two threads, they come in the same order.
+fn are_in_order(execution: &Execution) -> bool {
+    let instance = |id: usize| match execution.operations[id].action {
+        Action::Barrier { control } => control.map(|(instance, _)| instance),
+        _ => None,
+    };
+    let size = execution.size();
+    let same = Relation::of(size, |a, b| instance(a).is_some() && instance(a) == instance(b));
+    let before = |a: usize, b: usize| execution.program_order.contains(a, b);
+    let pairs: Vec<(usize, usize)> = same.pairs().collect();
+    pairs.iter().all(|&(a, b)| {
+        let crossed = pairs.iter().any(|&(x, y)| before(a, x) && before(y, b));
+        !before(a, b) && !crossed
+    })
 }
 
 /// All orientations of the pairs of mutually-ordered writes that are orders. Unlike
@@ -238,6 +258,9 @@ impl Litmus {
         let execution = Execution { variant, ..self.execution.clone() };
         let orders = modification_orders(&execution);
         let mut found = [false; 2];
+        if !self.barriers_pass {
+            return found;
+        }
         for reads_from in all_reads_from(&self.sources) {
             for order in &orders {
                 let derived = execution.derive(&reads_from, order);

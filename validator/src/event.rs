@@ -222,9 +222,9 @@ pub enum DeviceOperation {
 pub enum Wait {
     /// Every invocation of the execution scope's instance.
     Everybody,
-    /// Those of them whose code has a barrier of this number (litmus tests).
+    /// Those of them whose code has this barrier (litmus tests).
     Users,
-    /// So many invocations, itself included (litmus tests).
+    /// At least so many of them, itself included (litmus tests).
     Quorum(u32),
     /// The barrier of this number orders memory only (litmus tests).
     Nobody(u32),

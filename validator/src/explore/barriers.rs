@@ -11,49 +11,70 @@ use super::tangles::{self, Readiness, Released};
 use crate::behaviour::Undefined;
 use crate::dispatch::Dispatch;
 use crate::event::{Fault, Fence, InstanceName, Scope, UndefinedKind, Wait};
-use crate::ir::{BarrierOp, InstId, NumberedWait, Op, Program};
+use crate::ir::{BarrierOp, InstId, NumberedWait, Op, Operand, Program};
 use crate::model::graph::Kind;
 
-/// Which invocation's code has which numbers.
+/// Which invocation's code waits at which numbered barriers.
 pub(super) struct BarrierNumbers {
-    /// Per invocation; `None` for a number that is computed.
-    numbers: Vec<Vec<Option<u32>>>,
+    /// Per invocation the numbers and resources, `None` where they are computed.
+    numbers: Vec<Vec<(Option<u32>, Option<u32>)>>,
+}
+
+/// A numbered barrier of one scope instance that invocations passed. Who comes later belongs to it, too.
+#[derive(Clone)]
+pub(super) struct Meeting {
+    name: InstanceName,
+    instance: u32,
+    passed: Vec<usize>,
 }
 
 impl BarrierNumbers {
     pub(super) fn new(program: &Program, dispatch: &Dispatch) -> Self {
         let numbers = dispatch.entries.iter().map(|entry| {
             let code = program.functions.get(entry.0 as usize).map_or(&[][..], |function| &function.code);
-            code.iter().filter_map(|inst| number_of(program, &inst.op)).collect()
+            code.iter().filter_map(|inst| numbers_of(program, &inst.op)).collect()
         });
         BarrierNumbers { numbers: numbers.collect() }
     }
 
-    /// Whether the invocation's code has a barrier that may have the number of this name.
+    /// Whether the invocation's code has a barrier that may have this name.
     pub(super) fn uses(&self, invocation: usize, name: &InstanceName) -> bool {
-        let Some((InstId { index: number, .. }, _)) = name.path.first() else { return false };
+        let Some((number, resource, _)) = parts_of(name) else { return false };
         let numbers = self.numbers.get(invocation).map_or(&[][..], Vec::as_slice);
-        numbers.iter().any(|other| other.is_none_or(|other| other == *number))
+        let may_be = |given: &Option<u32>, wanted: u32| given.is_none_or(|given| given == wanted);
+        numbers.iter().any(|(other, at)| may_be(other, number) && may_be(at, resource))
     }
 }
 
-/// The number of a barrier that waits for others who use it, if it is one.
-fn number_of(program: &Program, op: &Op) -> Option<Option<u32>> {
-    match op {
-        Op::Barrier(BarrierOp::Numbered(barrier)) if barrier.waits != NumberedWait::Nobody => {
-            let constant = barrier.number.is_constant().then(|| barrier.number.index() as usize);
-            Some(constant.and_then(|index| program.constants.get(index)).map(|value| value.bits as u32))
+/// Number, resource and, once it is counted, the arrival that a numbered barrier's name tells of.
+fn parts_of(name: &InstanceName) -> Option<(u32, u32, Option<u32>)> {
+    let (InstId { index: number, .. }, rest) = name.path.first()?;
+    Some((*number, *rest.first()?, rest.get(1).copied()))
+}
+
+/// The number and the resource of a barrier that waits for others, if it is one.
+fn numbers_of(program: &Program, op: &Op) -> Option<(Option<u32>, Option<u32>)> {
+    let Op::Barrier(BarrierOp::Numbered(barrier)) = op else { return None };
+    let constant = |operand: Operand| {
+        let index = operand.is_constant().then(|| operand.index() as usize);
+        index.and_then(|index| program.constants.get(index)).map(|value| value.bits as u32)
+    };
+    match barrier.waits {
+        NumberedWait::Nobody => None,
+        NumberedWait::Users { id } | NumberedWait::Quorum { id, .. } => {
+            Some((constant(barrier.number), constant(id)))
         }
-        _ => None,
     }
 }
 
-/// Makes the name of a barrier that waits for its users tell how often the invocation came to its number.
+/// Makes the name of a numbered barrier tell how often the invocation came to it.
 pub(super) fn count_arrival(thread: &mut Thread, name: &mut InstanceName) {
-    let Some((InstId { index: number, .. }, iterations)) = name.path.first_mut() else { return };
-    let count = Arc::make_mut(&mut thread.arrivals).entry(*number).or_default();
+    let Some((number, resource, _)) = parts_of(name) else { return };
+    let count = Arc::make_mut(&mut thread.arrivals).entry((number, resource)).or_default();
     *count += 1;
-    *iterations = vec![*count];
+    if let Some((_, rest)) = name.path.first_mut() {
+        rest.push(*count);
+    }
 }
 
 impl Search<'_> {
@@ -84,26 +105,19 @@ impl Search<'_> {
             }
             let Status::Barrier(arrived) = &state.threads[index].status else { continue };
             let arrived = arrived.clone();
+            match arrived.waits {
+                Wait::Users | Wait::Quorum(_) => match self.meet(state, index, &arrived) {
+                    true => return Released::Some,
+                    false => continue,
+                },
+                Wait::Everybody | Wait::Nobody(_) => {}
+            }
             let members = self.barrier_members(state, index, &arrived);
             let here = arrived_with(state, &members, &arrived);
-            if let Wait::Quorum(quorum) = arrived.waits {
-                // With others who may come, who belongs together is open.
-                if here.len() == members.len()
-                    && here.len() == quorum as usize
-                    && !state.parted.contains(&here)
-                {
-                    self.pass_barrier(state, &here);
-                    return Released::Some;
-                }
-                continue;
-            }
             let settled = members.iter().all(|other| is_settled(&state.threads[*other].status));
             if here.len() == members.len() {
                 self.pass_barrier(state, &here);
                 return Released::Some;
-            }
-            if arrived.waits != Wait::Everybody {
-                continue;
             }
             here.iter().for_each(|other| seen[*other] = true);
             // An invocation at a narrower barrier may still come here.
@@ -123,22 +137,68 @@ impl Search<'_> {
         }
     }
 
-    /// The invocations that a barrier waits for, or may join.
+    /// The invocations of a barrier's scope instance.
     fn barrier_members(&self, state: &State, index: usize, arrived: &Arrived) -> Vec<usize> {
         let in_scope =
             |other: &usize| state.graph.in_scope_instance(index as u32, arrived.execution, *other as u32);
-        let uses = |other: &usize| match arrived.waits {
-            Wait::Users | Wait::Quorum(_) => self.context.numbers.uses(*other, &arrived.name),
-            Wait::Everybody | Wait::Nobody(_) => true,
+        (0..state.threads.len()).filter(in_scope).collect()
+    }
+
+    /// Lets those of a numbered barrier go on for whom enough others came to it, whether these stand there
+    /// or passed; whether there are any.
+    fn meet(&self, state: &mut State, index: usize, arrived: &Arrived) -> bool {
+        let members = self.barrier_members(state, index, arrived);
+        let here = arrived_with(state, &members, arrived);
+        let is_its = |meeting: &Meeting| {
+            meeting.name == arrived.name && meeting.passed.iter().any(|other| members.contains(other))
         };
-        (0..state.threads.len()).filter(in_scope).filter(uses).collect()
+        let known = state.meetings.iter().position(is_its);
+        let passed = known.map_or(&[][..], |known| &state.meetings[known].passed);
+        let came = |other: &usize| here.contains(other) || passed.contains(other);
+        let is_satisfied = |waits: Wait| match waits {
+            Wait::Users => {
+                let mut users =
+                    members.iter().filter(|other| self.context.numbers.uses(**other, &arrived.name));
+                users.all(came)
+            }
+            Wait::Quorum(quorum) => members.iter().filter(|other| came(other)).count() >= quorum as usize,
+            Wait::Everybody | Wait::Nobody(_) => false,
+        };
+        let waits_of = |other: &usize| match &state.threads[*other].status {
+            Status::Barrier(arrived) => Some(arrived.waits),
+            Status::Running
+            | Status::Reading { .. }
+            | Status::Subgroup(_)
+            | Status::Finished
+            | Status::Faulted(_)
+            | Status::Forever { .. } => None,
+        };
+        let passing: Vec<usize> =
+            here.iter().copied().filter(|other| waits_of(other).is_some_and(is_satisfied)).collect();
+        if passing.is_empty() {
+            return false;
+        }
+        let known = known.unwrap_or_else(|| {
+            let (name, instance) = (arrived.name.clone(), state.instances);
+            state.instances += 1;
+            state.meetings.push(Meeting { name, instance, passed: Vec::new() });
+            state.meetings.len() - 1
+        });
+        let meeting = &mut state.meetings[known];
+        meeting.passed.extend(&passing);
+        let instance = meeting.instance;
+        self.pass_instance(state, &passing, instance);
+        true
     }
 
     pub(super) fn pass_barrier(&self, state: &mut State, members: &[usize]) {
         let instance = state.instances;
         state.instances += 1;
         self.begin_phase(state, members);
-        state.parted.retain(|group| !group.iter().any(|member| members.contains(member)));
+        self.pass_instance(state, members, instance);
+    }
+
+    fn pass_instance(&self, state: &mut State, members: &[usize], instance: u32) {
         for index in members {
             let Status::Barrier(arrived) = state.threads[*index].status.clone() else { continue };
             if self.knowledge.notes_barriers() {
@@ -168,38 +228,6 @@ impl Search<'_> {
                 phase.pass(&arrived);
             }
         }
-    }
-
-    /// The groups of invocations that would complete a barrier's quorum, each in ascending order.
-    pub(super) fn quorums(&self, state: &State) -> Vec<Vec<usize>> {
-        let mut groups = Vec::new();
-        for index in 0..state.threads.len() {
-            let Status::Barrier(arrived) = &state.threads[index].status else { continue };
-            let Wait::Quorum(quorum) = arrived.waits else { continue };
-            let here = arrived_with(state, &self.barrier_members(state, index, arrived), arrived);
-            // The groups with other invocations only are found when it is their turn.
-            let others: Vec<usize> = here.into_iter().filter(|other| *other > index).collect();
-            let missing = (quorum as usize).saturating_sub(1);
-            for_each_group(&others, missing, &mut vec![index], &mut |group| groups.push(group.to_vec()));
-        }
-        groups
-    }
-
-    /// One child for each of these groups that passes. What comes of the other groups belongs to their
-    /// branches: in those behind a group, and whatever else happens from here on, it does not pass as it
-    /// stands.
-    pub(super) fn pass_quorums(&self, state: &mut State, groups: Vec<Vec<usize>>) -> Vec<State> {
-        let mut children = Vec::new();
-        for group in groups {
-            if state.parted.contains(&group) {
-                continue;
-            }
-            let mut child = state.clone();
-            self.pass_barrier(&mut child, &group);
-            children.push(child);
-            state.parted.push(group);
-        }
-        children
     }
 
     /// Records that invocations wait at barriers which others never come to.
@@ -241,25 +269,5 @@ fn divergent_barrier(fence: &Fence) -> Fault {
         kind: UndefinedKind::DivergentBarrier,
         line: fence.line,
         detail: "not every invocation of the scope executes this control barrier instance".to_owned(),
-    }
-}
-
-/// Calls back with `group` extended by every choice of `count` of `candidates`.
-fn for_each_group(
-    candidates: &[usize],
-    count: usize,
-    group: &mut Vec<usize>,
-    visit: &mut impl FnMut(&[usize]),
-) {
-    if count == 0 {
-        return visit(group);
-    }
-    for (position, candidate) in candidates.iter().enumerate() {
-        if candidates.len() - position < count {
-            return;
-        }
-        group.push(*candidate);
-        for_each_group(&candidates[position + 1..], count - 1, group, visit);
-        group.pop();
     }
 }

@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
                 }
             }
             Stop::Barrier { execution, fence, mut name, waits, line, .. } => {
-                if waits == Wait::Users {
+                if matches!(waits, Wait::Users | Wait::Quorum(_)) {
                     barriers::count_arrival(&mut state.threads[index], &mut name);
                 }
                 state.threads[index].status =

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::barriers::Meeting;
 use super::knowledge::{Discoveries, Knowledge, Word};
 use super::memory::{words_of, Accessor, Contents};
 use super::phases::Phase;
@@ -37,9 +38,8 @@ pub(super) struct State {
     pub(super) attempted: Arc<BTreeSet<(Unit, UnitBytes)>>,
     /// Barriers passed, by workgroup.
     pub(super) phases: Arc<Vec<Phase>>,
-    /// Groups of invocations at a barrier with a quorum that do not pass it together: another branch is
-    /// about that.
-    pub(super) parted: Vec<Vec<usize>>,
+    /// Numbered barriers that invocations passed.
+    pub(super) meetings: Vec<Meeting>,
     /// Number of control barrier instances so far.
     pub(super) instances: u32,
     pub(super) fuel: u64,
@@ -115,8 +115,8 @@ pub(super) struct Thread {
     pub(super) trace: Arc<Vec<VolatileAccess>>,
     /// How often the invocation changed memory without an event, or passed a barrier.
     pub(super) changes: u64,
-    /// How often it came to each numbered barrier.
-    pub(super) arrivals: Arc<BTreeMap<u32, u32>>,
+    /// How often it came to each numbered barrier: by number and resource.
+    pub(super) arrivals: Arc<BTreeMap<(u32, u32), u32>>,
     /// Loops that the invocation is in, with its state at the last arrival at their headers.
     pub(super) loops: Vec<Arrival>,
 }
@@ -215,7 +215,7 @@ impl State {
             pending: Vec::new(),
             attempted: Arc::default(),
             phases: Arc::new(vec![Phase::default(); workgroups as usize]),
-            parted: Vec::new(),
+            meetings: Vec::new(),
             instances: 0,
             fuel: settings.max_instructions,
             diverged: None,
@@ -236,7 +236,7 @@ impl State {
             pending: Vec::new(),
             attempted: Arc::default(),
             phases: self.phases.clone(),
-            parted: Vec::new(),
+            meetings: Vec::new(),
             instances: self.instances,
             fuel: self.fuel,
             diverged: self.diverged,

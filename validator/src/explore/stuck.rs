@@ -26,20 +26,18 @@ impl Search<'_> {
             self.complete(state, found);
             return Vec::new();
         }
-        let groups = self.quorums(state);
         let is_settled = |status: &Status| is_at_barrier(status) || matches!(status, Status::Finished);
-        if groups.is_empty() && state.threads.iter().all(|thread| is_settled(&thread.status)) {
+        if state.threads.iter().all(|thread| is_settled(&thread.status)) {
             self.diverge(state, found);
             return Vec::new();
         }
-        let hangs = groups.is_empty()
-            && state.pending.is_empty()
-            && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
+        let hangs =
+            state.pending.is_empty() && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
         if hangs {
             self.hang(state, found);
         }
         let mut others = state.clone();
-        let mut children = self.pass_quorums(&mut others, groups);
+        let mut children = Vec::new();
         // Any of the reads of a cycle may be the one whose value is known. What several of these branches
         // could reach belongs to the first: in the others, the reads before read no known value.
         for index in self.buffered_loads(state, found) {

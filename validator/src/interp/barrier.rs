@@ -36,16 +36,16 @@ impl Machine<'_> {
         let mut number_of =
             |operand| self.choose_bits(self.value(operand), line).map(|value| value.bits as u32);
         let number = number_of(barrier.number)?;
-        let (waits, group) = match barrier.waits {
+        let (waits, resource) = match barrier.waits {
             NumberedWait::Nobody => (Wait::Nobody(number), 0),
-            NumberedWait::Users => (Wait::Users, 0),
+            NumberedWait::Users { id } => (Wait::Users, number_of(id)?),
             NumberedWait::Quorum { id, count } => (Wait::Quorum(number_of(count)?), number_of(id)?),
         };
         let site = InstId { function: FunctionId(u32::MAX), index: number };
         Ok(Stop::Barrier {
-            execution: barrier.scope,
+            execution: barrier.execution,
             fence: Fence { scope: barrier.scope, semantics: barrier.semantics, inst, line },
-            name: InstanceName { path: vec![(site, vec![group])] },
+            name: InstanceName { path: vec![(site, vec![resource])] },
             waits,
             inst,
             line,

@@ -387,7 +387,8 @@ pub enum BarrierOp {
 /// A control barrier of a litmus test: its number, not the static instruction, names the instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberedBarrier {
-    /// Execution and memory scope.
+    pub execution: Scope,
+    /// Memory scope.
     pub scope: Scope,
     pub semantics: Semantics,
     pub number: Operand,
@@ -398,9 +399,11 @@ pub struct NumberedBarrier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberedWait {
     Nobody,
-    /// The invocations of the scope instance whose code has the number.
-    Users,
-    /// So many invocations, at the barrier resource `id`.
+    /// The invocations of the scope instance whose code has the number and the barrier resource `id`.
+    Users {
+        id: Operand,
+    },
+    /// Invocations that come to the barrier resource `id`, at least so many of them.
     Quorum {
         id: Operand,
         count: Operand,

@@ -32,8 +32,10 @@ impl Op {
             | Op::Nop => {}
             Op::Barrier(BarrierOp::Numbered(barrier)) => {
                 visit(barrier.number);
-                if let NumberedWait::Quorum { id, count } = barrier.waits {
-                    [id, count].into_iter().for_each(visit);
+                match barrier.waits {
+                    NumberedWait::Nobody => {}
+                    NumberedWait::Users { id } => visit(id),
+                    NumberedWait::Quorum { id, count } => [id, count].into_iter().for_each(visit),
                 }
             }
             Op::Require { a, b } => [*a, *b].into_iter().for_each(visit),

@@ -2,7 +2,7 @@
 
 use super::error::ParseError;
 use super::lexer::{Token, TokenKind};
-use super::test::Comparison;
+use super::test::{Comparison, Term};
 
 /// How deep conditions may nest.
 const MAXIMUM_DEPTH: u32 = 100;
@@ -144,6 +144,16 @@ pub(super) fn descend(depth: u32, token: Token<'_>) -> Result<u32, ParseError> {
         let message =
             format!("condition nested too deeply at {token}: expected at most {MAXIMUM_DEPTH} levels");
         Err(ParseError::new(token, message))
+    }
+}
+
+/// Takes the name of a relation whose size a condition asks for, behind `#`.
+pub(super) fn relation(cursor: &mut Cursor<'_, '_>) -> Result<Term, ParseError> {
+    let token = cursor.next();
+    match token.text {
+        "dr" => Ok(Term::DataRaces),
+        "rs" => Ok(Term::ReleaseSequences),
+        _ => Err(ParseError::new(token, format!("unknown relation {token}: expected dr or rs"))),
     }
 }
 

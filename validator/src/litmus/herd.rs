@@ -10,7 +10,7 @@ use super::cursor::{spelling, Cursor};
 use super::error::ParseError;
 use super::lexer::{tokenize, Token};
 use super::names::Variables;
-use super::test::{Condition, Expectation, Quantifier, Test};
+use super::test::{Condition, Expectation, Quantifier, Term, Test};
 use super::Dialect;
 use column::Registers;
 use condition::Environment;
@@ -36,37 +36,62 @@ pub(super) fn parse(text: &str) -> Result<Test, ParseError> {
     let system_synchronizes_with =
         system_synchronizes_with.into_iter().map(|pair| synchronizing(pair, threads.len()));
     let system_synchronizes_with = system_synchronizes_with.collect::<Result<_, _>>()?;
-    let (filter, expectation) = claims(&mut cursor, &registers, &variables)?;
+    let Claims { filter, expectation } = claims(&mut cursor, &registers, &variables)?;
     Ok(Test {
         variables: variables.finish(),
         threads,
         system_synchronizes_with,
         filter,
-        expectations: vec![expectation],
+        expectations: expectation.into_iter().collect(),
     })
 }
 
-/// The filter and the expectation that a file ends with.
+/// What a file ends with: a filter, an expectation, or both, in either order.
+#[derive(Default)]
+struct Claims {
+    filter: Option<Condition>,
+    expectation: Option<Expectation>,
+}
+
 fn claims<'a>(
     cursor: &mut Cursor<'_, 'a>,
     registers: &[Registers<'a>],
     variables: &Variables<'a>,
-) -> Result<(Option<Condition>, Expectation), ParseError> {
+) -> Result<Claims, ParseError> {
     let environment = Environment { registers, variables };
-    let filter = if cursor.peek().is_word("filter") {
-        cursor.next();
-        Some(environment.condition(cursor)?)
-    } else {
-        None
-    };
-    let start = *cursor;
-    let position = cursor.peek().position;
-    let quantifier = quantifier(cursor)?;
-    let condition = environment.condition(cursor)?;
-    let length = start.rest().len() - cursor.rest().len();
-    let text = spelling(start.rest().get(..length).unwrap_or_default());
-    cursor.expect_end("end of file after the condition")?;
-    Ok((filter, Expectation { text, position, quantifier, condition, without_chains: false }))
+    let mut claims = Claims::default();
+    loop {
+        let start = *cursor;
+        let position = cursor.peek().position;
+        if claims.filter.is_none() && cursor.peek().is_word("filter") {
+            cursor.next();
+            claims.filter = Some(environment.condition(cursor)?);
+        } else if claims.expectation.is_none() {
+            let quantifier = quantifier(cursor)?;
+            let condition = of_executions(environment.condition(cursor)?);
+            let length = start.rest().len() - cursor.rest().len();
+            let text = spelling(start.rest().get(..length).unwrap_or_default());
+            let without_chains = false;
+            claims.expectation = Some(Expectation { text, position, quantifier, condition, without_chains });
+        } else {
+            cursor.expect_end("end of file after the condition")?;
+        }
+        if cursor.is_empty() {
+            return Ok(claims);
+        }
+    }
+}
+
+/// The condition, of consistent executions whatever it asks for: in this dialect there are no others.
+fn of_executions(condition: Condition) -> Condition {
+    let mut asks_for_relations = false;
+    condition.visit_terms(&mut |term| {
+        asks_for_relations |= matches!(term, Term::DataRaces | Term::ReleaseSequences);
+    });
+    match asks_for_relations {
+        true => Condition::And(vec![Condition::Consistent, condition]),
+        false => condition,
+    }
 }
 
 fn quantifier(cursor: &mut Cursor<'_, '_>) -> Result<Quantifier, ParseError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cursor::{comparison, descend, number, spelling, Cursor};
+use super::cursor::{comparison, descend, number, relation, spelling, Cursor};
 use super::error::ParseError;
 use super::lexer::{tokenize, Token, TokenKind};
 use super::mnemonic::{self, Mnemonic};
@@ -191,6 +191,7 @@ impl<'a> Parser<'a> {
             }
             Mnemonic::MemoryBarrier { scope, semantics } => Instruction::MemoryBarrier { scope, semantics },
             Mnemonic::ControlBarrier { scope, semantics } => Instruction::ControlBarrier {
+                execution: scope,
                 scope,
                 semantics,
                 instance: operand(line)?,
@@ -313,15 +314,7 @@ fn claim(line: &mut Cursor<'_, '_>, depth: u32) -> Result<Condition, ParseError>
         line.expect_symbol("]")?;
         Ok(Condition::Consistent)
     } else if token.is_symbol("#") {
-        let relation = line.next();
-        let term = match relation.text {
-            "dr" => Term::DataRaces,
-            "rs" => Term::ReleaseSequences,
-            _ => {
-                let message = format!("unknown relation {relation}: expected dr or rs");
-                return Err(ParseError::new(relation, message));
-            }
-        };
+        let term = relation(line)?;
         let comparison = comparison(line)?;
         Ok(Condition::Compare(comparison, term, Term::Value(value(line)?)))
     } else {

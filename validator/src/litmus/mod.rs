@@ -4,6 +4,7 @@ mod cursor;
 mod error;
 mod explain;
 mod herd;
+mod instances;
 mod khronos;
 mod lexer;
 mod lower;
@@ -18,7 +19,7 @@ use std::path::Path;
 
 pub use error::ParseError;
 pub use lower::Unsupported;
-pub use run::{run, Answer, Checked, Incomplete, RunError, State, Told, Wanted};
+pub use run::{run, Answer, Checked, FinalState, Incomplete, RacingPair, RunError, State, Told, Wanted};
 use test::Test;
 
 /// The two languages that litmus tests are written in.

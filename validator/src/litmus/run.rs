@@ -1,6 +1,6 @@
 //! What the model says of a litmus test's expectations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::explain::why;
@@ -21,8 +21,8 @@ pub struct Answer {
     /// Consistent executions, chains as the options have them.
     pub executions: u64,
     pub expectations: Vec<Checked>,
-    /// Final states and their numbers of executions, if they were asked for.
-    pub states: Vec<(State, u64)>,
+    /// Final states, sorted, if they were asked for.
+    pub states: Vec<FinalState>,
     /// Executions that have no final state, each kind once.
     pub undefined: Vec<Undefined>,
     /// Executions that wait for ever, which have no final state either.
@@ -60,6 +60,24 @@ pub enum RunError {
 
 /// Names of registers and variables with their final values.
 pub type State = Vec<(String, String)>;
+
+/// A final state and the executions that end in it.
+#[derive(Debug)]
+pub struct FinalState {
+    pub state: State,
+    pub executions: u64,
+    /// Executions among them that have a data race.
+    pub racy: u64,
+    /// The data races, each with the number of executions that have it.
+    pub races: BTreeMap<RacingPair, u64>,
+}
+
+/// Two accesses that race: their threads and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RacingPair {
+    pub threads: [u32; 2],
+    pub lines: [u32; 2],
+}
 
 /// An expectation and what was found.
 #[derive(Debug)]
@@ -116,7 +134,8 @@ pub struct Wanted {
 /// The test cannot be run, or the search went wrong.
 pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, RunError> {
     let lowered = lower(test, wanted.states)?;
-    let mut searches = Searches { test, lowered: &lowered, settings, done: BTreeMap::new() };
+    let states = wanted.states;
+    let mut searches = Searches { test, lowered: &lowered, settings, states, done: BTreeMap::new() };
     let mut expectations = Vec::new();
     for (index, expectation) in test.expectations.iter().enumerate() {
         let chains = settings.variant.chains && !expectation.without_chains;
@@ -125,7 +144,9 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
         let mut checked = check(test, &lowered, index, expectation, behaviours);
         // A surprise without a witness needs a reason.
         if wanted.why || !checked.is_met() && checked.witness.is_none() {
-            checked.why = why(test, &lowered, settings, expectation, behaviours, &checked);
+            let misplaced = test.misplaced_barriers().map(|misplaced| misplaced.to_string());
+            checked.why =
+                misplaced.or_else(|| why(test, &lowered, settings, expectation, behaviours, &checked));
         }
         expectations.push(checked);
     }
@@ -134,12 +155,7 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
         return Err(bug.clone().into());
     }
     let behaviours = searches.search(settings.variant.chains, true);
-    let mut counted: BTreeMap<State, u64> = BTreeMap::new();
-    for (outcome, witness) in behaviours.outcomes.iter().filter(|_| wanted.states) {
-        if counts(test, &lowered, outcome) {
-            *counted.entry(state(test, &lowered, outcome)).or_default() += witness.executions;
-        }
-    }
+    let states = if wanted.states { final_states(test, &lowered, behaviours) } else { Vec::new() };
     let executions = executions(test, &lowered, behaviours);
     let hanging = behaviours.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
     let hanging = hanging.map(|(_, witness)| witness.executions).sum();
@@ -147,7 +163,6 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
     let mut incomplete: Vec<Incomplete> = searches.done.values().flat_map(incomplete).collect();
     incomplete.sort();
     incomplete.dedup();
-    let states = counted.into_iter().collect();
     Ok(Answer { executions, expectations, states, undefined, hanging, incomplete })
 }
 
@@ -156,6 +171,8 @@ struct Searches<'a> {
     test: &'a Test,
     lowered: &'a Lowered,
     settings: &'a Settings,
+    /// Final states are told, with their races.
+    states: bool,
     done: BTreeMap<(bool, bool), Behaviours>,
 }
 
@@ -166,12 +183,18 @@ impl Searches<'_> {
             expectation.condition.visit_terms(&mut |term| found |= term == Term::ReleaseSequences);
             found
         });
-        let remark = if sequences { races_and_sequences } else { races };
+        let remark = match (self.states, sequences) {
+            (true, _) => told_races,
+            (false, true) => races_and_sequences,
+            (false, false) => races,
+        };
         let variant = Variant { chains, ..self.settings.variant };
-        let (lowered, settings) = (self.lowered, self.settings);
-        self.done
-            .entry((chains, axioms))
-            .or_insert_with(|| search(lowered, settings, variant, axioms, remark))
+        let (test, lowered, settings) = (self.test, self.lowered, self.settings);
+        self.done.entry((chains, axioms)).or_insert_with(|| match test.misplaced_barriers() {
+            // There is no execution, whatever is read.
+            Some(_) => Behaviours { complete: true, ..Behaviours::default() },
+            None => search(lowered, settings, variant, axioms, remark),
+        })
     }
 }
 
@@ -205,6 +228,32 @@ pub(super) fn races(judge: &Judge) -> Vec<u32> {
 fn races_and_sequences(judge: &Judge) -> Vec<u32> {
     let sequences = Sequences::of(judge.relations.modification_order.as_ref());
     vec![judge.data_races().len() as u32, count_members(judge.graph, sequences) as u32]
+}
+
+/// The same, then of each race between two accesses their threads and lines.
+fn told_races(judge: &Judge) -> Vec<u32> {
+    let events = &judge.graph.events;
+    let ends = judge.data_races().into_iter().map(|race| {
+        let mut ends = [race.first, race.second].map(|id| {
+            let event = &events[id as usize];
+            (event.agent, event.line)
+        });
+        ends.sort_unstable();
+        ends
+    });
+    let distinct: BTreeSet<[(u32, u32); 2]> = ends.collect();
+    let mut remarks = races_and_sequences(judge);
+    remarks.extend(distinct.into_iter().flatten().flat_map(|(agent, line)| [agent, line]));
+    remarks
+}
+
+/// What [`told_races`] told.
+fn racing_pairs(remarks: &[u32]) -> impl Iterator<Item = RacingPair> + '_ {
+    remarks
+        .get(2..)
+        .unwrap_or_default()
+        .chunks_exact(4)
+        .map(|ends| RacingPair { threads: [ends[0], ends[2]], lines: [ends[1], ends[3]] })
 }
 
 fn incomplete(behaviours: &Behaviours) -> Vec<Incomplete> {
@@ -345,6 +394,28 @@ fn compare(comparison: Comparison, a: i32, b: i32) -> bool {
         Comparison::Greater => a > b,
         Comparison::GreaterEqual => a >= b,
     }
+}
+
+fn final_states(test: &Test, lowered: &Lowered, behaviours: &Behaviours) -> Vec<FinalState> {
+    let mut states: BTreeMap<State, FinalState> = BTreeMap::new();
+    for (outcome, witness) in behaviours.outcomes.iter().filter(|(outcome, _)| counts(test, lowered, outcome))
+    {
+        let state = state(test, lowered, outcome);
+        let told = states.entry(state.clone()).or_insert_with(|| FinalState {
+            state,
+            executions: 0,
+            racy: 0,
+            races: BTreeMap::new(),
+        });
+        told.executions += witness.executions;
+        if outcome.remarks.first().is_some_and(|races| *races > 0) {
+            told.racy += witness.executions;
+        }
+        for pair in racing_pairs(&outcome.remarks) {
+            *told.races.entry(pair).or_default() += witness.executions;
+        }
+    }
+    states.into_values().collect()
 }
 
 /// Registers and variables of a final state, with names.

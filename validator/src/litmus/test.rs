@@ -144,7 +144,8 @@ pub enum Instruction {
         semantics: Semantics,
     },
     ControlBarrier {
-        /// Execution and memory scope.
+        execution: Scope,
+        /// Memory scope.
         scope: Scope,
         semantics: Semantics,
         /// Barriers of equal numbers are one instance.
@@ -192,9 +193,9 @@ impl Instruction {
 pub enum Wait {
     /// It only orders memory (`.test`).
     Nobody,
-    /// The threads of the scope instance whose code has a barrier of the same number.
-    Users,
-    /// So many threads, at the barrier resource `id`.
+    /// The threads of the scope instance whose code has a barrier of the same number and resource.
+    Users { id: Operand },
+    /// Threads that come to the barrier resource `id`, at least so many of them.
     Quorum { id: Operand, count: Operand },
 }
 

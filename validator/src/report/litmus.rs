@@ -7,7 +7,7 @@ use super::witness;
 use crate::behaviour::Bug;
 use crate::check::{Bounds, BoundsChoice, Source};
 use crate::litmus::test::{Quantifier, Test};
-use crate::litmus::{Answer, Checked, ParseError, State, Unsupported};
+use crate::litmus::{Answer, Checked, FinalState, ParseError, RacingPair, State, Unsupported};
 use crate::model::vulkan::Variant;
 
 /// What became of all files.
@@ -197,8 +197,12 @@ fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Paint
     if !answer.states.is_empty() {
         let states = answer.states.len() as u64;
         text.push_str(&format!("  {}\n", counted(states, "final state")));
-        for (state, executions) in &answer.states {
-            text.push_str(&format!("    {executions} × {}\n", state_text(state)));
+        for FinalState { state, executions, racy, .. } in &answer.states {
+            let races = match racy {
+                0 => String::new(),
+                _ => format!(", {racy} with a data race"),
+            };
+            text.push_str(&format!("    {executions} × {}{races}\n", state_text(state)));
         }
     }
     if answer.hanging > 0 {
@@ -279,9 +283,11 @@ fn file_json(report: &FileReport) -> FileJson<'_> {
             json.outcomes = answer
                 .states
                 .iter()
-                .map(|(state, executions)| StateJson {
+                .map(|FinalState { state, executions, racy, races }| StateJson {
                     state: state.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
                     executions: *executions,
+                    racy: *racy,
+                    races: races.iter().map(|(pair, executions)| RaceJson::of(pair, *executions)).collect(),
                 })
                 .collect();
             json.hanging = answer.hanging;
@@ -354,6 +360,23 @@ struct ExpectationJson<'a> {
 struct StateJson<'a> {
     state: std::collections::BTreeMap<&'a str, &'a str>,
     executions: u64,
+    /// Executions that have a data race.
+    racy: u64,
+    races: Vec<RaceJson>,
+}
+
+/// Two accesses that race, and in how many executions.
+#[derive(Serialize)]
+struct RaceJson {
+    threads: [u32; 2],
+    lines: [u32; 2],
+    executions: u64,
+}
+
+impl RaceJson {
+    fn of(pair: &RacingPair, executions: u64) -> Self {
+        RaceJson { threads: pair.threads, lines: pair.lines, executions }
+    }
 }
 
 #[derive(Serialize)]

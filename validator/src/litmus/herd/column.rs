@@ -11,7 +11,7 @@ use super::super::test::{
     Access, AccessKind, Comparison, Instruction, Operand, Register, Statement, Target, Thread, Value, Wait,
 };
 use super::super::Dialect;
-use crate::event::ClassSet;
+use crate::event::{ClassSet, Scope};
 
 /// The registers of a thread by name.
 #[derive(Debug, Default)]
@@ -154,14 +154,16 @@ impl<'a> Reader<'_, 'a> {
             Mnemonic::MemoryBarrier { scope, semantics } => Instruction::MemoryBarrier { scope, semantics },
             Mnemonic::ControlBarrier { scope, semantics } => {
                 let instance = self.operand(cell)?;
-                let mut waits = Wait::Users;
+                let mut waits = Wait::Users { id: Operand::Value(Value::Number(0)) };
                 if cell.take_symbol(",") {
                     let id = self.operand(cell)?;
-                    if cell.take_symbol(",") {
-                        waits = Wait::Quorum { id, count: self.operand(cell)? };
-                    }
+                    waits = match cell.take_symbol(",") {
+                        true => Wait::Quorum { id, count: self.operand(cell)? },
+                        false => Wait::Users { id },
+                    };
                 }
-                Instruction::ControlBarrier { scope, semantics, instance, waits }
+                let execution = Scope::Workgroup;
+                Instruction::ControlBarrier { execution, scope, semantics, instance, waits }
             }
             Mnemonic::DeviceAvailability => Instruction::DeviceAvailability,
             Mnemonic::DeviceVisibility => Instruction::DeviceVisibility,

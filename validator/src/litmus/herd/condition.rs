@@ -1,6 +1,6 @@
 //! Conditions over final states: `~` binds closest, then `/\`, then `\/`.
 
-use super::super::cursor::{comparison, descend, number, Cursor};
+use super::super::cursor::{comparison, descend, number, relation, Cursor};
 use super::super::error::ParseError;
 use super::super::lexer::Token;
 use super::super::names::Variables;
@@ -70,6 +70,9 @@ impl<'a> Environment<'_, 'a> {
             let name = cursor.expect_name("the name of a variable")?;
             return Ok(Term::Value(Value::Address(self.variable(name)?)));
         }
+        if token.is_symbol("#") {
+            return relation(cursor);
+        }
         if token.is_symbol("[") {
             let name = cursor.expect_name("the name of a variable")?;
             cursor.expect_symbol("]")?;
@@ -90,7 +93,10 @@ impl<'a> Environment<'_, 'a> {
         if token.is_name() {
             return Ok(Term::Variable(self.variable(token)?));
         }
-        Err(ParseError::unexpected(token, "a claim about a register such as P0:r0, a variable or a number"))
+        Err(ParseError::unexpected(
+            token,
+            "a claim about a register such as P0:r0, a variable, a number or #dr",
+        ))
     }
 
     fn variable(&self, token: Token<'a>) -> Result<usize, ParseError> {

@@ -262,16 +262,16 @@ impl Builder<'_> {
             Instruction::MemoryBarrier { scope, semantics: given } => {
                 self.emit(Op::Barrier(BarrierOp::Memory { scope, semantics: semantics(given) }), line);
             }
-            Instruction::ControlBarrier { scope, semantics: given, instance, waits } => {
+            Instruction::ControlBarrier { execution, scope, semantics: given, instance, waits } => {
                 let waits = match waits {
                     test::Wait::Nobody => NumberedWait::Nobody,
-                    test::Wait::Users => NumberedWait::Users,
+                    test::Wait::Users { id } => NumberedWait::Users { id: self.operand(id) },
                     test::Wait::Quorum { id, count } => {
                         NumberedWait::Quorum { id: self.operand(id), count: self.operand(count) }
                     }
                 };
                 let (number, semantics) = (self.operand(instance), semantics(given));
-                let barrier = NumberedBarrier { scope, semantics, number, waits };
+                let barrier = NumberedBarrier { execution, scope, semantics, number, waits };
                 self.emit(Op::Barrier(BarrierOp::Numbered(barrier)), line);
             }
             Instruction::DeviceAvailability => {

@@ -132,16 +132,43 @@ fn read_modify_writes_and_barriers() {
     let waits = Wait::Quorum { id: Operand::Value(number(2)), count: Operand::Register(0) };
     let instance = Operand::Value(number(1));
     let (scope, semantics) = (Scope::Workgroup, Semantics::default());
-    assert_eq!(code[2], Instruction::ControlBarrier { scope, semantics, instance, waits });
+    let execution = Scope::Workgroup;
+    assert_eq!(code[2], Instruction::ControlBarrier { execution, scope, semantics, instance, waits });
     assert_eq!(code[3..], [Instruction::DeviceAvailability, Instruction::DeviceVisibility]);
     let instances: Vec<_> = self::code(&test, 0)[3..]
         .iter()
         .map(|instruction| match instruction {
-            Instruction::ControlBarrier { instance, waits: Wait::Users, .. } => *instance,
+            Instruction::ControlBarrier {
+                execution: Scope::Workgroup,
+                scope,
+                instance,
+                waits: Wait::Users { id },
+                ..
+            } => (*scope, *instance, *id),
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(instances, [Operand::Register(1), Operand::Value(number(0))]);
+    let value = |value| Operand::Value(number(value));
+    let expected =
+        [(Scope::Workgroup, Operand::Register(1), value(0)), (Scope::Subgroup, value(0), value(5))];
+    assert_eq!(instances, expected);
+}
+
+#[test]
+fn a_file_may_end_with_its_filter() {
+    let rest = SAMPLE.split_once("filter").unwrap().0;
+    let alone = parse("a.litmus", &format!("{rest}filter (P1:r1 >= 0)")).unwrap();
+    assert_eq!((alone.filter.clone(), alone.expectations.len()), (sample().filter, 0));
+    let last = parse("a.litmus", &format!("{rest}exists (x == 1)\nfilter (P1:r1 >= 0)")).unwrap();
+    assert_eq!((&last.filter, last.expectations[0].text.as_str()), (&alone.filter, "exists (x == 1)"));
+}
+
+#[test]
+fn conditions_ask_for_races() {
+    let rest = SAMPLE.split_once("filter").unwrap().0;
+    let test = parse("a.litmus", &format!("{rest}exists (#dr > 0)")).unwrap();
+    let races = Condition::Compare(Comparison::Greater, Term::DataRaces, Term::Value(number(0)));
+    assert_eq!(test.expectations[0].condition, Condition::And(vec![Condition::Consistent, races]));
 }
 
 #[test]

@@ -156,7 +156,9 @@ fn claims() {
     assert_claim_complaint("exists (x == 1);", 16, ";");
     assert_claim_complaint("exists", 7, "");
     assert_claim_complaint("~forall (x == 1)", 2, "forall");
-    assert_claim_complaint("filter (x == 1)", 16, "");
+    assert_claim_complaint("filter (x == 1) filter (x == 1)", 17, "filter");
+    assert_claim_complaint("filter (x == 1) exists (x == 1) filter (x == 1)", 33, "filter");
+    assert_claim_complaint("exists (#dx == 1)", 10, "dx");
     assert_claim_complaint("", 1, "");
     assert_claim_complaint(&format!("exists {}", "~(".repeat(50_000)), 108, "~");
 }

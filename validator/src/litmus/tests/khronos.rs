@@ -102,12 +102,13 @@ fn both_spellings_of_a_read_modify_write() {
 #[test]
 fn barriers_with_and_without_semantics() {
     let test = sample();
-    let Instruction::ControlBarrier { scope, semantics, instance, waits } =
+    let Instruction::ControlBarrier { execution, scope, semantics, instance, waits } =
         test.threads[2].code[2].instruction
     else {
         panic!()
     };
     assert_eq!((scope, semantics.order, semantics.make_visible), (Scope::Workgroup, Order::Acquire, true));
+    assert_eq!(execution, scope);
     assert_eq!((instance, waits), (Operand::Value(Value::Number(2)), Wait::Nobody));
     let Instruction::ControlBarrier { semantics, .. } = test.threads[2].code[3].instruction else { panic!() };
     assert_eq!(semantics, Semantics::default());
