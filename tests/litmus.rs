@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use require::{skipped, Need};
 use spirv_tv::explore::Settings;
-use spirv_tv::litmus::{self, Answer, Wanted};
+use spirv_tv::litmus::{self, Answer, RacingPair, Wanted};
 use spirv_tv::model::vulkan::{Revision, Variant};
 
 fn shared(folder: &str) -> Option<PathBuf> {
@@ -97,4 +97,25 @@ fn our_own_litmus_tests_are_met() {
     }
     assert!(checked > 250, "{checked} expectations");
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_final_state_has_its_races() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/litmus/condition-race-free.litmus");
+    let test = litmus::parse("race-free.litmus", &std::fs::read_to_string(path).unwrap()).unwrap();
+    let answer = litmus::run(&test, &Settings::default(), Wanted { states: true, why: false }).unwrap();
+    let race = RacingPair { threads: [0, 1], lines: [5, 6] };
+    let (mut racy, mut others) = (0, 0);
+    for found in &answer.states {
+        let sees_flag = found.state.contains(&("P1:r0".to_owned(), "1".to_owned()));
+        let races: Vec<(RacingPair, u64)> = found.races.iter().map(|(pair, count)| (*pair, *count)).collect();
+        if sees_flag {
+            assert_eq!((found.racy, races), (0, Vec::new()));
+            others += 1;
+        } else {
+            assert_eq!((found.racy, races), (found.executions, vec![(race, found.executions)]));
+            racy += 1;
+        }
+    }
+    assert_eq!((racy, others), (2, 1));
 }

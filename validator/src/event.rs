@@ -154,8 +154,9 @@ pub struct Semantics {
 pub struct Access {
     /// The shared object (index into the dispatch's objects).
     pub object: u32,
-    /// The memory object declaration that the pointer came through: a variable of the program,
-    /// or a pointer parameter (`Program::variables.len()` + its number).
+    /// The memory object declaration that the pointer came from: a variable of the program, or all physical
+    /// pointers. For a pointer that outlived the function with the parameter that it came through, that one
+    /// (`Program::variables.len()` + its number).
     pub declaration: u32,
     /// Byte ranges (offset, length) in the object, ascending, disjoint; padding is left out.
     pub ranges: Ranges,
@@ -253,6 +254,8 @@ pub enum UndefinedKind {
     Unreachable,
     NonWritable,
     NonReadable,
+    /// Invocations of a subgroup access different descriptors without NonUniform.
+    NonUniform,
     UndefinedAddress,
     UndefinedOperand,
     /// A float converted to an integer type that cannot hold its value.
@@ -279,6 +282,7 @@ impl UndefinedKind {
             UndefinedKind::Unreachable => "unreachable",
             UndefinedKind::NonWritable => "non-writable",
             UndefinedKind::NonReadable => "non-readable",
+            UndefinedKind::NonUniform => "non-uniform",
             UndefinedKind::UndefinedAddress => "undefined-address",
             UndefinedKind::UndefinedOperand => "undefined-operand",
             UndefinedKind::InvalidConversion => "invalid-conversion",

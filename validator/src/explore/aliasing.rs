@@ -1,8 +1,8 @@
 //! Memory reached through several memory object declarations (SPIR-V, "Aliasing"): undefined where
 //! one of them writes and neither is decorated Aliased.
 //!
-//! Declarations are module-scope variables, and all physical pointers together are one. A pointer
-//! parameter is not told apart from the variable behind it: a caller may access what it passes.
+//! Declarations are module-scope variables, and all physical pointers together are one. Pointer parameters,
+//! which are declarations while their function is active, are those of one invocation: `interp/names.rs`.
 
 use std::sync::Arc;
 

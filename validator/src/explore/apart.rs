@@ -20,7 +20,7 @@ use super::sharing::{Place, EXPANSION_PARTS, LARGE_EXPANSION};
 use super::state::{State, Status, Thread};
 use super::{Races, Settings};
 use crate::behaviour::{End, Outcome, VolatileAccess};
-use crate::ir::{BarrierOp, FunctionId, InstId, Op, Program};
+use crate::ir::{BarrierOp, FunctionId, InstId, MemoryOp, Op, Program};
 use crate::model::consistency::{FinalValues, Judge};
 use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
 use crate::model::vulkan;
@@ -66,13 +66,18 @@ struct Chosen {
     index: u64,
 }
 
-/// The instructions at which invocations wait for each other.
+/// The instructions at which invocations wait for each other, or are compared.
 pub(super) fn meetings(program: &Program) -> Vec<InstId> {
     let mut meetings = Vec::new();
     for (function, code) in (0..).map(FunctionId).zip(program.functions.iter().map(|function| &function.code))
     {
         let meets = |op: &Op| {
-            matches!(op, Op::Subgroup(_) | Op::Barrier(BarrierOp::Control { .. } | BarrierOp::Numbered(_)))
+            matches!(
+                op,
+                Op::Subgroup(_)
+                    | Op::Barrier(BarrierOp::Control { .. } | BarrierOp::Numbered(_))
+                    | Op::Memory(MemoryOp::Uniform { .. })
+            )
         };
         let indices = (0..).zip(code).filter(|(_, inst)| meets(&inst.op)).map(|(index, _)| index);
         meetings.extend(indices.map(|index| InstId { function, index }));

@@ -254,7 +254,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether invocations wait for each other otherwise than for what they read; `None` where not only those of a workgroup or
+/// Whether invocations wait for each other, or are compared, otherwise than for what they read; `None` where not only those of a workgroup or
 /// subgroup may.
 fn waits_within_workgroups(program: &Program) -> Option<bool> {
     let mut waits = false;
@@ -275,5 +275,5 @@ fn waits_within_workgroups(program: &Program) -> Option<bool> {
             | Effect::None => {}
         }
     }
-    Some(waits || program.modes.tangles)
+    Some(waits || program.modes.tangles || program.modes.descriptors)
 }

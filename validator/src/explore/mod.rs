@@ -20,6 +20,7 @@ mod budget;
 mod complete;
 mod context;
 mod cycles;
+mod descriptors;
 pub(crate) mod events;
 mod found;
 mod groups;

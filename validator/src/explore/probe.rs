@@ -335,7 +335,8 @@ fn may_lie_in_value(kind: UndefinedKind) -> bool {
         | UndefinedKind::DivergentBarrier
         | UndefinedKind::Unreachable
         | UndefinedKind::NonWritable
-        | UndefinedKind::NonReadable => false,
+        | UndefinedKind::NonReadable
+        | UndefinedKind::NonUniform => false,
     }
 }
 

@@ -202,6 +202,7 @@ impl<'a> Search<'a> {
 
     pub(super) fn run_invocation(&self, state: &mut State, index: usize, found: &mut Found) -> Stop {
         let known = (found.discoveries.shared.len(), found.discoveries.split.len());
+        let noted = self.noted_descriptors(state, index);
         let thread = &mut state.threads[index];
         let mut view = View {
             dispatch: self.context.dispatch,
@@ -222,6 +223,9 @@ impl<'a> Search<'a> {
             invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel);
         found.inexact.append(&mut invocation.take_inexact());
         if let Some(fault) = view.fault {
+            stop = Stop::Fault(fault);
+        }
+        if let Some(fault) = self.differing_descriptor(state, index, noted) {
             stop = Stop::Fault(fault);
         }
         if self.in_group || self.scouts {

@@ -96,6 +96,7 @@ fn written(program: &Program, inst: &Inst) -> Option<Option<(Operand, u64)>> {
             MemoryOp::Variable { .. }
             | MemoryOp::Chain(_)
             | MemoryOp::Load { .. }
+            | MemoryOp::Uniform { .. }
             | MemoryOp::ArrayLength { .. }
             | MemoryOp::Difference { .. },
         )

@@ -131,7 +131,7 @@ impl Machine<'_> {
         let coherence = self.coherence(pointer, target.class, &target.operands, write);
         let access = Access {
             object: pointer.object,
-            declaration: pointer.declaration,
+            declaration: self.state.names.root(pointer.declaration),
             ranges: ranges(shape, pointer.offset),
             class: target.class,
             non_private: coherence.non_private,

@@ -171,6 +171,7 @@ impl Machine<'_> {
         if op.kind.reads() {
             self.check_qualifiers(pointer, false, line)?;
         }
+        self.name_bytes(pointer, leaf(op).bytes(), op.kind.may_write(), line)?;
         match pointer.own_object() {
             Some(object) => self.atomic_own(op, object, pointer.offset, line),
             None => self.atomic_shared(op, pointer, line),
@@ -264,7 +265,7 @@ impl Machine<'_> {
         let scope = self.memory_scope(op.scope);
         Ok(Access {
             object: pointer.object,
-            declaration: pointer.declaration,
+            declaration: self.state.names.root(pointer.declaration),
             ranges: smallvec![(pointer.offset, size)],
             class: op.class,
             non_private: true,

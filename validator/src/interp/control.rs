@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::machine::{fault, Components, Machine, Step};
+use super::names::Argument;
 use super::{Invocation, PhysicalPointer, Pointer, Stop};
 use crate::event::UndefinedKind;
 use crate::ir::{ControlOp, CooperativeOp, Decorations, Edge, FunctionId, Line, Op, Operand, Program};
@@ -22,6 +23,9 @@ impl Machine<'_> {
                 let selector = self.value(*selector);
                 if let Some(convergence) = &mut self.state.convergence {
                     convergence.select(selector.bits);
+                }
+                if let Some(descriptors) = &mut self.state.descriptors {
+                    descriptors.select(selector.bits);
                 }
                 let edge = if selector.is_defined() {
                     cases.iter().find(|(case, _)| *case == selector.bits).map_or(default, |(_, edge)| edge)
@@ -121,11 +125,14 @@ impl Machine<'_> {
     pub(super) fn call_with(&mut self, function: FunctionId, mut values: Components) {
         let callee = &self.program.functions[function.0 as usize];
         let mut rest = values.as_mut_slice();
+        let mut named: SmallVec<[Argument; 2]> = SmallVec::new();
         for parameter in &callee.parameters {
             let count = (parameter.count as usize).min(rest.len());
             let (components, behind) = std::mem::take(&mut rest).split_at_mut(count);
             if let Some(declaration) = parameter.declaration {
-                declare(components, declaration, parameter.decorations);
+                let pointer = declare(components, declaration, parameter.decorations);
+                let aliased = parameter.decorations.aliased;
+                named.extend(pointer.map(|pointer| Argument { declaration, pointer, aliased }));
             } else if parameter.decorations != Decorations::default() {
                 decorate_physical(components, parameter.decorations);
             }
@@ -135,7 +142,14 @@ impl Machine<'_> {
             let construct = callee.blocks.first().and_then(|block| block.construct);
             convergence.call(self.state.callers.len() as u32 + 1, self.state.frame.pc, construct);
         }
+        if let Some(descriptors) = &mut self.state.descriptors {
+            descriptors.call(self.state.frame.pc);
+        }
         self.state.callers.push(self.state.frame);
+        if !named.is_empty() {
+            let variables = self.program.variables.len() as u32;
+            self.state.names.call(&named, self.state.callers.len(), variables);
+        }
         self.state.enter(self.program, function);
         let mut rest = values.as_slice();
         for parameter in &callee.parameters {
@@ -181,6 +195,9 @@ impl Invocation {
         if let Some(convergence) = &mut self.convergence {
             convergence.arrive(self.callers.len() as u32, edge.target, block.construct);
         }
+        if let Some(descriptors) = &mut self.descriptors {
+            descriptors.arrive(edge.target);
+        }
         // An edge enters one loop at most, by its header, or repeats one.
         if let Some(entered) = edge.enters.first() {
             return self.enter_loop(program, *entered);
@@ -196,6 +213,12 @@ impl Invocation {
         let Some(caller) = self.callers.pop() else { return false };
         if let Some(convergence) = &mut self.convergence {
             convergence.give_back(self.callers.len() as u32 + 1);
+        }
+        if let Some(descriptors) = &mut self.descriptors {
+            descriptors.give_back();
+        }
+        if !self.names.is_empty() {
+            self.names.give_back(self.callers.len() + 1);
         }
         self.leave_loops();
         self.own.release(self.frame.objects);
@@ -215,13 +238,11 @@ fn decorate_physical(components: &mut [Scalar], decorations: Decorations) {
     }
 }
 
-/// Lets a pointer argument come through the parameter's memory object declaration.
-fn declare(components: &mut [Scalar], declaration: u32, decorations: Decorations) {
-    if let [address, flags] = components {
-        if let Some(pointer) = Pointer::decode([*address, *flags]) {
-            let decorations = pointer.decorations.union(decorations);
-            let declared = Pointer { declaration, decorations, ..pointer };
-            [*address, *flags] = declared.encode();
-        }
-    }
+/// Lets a pointer argument come through the parameter's memory object declaration; the pointer as it was.
+fn declare(components: &mut [Scalar], declaration: u32, decorations: Decorations) -> Option<Pointer> {
+    let [address, flags] = components else { return None };
+    let pointer = Pointer::decode([*address, *flags])?;
+    let decorations = pointer.decorations.union(decorations);
+    [*address, *flags] = Pointer { declaration, decorations, ..pointer }.encode();
+    Some(pointer)
 }

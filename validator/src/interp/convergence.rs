@@ -60,7 +60,8 @@ const CONTINUE: u64 = 2 << 32;
 const CALL: u64 = 3 << 32;
 const RETURN: u64 = 4 << 32;
 
-fn mix(way: u64, step: u64) -> u64 {
+/// The hash of a way with one more step.
+pub(super) fn mix(way: u64, step: u64) -> u64 {
     let mixed = (way ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     mixed ^ mixed >> 32
 }

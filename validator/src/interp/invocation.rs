@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
+use super::descriptors::Descriptors;
 use super::inexact::Recorded;
 use super::loops::{LoopState, Snapshot};
 use super::machine::Machine;
+use super::names::Names;
 use super::own_memory::OwnMemory;
 use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
@@ -51,6 +53,10 @@ pub struct Invocation {
     /// The way through the module's constructs; only where something acts on tangles.
     pub(super) convergence: Option<Box<Convergence>>,
     pub(super) recorded: Recorded,
+    /// What pointer parameters name.
+    pub(super) names: Names,
+    /// Only where something must be the same for the subgroup.
+    pub(super) descriptors: Option<Box<Descriptors>>,
 }
 
 /// The components that an OpCopyMemory has read and must still write, or the bytes that an image instruction
@@ -110,6 +116,8 @@ impl Invocation {
             inexact: BTreeSet::new(),
             convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
             recorded: Recorded::default(),
+            names: Names::default(),
+            descriptors: program.modes.descriptors.then(Box::default),
         };
         for (number, variable) in program.variables.iter().enumerate() {
             let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
@@ -157,7 +165,7 @@ impl Invocation {
                     program.constants[initializer.offset(component).index() as usize]
                 });
             }
-            let pointer = Pointer::to_object(Pointer::OWN | object, u32::MAX, local.decorations);
+            let pointer = Pointer::to_object(Pointer::OWN | object, Pointer::LOCAL, local.decorations);
             let register = (self.frame.registers + local.register) as usize;
             self.registers[register..register + 2].copy_from_slice(&pointer.encode());
         }
@@ -283,6 +291,11 @@ impl Invocation {
     /// The way that the invocation took; none where nothing in the module depends on it.
     pub fn convergence(&self) -> Option<&Convergence> {
         self.convergence.as_deref()
+    }
+
+    /// What it accessed of descriptors that must be the same for its subgroup; none where there are none.
+    pub fn descriptors(&self) -> Option<&Descriptors> {
+        self.descriptors.as_deref()
     }
 
     /// Whether an undefined index or place of a texel was taken for one that leads nowhere, though some of its values may

@@ -103,6 +103,7 @@ impl Machine<'_> {
                 };
                 return self.copy(source, target, line);
             }
+            MemoryOp::Uniform { pointer } => self.note_descriptor(*pointer, line),
             MemoryOp::ArrayLength { dst, pointer, offset, stride } => {
                 let pointer = self.resolve(*pointer, line)?;
                 let start = u64::from(pointer.offset) + u64::from(*offset);
@@ -185,12 +186,30 @@ impl Machine<'_> {
             Some(object) => match self.state.own.locate(object, pointer.offset, shape.size) {
                 Some(address) => {
                     self.check_qualifiers(pointer, write, line)?;
+                    self.name_shape(pointer, shape, write, line)?;
                     Ok(Place::Own(address))
                 }
                 None => Err(outside(pointer.offset, shape.size, self.state.own.size(object), line)),
             },
-            None => Ok(Place::Shared(self.plan(pointer, target, shape, write, line)?)),
+            None => {
+                let plan = self.plan(pointer, target, shape, write, line)?;
+                self.name_shape(pointer, shape, write, line)?;
+                Ok(Place::Shared(plan))
+            }
         }
+    }
+
+    /// Notes that what a shape has behind a pointer is accessed by the pointer's name.
+    #[inline]
+    fn name_shape(&mut self, pointer: Pointer, shape: &Shape, write: bool, line: Line) -> Step {
+        if self.state.names.is_empty() {
+            return Ok(());
+        }
+        for leaf in &shape.leaves {
+            let offset = pointer.offset + leaf.offset;
+            self.name_bytes(Pointer { offset, ..pointer }, leaf.kind.bytes(), write, line)?;
+        }
+        Ok(())
     }
 
     /// Reads by a shape that no instruction names.
@@ -279,6 +298,7 @@ impl Machine<'_> {
             let way = self.way(start, chain, self.object_size(pointer), line)?;
             pointer.out_of_bounds = !way.in_bounds;
             pointer.object += way.objects;
+            pointer.indexed |= way.indexed;
             match u32::try_from(i64::from(pointer.offset).saturating_add(way.bytes)) {
                 Ok(offset) => pointer.offset = offset,
                 Err(_) => pointer.out_of_bounds = true,
@@ -330,7 +350,10 @@ impl Machine<'_> {
             }
             let index = self.choose_bits(index, line)?.bits;
             match step.bound {
-                Bound::Descriptor(_) => way.objects += index as u32,
+                Bound::Descriptor(_) => {
+                    way.objects += index as u32;
+                    way.indexed |= !step.index.is_constant();
+                }
                 Bound::Held(_) | Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded => {
                     let bytes = (index as i64).saturating_mul(i64::from(step.stride));
                     way.bytes = way.bytes.saturating_add(bytes);
@@ -405,13 +428,15 @@ pub(super) struct Way {
     pub(super) bytes: i64,
     /// Objects further, in an array of descriptors.
     pub(super) objects: u32,
+    /// By an index that is no constant.
+    pub(super) indexed: bool,
     pub(super) in_bounds: bool,
 }
 
 impl Way {
     /// From a pointer that is in bounds, or is not.
     pub(super) const fn from(in_bounds: bool) -> Self {
-        Way { bytes: 0, objects: 0, in_bounds }
+        Way { bytes: 0, objects: 0, indexed: false, in_bounds }
     }
 }
 

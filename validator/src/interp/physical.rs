@@ -33,7 +33,14 @@ impl Machine<'_> {
         // integer or from memory is in no variable that could be decorated.
         let decorations =
             Decorations { aliased: decorations.aliased || !decorations.restrict, ..decorations };
-        Ok(Pointer { object, offset, declaration: Pointer::PHYSICAL, decorations, out_of_bounds: false })
+        Ok(Pointer {
+            object,
+            offset,
+            declaration: Pointer::PHYSICAL,
+            decorations,
+            out_of_bounds: false,
+            indexed: false,
+        })
     }
 
     /// An access chain through a physical pointer.

@@ -19,6 +19,8 @@ pub struct Pointer {
     /// An access chain on the way had an index outside its bounds. An access through the pointer
     /// is undefined; making it is not, so that an optimiser may compute it early.
     pub out_of_bounds: bool,
+    /// An index that is no constant chose a descriptor of an array.
+    pub indexed: bool,
 }
 
 const COHERENT: u64 = 1;
@@ -28,18 +30,21 @@ const RESTRICT: u64 = 1 << 3;
 const NON_WRITABLE: u64 = 1 << 4;
 const NON_READABLE: u64 = 1 << 5;
 const OUT_OF_BOUNDS: u64 = 1 << 6;
+const INDEXED: u64 = 1 << 7;
 
 impl Pointer {
     /// Bit of `object` that marks memory of the invocation itself.
     pub const OWN: u32 = 1 << 30;
     /// The declaration of every physical pointer: no variable, and no parameter.
     pub const PHYSICAL: u32 = u32::MAX - 1;
+    /// The declaration of Function variables: what others name by parameters only.
+    pub const LOCAL: u32 = u32::MAX;
     /// The object of a null pointer.
     pub const NULL: u32 = u32::MAX;
 
     /// A pointer to the start of an object.
     pub fn to_object(object: u32, declaration: u32, decorations: Decorations) -> Self {
-        Pointer { object, offset: 0, declaration, decorations, out_of_bounds: false }
+        Pointer { object, offset: 0, declaration, decorations, out_of_bounds: false, indexed: false }
     }
 
     /// The null pointer, as OpConstantNull makes it.
@@ -64,7 +69,8 @@ impl Pointer {
     /// The two register components.
     pub fn encode(self) -> [Scalar; 2] {
         let address = u64::from(self.object) << 32 | u64::from(self.offset);
-        let flags = encode_flags(self.decorations, self.out_of_bounds);
+        let indexed = if self.indexed { INDEXED } else { 0 };
+        let flags = encode_flags(self.decorations, self.out_of_bounds) | indexed;
         [Scalar::new(address), Scalar::new(u64::from(self.declaration) << 8 | flags)]
     }
 
@@ -80,6 +86,7 @@ impl Pointer {
             declaration: (flags.bits >> 8) as u32,
             decorations: decode_decorations(flags.bits),
             out_of_bounds: flags.bits & OUT_OF_BOUNDS != 0,
+            indexed: flags.bits & INDEXED != 0,
         })
     }
 }
@@ -143,7 +150,14 @@ mod tests {
     #[test]
     fn components_round_trip() {
         let decorations = Decorations { coherent: true, non_writable: true, ..Decorations::default() };
-        let pointer = Pointer { object: 7, offset: 12, declaration: 300, decorations, out_of_bounds: true };
+        let pointer = Pointer {
+            object: 7,
+            offset: 12,
+            declaration: 300,
+            decorations,
+            out_of_bounds: true,
+            indexed: true,
+        };
         assert_eq!(Pointer::decode(pointer.encode()), Some(pointer));
         assert_eq!(Pointer::decode(Pointer::null().encode()), Some(Pointer::null()));
     }

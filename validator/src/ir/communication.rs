@@ -58,6 +58,7 @@ fn communicates(op: &Op, functions: &[bool]) -> bool {
             MemoryOp::Variable { .. }
             | MemoryOp::Chain(_)
             | MemoryOp::Store { .. }
+            | MemoryOp::Uniform { .. }
             | MemoryOp::ArrayLength { .. }
             | MemoryOp::Difference { .. },
         )

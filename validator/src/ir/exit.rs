@@ -320,6 +320,7 @@ impl Module<'_> {
             Effect::Control(ControlOp::Demote) => true,
             Effect::Memory(
                 MemoryOp::Variable { .. }
+                | MemoryOp::Uniform { .. }
                 | MemoryOp::Chain(_)
                 | MemoryOp::ArrayLength { .. }
                 | MemoryOp::Difference { .. },

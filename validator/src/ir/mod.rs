@@ -118,6 +118,8 @@ pub struct Modes {
     pub subgroup_size: Option<u32>,
     /// Some instruction acts on the invocations of the subgroup that execute the same dynamic instance.
     pub tangles: bool,
+    /// Some descriptor must be the same for the invocations of a subgroup.
+    pub descriptors: bool,
     pub floats: FloatModes,
 }
 

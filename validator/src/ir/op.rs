@@ -210,6 +210,11 @@ pub enum MemoryOp {
         variable: u32,
     },
     Chain(Chain),
+    /// The descriptor behind the pointer or handle, which is about to be accessed, must be the same for the
+    /// invocations of the subgroup that execute this: what is accessed through is not decorated NonUniform.
+    Uniform {
+        pointer: Operand,
+    },
     Load {
         dst: u32,
         pointer: Operand,

@@ -87,7 +87,7 @@ impl Op {
                 | ControlOp::Kill
                 | ControlOp::Demote,
             )
-            | Op::Memory(MemoryOp::Store { .. } | MemoryOp::Copy { .. })
+            | Op::Memory(MemoryOp::Uniform { .. } | MemoryOp::Store { .. } | MemoryOp::Copy { .. })
             | Op::Barrier(_)
             | Op::Assume { .. }
             | Op::Require { .. }
@@ -215,7 +215,9 @@ impl MemoryOp {
                 visit(chain.base);
                 chain.indices.iter().for_each(|index| visit(index.index));
             }
-            MemoryOp::Load { pointer, .. } | MemoryOp::ArrayLength { pointer, .. } => visit(*pointer),
+            MemoryOp::Load { pointer, .. }
+            | MemoryOp::Uniform { pointer }
+            | MemoryOp::ArrayLength { pointer, .. } => visit(*pointer),
             MemoryOp::Store { pointer, object, .. } => [*pointer, *object].into_iter().for_each(visit),
             MemoryOp::Copy { target, source, .. } => [*target, *source].into_iter().for_each(visit),
             MemoryOp::Difference { a, b, .. } => [*a, *b].into_iter().for_each(visit),

@@ -105,7 +105,7 @@ impl Survey<'_> {
             }
             MemoryOp::Chain(chain) => self.decorations(chain.decorations),
             MemoryOp::ArrayLength { .. } => self.array_length = true,
-            MemoryOp::Variable { .. } | MemoryOp::Difference { .. } => {}
+            MemoryOp::Variable { .. } | MemoryOp::Uniform { .. } | MemoryOp::Difference { .. } => {}
         }
     }
 

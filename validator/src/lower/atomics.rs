@@ -6,7 +6,7 @@ use super::error::Problem;
 use super::function::FunctionBuilder;
 use super::types::Kind;
 use super::values::Values;
-use crate::event::Semantics;
+use crate::event::{Semantics, StorageClass};
 use crate::ir::{AtomicKind, AtomicOp, Op, Operand};
 use crate::module::Instruction;
 
@@ -100,6 +100,9 @@ impl FunctionBuilder<'_, '_> {
             Opcode::AtomicStore => 0,
             _ => self.result(instruction)?.operand.index(),
         };
+        if matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::Image) {
+            self.access_part(instruction, 0, pointer.operand, 0);
+        }
         let op = AtomicOp {
             kind,
             dst,

@@ -157,6 +157,7 @@ impl FunctionBuilder<'_, '_> {
     ) -> Result<(), Problem> {
         let (value, width) = self.index(index, line)?;
         let bound = Bound::Descriptor(length);
+        self.program.indexes_descriptors |= !value.operand.is_constant();
         walk.indices.push(ChainIndex { index: value.operand, width, stride: 0, bound });
         walk.ty = element;
         Ok(())

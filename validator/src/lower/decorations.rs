@@ -32,6 +32,7 @@ pub(super) enum Decoration {
     RestrictPointer,
     NonWritable,
     NonReadable,
+    NonUniform,
     NoContraction,
     RelaxedPrecision,
     /// FPFastMathMode.
@@ -66,6 +67,7 @@ impl Decoration {
             Kind::RestrictPointer => Decoration::RestrictPointer,
             Kind::NonWritable => Decoration::NonWritable,
             Kind::NonReadable => Decoration::NonReadable,
+            Kind::NonUniform => Decoration::NonUniform,
             Kind::NoContraction => Decoration::NoContraction,
             Kind::RelaxedPrecision => Decoration::RelaxedPrecision,
             Kind::FPFastMathMode => Decoration::FastMath(literal),

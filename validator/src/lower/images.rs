@@ -225,6 +225,18 @@ impl FunctionBuilder<'_, '_> {
             _ => self.result(instruction)?.operand.index(),
         };
         let Parts { action, image, ty, coordinate, operands } = parts;
+        let parts = match action {
+            ImageAction::Read { .. } | ImageAction::Write { .. } => 1,
+            // Image and sampler.
+            ImageAction::Sample { .. } | ImageAction::Gather { .. } => 2,
+            ImageAction::TexelPointer { .. }
+            | ImageAction::QuerySize { .. }
+            | ImageAction::QueryLevels
+            | ImageAction::QuerySamples => 0,
+        };
+        for part in 0..parts {
+            self.access_part(instruction, 0, image.offset(2 * part), part as usize);
+        }
         self.emit(Op::Image(Box::new(ImageOp { action, dst, image, ty, coordinate, operands })), instruction);
         Ok(())
     }

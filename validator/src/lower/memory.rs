@@ -14,7 +14,7 @@ use super::types::{Type, TypeTable};
 use super::values::Values;
 use super::variables::initializer;
 use crate::event::StorageClass;
-use crate::ir::{Chain, Decorations, Local, MemoryOp, MemoryOperands, Op, Operand, ShapeId};
+use crate::ir::{Chain, Decorations, Function, Local, MemoryOp, MemoryOperands, Op, Operand, ShapeId};
 use crate::module::Instruction;
 
 /// What an access touches.
@@ -24,6 +24,12 @@ struct Target {
     class: StorageClass,
     pointee: u32,
     shape: ShapeId,
+}
+
+/// Whether some descriptor must be the same for the invocations of a subgroup.
+pub(super) fn asks_for_uniform(functions: &[Function]) -> bool {
+    let asks = |op: &Op| matches!(op, Op::Memory(MemoryOp::Uniform { .. }));
+    functions.iter().any(|function| function.code.iter().any(|inst| asks(&inst.op)))
 }
 
 impl FunctionBuilder<'_, '_> {
@@ -132,6 +138,7 @@ impl FunctionBuilder<'_, '_> {
             return self.load_handle(result, target.pointer, instruction);
         }
         let (operands, _) = self.memory_operands(instruction, 1)?;
+        self.access_descriptor(instruction, 0, target.class, target.pointer);
         let op = MemoryOp::Load {
             dst: result.operand.index(),
             pointer: target.pointer,
@@ -159,6 +166,7 @@ impl FunctionBuilder<'_, '_> {
             return Err(Problem::invalid(instruction.line, message));
         }
         let (operands, _) = self.memory_operands(instruction, 2)?;
+        self.access_descriptor(instruction, 0, target.class, target.pointer);
         let op = MemoryOp::Store {
             pointer: target.pointer,
             object: object.operand,
@@ -179,6 +187,7 @@ impl FunctionBuilder<'_, '_> {
         object: Operand,
     ) -> Result<u32, Problem> {
         let target = self.target(instruction, position, None)?;
+        self.access_descriptor(instruction, position, target.class, target.pointer);
         let op = MemoryOp::Store {
             pointer: target.pointer,
             object,
@@ -205,6 +214,8 @@ impl FunctionBuilder<'_, '_> {
             let message = "the pointers lead to different types";
             return Err(Problem::invalid(instruction.line, message));
         }
+        self.access_descriptor(instruction, 0, target.class, target.pointer);
+        self.access_descriptor(instruction, 1, source.class, source.pointer);
         let op = MemoryOp::Copy {
             target: target.pointer,
             target_class: target.class,
@@ -217,6 +228,47 @@ impl FunctionBuilder<'_, '_> {
         };
         self.emit(Op::Memory(op), instruction);
         Ok(())
+    }
+
+    /// Says that the descriptor of the resource that is accessed through an operand must be the same for the
+    /// subgroup, if the operand is not decorated NonUniform.
+    fn access_descriptor(
+        &mut self,
+        instruction: &Instruction,
+        position: usize,
+        class: StorageClass,
+        pointer: Operand,
+    ) {
+        let is_resource = matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer);
+        if is_resource {
+            self.access_part(instruction, position, pointer, 0);
+        }
+    }
+
+    /// The same for an operand that is an image, a texel's pointer, or a sampled image, whose parts 0 and 1 are
+    /// image and sampler. `pointer` holds the part.
+    pub fn access_part(&mut self, instruction: &Instruction, position: usize, pointer: Operand, part: usize) {
+        let operand = instruction.word(position);
+        if self.program.indexes_descriptors && !self.is_non_uniform(operand, part) {
+            self.emit(Op::Memory(MemoryOp::Uniform { pointer }), instruction);
+        }
+    }
+
+    /// Whether an operand is decorated NonUniform, or is a part of one that is, or is put together from one.
+    fn is_non_uniform(&self, operand: Option<u32>, part: usize) -> bool {
+        let mut next = operand;
+        let mut seen = HashSet::new();
+        while let Some(id) = next.filter(|id| seen.insert(*id)) {
+            if self.program.globals.decorations.has(id, Decoration::NonUniform) {
+                return true;
+            }
+            next = self.definition(id).and_then(|made| match made.op() {
+                Some(Opcode::Image | Opcode::ImageTexelPointer) => made.word(0),
+                Some(Opcode::SampledImage) => made.word(part),
+                _ => None,
+            });
+        }
+        false
     }
 
     /// Memory operands from this position on, and the position behind them.

@@ -121,7 +121,8 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
         subgroup::refuse_in_component_functions(&functions, &mut builder.problems);
     }
     mark_communicating_loops(&mut functions);
-    let modes = Modes { tangles: subgroup::tangles(&functions), ..modes };
+    let tangles = subgroup::tangles(&functions);
+    let modes = Modes { tangles, descriptors: memory::asks_for_uniform(&functions), ..modes };
     mark_unused_results(&mut functions);
     apply_float_modes(&mut functions, modes.floats);
     let variables = builder.settle(&mut functions);

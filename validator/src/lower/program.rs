@@ -35,6 +35,8 @@ pub(super) struct ProgramBuilder<'m> {
     variables: Vec<(usize, Variable)>,
     /// Ids of the functions in use, in order of first use.
     functions: Vec<u32>,
+    /// Some array of descriptors is indexed by what is no constant.
+    pub indexes_descriptors: bool,
     /// Number of pointer parameters so far.
     pointer_parameters: u32,
 }
@@ -54,6 +56,7 @@ impl<'m> ProgramBuilder<'m> {
             numbers: HashMap::new(),
             variables: Vec::new(),
             functions: Vec::new(),
+            indexes_descriptors: false,
             pointer_parameters: 0,
         }
     }

@@ -198,7 +198,7 @@ impl Machine<'_> {
         let coherence = self.coherence(pointer, StorageClass::Image, operands, write);
         Ok(Access {
             object: pointer.object,
-            declaration: pointer.declaration,
+            declaration: self.state.names.root(pointer.declaration),
             ranges,
             class: StorageClass::Image,
             non_private: coherence.non_private,
@@ -238,6 +238,9 @@ impl Machine<'_> {
                         }
                     }
                     let access = self.image_access(pointer, &op.operands.memory, ranges, false, line)?;
+                    for (offset, length) in &access.ranges {
+                        self.name_bytes(Pointer { offset: *offset, ..pointer }, *length, false, line)?;
+                    }
                     self.state.effects += u64::from(access.volatile);
                     if !self.memory.read(&access, None, &mut bytes) {
                         return Err(Box::new(Stop::Read(access)));
@@ -286,6 +289,7 @@ impl Machine<'_> {
         }
         let ranges = Ranges::from_elem((offset, layout.format.bytes()), 1);
         let access = self.image_access(pointer, &op.operands.memory, ranges, true, line)?;
+        self.name_bytes(Pointer { offset, ..pointer }, layout.format.bytes(), true, line)?;
         self.state.advance();
         if self.state.helper {
             return Ok(());

@@ -80,6 +80,7 @@ impl Observer<'_, '_> {
                 self.set_all(chain.dst, [None, None]);
             }
             MemoryOp::Variable { dst, .. } => self.set_all(*dst, [None, None]),
+            MemoryOp::Uniform { .. } => {}
             MemoryOp::ArrayLength { dst, .. } | MemoryOp::Difference { dst, .. } => self.set(*dst, None),
         }
     }
