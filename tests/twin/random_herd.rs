@@ -21,15 +21,16 @@ struct Barrier {
     quorum: Option<usize>,
 }
 
-/// Every other barrier has a quorum.
+/// Most barriers have a quorum.
 fn barriers(random: &Random) -> Vec<Vec<Barrier>> {
     let mut all = Vec::new();
     for (_, lines) in &random.threads {
         let mut own: Vec<Barrier> = Vec::new();
         for line in lines.iter().filter(|line| line.kind == 7) {
-            let (number, resource) = (usize::from(line.variable > 1), usize::from(line.plain == 3));
+            let (number, resource) = (0, usize::from(line.variable == 2 && line.plain == 3));
             let before = own.iter().filter(|b| (b.number, b.resource) == (number, resource)).count();
-            let quorum = (line.expected > 2).then_some(line.expected - 2);
+            let quorum =
+                [None, None, Some(1), Some(2), Some(2), Some(3)].get(line.expected).copied().flatten();
             own.push(Barrier { number, resource, before, quorum });
         }
         all.push(own);
@@ -69,8 +70,8 @@ fn columns(khronos: &str, barriers: &[Vec<Barrier>]) -> Vec<Vec<String>> {
     let mut registers = 0;
     for line in khronos.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let name = words[0].split('.').next().unwrap();
-        if words[0] == "NEWTHREAD" {
+        let name = words.first().and_then(|word| word.split('.').next()).unwrap_or_default();
+        if name == "NEWTHREAD" {
             columns.push(Vec::new());
         }
         if !matches!(name, "st" | "ld" | "rmw" | "membar" | "cbar" | "avdevice" | "visdevice") {

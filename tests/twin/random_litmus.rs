@@ -49,7 +49,7 @@ pub struct Line {
 type Kinds = [u32; 5];
 const KHRONOS_KINDS: Kinds = [8, 3, 1, 1, 4];
 /// Control barriers wait in this dialect.
-pub const HERD_KINDS: Kinds = [6, 3, 1, 6, 1];
+pub const HERD_KINDS: Kinds = [8, 3, 1, 4, 1];
 
 fn lines(kinds: &Kinds) -> impl Strategy<Value = Vec<Line>> {
     let kind = prop_oneof![

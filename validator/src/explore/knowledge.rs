@@ -28,6 +28,7 @@ use super::groups::Touched;
 use super::Settings;
 use crate::behaviour::{Produced, VolatileAccess};
 use crate::dispatch::Dispatch;
+use crate::event::ClassSet;
 use crate::ir::InstId;
 use crate::model::graph::{Unit, UnitBytes};
 
@@ -84,6 +85,7 @@ pub(super) struct Suspect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Manner {
     pub(super) reference: u32,
+    pub(super) class: ClassSet,
     pub(super) non_private: bool,
 }
 

@@ -127,6 +127,7 @@ fn write_to_come(read: &Event, agent: u32, manner: Manner) -> Event {
     let mut event = read.clone();
     event.agent = agent;
     event.reference = manner.reference;
+    event.class = manner.class;
     event.non_private = manner.non_private;
     event.kind = Kind::Write;
     event.sources.clear();

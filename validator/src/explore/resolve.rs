@@ -528,7 +528,8 @@ impl Search<'_> {
     fn note_possible_writer(&self, reader: &Reader, spans: &UnitSpans, found: &mut Found) {
         let writer = (reader.index as u32, reader.access.inst);
         spans.iter().for_each(|(unit, _)| self.note_writer_of(*unit, writer, found));
-        let manner = Manner { reference: reader.reference, non_private: reader.access.non_private };
+        let class = reader.access.class.semantics_bit();
+        let manner = Manner { reference: reader.reference, class, non_private: reader.access.non_private };
         self.note_manner(writer, manner, found);
     }
 
@@ -538,7 +539,8 @@ impl Search<'_> {
         let event = &state.graph.events[id as usize];
         let writer = (event.agent, event.inst);
         event.units.iter().for_each(|unit| self.note_writer_of(*unit, writer, found));
-        let manner = Manner { reference: event.reference, non_private: event.non_private };
+        let Event { reference, class, non_private, .. } = **event;
+        let manner = Manner { reference, class, non_private };
         self.note_manner(writer, manner, found);
     }
 
