@@ -143,7 +143,7 @@ fn vulkan_accesses_are_what_their_operands_say() {
 }
 
 #[test]
-fn a_parameter_declares_its_pointer() {
+fn a_parameter_decorates_its_pointer_which_comes_from_its_variable() {
     let mut builder = Builder::new(2);
     builder.program.memory_model = MemoryModel::Glsl450;
     let shape = builder.word_shape();
@@ -159,7 +159,7 @@ fn a_parameter_declares_its_pointer() {
     ]);
     let (_, stop) = builder.first_stop();
     let Stop::Read(access) = stop else { panic!("{stop:?}") };
-    assert_eq!((access.declaration, access.non_private, access.aliased), (9, true, true));
+    assert_eq!((access.declaration, access.non_private, access.aliased), (0, true, true));
 }
 
 #[test]
