@@ -60,7 +60,7 @@ impl Measured {
     fn add(&mut self, behaviours: &Behaviours) {
         self.executions += behaviours.executions;
         self.explored += behaviours.explored;
-        self.blocked += behaviours.blocked;
+        self.blocked += behaviours.blocked();
         self.racy |= !behaviours.undefined.is_empty();
         self.complete &= behaviours.complete;
     }

@@ -73,14 +73,7 @@ fn difference(program: &Program, races: Races) -> Option<Result<(Behaviours, Beh
 
 fn compared(whole: &Behaviours, parts: &Behaviours) -> Result<(), String> {
     let state = |found: &Behaviours| {
-        (
-            found.complete,
-            found.stopped,
-            found.bounded,
-            found.undecided.clone(),
-            found.undefined.is_empty(),
-            found.removable_hang.is_some(),
-        )
+        (found.complete, found.stopped, found.bounded, found.undecided.clone(), found.undefined.is_empty())
     };
     if state(whole) != state(parts) {
         return Err(format!("together {:?}, apart {:?}", state(whole), state(parts)));

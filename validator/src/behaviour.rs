@@ -1,6 +1,7 @@
 //! Behaviours of a module on one launch and input (DESIGN section 1), as the explorer finds them
 //! and the comparison and the reports use them.
 
+mod paths;
 mod product;
 mod reason;
 
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use paths::{EndKind, PathEnd, Paths};
 pub use product::{Part, Product};
 pub use reason::{Bound, Bug, Stopped, Undecided};
 
@@ -94,10 +96,8 @@ pub struct Behaviours {
     pub executions: u64,
     /// Complete executions that the engine visited.
     pub explored: u64,
-    /// Explorations given up: dead ends, and failing iterations of spin loops.
-    pub blocked: u64,
-    /// Sources of reads that the model turned out not to allow.
-    pub discarded: u64,
+    /// Every path that the search started, up to the result that ended it.
+    pub paths: Paths,
     /// Every outcome is there (no budget ended the search).
     pub complete: bool,
     /// A bound cut something.
@@ -106,9 +106,6 @@ pub struct Behaviours {
     pub ends_at_target: bool,
     /// The budget that ended the search early.
     pub stopped: Option<Stopped>,
-    /// The line of a loop that never ends and has no volatile, atomic, barrier or memory effect:
-    /// an optimiser may remove it (`--hang lenient`).
-    pub removable_hang: Option<Line>,
     /// What could not be decided, sorted.
     pub undecided: Vec<Undecided>,
     /// Values that writes produced, in the units of the search.
@@ -126,6 +123,17 @@ impl Behaviours {
             Undecided::Bug(bug) => Some(bug),
             Undecided::Reconvergence { .. } | Undecided::Unsupported { .. } => None,
         })
+    }
+
+    /// Paths given up that the model has nothing against: those that others stand for, and those that wait for ever.
+    pub fn blocked(&self) -> u64 {
+        let rejected = self.paths.ended_as(EndKind::Rejected) - self.discarded();
+        rejected + self.paths.ended_as(EndKind::Equal) + self.paths.ended_as(EndKind::Cut)
+    }
+
+    /// Sources of reads that the model turned out not to allow.
+    pub fn discarded(&self) -> u64 {
+        self.paths.ended(PathEnd::Consistency)
     }
 
     /// How many outcomes there are, or the most that a number can say.

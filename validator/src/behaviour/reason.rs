@@ -17,8 +17,6 @@ pub enum Bound {
     OwedReads,
     /// Rounds in which the search learns about the program.
     Rounds,
-    /// Rounds in which the modules of a pair exchange values.
-    SpeculationRounds,
     /// Writes that only a cycle of load buffering comes to were not looked for everywhere.
     UnseenCycles,
     /// Orientations of the mutually-ordered writes.
@@ -35,7 +33,6 @@ impl Bound {
             Bound::SpeculatedValues => "values that load buffering speculates",
             Bound::OwedReads => "reads that speculate one value",
             Bound::Rounds => "rounds of the search",
-            Bound::SpeculationRounds => "the rounds of speculation between the modules",
             Bound::UnseenCycles => "writes that only cycles of load buffering come to",
             Bound::OrdersOfWrites => "orders of atomic writes",
         }
@@ -115,6 +112,8 @@ pub enum Bug {
     Disagreement { about: &'static str },
     /// Every program has one.
     NoExecution,
+    /// Paths of a search that ended twice, or not at all.
+    PathAccount { started: u64, ended: u64 },
     /// A subgroup operation stopped for what stops none.
     UnexpectedStop { line: Line, stop: String },
     /// Two sets of outcomes came to the comparison in a form that it cannot compare.
@@ -139,6 +138,9 @@ impl fmt::Display for Bug {
         match self {
             Bug::Disagreement { about } => write!(f, "the engine disagrees with the model about {about}"),
             Bug::NoExecution => f.write_str("the search found no execution"),
+            Bug::PathAccount { started, ended } => {
+                write!(f, "the search started {started} paths and ended {ended}")
+            }
             Bug::UnexpectedStop { line, stop } => {
                 write!(f, "a subgroup operation stops for {stop} (line {line})")
             }

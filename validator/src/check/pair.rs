@@ -397,6 +397,7 @@ impl CheckOptions {
         Settings {
             variant: self.variant,
             races: self.races,
+            strict_hangs: self.strict_hangs,
             structural_reconvergence: self.structural_reconvergence,
             spin_bound: bounds.spin_bound,
             max_instructions: bounds.max_instructions,

@@ -6,12 +6,13 @@ use std::time::Instant;
 use super::intervals::{self, IntervalSide, Judgement, Tolerance};
 use super::options::{CheckOptions, Floats};
 use super::result::{Explored, Role, Run};
-use super::searches::{covers, Known, Searches};
+use super::searches::{Known, Searches};
 use super::watch::Watch;
 use super::widened;
-use crate::behaviour::{Bound, Bug, Outcome, Produced};
+use crate::behaviour::{Bug, Outcome};
 use crate::compare::{
-    are_comparable, refines, Allowed, CompareOptions, Comparison, Note, Reason, Side, Subject, Verdict,
+    are_comparable, refines, vacuous, Allowed, CompareOptions, Comparison, Note, Reason, Side, Subject,
+    Verdict,
 };
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
@@ -22,9 +23,6 @@ use crate::launch::Input;
 
 /// Invocations from which on the search for racy executions may take long.
 const SUSPECTS_FROM: usize = 64;
-
-/// Rounds in which the modules exchange produced values, before the result counts as bounded.
-const MAX_SPECULATION_ROUNDS: usize = 8;
 
 /// Two programs with their dispatches.
 pub(super) struct Pair<'a> {
@@ -78,10 +76,9 @@ pub(super) struct Runner<'a> {
 
 impl Runner<'_> {
     pub(super) fn run(&mut self, pair: &Pair<'_>, input: Input) -> Result<Run, Bug> {
-        let mut before = self.explore(pair, Role::Before, &Produced::new(), None)?;
+        let mut before = self.explore(pair, Role::Before, None)?;
         let options = self.compare_options();
-        let comparison = refines(before.side(), before.side(), &options)?;
-        if comparison.verdict == Verdict::Vacuous {
+        if let Some(comparison) = vacuous(before.side(), &options) {
             return Ok(Run {
                 entry: pair.before.entry.name.clone(),
                 input,
@@ -94,7 +91,6 @@ impl Runner<'_> {
             });
         }
         let mut after = self.explore_after(pair, &before)?;
-        self.speculate_to_fixed_point(pair, &mut before, &mut after)?;
         self.multiply_out(&mut before, &mut after);
         let comparison = self.compare(pair, &before, &after, false)?;
         let mut comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
@@ -187,38 +183,6 @@ impl Runner<'_> {
         Ok(Some(found.why))
     }
 
-    /// What one module produces the other one's reads may speculate: searches are run again until
-    /// nothing new is produced.
-    fn speculate_to_fixed_point(
-        &mut self,
-        pair: &Pair<'_>,
-        before: &mut Explored,
-        after: &mut Explored,
-    ) -> Result<(), Bug> {
-        for _ in 0..MAX_SPECULATION_ROUNDS {
-            let mut again = false;
-            for role in [Role::Before, Role::After] {
-                let (own, other) = match role {
-                    Role::Before | Role::Module => (&mut *before, &*after),
-                    Role::After => (&mut *after, &*before),
-                };
-                if own.behaviours.speculates && !covers(&own.behaviours.produced, &other.behaviours.produced)
-                {
-                    let found = self.explore(pair, role, &other.behaviours.produced, None)?;
-                    again |= found.behaviours.produced != own.behaviours.produced;
-                    *own = found;
-                }
-            }
-            if !again {
-                return Ok(());
-            }
-        }
-        for side in [before, after] {
-            Arc::make_mut(&mut side.behaviours).bounded.get_or_insert(Bound::SpeculationRounds);
-        }
-        Ok(())
-    }
-
     /// Multiplies outcomes out that cannot be compared as they are; those of after up to the first that decides.
     fn multiply_out(&self, before: &mut Explored, after: &mut Explored) {
         if are_comparable(before.side(), after.side(), &self.compare_options()) {
@@ -252,7 +216,6 @@ impl Runner<'_> {
             return Ok(comparison);
         }
         let settings = Settings {
-            speculate: after.behaviours.produced.clone(),
             speculate_plain: true,
             stop_at_undefined: true,
             multiply_out: self.options.bounds.multiply_out,
@@ -289,31 +252,28 @@ impl Runner<'_> {
 
     /// Explores after, up to the first behaviour that before does not have where that decides.
     fn explore_after(&mut self, pair: &Pair<'_>, before: &Explored) -> Result<Explored, Bug> {
-        let speculate = &before.behaviours.produced;
         // What is not multiplied out is compared part by part.
         if !self.first_decides(before) || before.behaviours.product.is_some() {
-            return self.explore(pair, Role::After, speculate, None);
+            return self.explore(pair, Role::After, None);
         }
         let allowed = Allowed::new(before.side(), &pair.after_dispatch);
         let is_new = |outcome: &Outcome| allowed.forbids(outcome).is_some();
-        let after = self.explore(pair, Role::After, speculate, Some(&is_new))?;
+        let after = self.explore(pair, Role::After, Some(&is_new))?;
         let behaviours = &after.behaviours;
         // What only differs in floats is told from what else may differ by all that after does.
         if behaviours.ends_at_target && self.open_floats() && !behaviours.inexact.is_empty() {
-            return self.explore(pair, Role::After, speculate, None);
+            return self.explore(pair, Role::After, None);
         }
         Ok(after)
     }
 
     /// Whether an outcome that before lacks decides, whatever else after does.
     fn first_decides(&self, before: &Explored) -> bool {
-        let CheckOptions { all, both_ways, ignore, strict_hangs, .. } = self.options;
+        let CheckOptions { all, both_ways, ignore, .. } = self.options;
         let behaviours = &before.behaviours;
         let wanted = *all || *both_ways || !ignore.is_empty();
-        let excused = behaviours.removable_hang.is_some() && !strict_hangs;
         let open = self.open_floats() && !behaviours.inexact.is_empty();
-        // What after produces may yet give before more outcomes, where before speculates.
-        behaviours.complete && !wanted && !excused && !open && !behaviours.speculates
+        behaviours.complete && !wanted && !open
     }
 
     fn open_floats(&self) -> bool {
@@ -325,7 +285,6 @@ impl Runner<'_> {
         &mut self,
         pair: &Pair<'_>,
         role: Role,
-        speculate: &Produced,
         target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
     ) -> Result<Explored, Bug> {
         self.watch.enter(format!("{}: {}", pair.name, role.name()));
@@ -339,7 +298,6 @@ impl Runner<'_> {
             // That of after is explained by what before does: the search finds it with all that belongs to it.
             suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
             stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
-            speculate: speculate.clone(),
             multiply_out: self.options.bounds.multiply_out,
             ..self.settings()
         };
@@ -359,7 +317,6 @@ impl Runner<'_> {
     pub(super) fn compare_options(&self) -> CompareOptions {
         CompareOptions {
             keep_races: self.options.races == Races::Keep,
-            strict_hangs: self.options.strict_hangs,
             open_floats: self.open_floats(),
             ignore: self.options.ignore.clone(),
         }

@@ -4,11 +4,11 @@
 //! Nothing depends on whether a search was found here but the time it takes, and what reports say of that. Only
 //! what is everything that any search of the program would find is kept: complete, and not undefined.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::behaviour::{Behaviours, Produced};
+use crate::behaviour::Behaviours;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Anonymous, Inexact, Line, Program};
@@ -83,7 +83,7 @@ impl Searches {
         let found = self.done.iter_mut().find_map(|search| {
             let same = search.program.number == program.number
                 && is_same_dispatch(&search.dispatch, dispatch)
-                && finds_the_same(&search.settings, settings, &search.behaviours);
+                && finds_the_same(&search.settings, settings);
             let behaviours = if same { search.told_for(program, dispatch) } else { None };
             if behaviours.is_some() {
                 search.check = self.check;
@@ -147,15 +147,13 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
     let Behaviours {
         outcomes,
         product,
-        removable_hang,
         inexact,
         // There are none among what is kept.
         undefined: _,
         undecided: _,
         executions: _,
         explored: _,
-        blocked: _,
-        discarded: _,
+        paths: _,
         complete: _,
         bounded: _,
         ends_at_target: _,
@@ -166,7 +164,6 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
     let parts = product.iter_mut().flat_map(|product| &mut Arc::make_mut(product).parts);
     let outcomes = outcomes.iter_mut().chain(parts.flat_map(|part| &mut part.outcomes));
     witness::relocate(outcomes.map(|(_, witness)| witness), line);
-    *removable_hang = removable_hang.map(line);
     *inexact = inexact.iter().map(|place| Inexact { line: line(place.line), ..*place }).collect();
 }
 
@@ -192,10 +189,11 @@ fn is_same_dispatch(a: &Dispatch, b: &Dispatch) -> bool {
 }
 
 /// Whether a search with `wanted` finds what one with `had` found, where that was everything.
-fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool {
+fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
     let Settings {
         variant,
         races,
+        strict_hangs,
         structural_reconvergence,
         spin_bound,
         max_instructions,
@@ -221,6 +219,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
     } = had;
     *variant == wanted.variant
         && *races == wanted.races
+        && *strict_hangs == wanted.strict_hangs
         && *structural_reconvergence == wanted.structural_reconvergence
         && *spin_bound == wanted.spin_bound
         && *max_instructions == wanted.max_instructions
@@ -236,18 +235,5 @@ fn finds_the_same(had: &Settings, wanted: &Settings, found: &Behaviours) -> bool
         && *groups == wanted.groups
         && *multiply_out == wanted.multiply_out
         && *verify_engine == wanted.verify_engine
-        && speculates_the_same(speculate, &wanted.speculate, found)
-}
-
-/// Whether reads speculate the same values, given what a search with `had` found.
-fn speculates_the_same(had: &Produced, wanted: &Produced, found: &Behaviours) -> bool {
-    // What the program itself produces it may speculate anyway.
-    !found.speculates || had == wanted || (had.is_empty() && covers(&found.produced, wanted))
-}
-
-/// Whether `known` has everything of `other`.
-pub(super) fn covers(known: &Produced, other: &Produced) -> bool {
-    let all =
-        |(place, values): (_, &BTreeSet<_>)| known.get(place).is_some_and(|known| known.is_superset(values));
-    other.iter().all(all)
+        && *speculate == wanted.speculate
 }

@@ -33,7 +33,7 @@ pub fn self_check(
     }
     let differs = |what: &'static str| Err(Failure::Bug(Bug::SelfCheck { module: role.name(), what }));
     // Strictly: what an endless loop or a float excuses in a pair excuses nothing in ourselves.
-    let options = CompareOptions { strict_hangs: true, open_floats: false, ..options.clone() };
+    let options = CompareOptions { open_floats: false, ..options.clone() };
     let side = |name, behaviours| Side { name, behaviours, dispatch };
     let forth = refines(side("with shortcuts", &quick), side("without", &slow), &options)
         .map_err(Failure::Bug)?

@@ -10,7 +10,6 @@ use super::{Verdict, ViolationKind};
 use crate::behaviour::{Behaviours, Bug, End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
-use crate::ir::Line;
 use crate::witness::Witness;
 
 /// A module's behaviours on one launch and input, with the dispatch that they are told in.
@@ -27,8 +26,6 @@ pub struct Side<'a> {
 pub struct CompareOptions {
     /// `--races keep`: a race is not undefined.
     pub keep_races: bool,
-    /// `--hang strict`: an endless loop without effects may not be removed.
-    pub strict_hangs: bool,
     /// `--float spec`: what the environment leaves open in float results is taken into account.
     pub open_floats: bool,
     /// `--ignore`: kinds that are not reported.
@@ -74,6 +71,30 @@ pub enum Subject {
     Part(usize, usize),
 }
 
+impl Comparison {
+    fn of(verdict: Verdict) -> Self {
+        Comparison {
+            verdict,
+            bounded: false,
+            unfinished: None,
+            violation: None,
+            reasons: Vec::new(),
+            notes: Vec::new(),
+            ignored: BTreeSet::new(),
+        }
+    }
+}
+
+/// The result where before is undefined, whatever after does.
+pub fn vacuous(before: Side<'_>, options: &CompareOptions) -> Option<Comparison> {
+    let counts = |undefined: &Undefined| !(options.keep_races && undefined.kind == UndefinedKind::DataRace);
+    let is_undefined = before.behaviours.undefined.iter().any(|(undefined, _)| counts(undefined));
+    is_undefined.then(|| Comparison {
+        bounded: before.behaviours.bounded.is_some(),
+        ..Comparison::of(Verdict::Vacuous)
+    })
+}
+
 /// Decides whether after refines before.
 ///
 /// # Errors
@@ -82,20 +103,13 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
     if let Some(bug) = [before, after].into_iter().find_map(|side| side.behaviours.bug()) {
         return Err(bug.clone());
     }
-    let mut comparison = Comparison {
-        verdict: Verdict::Refines,
-        bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
-        unfinished: None,
-        violation: None,
-        reasons: Vec::new(),
-        notes: Vec::new(),
-        ignored: BTreeSet::new(),
-    };
-    let counts = |undefined: &Undefined| !(options.keep_races && undefined.kind == UndefinedKind::DataRace);
-    if before.behaviours.undefined.iter().any(|(undefined, _)| counts(undefined)) {
-        comparison.verdict = Verdict::Vacuous;
-        return Ok(comparison);
+    if let Some(vacuous) = vacuous(before, options) {
+        return Ok(vacuous);
     }
+    let mut comparison = Comparison {
+        bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
+        ..Comparison::of(Verdict::Refines)
+    };
     for side in [before, after] {
         for why in &side.behaviours.undecided {
             comparison.reasons.push(Reason::Undecided { side: side.name, why: why.clone() });
@@ -105,9 +119,6 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         return Err(Bug::NotMultipliedOut);
     }
     comparison.violation = first_violation(before, after, options, &mut comparison.ignored);
-    if let Some(line) = before.behaviours.removable_hang.filter(|_| !options.strict_hangs) {
-        excuse(&mut comparison, before, after, line);
-    }
     if options.open_floats {
         if let Some(violation) = &comparison.violation {
             comparison.reasons.extend(float_reason(before, after, violation.kind));
@@ -159,17 +170,6 @@ fn by_budget(cut: Cut) -> Option<Cut> {
 
 fn names(before: Side<'_>, after: Side<'_>) -> Names {
     Names { before: before.name, after: after.name }
-}
-
-/// What an optimiser may make of a loop of before that never ends and has no effects: anything, if
-/// it removed the loop. Where after still has such a loop, that is not known.
-fn excuse(comparison: &mut Comparison, before: Side<'_>, after: Side<'_>, line: Line) {
-    let Some(violation) = comparison.violation.take() else { return };
-    if after.behaviours.removable_hang.is_none() {
-        comparison.notes.push(Note::Excused { before: before.name, line });
-    } else {
-        comparison.reasons.push(Reason::Excuse { names: names(before, after), line, kind: violation.kind });
-    }
 }
 
 /// What ended the search early, where something did. What a bound cut is told apart from it: then everything
@@ -400,22 +400,6 @@ mod tests {
             run(&behaviours(vec![hang()]), &values(&[0])),
             (Verdict::Violates, Some(ViolationKind::NewOutcome))
         );
-    }
-
-    #[test]
-    fn an_endless_loop_without_effects_may_be_removed() {
-        let before = Behaviours { removable_hang: Some(7), ..behaviours(vec![hang()]) };
-        let lenient = run_with(&before, &values(&[0]), &CompareOptions::default());
-        assert_eq!((lenient.verdict, lenient.notes.len()), (Verdict::Refines, 1));
-        let strict = CompareOptions { strict_hangs: true, ..CompareOptions::default() };
-        assert_eq!(run_with(&before, &values(&[0]), &strict).verdict, Verdict::Violates);
-        // Where the loop is still there, it does not excuse what is new elsewhere.
-        let kept =
-            Behaviours { removable_hang: Some(7), ..behaviours(vec![outcome(&[&bytes(&[0])]), hang()]) };
-        let still = run_with(&before, &kept, &CompareOptions::default());
-        assert_eq!((still.verdict, still.reasons.len()), (Verdict::Inconclusive, 1));
-        let same = run_with(&before, &before, &CompareOptions::default());
-        assert_eq!((same.verdict, same.notes.len()), (Verdict::Refines, 0));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::search::{Advanced, Search};
 use super::sharing::{Place, EXPANSION_PARTS, LARGE_EXPANSION};
 use super::state::{State, Status, Thread};
 use super::{Races, Settings};
-use crate::behaviour::{End, Outcome, VolatileAccess};
+use crate::behaviour::{End, Outcome, PathEnd, VolatileAccess};
 use crate::ir::{BarrierOp, FunctionId, InstId, MemoryOp, Op, Program};
 use crate::model::consistency::{FinalValues, Judge};
 use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
@@ -188,8 +188,8 @@ impl Search<'_> {
                 Status::Running
                 | Status::Barrier(_)
                 | Status::Subgroup(_)
-                | Status::Faulted(_)
-                | Status::Forever { .. } => return false,
+                | Status::Faulted
+                | Status::Forever => return false,
             }
             if thread.reads_unknown.is_some()
                 || thread.waits_since.is_some_and(|since| !self.has_new_source(state, index, since))
@@ -226,6 +226,10 @@ impl Search<'_> {
         let mut tails = Vec::new();
         for index in 0..state.threads.len() {
             if matches!(state.threads[index].status, Status::Reading { .. }) {
+                // The ends of the first one are those of the path.
+                if !tails.is_empty() {
+                    found.paths.start();
+                }
                 tails.push((index, self.tails(&begun, index, found)?));
             }
         }
@@ -251,18 +255,21 @@ impl Search<'_> {
                 break;
             }
             match self.advance(&mut state, found) {
-                Advanced::Dead => {
-                    found.blocked += 1;
+                Advanced::Ended(end) => {
+                    found.paths.end(end);
                     self.charge_path(&state);
                 }
                 Advanced::Branch(children) => rest.extend(children.into_iter().rev()),
                 Advanced::Quiet => match state.threads[index].status {
                     Status::Finished => {
                         self.charge_path(&state);
+                        found.paths.end(PathEnd::Execution);
                         tails.push(self.tail(begun, &state, index, found)?);
                     }
-                    Status::Faulted(_) => {
-                        self.end_at_fault(&mut state, found);
+                    Status::Faulted => {
+                        if !self.end_at_fault(&mut state, found) {
+                            return None;
+                        }
                     }
                     Status::Reading { .. } => {
                         let since = state.threads[index].waits_since;
@@ -272,7 +279,7 @@ impl Search<'_> {
                         let children = self.resolve(state, index, found);
                         rest.extend(children.into_iter().rev());
                     }
-                    Status::Running | Status::Barrier(_) | Status::Subgroup(_) | Status::Forever { .. } => {
+                    Status::Running | Status::Barrier(_) | Status::Subgroup(_) | Status::Forever => {
                         return None;
                     }
                 },

@@ -8,7 +8,7 @@ use super::found::Found;
 use super::search::Search;
 use super::state::{Arrived, State, Status, Thread};
 use super::tangles::{self, Readiness, Released};
-use crate::behaviour::Undefined;
+use crate::behaviour::{PathEnd, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::{Fault, Fence, InstanceName, Scope, UndefinedKind, Wait};
 use crate::ir::{BarrierOp, InstId, NumberedWait, Op, Operand, Program};
@@ -127,7 +127,9 @@ impl Search<'_> {
                 _ => false,
             });
             if settled && !may_move {
-                state.threads[index].status = Status::Faulted(Arc::new(divergent_barrier(&arrived.fence)));
+                let fault = || Arc::new(divergent_barrier(&arrived.fence));
+                state.threads[index].fault.get_or_insert_with(fault);
+                state.threads[index].status = Status::Faulted;
                 return Released::Some;
             }
         }
@@ -170,8 +172,8 @@ impl Search<'_> {
             | Status::Reading { .. }
             | Status::Subgroup(_)
             | Status::Finished
-            | Status::Faulted(_)
-            | Status::Forever { .. } => None,
+            | Status::Faulted
+            | Status::Forever => None,
         };
         let passing: Vec<usize> =
             here.iter().copied().filter(|other| waits_of(other).is_some_and(is_satisfied)).collect();
@@ -194,6 +196,7 @@ impl Search<'_> {
     pub(super) fn pass_barrier(&self, state: &mut State, members: &[usize]) {
         let instance = state.instances;
         state.instances += 1;
+        note_meeting(state, members);
         self.begin_phase(state, members);
         self.pass_instance(state, members, instance);
     }
@@ -205,7 +208,7 @@ impl Search<'_> {
                 let kind = Kind::Barrier { instance, execution: arrived.execution };
                 state.push(events::fence_event(*index as u32, kind, &arrived.fence));
             }
-            state.threads[*index].changes += 1;
+            state.threads[*index].passes += 1;
             state.threads[*index].status = Status::Running;
         }
     }
@@ -241,7 +244,22 @@ impl Search<'_> {
                 let undefined = Undefined::from(divergent_barrier(&arrived.fence));
                 self.record_undefined(state, undefined, found);
             }
-            None => found.blocked += 1,
+            None => found.paths.end(PathEnd::OutOfThinAir),
+        }
+    }
+}
+
+/// Notes who goes on together, for those who are in loops.
+pub(super) fn note_meeting(state: &mut State, members: &[usize]) {
+    let mut shared: Option<Arc<[usize]>> = None;
+    for index in members {
+        if state.threads[*index].loops.is_empty() {
+            continue;
+        }
+        for arrival in &mut state.threads[*index].loops {
+            if !arrival.met.iter().any(|known| **known == *members) {
+                arrival.met.push(shared.get_or_insert_with(|| members.into()).clone());
+            }
         }
     }
 }

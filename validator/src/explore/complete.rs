@@ -6,12 +6,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::found::Found;
-use super::judging;
+use super::judging::{self, Judgement};
 use super::knowledge::Word;
 use super::orbit::{Ended, Orbit};
 use super::search::Search;
-use super::state::{State, Status};
-use crate::behaviour::{End, Outcome, VolatileAccess};
+use super::state::State;
+use crate::behaviour::{End, Outcome, PathEnd, VolatileAccess};
 use crate::model::consistency::FinalValues;
 use crate::model::graph::{EventId, Unit, UnitBytes};
 use crate::model::relation::Relation;
@@ -22,26 +22,27 @@ impl Search<'_> {
     /// All invocations are finished: if the graph is an execution, its outcomes.
     pub(super) fn complete(&self, state: &mut State, found: &mut Found) {
         if !state.pending.is_empty() {
-            found.blocked += 1;
+            return found.paths.end(PathEnd::OutOfThinAir);
+        }
+        if self.end_at_fault(state, found) {
             return;
         }
         if self.order_updates(state, found) {
-            return;
+            return found.paths.end(PathEnd::Relearned);
         }
-        let executions = self.executions(state, found);
-        if executions.is_empty() {
-            found.blocked += 1;
-            return;
-        }
+        let executions = match self.executions(state, found) {
+            Ok(executions) => executions,
+            Err(end) => return found.paths.end(end),
+        };
         if let Some(race) = self.race(state, &executions) {
             return self.record_race(state, race, found);
         }
         self.note_values(state, found);
-        if self.rests_on_reconvergence(state, found) {
-            found.explored += 1;
-            return;
-        }
         found.explored += 1;
+        if self.rests_on_reconvergence(state, found) {
+            return found.paths.end(PathEnd::Reconvergence);
+        }
+        found.paths.end(PathEnd::Execution);
         let is_observed = |unit| self.is_observed(unit);
         if let ([execution], true) = (&executions[..], self.context.settings.axioms) {
             let values = self.final_values(&state.graph, execution, &is_observed, found);
@@ -221,22 +222,35 @@ impl Search<'_> {
     /// A run that waits for ever.
     pub(super) fn hang(&self, state: &mut State, found: &mut Found) {
         if self.order_updates(state, found) {
-            return;
+            return found.paths.end(PathEnd::Relearned);
         }
-        let executions = self.executions(state, found);
-        let Some(execution) = executions.first() else { return };
+        let executions = match self.executions(state, found) {
+            Ok(executions) => executions,
+            Err(end) => return found.paths.end(end),
+        };
+        let execution = &executions[0];
+        if !state.segments.is_empty() {
+            let graph = match self.unrolled(state) {
+                Ok(graph) => graph,
+                Err(end) => return found.paths.end(end),
+            };
+            match self.judge_unrolled(&graph) {
+                Judgement::Inconsistent => return found.paths.end(PathEnd::Consistency),
+                Judgement::Racy(race) => {
+                    let told = State { graph, ..state.clone() };
+                    return self.record_race(&told, race, found);
+                }
+                Judgement::Fine => {}
+            }
+        }
         if let Some(race) = self.race(state, &executions) {
             return self.record_race(state, race, found);
         }
-        let forever = state.threads.iter().find_map(|thread| match thread.status {
-            Status::Forever { line, has_effects: false } => Some(line),
-            _ => None,
-        });
         found.explored += 1;
         if self.rests_on_reconvergence(state, found) {
-            return;
+            return found.paths.end(PathEnd::Reconvergence);
         }
-        found.removable_hang = found.removable_hang.or(forever);
+        found.paths.end(PathEnd::Hang);
         self.note_values(state, found);
         self.break_symmetries(found);
         let outcome = Outcome::hang(traces(state.threads.iter().map(|thread| &thread.trace)));

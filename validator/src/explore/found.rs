@@ -10,8 +10,8 @@ use super::knowledge::{Discoveries, Knowledge};
 use super::outcomes::Outcomes;
 use super::product::Factor;
 use super::state::State;
-use crate::behaviour::{Behaviours, Bound, Bug, Product, Undecided, Undefined};
-use crate::ir::{Inexact, InstId, Line};
+use crate::behaviour::{Behaviours, Bound, Bug, Paths, Product, Undecided, Undefined};
+use crate::ir::{Inexact, InstId};
 use crate::witness::Witness;
 
 /// What a search found.
@@ -21,11 +21,9 @@ pub(super) struct Found {
     pub(super) undefined: BTreeMap<Undefined, Witness>,
     pub(super) executions: u64,
     pub(super) explored: u64,
-    pub(super) blocked: u64,
-    pub(super) discarded: u64,
+    pub(super) paths: Paths,
     pub(super) bounded: Option<Bound>,
     pub(super) undecided: BTreeSet<Undecided>,
-    pub(super) removable_hang: Option<Line>,
     pub(super) inexact: BTreeSet<Inexact>,
     pub(super) discoveries: Discoveries,
     /// What groups of invocations found that were explored apart, and that put together.
@@ -52,11 +50,9 @@ impl Found {
         }
         self.executions = self.executions.saturating_add(other.executions);
         self.explored += other.explored;
-        self.blocked += other.blocked;
-        self.discarded += other.discarded;
+        self.paths.merge(&other.paths);
         self.bounded = self.bounded.take().or(other.bounded);
         self.undecided.extend(other.undecided);
-        self.removable_hang = self.removable_hang.or(other.removable_hang);
         self.inexact.extend(other.inexact);
         self.discoveries.merge(other.discoveries);
         for (invocation, position) in other.first_decisions {
@@ -85,11 +81,9 @@ impl Found {
             product: self.product,
             executions: self.executions,
             explored: self.explored,
-            blocked: self.blocked,
-            discarded: self.discarded,
+            paths: self.paths,
             bounded: self.bounded.or(capped),
             undecided: self.undecided.into_iter().collect(),
-            removable_hang: self.removable_hang,
             inexact: self.inexact,
             produced: knowledge.produced_values(context.dispatch),
             ends_at_target: self.at_target,

@@ -6,7 +6,7 @@ use super::found::Found;
 use super::search::Search;
 use super::state::State;
 use super::Races;
-use crate::behaviour::Bound;
+use crate::behaviour::{Bound, PathEnd};
 use crate::model::consistency::{self, DataRace, FinalValues, Judge};
 use crate::model::graph::{Graph, Unit};
 use crate::model::growing::Growing;
@@ -120,35 +120,36 @@ impl Search<'_> {
     }
 
     /// The ways in which the graph is an execution as it is: several where its relations depend on scoped
-    /// modification order, none where it is no execution.
-    pub(super) fn executions(&self, state: &mut State, found: &mut Found) -> Vec<Execution> {
+    /// modification order. Where it is none, why the path ends.
+    pub(super) fn executions(&self, state: &mut State, found: &mut Found) -> Result<Vec<Execution>, PathEnd> {
         let orders_matter = self.knowledge.orders_matter;
         if let Some(relations) = judged(state).filter(|_| !orders_matter) {
-            return vec![Execution::Derived(relations.clone())];
+            return Ok(vec![Execution::Derived(relations.clone())]);
         }
         if !orders_matter && release_sequence::depend_on_order(&state.graph) {
             found.discoveries.orders_matter = true;
             found.stop = true;
-            return Vec::new();
+            return Err(PathEnd::Relearned);
         }
         if self.grow(state) {
             return match (self.judge_grown(state, false, found), &state.growing) {
-                (Judgement::Fine, Some(growing)) => vec![Execution::Grown(growing.clone())],
-                _ => Vec::new(),
+                (Judgement::Fine, Some(growing)) => Ok(vec![Execution::Grown(growing.clone())]),
+                _ => Err(PathEnd::Consistency),
             };
         }
         if self.context.budget.charge(state.graph.events.len(), 0) {
-            return Vec::new();
+            return Err(PathEnd::Budget);
         }
         let variant = self.context.settings.variant;
         if !self.context.settings.axioms {
-            return vec![Execution::Derived(Arc::new(vulkan::relations(&state.graph, variant)))];
+            return Ok(vec![Execution::Derived(Arc::new(vulkan::relations(&state.graph, variant)))]);
         }
         match consistency::executions(&state.graph, variant) {
-            Some(executions) => executions.into_iter().map(|r| Execution::Derived(Arc::new(r))).collect(),
+            Some(executions) if executions.is_empty() => Err(PathEnd::Consistency),
+            Some(executions) => Ok(executions.into_iter().map(|r| Execution::Derived(Arc::new(r))).collect()),
             None => {
                 found.bounded.get_or_insert(Bound::OrdersOfWrites);
-                Vec::new()
+                Err(PathEnd::OrdersOfWrites)
             }
         }
     }

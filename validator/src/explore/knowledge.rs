@@ -53,6 +53,8 @@ pub(super) struct Knowledge {
     /// Release sequences depend on scoped modification order.
     pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
+    /// Per invocation and first read of a turn of a spin loop, where its turns read.
+    pub(super) spin_units: BTreeMap<(u32, InstId), BTreeSet<UnitKey>>,
     /// Invocations that are not what others of a class are.
     pub(super) asymmetric: BTreeSet<u32>,
     /// Instructions that write what depends on who has which place in a class.
@@ -114,6 +116,7 @@ pub(super) struct Discoveries {
     pub(super) attempted: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     pub(super) orders_matter: bool,
     pub(super) spin_reads: BTreeSet<InstId>,
+    pub(super) spin_units: BTreeMap<(u32, InstId), BTreeSet<UnitKey>>,
     pub(super) asymmetric: BTreeSet<u32>,
     pub(super) varied: BTreeSet<InstId>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
@@ -150,6 +153,7 @@ impl Discoveries {
         merge_sets(&mut self.produced, other.produced);
         merge_sets(&mut self.attempted, other.attempted);
         merge_sets(&mut self.spin_traces, other.spin_traces);
+        merge_sets(&mut self.spin_units, other.spin_units);
     }
 }
 
@@ -325,6 +329,13 @@ impl Knowledge {
             let before = known.len();
             known.extend(traces.iter().cloned());
             again |= known.len() > before;
+        }
+        for (key, units) in &found.spin_units {
+            let known = self.spin_units.entry(*key).or_default();
+            let before = known.len();
+            known.extend(units);
+            // That of one is the reading unit itself.
+            again |= known.len() > before && known.len() > 1;
         }
         self.list_by_unit();
         again

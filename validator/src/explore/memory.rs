@@ -152,6 +152,11 @@ impl Contents {
         self.memories.get(memory as usize).map_or(&[], |memory| &memory.bytes)
     }
 
+    /// The bytes of all memories, for comparisons.
+    pub(super) fn snapshot(&self) -> Vec<Arc<Vec<Byte>>> {
+        self.memories.iter().map(|memory| memory.bytes.clone()).collect()
+    }
+
     /// One byte of a memory.
     pub(super) fn byte(&self, memory: u32, offset: u32) -> Byte {
         self.bytes(memory).get(offset as usize).copied().unwrap_or(Byte::Undef)

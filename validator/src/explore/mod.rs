@@ -22,10 +22,12 @@ mod context;
 mod cycles;
 mod descriptors;
 pub(crate) mod events;
+mod excuse;
 mod found;
 mod groups;
 mod judging;
 mod knowledge;
+mod lasso;
 mod memory;
 mod orbit;
 mod outcomes;
@@ -100,6 +102,8 @@ pub struct Foreseen {
 pub struct Settings {
     pub variant: Variant,
     pub races: Races,
+    /// An endless loop without effects may not be left (`--hang strict`).
+    pub strict_hangs: bool,
     /// Subgroup operations and barriers partition invocations by structure where flow diverges.
     pub structural_reconvergence: bool,
     /// Iterations of one loop with events in each before the run is cut.
@@ -147,6 +151,7 @@ impl Default for Settings {
         Settings {
             variant: Variant::default(),
             races: Races::Undefined,
+            strict_hangs: false,
             structural_reconvergence: false,
             spin_bound: 256,
             max_instructions: 50_000_000,
@@ -249,6 +254,7 @@ pub fn explore_until(
         found.put_together(&context);
         stopped = stopped.or(context.budget.stopped());
     }
+    let searched_all = stopped.is_none() && settled && !found.stop;
     let mut behaviours = found.into_behaviours(&context, &knowledge);
     behaviours.stopped = stopped;
     if !settled && stopped.is_none() {
@@ -258,6 +264,11 @@ pub fn explore_until(
         && behaviours.bounded.is_none()
         && behaviours.undecided.is_empty()
         && !behaviours.ends_at_target;
+    if searched_all && !behaviours.paths.is_whole() {
+        let (started, ended) = (behaviours.paths.started(), behaviours.paths.ended_in_all());
+        behaviours.undecided.push(Undecided::Bug(Bug::PathAccount { started, ended }));
+        behaviours.complete = false;
+    }
     let is_empty = behaviours.count() == 0 && behaviours.undefined.is_empty();
     if behaviours.complete && is_empty && !context.may_discard() {
         // Every program has an execution: nothing may be concluded from a search that lost them.

@@ -9,9 +9,10 @@ use super::judging::Judgement;
 use super::knowledge::Manner;
 use super::search::Search;
 use super::state::{Pending, State};
-use crate::behaviour::Bound;
+use crate::behaviour::{Bound, PathEnd};
 use crate::event::{ClassSet, Order};
-use crate::model::graph::{Event, EventId, Kind, Source};
+use crate::model::graph::{Event, EventId, Kind, Source, UnitBytes};
+use crate::value::Byte;
 
 /// Speculated reads that one write may be owed to, before the search counts as bounded.
 const MAX_OWED: usize = 12;
@@ -21,10 +22,13 @@ impl Search<'_> {
     /// `None` where it cannot be.
     pub(super) fn match_pending(&self, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
         let event = &state.graph.events[id as usize];
+        let has_faulted = state.threads.iter().any(|thread| thread.fault.is_some());
         let owed: Vec<usize> = (0..state.pending.len())
             .filter(|index| {
                 let pending = &state.pending[*index];
-                pending.event != id && event.written_to(pending.unit) == Some(&pending.value)
+                let written = event.written_to(pending.unit);
+                pending.event != id
+                    && written.is_some_and(|written| may_be(written, &pending.value, has_faulted))
             })
             .collect();
         if owed.is_empty() {
@@ -33,6 +37,7 @@ impl Search<'_> {
         if owed.len() > MAX_OWED {
             found.bounded.get_or_insert(Bound::OwedReads);
         }
+        found.paths.branch(1 << owed.len().min(MAX_OWED));
         let mut children = Vec::new();
         for chosen in 0_u64..1 << owed.len().min(MAX_OWED) {
             let mut child = state.clone();
@@ -54,7 +59,7 @@ impl Search<'_> {
                 continue;
             }
             match self.judge(&mut child, found) {
-                Judgement::Inconsistent => {}
+                Judgement::Inconsistent => found.paths.end(PathEnd::Consistency),
                 Judgement::Racy(race) => self.record_race(&child, race, found),
                 Judgement::Fine => children.push(child),
             }
@@ -120,6 +125,16 @@ impl Search<'_> {
         }
         Some(manners)
     }
+}
+
+/// Whether a write gives what a read speculated. Where an invocation ran into undefined behaviour, what is undefined
+/// may be anything, in one execution at least.
+fn may_be(written: &UnitBytes, value: &UnitBytes, has_faulted: bool) -> bool {
+    written.len() == value.len()
+        && written
+            .iter()
+            .zip(value)
+            .all(|(written, value)| written == value || has_faulted && *written == Byte::Undef)
 }
 
 /// A plain write to where `read` reads, behind everything that its agent has done.

@@ -264,7 +264,8 @@ impl Probe<'_> {
                     let mut answers = self.answers(path, &access, manner);
                     if atomicity.commutes.is_some() {
                         // Nobody learns what it reads, only what it makes of that.
-                        for bytes in answers.drain(1..) {
+                        let others = answers.split_off(answers.len().min(1));
+                        for bytes in others {
                             let written = path.invocation.clone().supply_atomic(program, &bytes);
                             let written = written.unwrap_or_default();
                             self.note_write(path, &access, &written, Some(&bytes));
@@ -298,9 +299,12 @@ impl Probe<'_> {
                     path.guesses = true;
                     path.invocation.supply_undefined(program);
                 }
+                // It may do anything from here on: what it would have done, too.
                 Stop::Fault(fault) => {
                     self.is_cut |= path.guesses && may_lie_in_value(fault.kind);
-                    return Vec::new();
+                    if path.guesses || !path.invocation.pass_fault(program) {
+                        return Vec::new();
+                    }
                 }
                 Stop::OutOfFuel | Stop::Unsupported { .. } => {
                     self.is_cut = true;
@@ -358,10 +362,12 @@ impl SharedMemory for View<'_, '_> {
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
         let object = self.probe.context.dispatch.objects.get(access.object as usize);
         let Some(object) = object else { return false };
-        let mut units = parts(self.probe.knowledge, access, object.memory).into_iter().map(|(unit, _)| unit);
-        let others_may_write = |unit| self.probe.others_may_write(self.index, unit);
-        if !object.constant && (atomicity.is_some() || units.any(others_may_write)) {
-            return false;
+        if !object.constant {
+            let parts = parts(self.probe.knowledge, access, object.memory);
+            let others_may_write = |(unit, _)| self.probe.others_may_write(self.index, unit);
+            if atomicity.is_some() || parts.into_iter().any(others_may_write) {
+                return false;
+            }
         }
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
         for (slot, offset) in out.iter_mut().zip(ranges) {

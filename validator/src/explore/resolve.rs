@@ -11,6 +11,7 @@ use super::knowledge::Manner;
 use super::memory::volatile_access;
 use super::search::Search;
 use super::state::{self, Pending, State, Status, Thread, UnitSpans};
+use crate::behaviour::PathEnd;
 use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
 use crate::ir::InstId;
@@ -49,6 +50,7 @@ impl Search<'_> {
     pub(super) fn next_reader(&self, state: &mut State, found: &mut Found) -> Option<usize> {
         let plain = |state: &State, index: &usize| {
             matches!(state.threads[*index].status, Status::Reading { atomic: None, .. })
+                && self.reader(state, *index).is_some_and(|reader| !self.is_spinning(state, &reader))
         };
         if self.reads_in_order(state) {
             if let Some(index) = (0..state.threads.len()).find(|index| plain(state, index)) {
@@ -113,7 +115,7 @@ impl Search<'_> {
         self.reader_of(&state.threads[index].status, index)
     }
 
-    fn reader_of<'s>(&self, status: &'s Status, index: usize) -> Option<Reader<'s>> {
+    pub(super) fn reader_of<'s>(&self, status: &'s Status, index: usize) -> Option<Reader<'s>> {
         let Status::Reading { access, atomic, may_write } = status else { return None };
         let object = self.context.dispatch.objects.get(access.object as usize)?;
         Some(Reader {
@@ -148,6 +150,10 @@ impl Search<'_> {
         self.grow(&mut state);
         let mut choices = self.choices(&state, &reader, &spans, found);
         let waits = self.may_wait(&state, &reader, &spans, found);
+        found.paths.branch(choices.len() + usize::from(waits));
+        if choices.is_empty() && !waits {
+            found.paths.end(PathEnd::Fairness);
+        }
         let last = if waits { None } else { choices.pop() };
         let mut children = Vec::new();
         for assignment in &choices {
@@ -202,7 +208,8 @@ impl Search<'_> {
             }
             if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
                 self.note_left_out(state, reader.index, &assignment[0].1, found);
-                found.blocked += 1;
+                found.paths.start();
+                found.paths.end(PathEnd::IdleTurn);
             } else {
                 choices.push(assignment.into());
             }
@@ -297,12 +304,12 @@ impl Search<'_> {
 
     /// Whether the read may leave what is there and take a value from a later write.
     fn may_wait(&self, state: &State, reader: &Reader, spans: &UnitSpans, found: &mut Found) -> bool {
-        if reader.atomic.is_none() && self.reads_in_order(state) {
-            return false;
-        }
         if self.is_spinning(state, reader) {
             return self.can_be_released(state, reader.index, found)
                 || self.may_spin_for_ever(state, reader, found);
+        }
+        if reader.atomic.is_none() && self.reads_in_order(state) {
+            return false;
         }
         self.others_may_write(state, reader, spans, found) && self.can_be_released(state, reader.index, found)
     }
@@ -379,9 +386,13 @@ impl Search<'_> {
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
         let mut bytes: SmallVec<[Byte; 16]> = SmallVec::from_elem(Byte::Undef, len as usize);
         if let Some(fault) = state.contents.declare(reader.access, reader.memory, reader.may_write) {
-            state.threads[reader.index].status = Status::Faulted(Arc::new(fault));
-            children.push(state);
-            return;
+            let thread = &mut state.threads[reader.index];
+            thread.fault.get_or_insert_with(|| Arc::new(fault));
+            if state.pending.is_empty() {
+                thread.status = Status::Faulted;
+                children.push(state);
+                return;
+            }
         }
         let by = self.by(reader.index, reader.atomic.is_some());
         state.read_unshared(reader.access, reader.memory, by, &mut found.discoveries, &mut bytes);
@@ -402,6 +413,7 @@ impl Search<'_> {
             Some(_) => state.threads[reader.index].invocation.atomic_ways(program, &bytes),
             None => 1,
         };
+        found.paths.branch(ways as usize);
         let mut last = Some(state);
         for way in 0..ways {
             let child = if way + 1 == ways { last.take() } else { last.clone() };
@@ -418,7 +430,7 @@ impl Search<'_> {
             }
             // Before the model is asked.
             if invocation.is_discarded(program) {
-                found.blocked += 1;
+                found.paths.end(PathEnd::Discarded);
                 continue;
             }
             let answer = Answer { spans, assignment, bytes: &bytes, written };
@@ -508,12 +520,12 @@ impl Search<'_> {
         }
         match self.judge(&mut child, found) {
             Judgement::Inconsistent => {
-                found.discarded += 1;
-                return;
+                return found.paths.end(PathEnd::Consistency);
             }
             Judgement::Racy(race) => return self.record_race(&child, race, found),
             Judgement::Fine => {}
         }
+        child.turn_again(id);
         self.note_history(&mut child, reader.index, id, bytes, found);
         if written.is_some() {
             self.note_writer(&child, id, found);

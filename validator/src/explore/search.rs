@@ -9,12 +9,13 @@ use super::found::Found;
 use super::knowledge::Knowledge;
 use super::memory::{volatile_access, View};
 use super::sharing::{Place, FIRST_ALONE};
+use super::spin::Turn;
 use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
 use super::symmetry::Symmetry;
 use super::tangles::{Gathered, Released};
 use super::witness;
-use crate::behaviour::{Bound, Undecided, Undefined};
+use crate::behaviour::{Bound, PathEnd, Undecided, Undefined};
 use crate::event::{Access, Atomicity, Fault, Order, UndefinedKind, Wait};
 use crate::interp::Stop;
 use crate::model::consistency::DataRace;
@@ -29,8 +30,8 @@ const MAX_LEFT: usize = 256;
 pub(super) enum Advanced {
     /// Every invocation stands at a read, a barrier or its end.
     Quiet,
-    /// The path is no execution, or one that another path stands for.
-    Dead,
+    /// The path ends before everybody has come to a stop.
+    Ended(PathEnd),
     Branch(Vec<State>),
 }
 
@@ -81,6 +82,7 @@ impl<'a> Search<'a> {
     /// Explores what follows from a first state, which makes out `share` of the whole.
     pub(super) fn run_from(&self, first: State, share: f64) -> Found {
         let mut found = Found::default();
+        found.paths.start();
         found.inexact.extend(self.context.program.modes.floats.always_inexact);
         self.explore(vec![(first, share)], FIRST_ALONE, None, &mut found);
         if found.bounded.is_some() || !found.undecided.is_empty() {
@@ -138,22 +140,26 @@ impl<'a> Search<'a> {
                 return Vec::new();
             }
             let mut children = match self.advance(&mut state, found) {
-                Advanced::Dead => {
+                Advanced::Ended(end) => {
                     found.stop |= state.dirty;
-                    found.blocked += 1;
+                    found.paths.end(end);
                     self.charge_path(&state);
                     Vec::new()
                 }
                 Advanced::Branch(children) => children,
                 Advanced::Quiet if self.end_at_fault(&mut state, found) => Vec::new(),
                 Advanced::Quiet if self.owes_for_ever(&state) => {
-                    found.blocked += 1;
+                    found.paths.end(PathEnd::OutOfThinAir);
                     Vec::new()
                 }
                 Advanced::Quiet => match self.release_barrier(&mut state, found) {
                     Released::Some if !self.is_hopeless(&state) => continue,
-                    Released::Some | Released::Dead => {
-                        found.blocked += 1;
+                    Released::Some => {
+                        found.paths.end(PathEnd::OutOfThinAir);
+                        Vec::new()
+                    }
+                    Released::Ended(end) => {
+                        found.paths.end(end);
                         Vec::new()
                     }
                     Released::Nobody if self.end_apart(&mut state, share, place, found) => return Vec::new(),
@@ -290,8 +296,9 @@ impl<'a> Search<'a> {
             Stop::Subgroup { name, scope, line } => {
                 state.threads[index].status = Status::Subgroup(Arc::new(Gathered { name, scope, line }));
             }
-            Stop::Discarded => return Advanced::Dead,
+            Stop::Discarded => return Advanced::Ended(PathEnd::Discarded),
             Stop::Choose { ways, line: _ } => {
+                found.paths.branch(ways as usize);
                 let children = (0..ways).map(|way| {
                     let mut child = state.clone();
                     Arc::make_mut(&mut child.threads[index].invocation).choose(way);
@@ -300,24 +307,29 @@ impl<'a> Search<'a> {
                 return Advanced::Branch(children.collect());
             }
             Stop::LoopEntry { function_depth, loop_id } => self.enter(state, index, function_depth, loop_id),
-            Stop::Iteration { function_depth, loop_id, chosen, .. } => {
-                return match self.arrive(state, index, function_depth, loop_id, chosen, found) {
-                    true => Advanced::Quiet,
-                    false => Advanced::Dead,
+            Stop::Iteration { function_depth, loop_id, .. } => {
+                match self.arrive(state, index, function_depth, loop_id, found) {
+                    Turn::GoesOn => {}
+                    Turn::Ends(end) => return Advanced::Ended(end),
+                    Turn::Endless { has_effects } => {
+                        let endless = (function_depth, loop_id);
+                        return self.never_ends(state, index, endless, has_effects, found);
+                    }
                 }
             }
             Stop::Finished => state.threads[index].status = Status::Finished,
-            Stop::Fault(fault) => state.threads[index].status = Status::Faulted(Arc::new(fault)),
-            Stop::Forever { line, has_effects, .. } => {
-                state.threads[index].status = Status::Forever { line, has_effects }
+            Stop::Fault(fault) => self.note_fault(state, index, fault),
+            Stop::Forever { function_depth, loop_id, line: _, has_effects } => {
+                let endless = (function_depth, loop_id);
+                return self.never_ends(state, index, endless, has_effects, found);
             }
             Stop::OutOfFuel => {
                 found.bounded.get_or_insert(Bound::MaxInstructions);
-                return Advanced::Dead;
+                return Advanced::Ended(PathEnd::MaxInstructions);
             }
             Stop::Unsupported { line, what } => {
                 found.undecided.insert(Undecided::Unsupported { line, what });
-                return Advanced::Dead;
+                return Advanced::Ended(PathEnd::Unsupported);
             }
         }
         Advanced::Quiet
@@ -334,16 +346,18 @@ impl<'a> Search<'a> {
         found: &mut Found,
     ) -> Advanced {
         let agent = index as u32;
-        let Some(object) = self.context.dispatch.objects.get(access.object as usize) else {
-            return Advanced::Dead;
-        };
+        let object = &self.context.dispatch.objects[access.object as usize];
         let memory = object.memory;
         let spans = state::units_of(access, memory, self.knowledge, |word| {
             found.discoveries.split.insert((memory, word));
         });
         if let Some(fault) = state.contents.declare(access, memory, true) {
-            state.threads[index].status = Status::Faulted(Arc::new(fault));
-            return Advanced::Quiet;
+            // The store itself may do anything.
+            state.threads[index].fault.get_or_insert_with(|| Arc::new(fault));
+            if state.pending.is_empty() {
+                state.threads[index].status = Status::Faulted;
+                return Advanced::Quiet;
+            }
         }
         let by = self.by(index, atomic.is_some());
         state.write_unshared(access, memory, by, &mut found.discoveries, bytes);
@@ -370,18 +384,27 @@ impl<'a> Search<'a> {
         By { agent: index as u32, dispatch: self.context.dispatch, knowledge: self.knowledge, atomic }
     }
 
+    /// An invocation runs into undefined behaviour. It may do anything from here on: while reads speculate, it goes on,
+    /// with an undefined result, so that what it writes later may close their cycles. (Everything that those
+    /// writes do not justify is an execution up to here already.)
+    fn note_fault(&self, state: &mut State, index: usize, fault: Fault) {
+        let speculates = !state.pending.is_empty();
+        let thread = &mut state.threads[index];
+        thread.fault.get_or_insert_with(|| Arc::new(fault));
+        if !speculates || !Arc::make_mut(&mut thread.invocation).pass_fault(self.context.program) {
+            thread.status = Status::Faulted;
+        }
+    }
+
     /// Records an undefined behaviour that an invocation ran into, once the path is known to be
     /// an execution.
     pub(super) fn end_at_fault(&self, state: &mut State, found: &mut Found) -> bool {
         if state.dirty || !state.pending.is_empty() {
             return false;
         }
-        let fault = state.threads.iter().find_map(|thread| match &thread.status {
-            Status::Faulted(fault) => Some(fault.clone()),
-            _ => None,
-        });
+        let fault = state.threads.iter().find_map(|thread| thread.fault.clone());
         let Some(fault) = fault else { return false };
-        if self.knowledge.orders_matter && self.executions(state, found).is_empty() {
+        if self.knowledge.orders_matter && self.executions(state, found).is_err() {
             return false;
         }
         self.record_undefined(state, Undefined::from(Fault::clone(&fault)), found);
@@ -389,10 +412,14 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn record_undefined(&self, state: &State, undefined: Undefined, found: &mut Found) {
-        found.explored += 1;
-        if self.rests_on_reconvergence(state, found) {
+        if self.drop_excused(state, found) {
             return;
         }
+        found.explored += 1;
+        if self.rests_on_reconvergence(state, found) {
+            return found.paths.end(PathEnd::Reconvergence);
+        }
+        found.paths.end(PathEnd::Undefined);
         if state.has_parted() {
             self.break_symmetries(found);
         }

@@ -4,15 +4,17 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::found::Found;
 use super::resolve::Reader;
 use super::search::Search;
-use super::state::{self, Arrival, State, Status};
-use crate::behaviour::{Bound, VolatileAccess};
+use super::state::{self, Arrival, Idle, State, Status, Thread};
+use crate::behaviour::{Bound, PathEnd, VolatileAccess};
 use crate::interp::{Invocation, Stop};
 use crate::ir::LoopId;
 use crate::model::consistency::Judge;
-use crate::model::graph::{EventId, Kind, Source, Unit};
+use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
 /// Stops of one iteration before a simulation gives up.
@@ -28,67 +30,173 @@ pub(super) fn arrivals_without_accesses(state: &State, index: usize) -> impl Ite
     state.threads[index].loops.iter().rev().take_while(move |arrival| !accesses(arrival))
 }
 
+/// How a turn of a loop ends.
+pub(super) enum Turn {
+    GoesOn,
+    Ends(PathEnd),
+    /// All turns that follow are like the one that ends.
+    Endless {
+        has_effects: bool,
+    },
+}
+
+/// The events of an invocation from a number of events on.
+pub(super) fn own_events(state: &State, index: usize, since: u32) -> impl Iterator<Item = &Event> {
+    let events = state.graph.events.iter().skip(since as usize).map(Arc::as_ref);
+    events.filter(move |event| event.agent as usize == index)
+}
+
+/// Whether others notice nothing of an event but that it synchronizes, or orders invocations.
+fn changes_nothing(event: &Event) -> bool {
+    match event.kind {
+        Kind::Read | Kind::Fence | Kind::Barrier { .. } => true,
+        Kind::Update => event.read == event.written,
+        Kind::Availability | Kind::Visibility => true,
+        Kind::Write | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
+    }
+}
+
+/// Whether what an invocation did in its last idle turn hung on what it read or chose.
+fn decides(state: &State, index: usize) -> bool {
+    state.threads[index].idle.is_none_or(|idle| idle.decided)
+}
+
 impl Search<'_> {
-    /// An invocation arrives at a loop header. False where the iteration that ends changed nothing, and another
-    /// might: it had a read, or made a choice (`chosen`).
+    /// An invocation arrives at a loop header.
     pub(super) fn arrive(
         &self,
         state: &mut State,
         index: usize,
         depth: u32,
         loop_id: LoopId,
-        chosen: bool,
         found: &mut Found,
-    ) -> bool {
+    ) -> Turn {
         let thread = &state.threads[index];
         let known =
             thread.loops.iter().position(|arrival| arrival.depth == depth && arrival.loop_id == loop_id);
-        let mut count = 1;
+        let mut restless = 0;
         if let Some(position) = known {
             let last = &thread.loops[position];
-            count = last.count + 1;
-            if count > self.context.settings.spin_bound {
-                found.bounded.get_or_insert(Bound::SpinBound);
-                return false;
-            }
-            if self.changed_nothing(state, index, last)
-                && thread.invocation.same_state(&last.invocation, self.context.program)
-            {
-                self.note_spin(state, index, last, found);
-                if self.has_parted(state, index) {
-                    self.break_symmetries(found);
+            let is_same = thread.invocation.same_state(&last.invocation, self.context.program);
+            let is_idle = is_same && self.changed_nothing(state, index, last);
+            if state.closing.is_some() {
+                if is_idle {
+                    self.note_spin(state, index, last, found);
+                    if !self.comes_round(state, index) {
+                        return Turn::Ends(PathEnd::Fairness);
+                    }
                 }
-                return !chosen && self.turns_for_ever(state, index, position);
+            } else if is_idle {
+                return self.idle_turn(state, index, position, found);
+            } else if is_same {
+                restless = last.restless + 1;
+                if restless >= self.context.settings.spin_bound {
+                    found.bounded.get_or_insert(Bound::SpinBound);
+                    return Turn::Ends(PathEnd::SpinBound);
+                }
+                return self.restless_turn(state, index, position, restless, found);
             }
         }
-        self.note_arrival(state, index, depth, loop_id, count);
-        true
+        self.note_arrival(state, index, depth, loop_id, restless);
+        Turn::GoesOn
     }
 
-    /// Where the iteration that ends changed nothing and read nothing, all that follow are like it.
-    fn turns_for_ever(&self, state: &mut State, index: usize, loop_position: usize) -> bool {
-        let thread = &mut state.threads[index];
-        let Some(last) = thread.loops.get(loop_position) else { return false };
-        let mut own =
-            state.graph.events.iter().skip(last.events as usize).filter(|e| e.agent as usize == index);
-        if own.any(|event| event.reads()) {
-            return false;
+    /// A turn that wrote came back to the state in which it began. Configurations are compared with that at the last
+    /// power of two of such turns (Brent's algorithm).
+    fn restless_turn(
+        &self,
+        state: &mut State,
+        index: usize,
+        position: usize,
+        restless: u32,
+        found: &mut Found,
+    ) -> Turn {
+        let last = state.threads[index].loops[position].clone();
+        let earlier = last.configuration.as_ref();
+        if let Some(segment) = earlier.and_then(|earlier| self.repeats_from(state, earlier)) {
+            self.break_symmetries(found);
+            state.repeat(segment);
+            return Turn::GoesOn;
         }
+        let configuration = match restless.is_power_of_two() {
+            true => Some(Arc::new(self.configuration(state))),
+            false => last.configuration,
+        };
+        self.note_arrival(state, index, last.depth, last.loop_id, restless);
+        if let Some(arrival) = state.threads[index].loops.last_mut() {
+            arrival.configuration = configuration;
+        }
+        Turn::GoesOn
+    }
+
+    /// A turn that changed nothing came back to the state in which it began.
+    fn idle_turn(&self, state: &mut State, index: usize, position: usize, found: &mut Found) -> Turn {
+        let last = state.threads[index].loops[position].clone();
+        if state.has_parted() {
+            self.break_symmetries(found);
+        }
+        let reads = own_events(state, index, last.events).any(|event| event.reads());
+        if reads {
+            self.note_spin(state, index, &last, found);
+        }
+        let thread = &state.threads[index];
+        if thread.passes == last.passes {
+            if !reads {
+                return self.turn_for_ever(state, index, &last);
+            }
+            return Turn::Ends(PathEnd::IdleTurn);
+        }
+        let events = state.graph.events.len() as u32;
+        let idle = Idle { events, changes: thread.changes, decided: reads };
+        state.threads[index].idle = Some(idle);
+        let together = self.idle_together(state, &last.met, index);
+        let Arrival { depth, loop_id, restless, .. } = last;
+        self.note_arrival(state, index, depth, loop_id, restless);
+        match together {
+            None => Turn::GoesOn,
+            Some(members) if members.iter().all(|member| !decides(state, *member)) => {
+                for member in members {
+                    state.threads[member].status = Status::Forever;
+                }
+                Turn::GoesOn
+            }
+            Some(_) => Turn::Ends(PathEnd::IdleTurn),
+        }
+    }
+
+    /// With whom an invocation has been round its loop, if nobody of them changed anything, and all may go on so.
+    fn idle_together(&self, state: &State, met: &[Arc<[usize]>], index: usize) -> Option<Vec<usize>> {
+        let mut members: Vec<usize> = met.iter().flat_map(|met| met.iter().copied()).collect();
+        members.push(index);
+        members.sort_unstable();
+        members.dedup();
+        let is_idle = |member: &usize| {
+            let thread = &state.threads[*member];
+            !thread.status.is_over()
+                && thread.idle.is_some_and(|idle| {
+                    thread.changes == idle.changes
+                        && own_events(state, *member, idle.events).all(changes_nothing)
+                })
+        };
+        members.iter().all(is_idle).then_some(members)
+    }
+
+    /// All turns that follow are like the one that ends.
+    fn turn_for_ever(&self, state: &mut State, index: usize, last: &Arrival) -> Turn {
+        let has_effects = own_events(state, index, last.events).next().is_some()
+            || state.threads[index].trace.len() != last.traced
+            || state.threads[index].invocation.effects() != last.invocation.effects();
+        let thread = &mut state.threads[index];
         Arc::make_mut(&mut thread.trace).truncate(last.traced);
-        let header = thread.invocation.position().last().copied();
-        let functions = &self.context.program.functions;
-        let inst = header.and_then(|at| functions.get(at.function.0 as usize)?.code.get(at.index as usize));
-        // It had an event, or it would not have stopped.
-        thread.status = Status::Forever { line: inst.map_or(0, |inst| inst.line), has_effects: true };
-        true
+        Turn::Endless { has_effects }
     }
 
     /// An invocation enters a loop.
     pub(super) fn enter(&self, state: &mut State, index: usize, depth: u32, loop_id: LoopId) {
-        self.note_arrival(state, index, depth, loop_id, 1);
+        self.note_arrival(state, index, depth, loop_id, 0);
     }
 
-    fn note_arrival(&self, state: &mut State, index: usize, depth: u32, loop_id: LoopId, count: u32) {
+    fn note_arrival(&self, state: &mut State, index: usize, depth: u32, loop_id: LoopId, restless: u32) {
         let events = state.graph.events.len() as u32;
         let thread = &mut state.threads[index];
         thread
@@ -99,33 +207,36 @@ impl Search<'_> {
         if let Some(group) = group {
             Arc::make_mut(&mut thread.trace).push(VolatileAccess::Repeated(group.clone()));
         }
-        let (invocation, changes, traced) = (thread.invocation.clone(), thread.changes, thread.trace.len());
-        thread.loops.push(Arrival { depth, loop_id, invocation, events, changes, traced, count });
+        let (invocation, traced) = (thread.invocation.clone(), thread.trace.len());
+        let Thread { changes, passes, .. } = *thread;
+        thread.loops.push(Arrival {
+            depth,
+            loop_id,
+            invocation,
+            events,
+            changes,
+            passes,
+            traced,
+            met: SmallVec::new(),
+            restless,
+            configuration: None,
+        });
     }
 
     /// Whether the invocation's accesses since then are reads, and writes of what was there.
     fn changed_nothing(&self, state: &State, index: usize, since: &Arrival) -> bool {
-        if state.threads[index].changes != since.changes {
-            return false;
-        }
-        let own = state.graph.events.iter().skip(since.events as usize).filter(|e| e.agent as usize == index);
-        own.clone().all(|event| match event.kind {
-            Kind::Read | Kind::Fence => true,
-            Kind::Update => event.read == event.written,
-            Kind::Availability | Kind::Visibility => true,
-            Kind::Write | Kind::Barrier { .. } | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
-        })
+        state.threads[index].changes == since.changes
+            && own_events(state, index, since.events).all(changes_nothing)
     }
 
     fn note_spin(&self, state: &State, index: usize, since: &Arrival, found: &mut Found) {
-        let own = state
-            .graph
-            .events
-            .iter()
-            .skip(since.events as usize)
-            .filter(|e| e.agent as usize == index && e.reads());
-        let reads: Vec<_> = own.map(|event| event.inst).collect();
-        found.discoveries.spin_reads.extend(reads.iter().copied());
+        let reads = || own_events(state, index, since.events).filter(|event| event.reads());
+        found.discoveries.spin_reads.extend(reads().map(|event| event.inst));
+        let polled = reads().flat_map(|event| event.units.iter().map(|unit| self.knowledge.key(*unit)));
+        if let Some(first) = reads().next() {
+            let units = found.discoveries.spin_units.entry((index as u32, first.inst)).or_default();
+            units.extend(polled);
+        }
         let trace = &state.threads[index].trace[since.traced..];
         // The invocation stands at the header again.
         let header = state.threads[index].invocation.position().last().copied();
@@ -135,20 +246,33 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a waiting read spins, and goes on spinning when it sees the latest writes: the first ones, where
-    /// a unit has several.
-    pub(super) fn spins_for_ever(&self, state: &State, index: usize, found: &mut Found) -> bool {
-        let spins = self.reader(state, index).is_some_and(|reader| self.is_spinning(state, &reader));
-        spins && self.spins_on(state, index, 0, &self.latest_writes(state), found)
-    }
-
     /// Whether a spinning read may spin for ever if nobody writes any more.
     pub(super) fn may_spin_for_ever(&self, state: &State, reader: &Reader, found: &mut Found) -> bool {
+        if self.others_may_write_in_turn(state, reader, found) {
+            return true;
+        }
         let latest = self.latest_writes(state);
         let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
         let ways = spans.into_iter().flatten().map(|(unit, _)| latest(unit).len()).max().unwrap_or(0);
         // What follows in the iteration may have more.
-        (0..ways.max(1)).any(|choice| self.spins_on(state, reader.index, choice, &latest, found))
+        (0..ways.max(1))
+            .any(|choice| self.spins_on(state, reader.index, choice, &latest, found) != Some(false))
+    }
+
+    /// Whether others may still write where the turns of a spinning read look beside its own place.
+    fn others_may_write_in_turn(&self, state: &State, reader: &Reader, found: &mut Found) -> bool {
+        let first = (reader.index as u32, reader.access.inst);
+        let Some(units) = self.knowledge.spin_units.get(&first).filter(|units| units.len() > 1) else {
+            return false;
+        };
+        found.discoveries.wanted_writers.extend(units);
+        let numbers = self.knowledge.units();
+        let units = (0..).zip(numbers.iter()).filter(|(_, key)| units.contains(key));
+        let mut units = units.map(|(unit, _): (Unit, _)| unit);
+        units.any(|unit| {
+            let mut others = (0..state.threads.len()).filter(|other| *other != reader.index);
+            others.any(|other| self.may_write(state, other, unit, None))
+        })
     }
 
     /// Whether a spinning read goes on spinning when it sees the latest write of this number of each unit.
@@ -159,7 +283,7 @@ impl Search<'_> {
         choice: usize,
         latest: &dyn Fn(Unit) -> Vec<EventId>,
         found: &mut Found,
-    ) -> bool {
+    ) -> Option<bool> {
         let pick = |unit| {
             let writes = latest(unit);
             writes.get(choice).or(writes.last()).copied()
@@ -171,7 +295,7 @@ impl Search<'_> {
     }
 
     /// The latest writes of each unit.
-    fn latest_writes<'s>(&'s self, state: &'s State) -> Box<dyn Fn(Unit) -> Vec<EventId> + 's> {
+    pub(super) fn latest_writes<'s>(&'s self, state: &'s State) -> Box<dyn Fn(Unit) -> Vec<EventId> + 's> {
         let grown = state.growing.as_ref().filter(|growing| growing.covers(&state.graph));
         if let Some(growing) = grown.filter(|_| !self.knowledge.orders_matter) {
             return Box::new(|unit| growing.latest_writes(unit));
@@ -195,18 +319,18 @@ impl Search<'_> {
         let answer = &mut |simulation: &mut State, _: &mut Found| {
             !std::mem::replace(&mut answered, true) && self.supply_again(simulation, index, bytes)
         };
-        self.repeats(state, index, answer, found)
+        self.repeats(state, index, answer, found) == Some(true)
     }
 
-    /// Whether an iteration whose reads `answer` supplies comes back to where it started, and changes nothing.
-    /// `answer` says whether that is still possible.
+    /// Whether an iteration whose reads `answer` supplies comes back to where it started, and changes nothing;
+    /// `None` where that hangs on more than its reads. `answer` says whether it is still possible.
     fn repeats(
         &self,
         state: &State,
         index: usize,
         answer: &mut dyn FnMut(&mut State, &mut Found) -> bool,
         found: &mut Found,
-    ) -> bool {
+    ) -> Option<bool> {
         let mut simulation = state.without_graph();
         for _ in 0..MAX_STOPS {
             let answered = match &simulation.threads[index].status {
@@ -214,7 +338,7 @@ impl Search<'_> {
                 _ => true,
             };
             if !answered {
-                return false;
+                return Some(false);
             }
             match self.run_invocation(&mut simulation, index, found) {
                 Stop::Read(access) => {
@@ -231,24 +355,24 @@ impl Search<'_> {
                         .find(|arrival| (arrival.depth, arrival.loop_id) == (function_depth, loop_id));
                     if let Some(arrival) = arrival {
                         let now: &Invocation = &simulation.threads[index].invocation;
-                        return simulation.threads[index].changes == arrival.changes
-                            && now.same_state(&arrival.invocation, self.context.program);
+                        return Some(
+                            simulation.threads[index].changes == arrival.changes
+                                && now.same_state(&arrival.invocation, self.context.program),
+                        );
                     }
                 }
                 Stop::Write(..)
                 | Stop::AtomicWrite { .. }
-                | Stop::Barrier { .. }
-                | Stop::Subgroup { .. }
-                | Stop::Choose { .. }
                 | Stop::Finished
                 | Stop::Fault(_)
                 | Stop::Discarded
                 | Stop::OutOfFuel
                 | Stop::Unsupported { .. }
-                | Stop::Forever { .. } => return false,
+                | Stop::Forever { .. } => return Some(false),
+                Stop::Barrier { .. } | Stop::Subgroup { .. } | Stop::Choose { .. } => return None,
             }
         }
-        false
+        None
     }
 
     /// Answers a read of a simulation with the latest writes of a state. False where a read-modify-write changes

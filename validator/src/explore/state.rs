@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::barriers::Meeting;
 use super::knowledge::{Discoveries, Knowledge, Word};
+use super::lasso::{Closing, Configuration, Segment};
 use super::memory::{words_of, Accessor, Contents};
 use super::phases::Phase;
 use super::recast::Parting;
@@ -23,6 +24,9 @@ use crate::model::graph::{Agent, Event, EventId, Graph, Source, Unit, UnitBytes}
 use crate::model::growing::Growing;
 use crate::model::vulkan::Relations;
 use crate::value::Byte;
+
+/// Events of a graph from which on each more costs instructions, half as many as there are too many.
+const EVENTS_FREELY: u64 = 1_024;
 
 /// One point of the search.
 #[derive(Clone)]
@@ -51,6 +55,12 @@ pub(super) struct State {
     pub(super) growing: Option<Arc<Growing>>,
     /// Those who still run do not end apart from each other, or it is not certain that they do.
     pub(super) together: bool,
+    /// Where everybody who waits stood when it was supposed that they wait for ever.
+    pub(super) closing: Option<Closing>,
+    /// What invocations that will never end repeat, writes among it.
+    pub(super) segments: Vec<Segment>,
+    /// Somebody left an endless loop: undefined behaviour from here on is nobody's.
+    pub(super) excused: bool,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
     pub(super) dirty: bool,
 }
@@ -113,8 +123,14 @@ pub(super) struct Thread {
     pub(super) parting: Option<Parting>,
     /// Volatile accesses so far.
     pub(super) trace: Arc<Vec<VolatileAccess>>,
-    /// How often the invocation changed memory without an event, or passed a barrier.
+    /// The first undefined behaviour that it ran into.
+    pub(super) fault: Option<Arc<Fault>>,
+    /// How often the invocation changed memory without an event.
     pub(super) changes: u64,
+    /// How often it passed a barrier or a subgroup operation.
+    pub(super) passes: u64,
+    /// It has just been round a loop with others, and nothing changed.
+    pub(super) idle: Option<Idle>,
     /// How often it came to each numbered barrier: by number and resource.
     pub(super) arrivals: Arc<BTreeMap<(u32, u32), u32>>,
     /// Loops that the invocation is in, with its state at the last arrival at their headers.
@@ -129,12 +145,28 @@ pub(super) struct Arrival {
     pub(super) invocation: Arc<Invocation>,
     /// Number of events in the graph at that time.
     pub(super) events: u32,
-    /// [`Thread::changes`] at that time.
+    /// [`Thread::changes`] and [`Thread::passes`] at that time.
     pub(super) changes: u64,
+    pub(super) passes: u64,
     /// Length of the volatile trace at that time.
     pub(super) traced: usize,
-    /// Arrivals so far.
-    pub(super) count: u32,
+    /// With whom the invocation passed barriers and subgroup operations since then.
+    pub(super) met: SmallVec<[Arc<[usize]>; 1]>,
+    /// Turns in a row that came back to the same state of the invocation, but wrote.
+    pub(super) restless: u32,
+    /// Of the search, after some of these.
+    pub(super) configuration: Option<Arc<Configuration>>,
+}
+
+/// The end of a turn, with others, that changed nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Idle {
+    /// Number of events in the graph at that time.
+    pub(super) events: u32,
+    /// [`Thread::changes`] at that time.
+    pub(super) changes: u64,
+    /// The turn read what others may write.
+    pub(super) decided: bool,
 }
 
 /// What an invocation is about to do.
@@ -150,12 +182,9 @@ pub(super) enum Status {
     Barrier(Arc<Arrived>),
     Subgroup(Arc<Gathered>),
     Finished,
-    Faulted(Arc<Fault>),
-    /// In a loop without events that never ends.
-    Forever {
-        line: Line,
-        has_effects: bool,
-    },
+    Faulted,
+    /// In a loop that never ends.
+    Forever,
 }
 
 /// An invocation at a control barrier.
@@ -197,7 +226,10 @@ impl State {
                     history: NOTHING,
                     parting: None,
                     trace: Arc::default(),
+                    fault: None,
                     changes: 0,
+                    passes: 0,
+                    idle: None,
                     arrivals: Arc::default(),
                     loops: Vec::new(),
                 })
@@ -222,6 +254,9 @@ impl State {
             judged: None,
             growing,
             together: false,
+            closing: None,
+            segments: Vec::new(),
+            excused: false,
             dirty: false,
         }
     }
@@ -243,6 +278,9 @@ impl State {
             judged: None,
             growing: None,
             together: self.together,
+            closing: None,
+            segments: self.segments.clone(),
+            excused: self.excused,
             dirty: self.dirty,
         }
     }
@@ -319,6 +357,8 @@ impl State {
     /// Adds an event; returns its number.
     pub(super) fn push(&mut self, event: Event) -> EventId {
         let id = self.graph.events.len() as EventId;
+        // Its row in the relations of the graph costs something, too.
+        self.fuel = self.fuel.saturating_sub(u64::from(id).saturating_sub(EVENTS_FREELY) / 2);
         let Graph { events, system_synchronizes_with, .. } = &mut self.graph;
         for (first, second) in self.system_synchronizes_with.iter() {
             for (other, earlier) in (0..id).zip(events.iter()) {
@@ -354,7 +394,7 @@ impl<'a> By<'a> {
 impl Status {
     pub(super) fn is_over(&self) -> bool {
         match self {
-            Status::Finished | Status::Faulted(_) | Status::Forever { .. } => true,
+            Status::Finished | Status::Faulted | Status::Forever => true,
             Status::Running | Status::Reading { .. } | Status::Barrier(_) | Status::Subgroup(_) => false,
         }
     }

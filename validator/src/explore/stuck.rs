@@ -1,5 +1,7 @@
 //! When nobody can go on without help: the end of an execution, a hang, or load buffering.
 
+use std::collections::BTreeSet;
+
 use smallvec::SmallVec;
 
 use super::barriers::is_at_barrier;
@@ -8,6 +10,7 @@ use super::resolve::{for_each_assignment, Reader};
 use super::search::Search;
 use super::spin::arrivals_without_accesses;
 use super::state::{self, State, Status, UnitSpans};
+use crate::behaviour::PathEnd;
 use crate::model::graph::{EventId, Source, UnitBytes};
 
 impl Search<'_> {
@@ -15,6 +18,7 @@ impl Search<'_> {
     pub(super) fn stuck(&self, state: &mut State, found: &mut Found) -> Vec<State> {
         if state.dirty {
             found.stop = true;
+            found.paths.end(PathEnd::Relearned);
             return Vec::new();
         }
         self.charge_path(state);
@@ -31,21 +35,34 @@ impl Search<'_> {
             self.diverge(state, found);
             return Vec::new();
         }
-        let hangs =
-            state.pending.is_empty() && waiting.iter().all(|index| self.spins_for_ever(state, *index, found));
-        if hangs {
-            self.hang(state, found);
+        let spins = |index: &usize| self.reader(state, *index).is_some_and(|it| self.is_spinning(state, &it));
+        // Everything that follows is a branch; the first one goes on with the path.
+        let mut branches = 0;
+        let spinning: Vec<usize> = waiting.iter().copied().filter(spins).collect();
+        let is_quiet = state.pending.is_empty();
+        let mut leaves = BTreeSet::new();
+        if is_quiet
+            && (spinning.len() == waiting.len() || spinning.iter().any(|it| self.may_be_excused(state, *it)))
+        {
+            branches += 1;
+            leaves = self.close(state, &spinning, found);
         }
         let mut others = state.clone();
-        let mut children = Vec::new();
+        let mut children: Vec<State> = Vec::new();
+        children.extend(leaves.into_iter().filter_map(|leaves| self.leave(state, leaves, found)));
+        branches += children.len();
         // Any of the reads of a cycle may be the one whose value is known. What several of these branches
         // could reach belongs to the first: in the others, the reads before read no known value.
         for index in self.buffered_loads(state, found) {
-            children.extend(self.speculate(&others, index, found));
+            children.extend(self.speculate(&others, index, &mut branches, found));
             others.threads[index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
         }
-        if children.is_empty() && !hangs {
-            found.blocked += 1;
+        found.paths.branch(branches);
+        if branches == 0 {
+            found.paths.end(match state.pending.is_empty() {
+                true => PathEnd::Fairness,
+                false => PathEnd::OutOfThinAir,
+            });
         }
         children
     }
@@ -70,7 +87,7 @@ impl Search<'_> {
     }
 
     /// One child for every value that a write to come may have.
-    fn speculate(&self, state: &State, index: usize, found: &mut Found) -> Vec<State> {
+    fn speculate(&self, state: &State, index: usize, branches: &mut usize, found: &mut Found) -> Vec<State> {
         let Some(reader) = self.reader(state, index) else { return Vec::new() };
         let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
             return Vec::new();
@@ -85,6 +102,7 @@ impl Search<'_> {
             if assignment.iter().any(|(source, _)| *source == Source::Pending)
                 && !self.is_left_to_another(since, &spans, assignment)
             {
+                *branches += 1;
                 self.answer(&mut children, state.clone(), &reader, &spans, assignment, found);
             }
         });

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
+use super::barriers;
 use super::found::Found;
 use super::search::Search;
 use super::state::{State, Status, Thread};
-use crate::behaviour::{Bug, Undecided};
+use crate::behaviour::{Bug, PathEnd, Undecided};
 use crate::dispatch::Dispatch;
 use crate::event::{InstanceName, Scope, Wait};
 use crate::interp::barrier::loops_around;
@@ -32,7 +33,7 @@ pub(super) enum Released {
     Nobody,
     Some,
     /// The path cannot be followed.
-    Dead,
+    Ended(PathEnd),
 }
 
 /// The invocations of each subgroup, ascending.
@@ -67,8 +68,8 @@ pub(super) fn scope_at(status: &Status) -> Scope {
         | Status::Running
         | Status::Reading { .. }
         | Status::Finished
-        | Status::Faulted(_)
-        | Status::Forever { .. } => Scope::Subgroup,
+        | Status::Faulted
+        | Status::Forever => Scope::Subgroup,
     }
 }
 
@@ -85,8 +86,8 @@ pub(super) fn name_at(status: &Status) -> Option<(&InstanceName, Line)> {
         | Status::Running
         | Status::Reading { .. }
         | Status::Finished
-        | Status::Faulted(_)
-        | Status::Forever { .. } => None,
+        | Status::Faulted
+        | Status::Forever => None,
     }
 }
 
@@ -148,7 +149,7 @@ impl Search<'_> {
             false => Readiness::Ready,
         };
         match &thread.status {
-            Status::Finished | Status::Faulted(_) | Status::Forever { .. } => Readiness::Ready,
+            Status::Finished | Status::Faulted | Status::Forever => Readiness::Ready,
             Status::Subgroup(gathered) => may_come(&gathered.name, Readiness::Standing),
             Status::Barrier(arrived) => may_come(&arrived.name, Readiness::Standing),
             Status::Reading { .. } | Status::Running => {
@@ -169,6 +170,7 @@ impl Search<'_> {
             self.pass_barrier(state, here);
             return Released::Some;
         }
+        barriers::note_meeting(state, here);
         let program = self.context.program;
         let members: Vec<&Invocation> = here.iter().map(|index| &*state.threads[*index].invocation).collect();
         match subgroup::evaluate(program, self.context.dispatch, &members) {
@@ -176,24 +178,26 @@ impl Search<'_> {
                 for (index, values) in here.iter().zip(&result.values) {
                     let thread = &mut state.threads[*index];
                     Arc::make_mut(&mut thread.invocation).supply_subgroup(program, values, result.inexact);
-                    thread.changes += 1;
+                    thread.passes += 1;
                     thread.status = Status::Running;
                 }
                 Released::Some
             }
             Err(stop) => match *stop {
                 Stop::Fault(fault) => {
-                    state.threads[*first].status = Status::Faulted(Arc::new(fault));
+                    let thread = &mut state.threads[*first];
+                    thread.fault.get_or_insert_with(|| Arc::new(fault));
+                    thread.status = Status::Faulted;
                     Released::Some
                 }
                 Stop::Unsupported { line, what } => {
                     found.undecided.insert(Undecided::Unsupported { line, what });
-                    Released::Dead
+                    Released::Ended(PathEnd::Unsupported)
                 }
                 other => {
                     let bug = Bug::UnexpectedStop { line, stop: format!("{other:?}") };
                     found.undecided.insert(Undecided::Bug(bug));
-                    Released::Dead
+                    Released::Ended(PathEnd::Unsupported)
                 }
             },
         }

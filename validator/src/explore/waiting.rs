@@ -73,7 +73,7 @@ impl Search<'_> {
             let since = thread.waits_since.filter(|since| !self.has_new_source(state, index, *since));
             waiting.reads[index] = since.is_some() || also == Some(index);
             let stands = waiting.reads[index] || is_at_barrier(&thread.status) || thread.status.is_over();
-            waiting.is_free[index] = !stands;
+            waiting.is_free[index] = !stands || waiting.reads[index] && self.may_be_excused(state, index);
             if waiting.reads[index] {
                 let units = self
                     .reader(state, index)

@@ -333,13 +333,7 @@ impl Invocation {
         bytes: &[Byte],
     ) -> Option<(&'a AtomicOp, Scalar, Update)> {
         let Op::Atomic(op) = &self.function(program).code[self.frame.pc as usize].op else { return None };
-        let value = |operand: Operand| {
-            if operand.is_constant() {
-                program.constants[operand.index() as usize]
-            } else {
-                self.register(operand.index())
-            }
-        };
+        let value = |operand| self.operand(program, operand);
         let old = from_bytes(leaf(op), bytes);
         Some((op, old, update(op, old, value)))
     }

@@ -220,12 +220,8 @@ impl Invocation {
 
     /// Whether the next instruction says that the execution does not count.
     pub fn is_discarded(&self, program: &Program) -> bool {
-        let value = |operand: Operand| match operand.is_constant() {
-            true => program.constants[operand.index() as usize],
-            false => self.register(operand.index()),
-        };
         match self.function(program).code.get(self.frame.pc as usize).map(|inst| &inst.op) {
-            Some(Op::Require { a, b }) => value(*a) != value(*b),
+            Some(Op::Require { a, b }) => self.operand(program, *a) != self.operand(program, *b),
             Some(_) | None => false,
         }
     }
@@ -264,6 +260,26 @@ impl Invocation {
             && self.copied == other.copied
             && same_registers()
             && self.own == other.own
+    }
+
+    /// Goes on behind an instruction that stopped for a [`Stop::Fault`], with an undefined result. False where nothing
+    /// says how control would go on.
+    pub fn pass_fault(&mut self, program: &Program) -> bool {
+        let function = self.function(program);
+        let Some(inst) = function.code.get(self.frame.pc as usize) else { return false };
+        if matches!(inst.op, Op::Control(_)) {
+            return false;
+        }
+        if let Some(first) = inst.op.destination() {
+            let Some(results) = function.results.of(first) else { return false };
+            for (register, width) in results {
+                self.set(register, Scalar::undefined(u32::from(width)));
+            }
+        }
+        self.copied = None;
+        self.frame.element = 0;
+        self.advance();
+        true
     }
 
     /// The live registers if the next instruction begins a loop header.
@@ -317,6 +333,14 @@ impl Invocation {
 
     pub(super) fn function<'a>(&self, program: &'a Program) -> &'a Function {
         &program.functions[self.frame.function.0 as usize]
+    }
+
+    /// A constant, or a register component of the innermost frame.
+    pub(super) fn operand(&self, program: &Program, operand: Operand) -> Scalar {
+        match operand.is_constant() {
+            true => program.constants[operand.index() as usize],
+            false => self.register(operand.index()),
+        }
     }
 
     /// A register component of the innermost frame.

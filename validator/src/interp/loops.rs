@@ -18,10 +18,15 @@ pub(super) struct LoopState {
     last: Activity,
     /// Iterations in a row in which nothing happened that others may notice.
     fruitless: u32,
+    /// Iterations without an event that changed settled memory.
+    busy: u32,
 }
 
 /// Iterations without an event after which states are compared. Ordinary loops end before.
 const PATIENCE: u32 = 64;
+
+/// Iterations that only change settled memory after which whoever knows that memory is asked whether it has been so before.
+const BUSY: u32 = 4_096;
 
 /// States kept of a loop in which nothing happens but choices.
 const MAX_SNAPSHOTS: usize = 1_024;
@@ -83,7 +88,11 @@ impl Invocation {
             self.forget_dead_locals(program, id);
             self.look_for_choices_again(program, id, line)?;
         }
-        if events || chosen {
+        if !events && now.changes != last.changes {
+            let busy = &mut self.loops[index as usize].busy;
+            *busy = busy.saturating_add(1);
+        }
+        if events || chosen || self.loops[index as usize].busy >= BUSY {
             let function_depth = self.callers.len() as u32;
             return Err(Box::new(Stop::Iteration { function_depth, loop_id: id, chosen, events }));
         }

@@ -148,7 +148,7 @@ pub enum Stop {
         loop_id: LoopId,
     },
     /// Arrived at a loop header over a back edge, where the iteration that ends has stopped at
-    /// least once for an event or a choice: φ moves are done, [`Invocation::same_state`] may be
+    /// least once for an event or a choice, or is one of very many that change settled memory: φ moves are done, [`Invocation::same_state`] may be
     /// asked. Just run on.
     Iteration {
         /// Number of callers of the function that the loop is in.

@@ -22,6 +22,7 @@ pub(crate) mod liveness;
 mod op;
 mod operands;
 mod ray;
+mod results;
 mod subgroup;
 mod tensor;
 mod unused;
@@ -41,6 +42,7 @@ pub use float_modes::{FloatModes, Inexact};
 pub use glsl::*;
 pub use op::*;
 pub use ray::{IntersectionValue, RayKind, RayOp, RayParameters, RayValue, RAY_QUERY_SIZE};
+pub use results::Results;
 pub use subgroup::*;
 pub use tensor::*;
 pub use unused::mark_unused_results;
@@ -329,6 +331,7 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Loops, outermost first.
     pub loops: Vec<Loop>,
+    pub results: Results,
     pub line: Line,
 }
 

@@ -58,6 +58,7 @@ mod tests {
             parameters: Vec::new(),
             locals: Vec::new(),
             loops: Vec::new(),
+            results: Default::default(),
             line: 1,
         }];
         mark_unused_results(&mut functions);

@@ -16,7 +16,7 @@ use crate::ir::flow::{Flow, NaturalLoop, Node};
 use crate::ir::liveness::{self, Runs};
 use crate::ir::{
     Block, Construct, Decorations, EncodedOp, Exit, Function, Inst, Line, Local, LoopId, MemoryOp, Op,
-    Operand, Parameter,
+    Operand, Parameter, Results,
 };
 use crate::module::Instruction;
 
@@ -43,6 +43,7 @@ pub(super) struct FunctionBuilder<'b, 'm> {
     values: HashMap<u32, Option<Value>>,
     registers: u32,
     runs: Runs,
+    results: Results,
     code: Vec<Inst>,
     /// What the current instruction used of the module's scope; [`Values`] shares `self`.
     used: RefCell<Used>,
@@ -157,6 +158,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             values: HashMap::new(),
             registers: 0,
             runs: Runs::default(),
+            results: Results::default(),
             code: Vec::new(),
             used: RefCell::default(),
             addresses: HashMap::new(),
@@ -167,7 +169,12 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
     /// A new run of registers for a value of this type.
     pub fn register(&mut self, ty: u32, line: Line) -> Result<u32, Problem> {
         let count = self.types().components(ty, line)?;
-        self.registers(count, line)
+        let start = self.registers(count, line)?;
+        let widths = self.types().widths(ty, line)?;
+        if widths.len() == count as usize {
+            self.results.push(start, &widths);
+        }
+        Ok(start)
     }
 
     /// A new run of registers.
@@ -365,6 +372,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             parameters,
             locals: self.locals,
             loops,
+            results: self.results,
             line: self.body.head.line,
         }
     }

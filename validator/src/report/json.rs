@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::words::{word, words};
-use crate::behaviour::{Bound, Bug, End, Outcome, Stopped, Undefined, VolatileAccess};
+use crate::behaviour::{Bound, Bug, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct,
@@ -204,6 +204,13 @@ struct ImageJson {
     words: Vec<String>,
 }
 
+/// The account of a search, without the ways in which no path ended.
+#[derive(Serialize)]
+struct PathsJson {
+    started: u64,
+    ended: BTreeMap<&'static str, u64>,
+}
+
 #[derive(Serialize)]
 struct SummaryJson<'a> {
     outcomes: u64,
@@ -211,6 +218,7 @@ struct SummaryJson<'a> {
     explored: u64,
     blocked: u64,
     discarded: u64,
+    paths: PathsJson,
     complete: bool,
     bounded: Option<&'static str>,
     stopped: Option<&'static str>,
@@ -337,6 +345,7 @@ struct BehavioursJson<'a> {
     explored: u64,
     blocked: u64,
     discarded: u64,
+    paths: PathsJson,
     stopped: Option<&'static str>,
 }
 
@@ -390,14 +399,20 @@ fn input_json(input: &Input) -> InputJson<'_> {
     }
 }
 
+fn paths(paths: &Paths) -> PathsJson {
+    let ended = PathEnd::ALL.into_iter().map(|end| (end.name(), paths.ended(end)));
+    PathsJson { started: paths.started(), ended: ended.filter(|(_, count)| *count > 0).collect() }
+}
+
 fn summary(explored: &Explored) -> SummaryJson<'_> {
     let behaviours = &explored.behaviours;
     SummaryJson {
         outcomes: behaviours.count(),
         executions: behaviours.executions,
         explored: behaviours.explored,
-        blocked: behaviours.blocked,
-        discarded: behaviours.discarded,
+        blocked: behaviours.blocked(),
+        discarded: behaviours.discarded(),
+        paths: paths(&behaviours.paths),
         complete: behaviours.complete,
         bounded: behaviours.bounded.map(Bound::name),
         stopped: behaviours.stopped.map(Stopped::name),
@@ -423,8 +438,9 @@ fn behaviours_json(explored: &Explored) -> BehavioursJson<'_> {
         outcomes: behaviours.outcomes.iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
         executions: behaviours.executions,
         explored: behaviours.explored,
-        blocked: behaviours.blocked,
-        discarded: behaviours.discarded,
+        blocked: behaviours.blocked(),
+        discarded: behaviours.discarded(),
+        paths: paths(&behaviours.paths),
         stopped: behaviours.stopped.map(Stopped::name),
     }
 }

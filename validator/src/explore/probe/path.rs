@@ -62,9 +62,14 @@ struct Arrival {
     loop_id: LoopId,
     invocation: Arc<Invocation>,
     changes: u64,
+    /// What it had written, if that was little, and its updates.
+    written: Option<Box<(OwnBytes, FxHashMap<UnitKey, u32>)>>,
     phase: Phase,
     unordered: bool,
 }
+
+/// Bytes that an arrival at a loop header remembers, at most.
+const MAX_REMEMBERED: usize = 256;
 
 impl Path {
     pub(super) fn new(index: u32, invocation: Invocation) -> Path {
@@ -81,12 +86,16 @@ impl Path {
         }
     }
 
-    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival. Where only barriers
+    /// Whether the iteration that ends left everything as it was at the last arrival. Where only barriers
     /// were passed, one more iteration stands for all later ones.
     pub(super) fn comes_back(&mut self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
         let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
+        let wrote_the_same = |last: &Arrival| {
+            let written = last.written.as_ref();
+            written.is_some_and(|written| (&written.0, &written.1) == (&self.own, &self.updates))
+        };
         let same = last.filter(|last| {
-            last.changes == self.changes
+            (last.changes == self.changes || wrote_the_same(last))
                 && last.unordered == self.unordered
                 && self.invocation.same_state(&last.invocation, program)
         });
@@ -99,7 +108,9 @@ impl Path {
     pub(super) fn arrive(&mut self, depth: u32, loop_id: LoopId) {
         self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
         let invocation = Arc::new(self.invocation.clone());
+        let is_little = self.own.len() <= MAX_REMEMBERED;
+        let written = is_little.then(|| Box::new((self.own.clone(), self.updates.clone())));
         let Path { changes, phase, unordered, .. } = *self;
-        self.arrivals.push(Arrival { depth, loop_id, invocation, changes, phase, unordered });
+        self.arrivals.push(Arrival { depth, loop_id, invocation, changes, written, phase, unordered });
     }
 }

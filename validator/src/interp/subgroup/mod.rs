@@ -147,13 +147,6 @@ impl Invocation {
         self.supply_subgroup(program, &values, false);
     }
 
-    fn operand(&self, program: &Program, operand: Operand) -> Scalar {
-        match operand.is_constant() {
-            true => program.constants[operand.index() as usize],
-            false => self.register(operand.index()),
-        }
-    }
-
     fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
         self.function(program).code.get(self.frame.pc as usize)
     }

@@ -246,6 +246,7 @@ pub(super) fn function(registers: u32) -> Function {
         parameters: Vec::new(),
         locals: Vec::new(),
         loops: Vec::new(),
+        results: Default::default(),
         line: 0,
     }
 }

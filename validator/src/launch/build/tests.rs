@@ -65,6 +65,7 @@ pub fn code(ops: Vec<Op>) -> Function {
         parameters: Vec::new(),
         locals: Vec::new(),
         loops: Vec::new(),
+        results: Default::default(),
         line: 1,
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn lower(
         parameters: Vec::new(),
         locals: Vec::new(),
         loops: loops.collect(),
+        results: Default::default(),
         line: line_of(thread, 0),
     })
 }
