@@ -3,24 +3,24 @@
 //!
 //! Sizes that are slow in debug builds are in tests that need `--ignored`.
 
+#[path = "support/outcomes.rs"]
+mod outcomes;
 #[allow(dead_code, reason = "most of it is for tests over the corpus")]
 #[path = "support/mod.rs"]
 mod support;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Deserialize;
-use spirv_tv::behaviour::{End, Outcome};
-use spirv_tv::check::{outcomes, Explored, Watch};
+use spirv_tv::behaviour::End;
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::ir::Line;
 use spirv_tv::module::Module;
-use spirv_tv::value::Byte;
 use spirv_tv_toolchain::{optimize, OptimizeOptions, TargetEnv};
 
+use outcomes::{explored, words, Words};
 use support::{entries, toml, Checker};
 
 /// `NAME.toml`.
@@ -31,9 +31,6 @@ struct Entry {
     run: Vec<Run>,
     broken: Vec<Broken>,
 }
-
-/// Words of each buffer.
-type Words = BTreeMap<String, Vec<u32>>;
 
 /// A launch of the correct version.
 #[derive(Deserialize)]
@@ -69,28 +66,6 @@ fn catalogue() -> Vec<(PathBuf, Entry)> {
     let files =
         files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.map(|path| (path.with_extension("spvasm"), toml(&path))).collect()
-}
-
-/// What the only entry point of a module does on the only input.
-fn explored(path: &Path, args: &[String]) -> Explored {
-    let checker = Checker::new(args);
-    let report = outcomes(&checker.module(path), &checker.options, &Watch::default());
-    let mut report = report.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert_eq!((report.runs.len(), &report.unsupported[..]), (1, &[][..]), "{}", path.display());
-    report.runs.remove(0).explored
-}
-
-/// The words of each observed buffer, which have no undefined byte.
-fn words(explored: &Explored, outcome: &Outcome) -> Words {
-    let word = |bytes: &[Byte]| {
-        bytes.iter().rev().fold(0, |word, byte| match byte {
-            Byte::Known(byte) => word << 8 | u32::from(*byte),
-            Byte::Undef => panic!("an undefined byte"),
-        })
-    };
-    let observed = explored.dispatch.objects.iter().filter(|object| object.observed);
-    let memory = observed.zip(&outcome.memory);
-    memory.map(|(object, bytes)| (object.key.clone(), bytes.chunks(4).map(word).collect())).collect()
 }
 
 /// Complaints, told with the module and its launch.

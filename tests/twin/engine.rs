@@ -43,7 +43,7 @@ pub struct Answer {
     pub racy: bool,
 }
 
-fn words(bytes: &[Byte]) -> Result<Vec<u32>, String> {
+pub fn words(bytes: &[Byte]) -> Result<Vec<u32>, String> {
     bytes
         .chunks(4)
         .map(|word| {

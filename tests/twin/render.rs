@@ -36,7 +36,7 @@ struct Writer<'p> {
     shift: Option<String>,
 }
 
-const fn scope_number(scope: Scope) -> u32 {
+pub const fn scope_number(scope: Scope) -> u32 {
     match scope {
         Scope::Device => 1,
         Scope::Workgroup => 2,
@@ -46,7 +46,7 @@ const fn scope_number(scope: Scope) -> u32 {
     }
 }
 
-fn semantics_mask(semantics: Semantics) -> u32 {
+pub fn semantics_mask(semantics: Semantics) -> u32 {
     let order = match (semantics.acquire, semantics.release) {
         (false, false) => 0,
         (true, false) => 0x2,

@@ -128,4 +128,11 @@ impl Program {
     pub fn reads(&self) -> Vec<Number> {
         self.steps().iter().filter(|step| step.reads()).map(|step| step.number).collect()
     }
+
+    pub fn uses_workgroup_memory(&self) -> bool {
+        let is_there = |instruction: &Instruction| {
+            instruction.place().is_some_and(|place| place.space == crate::program::Space::Workgroup)
+        };
+        self.steps().into_iter().filter_map(Step::instruction).any(is_there)
+    }
 }

@@ -16,6 +16,7 @@ pub struct Counters {
     pub compared: usize,
     pub too_large: usize,
     pub grows: usize,
+    pub too_slow: usize,
     with_loop: usize,
     hangs: usize,
     hangs_and_ends: usize,

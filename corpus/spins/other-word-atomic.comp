@@ -1,0 +1,14 @@
+#version 450
+// Each turn of an atomic poll loads another word by a plain load, which nobody writes.
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) buffer Shared { uint flag; uint other; };
+layout(set = 0, binding = 1) buffer Results { uint result[2]; };
+void main() {
+    uint last;
+    atomicAdd(flag, 1);
+    for (;;) {
+        last = other;
+        if (atomicOr(flag, 0) >= 2) break;
+    }
+    result[gl_WorkGroupID.x] = last + 1;
+}
