@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spirv_tv::behaviour::{End, Stopped};
+use spirv_tv::behaviour::{Bound, End, Stopped};
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::explore::{explore, Races, Settings};
 use spirv_tv::launch::{build_dispatch, Input, Launch, LaunchOptions, Size3};
@@ -37,6 +37,8 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub enum NoAnswer {
     TooSlow,
+    /// What grows for ever was cut.
+    Grows,
     /// The search was cut, or could not decide.
     Incomplete(String),
     /// Something that no program of these has.
@@ -108,6 +110,9 @@ pub fn answer(
     if !found.complete {
         if found.stopped == Some(Stopped::Timeout) {
             return Err(NoAnswer::TooSlow);
+        }
+        if found.bounded == Some(Bound::SpinBound) && found.undecided.is_empty() && program.may_grow() {
+            return Err(NoAnswer::Grows);
         }
         return Err(NoAnswer::Incomplete(format!(
             "{:?} {:?} {:?}",

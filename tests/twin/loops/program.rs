@@ -1,7 +1,7 @@
 //! Abstract programs with loops, undefined conditions, control barriers and faults. All invocations run the
 //! same code, of which some parts are for one invocation alone.
 
-use crate::program::{ControlBarrier, Instruction, Shape, Update, BUFFER_WORDS};
+use crate::program::{ControlBarrier, Instruction, Shape, Update, Value, BUFFER_WORDS};
 
 /// The number of a step. What a step reads is kept in a register of this number, which holds 0 at first.
 pub type Number = usize;
@@ -81,6 +81,13 @@ impl Statement {
         matches!(self, Statement::Loop(_))
     }
 
+    /// Whether it has a loop in whose turns memory may get ever new values.
+    fn has_counting_loop(&self) -> bool {
+        let mut steps = Vec::new();
+        self.collect(&mut steps);
+        self.has_loop() && steps.iter().any(|step| step.counts())
+    }
+
     /// Whether it has a loop that may write memory.
     pub fn has_writing_loop(&self) -> bool {
         let mut steps = Vec::new();
@@ -100,6 +107,22 @@ impl Step {
             Instruction::Store { .. } => true,
             Instruction::Load { .. } | Instruction::Barrier { .. } => false,
             Instruction::Atomic { update, .. } => !matches!(update, Update::Load),
+        })
+    }
+
+    /// Whether what it writes may depend on what was there.
+    fn counts(&self) -> bool {
+        let depends = |value: &Value| matches!(value, Value::Sum { .. });
+        self.instruction().is_some_and(|instruction| match instruction {
+            Instruction::Store { value, .. } => depends(value),
+            Instruction::Load { .. } | Instruction::Barrier { .. } => false,
+            Instruction::Atomic { update, .. } => match update {
+                Update::Load => false,
+                Update::Add(number) => *number != 0,
+                Update::Store(value) | Update::Exchange(value) | Update::CompareExchange { value, .. } => {
+                    depends(value)
+                }
+            },
         })
     }
 
@@ -127,6 +150,11 @@ impl Program {
     /// The numbers of the steps that read: what each invocation shows of itself.
     pub fn reads(&self) -> Vec<Number> {
         self.steps().iter().filter(|step| step.reads()).map(|step| step.number).collect()
+    }
+
+    /// Whether memory may get ever new values: then it may well be that only a bound ends the search.
+    pub fn may_grow(&self) -> bool {
+        self.code.iter().any(Statement::has_counting_loop)
     }
 
     pub fn uses_workgroup_memory(&self) -> bool {

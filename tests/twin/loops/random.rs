@@ -17,6 +17,8 @@ pub struct Counters {
     pub too_large: usize,
     pub grows: usize,
     pub too_slow: usize,
+    /// Cut by the engine, though the twin sees that growing makes no difference.
+    pub grows_in_engine: usize,
     with_loop: usize,
     hangs: usize,
     hangs_and_ends: usize,
@@ -70,6 +72,7 @@ impl Counters {
             assert!(share >= rare, "{self:?}");
         }
         assert!(self.divergent >= self.compared / 200, "{self:?}");
+        assert!(self.grows_in_engine + self.too_slow <= 1 + self.compared / 100, "{self:?}");
     }
 }
 

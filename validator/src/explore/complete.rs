@@ -230,16 +230,15 @@ impl Search<'_> {
         };
         let execution = &executions[0];
         if !state.segments.is_empty() {
-            let graph = match self.unrolled(state) {
-                Ok(graph) => graph,
-                Err(end) => return found.paths.end(end),
-            };
+            let (graph, is_fair) = self.unrolled(state);
+            // A race of an unfair run is one of any run that begins like it.
             match self.judge_unrolled(&graph) {
                 Judgement::Inconsistent => return found.paths.end(PathEnd::Consistency),
                 Judgement::Racy(race) => {
                     let told = State { graph, ..state.clone() };
                     return self.record_race(&told, race, found);
                 }
+                Judgement::Fine if !is_fair => return found.paths.end(PathEnd::Fairness),
                 Judgement::Fine => {}
             }
         }

@@ -224,7 +224,7 @@ impl Search<'_> {
     }
 
     /// The atomic instruction there, if it is one.
-    fn atomic(&self, inst: InstId) -> Option<&AtomicOp> {
+    pub(super) fn atomic(&self, inst: InstId) -> Option<&AtomicOp> {
         let function = self.context.program.functions.get(inst.function.0 as usize)?;
         match &function.code.get(inst.index as usize)?.op {
             Op::Atomic(op) => Some(op),

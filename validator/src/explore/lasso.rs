@@ -256,13 +256,15 @@ impl Search<'_> {
         Some(Segment { members: members.into(), start, end, statuses })
     }
 
-    /// A hang with its segments done once more: what they come to if they are consistent and fair.
-    pub(super) fn unrolled(&self, state: &State) -> Result<Graph, PathEnd> {
+    /// A hang with its segments done once more, and whether they may go on so for ever.
+    pub(super) fn unrolled(&self, state: &State) -> (Graph, bool) {
         let mut graph = state.graph.clone();
+        let latest = self.latest_writes(state);
+        let mut is_fair = true;
         for segment in &state.segments {
-            segment.unroll(&mut graph)?;
+            is_fair &= segment.unroll(&mut graph, &latest);
         }
-        Ok(graph)
+        (graph, is_fair)
     }
 
     /// What the model says of a hang with its segments done once more.
@@ -382,8 +384,10 @@ impl Segment {
         (self.start..self.end).filter(is_own)
     }
 
-    /// Puts the segment behind a graph. Each read takes the same write, or the one that corresponds to it a turn later.
-    fn unroll(&self, graph: &mut Graph) -> Result<(), PathEnd> {
+    /// Puts the segment behind a graph. Each read takes the write that corresponds to its own a turn later, or the same
+    /// one. False where that is none of the latest writes: the read would stay from-reads-before a write for ever.
+    fn unroll(&self, graph: &mut Graph, latest: &dyn Fn(Unit) -> Vec<EventId>) -> bool {
+        let mut is_fair = true;
         let own: Vec<EventId> = self.events(graph).collect();
         let mut copies: Vec<Event> = own.iter().map(|id| Event::clone(&graph.events[*id as usize])).collect();
         let first = graph.events.len() as EventId;
@@ -402,16 +406,18 @@ impl Segment {
                     Source::Event(write) => at(write).or_else(|| self.corresponding(graph, &own, write)),
                     Source::Initial | Source::Pending => None,
                 };
-                let is_written = |id: &EventId| graph.events[*id as usize].written_to(*unit).is_some();
+                let lasts = match *source {
+                    Source::Event(write) => latest(*unit).contains(&write),
+                    Source::Initial | Source::Pending => latest(*unit).is_empty(),
+                };
                 match moved {
                     Some(write) => *source = Source::Event(write),
-                    None if own.iter().any(is_written) => return Err(PathEnd::Fairness),
-                    None => {}
+                    None => is_fair &= lasts,
                 }
             }
         }
         graph.events.extend(copies.into_iter().map(Arc::new));
-        Ok(())
+        is_fair
     }
 
     /// The write of the segment that corresponds to one of the turn before.

@@ -299,10 +299,14 @@ impl Probe<'_> {
                     path.guesses = true;
                     path.invocation.supply_undefined(program);
                 }
-                // It may do anything from here on: what it would have done, too.
+                // It may do anything from here on: what it would have done, too. So it may where its values are others
+                // than those that undefined ones stand for, and an undefined result stands for what it then gives.
                 Stop::Fault(fault) => {
-                    self.is_cut |= path.guesses && may_lie_in_value(fault.kind);
-                    if path.guesses || !path.invocation.pass_fault(program) {
+                    let is_open = path.guesses
+                        && may_lie_in_value(fault.kind)
+                        && !path.invocation.only_sets_registers(program);
+                    self.is_cut |= is_open;
+                    if is_open || !path.invocation.pass_fault(program) {
                         return Vec::new();
                     }
                 }

@@ -10,9 +10,10 @@ use super::found::Found;
 use super::resolve::Reader;
 use super::search::Search;
 use super::state::{self, Arrival, Idle, State, Status, Thread};
+use super::Races;
 use crate::behaviour::{Bound, PathEnd, VolatileAccess};
 use crate::interp::{Invocation, Stop};
-use crate::ir::LoopId;
+use crate::ir::{InstId, LoopId};
 use crate::model::consistency::Judge;
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
@@ -44,16 +45,6 @@ pub(super) enum Turn {
 pub(super) fn own_events(state: &State, index: usize, since: u32) -> impl Iterator<Item = &Event> {
     let events = state.graph.events.iter().skip(since as usize).map(Arc::as_ref);
     events.filter(move |event| event.agent as usize == index)
-}
-
-/// Whether others notice nothing of an event but that it synchronizes, or orders invocations.
-fn changes_nothing(event: &Event) -> bool {
-    match event.kind {
-        Kind::Read | Kind::Fence | Kind::Barrier { .. } => true,
-        Kind::Update => event.read == event.written,
-        Kind::Availability | Kind::Visibility => true,
-        Kind::Write | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
-    }
 }
 
 /// Whether what an invocation did in its last idle turn hung on what it read or chose.
@@ -175,7 +166,7 @@ impl Search<'_> {
             !thread.status.is_over()
                 && thread.idle.is_some_and(|idle| {
                     thread.changes == idle.changes
-                        && own_events(state, *member, idle.events).all(changes_nothing)
+                        && own_events(state, *member, idle.events).all(|event| self.changes_nothing(state, event))
                 })
         };
         members.iter().all(is_idle).then_some(members)
@@ -226,7 +217,38 @@ impl Search<'_> {
     /// Whether the invocation's accesses since then are reads, and writes of what was there.
     fn changed_nothing(&self, state: &State, index: usize, since: &Arrival) -> bool {
         state.threads[index].changes == since.changes
-            && own_events(state, index, since.events).all(changes_nothing)
+            && own_events(state, index, since.events).all(|event| self.changes_nothing(state, event))
+    }
+
+    /// Whether others notice nothing of an event but that it synchronizes, or orders invocations.
+    fn changes_nothing(&self, state: &State, event: &Event) -> bool {
+        match event.kind {
+            Kind::Read | Kind::Fence | Kind::Barrier { .. } => true,
+            Kind::Update => event.read == event.written && self.is_ordered_among_writes(state, event),
+            Kind::Availability | Kind::Visibility => true,
+            Kind::Write | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
+        }
+    }
+
+    /// Whether no write of another invocation is one that an update is not mutually ordered with: what such an update
+    /// leaves is a latest value beside that of the other. It is a race with it, too.
+    fn is_ordered_among_writes(&self, state: &State, update: &Event) -> bool {
+        if self.context.settings.races == Races::Undefined {
+            return true;
+        }
+        let is_ordered = |agent: usize, inst: InstId| {
+            let mut write = update.clone();
+            write.agent = agent as u32;
+            self.atomic(inst).is_some_and(|op| {
+                write.scope = self.context.program.memory_model.memory_scope(op.scope);
+                state.graph.in_each_others_scope(update, &write)
+            })
+        };
+        update.units.iter().all(|unit| {
+            let others = (0..state.threads.len()).filter(|other| *other != update.agent as usize);
+            let writers = others.flat_map(|other| self.knowledge.writers(*unit, other as u32));
+            writers.copied().all(|(agent, inst)| is_ordered(agent as usize, inst))
+        })
     }
 
     fn note_spin(&self, state: &State, index: usize, since: &Arrival, found: &mut Found) {

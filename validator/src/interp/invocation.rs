@@ -12,7 +12,7 @@ use super::names::Names;
 use super::own_memory::OwnMemory;
 use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
-use crate::ir::{Function, FunctionId, Inexact, InstId, Op, Operand, Program};
+use crate::ir::{Effect, Function, FunctionId, Inexact, InstId, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
 
 /// One invocation. Cheap to clone: a handful of flat vectors.
@@ -280,6 +280,12 @@ impl Invocation {
         self.frame.element = 0;
         self.advance();
         true
+    }
+
+    /// Whether the next instruction is one without effects.
+    pub fn only_sets_registers(&self, program: &Program) -> bool {
+        let next = self.function(program).code.get(self.frame.pc as usize);
+        next.is_some_and(|inst| matches!(inst.op.effect(), Effect::None))
     }
 
     /// The live registers if the next instruction begins a loop header.

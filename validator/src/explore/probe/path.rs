@@ -55,7 +55,7 @@ pub(super) struct Path {
     arrivals: Vec<Arrival>,
 }
 
-/// The last arrival at a loop header.
+/// One of the last arrivals at a loop header.
 #[derive(Clone)]
 struct Arrival {
     depth: u32,
@@ -67,6 +67,15 @@ struct Arrival {
     phase: Phase,
     unordered: bool,
 }
+
+/// How often an endless loop updates what it updates.
+const ENDLESSLY: u32 = u32::MAX;
+
+/// Updates of one unit by one invocation, of which each one reads what can be told.
+const MAX_UPDATES: u32 = 128;
+
+/// Arrivals at one header that are remembered: what turns read may lead back to the one before the last.
+const MAX_ARRIVALS: usize = 8;
 
 /// Bytes that an arrival at a loop header remembers, at most.
 const MAX_REMEMBERED: usize = 256;
@@ -86,27 +95,46 @@ impl Path {
         }
     }
 
-    /// Whether the iteration that ends left everything as it was at the last arrival. Where only barriers
-    /// were passed, one more iteration stands for all later ones.
+    /// Whether the iteration that ends left everything as it was at an earlier arrival. Where only barriers
+    /// were passed, or units updated, one more iteration stands for all later ones.
     pub(super) fn comes_back(&mut self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
-        let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
+        let at_header = |last: &&Arrival| last.depth == depth && last.loop_id == loop_id;
+        let mut last = self.arrivals.iter().rev().filter(at_header);
         let wrote_the_same = |last: &Arrival| {
-            let written = last.written.as_ref();
-            written.is_some_and(|written| (&written.0, &written.1) == (&self.own, &self.updates))
+            last.written.as_ref().is_some_and(|written| written.0 == self.own)
         };
-        let same = last.filter(|last| {
+        let same = last.find(|last| {
             (last.changes == self.changes || wrote_the_same(last))
                 && last.unordered == self.unordered
                 && self.invocation.same_state(&last.invocation, program)
         });
         let Some(last) = same else { return false };
-        let stays = self.unordered || self.phase == last.phase;
-        self.unordered = true;
+        let mut stays = self.unordered || self.phase == last.phase;
+        self.unordered |= !stays;
+        let updated = last.written.as_ref().filter(|_| last.changes != self.changes);
+        if let Some((_, before)) = updated.map(|updated| &**updated) {
+            for (unit, count) in &mut self.updates {
+                if before.get(unit) != Some(count) {
+                    *count = ENDLESSLY;
+                    stays = false;
+                }
+            }
+        }
         stays
     }
 
+    /// Whether it has updated a unit so often that this may go on for ever with new values: any value stands for them.
+    pub(super) fn goes_on_updating(&self, unit: &UnitKey) -> bool {
+        self.updates.get(unit).is_some_and(|count| (MAX_UPDATES..ENDLESSLY).contains(count))
+    }
+
     pub(super) fn arrive(&mut self, depth: u32, loop_id: LoopId) {
-        self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
+        self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id <= loop_id);
+        let is_here = |last: &Arrival| last.depth == depth && last.loop_id == loop_id;
+        let first = self.arrivals.partition_point(|last| !is_here(last));
+        if self.arrivals.len() - first >= MAX_ARRIVALS {
+            self.arrivals.remove(first);
+        }
         let invocation = Arc::new(self.invocation.clone());
         let is_little = self.own.len() <= MAX_REMEMBERED;
         let written = is_little.then(|| Box::new((self.own.clone(), self.updates.clone())));

@@ -105,7 +105,8 @@ impl Probe<'_> {
                 self.note_part(unit, &part);
                 self.reads.entry(unit).or_default().insert(reading);
                 let others = self.values_of_others(unit, &part, moment, manner);
-                match self.is_crowded && !others.is_empty() {
+                let goes_on = manner == Manner::Update && path.goes_on_updating(&unit);
+                match goes_on || self.is_crowded && !others.is_empty() {
                     true => values = vec![vec![Byte::Undef; part.len()]],
                     false => values.extend(others.into_iter().filter(|value| *value != own)),
                 }
@@ -130,10 +131,11 @@ impl Probe<'_> {
     ) -> BTreeSet<Vec<Byte>> {
         // What executions gave words without events is not known.
         let is_unshared = self.knowledge.word(unit.0, unit.1) == Word::Unshared;
-        let all_updates: u32 = self.updates.get(&unit).into_iter().flatten().map(|(_, count)| count).sum();
+        let counts = self.updates.get(&unit).into_iter().flatten();
+        let all_updates: u64 = counts.map(|(_, count)| u64::from(*count)).sum();
         let may_take = |origin: &Origin| {
             (is_unshared || origin.moments.iter().any(|write| !moment.is_before(write)))
-                && (manner != Manner::Update || origin.updates <= all_updates)
+                && (manner != Manner::Update || u64::from(origin.updates) <= all_updates)
         };
         let known = self.knowledge.values.get(&unit).into_iter().flatten();
         let new = self.values.get(&(unit.0, part.start)).into_iter().flatten();
@@ -179,7 +181,7 @@ impl Probe<'_> {
         let Some(memory) = self.memory_of(access) else { return };
         for (unit, _) in parts(self.knowledge, access, memory) {
             let count = path.updates.entry(unit).or_default();
-            *count += 1;
+            *count = count.saturating_add(1);
             let most = self.updates.entry(unit).or_default().entry(path.index).or_default();
             if *count > *most {
                 *most = *count;
