@@ -130,7 +130,7 @@ impl Known {
     }
 
     /// The values of all locations.
-    fn all(&self) -> BTreeSet<u32> {
+    pub fn all(&self) -> BTreeSet<u32> {
         self.produced.values().chain(self.attempted.values()).flatten().copied().collect()
     }
 }

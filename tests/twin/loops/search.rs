@@ -83,6 +83,9 @@ struct Space {
     consistent: BTreeMap<usize, Vec<(Relation, Rc<Derived>)>>,
 }
 
+/// Values that are tried for what depends on itself; programs that count up further are left out.
+const MAX_VALUES: usize = 16;
+
 fn all(program: &Program, variant: Variant, size: Size) -> Result<[Found; 2], TooMany> {
     let mut spaces = spaces(program, variant, size)?;
     let frame = frame(program);
@@ -90,6 +93,9 @@ fn all(program: &Program, variant: Variant, size: Size) -> Result<[Found; 2], To
     for _ in 0..MAX_ROUNDS {
         let known = next.clone();
         let mut found = [Found::default(), Found::default()];
+        if known.all().len() > MAX_VALUES {
+            return Err(TooMany);
+        }
         for space in &mut spaces {
             let Some(count) = space.choices.count() else { return Err(TooMany) };
             for number in 0..count {

@@ -233,8 +233,12 @@ impl Search<'_> {
     }
 
     /// Whether a search has come back to a configuration: then all who took part since then may go on so for ever.
-    pub(super) fn repeats_from(&self, state: &State, earlier: &Configuration) -> Option<Segment> {
-        let now = self.configuration(state);
+    pub(super) fn repeats_from(
+        &self,
+        state: &State,
+        earlier: &Configuration,
+        now: &Configuration,
+    ) -> Option<Segment> {
         let is_same = earlier.latest == now.latest
             && earlier.owed == now.owed
             && earlier.memory == now.memory
@@ -329,7 +333,7 @@ impl State {
                 thread.status = status.clone();
                 if let Some(arrival) = thread.loops.last_mut() {
                     arrival.restless = 0;
-                    arrival.configuration = None;
+                    arrival.configurations.clear();
                 }
             }
         }

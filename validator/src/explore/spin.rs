@@ -92,8 +92,7 @@ impl Search<'_> {
         Turn::GoesOn
     }
 
-    /// A turn that wrote came back to the state in which it began. Configurations are compared with that at the last
-    /// power of two of such turns (Brent's algorithm).
+    /// A turn that wrote came back to the state in which it began.
     fn restless_turn(
         &self,
         state: &mut State,
@@ -103,19 +102,17 @@ impl Search<'_> {
         found: &mut Found,
     ) -> Turn {
         let last = state.threads[index].loops[position].clone();
-        let earlier = last.configuration.as_ref();
-        if let Some(segment) = earlier.and_then(|earlier| self.repeats_from(state, earlier)) {
+        let now = Arc::new(self.configuration(state));
+        let mut earlier = last.configurations.iter().rev();
+        if let Some(segment) = earlier.find_map(|earlier| self.repeats_from(state, earlier, &now)) {
             self.break_symmetries(found);
             state.repeat(segment);
             return Turn::GoesOn;
         }
-        let configuration = match restless.is_power_of_two() {
-            true => Some(Arc::new(self.configuration(state))),
-            false => last.configuration,
-        };
         self.note_arrival(state, index, last.depth, last.loop_id, restless);
         if let Some(arrival) = state.threads[index].loops.last_mut() {
-            arrival.configuration = configuration;
+            arrival.configurations = last.configurations;
+            arrival.configurations.push(now);
         }
         Turn::GoesOn
     }
@@ -166,7 +163,8 @@ impl Search<'_> {
             !thread.status.is_over()
                 && thread.idle.is_some_and(|idle| {
                     thread.changes == idle.changes
-                        && own_events(state, *member, idle.events).all(|event| self.changes_nothing(state, event))
+                        && own_events(state, *member, idle.events)
+                            .all(|event| self.changes_nothing(state, event))
                 })
         };
         members.iter().all(is_idle).then_some(members)
@@ -210,7 +208,7 @@ impl Search<'_> {
             traced,
             met: SmallVec::new(),
             restless,
-            configuration: None,
+            configurations: Vec::new(),
         });
     }
 

@@ -154,8 +154,8 @@ pub(super) struct Arrival {
     pub(super) met: SmallVec<[Arc<[usize]>; 1]>,
     /// Turns in a row that came back to the same state of the invocation, but wrote.
     pub(super) restless: u32,
-    /// Of the search, after some of these.
-    pub(super) configuration: Option<Arc<Configuration>>,
+    /// Of the search, after each of these.
+    pub(super) configurations: Vec<Arc<Configuration>>,
 }
 
 /// The end of a turn, with others, that changed nothing.

@@ -100,9 +100,8 @@ impl Path {
     pub(super) fn comes_back(&mut self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
         let at_header = |last: &&Arrival| last.depth == depth && last.loop_id == loop_id;
         let mut last = self.arrivals.iter().rev().filter(at_header);
-        let wrote_the_same = |last: &Arrival| {
-            last.written.as_ref().is_some_and(|written| written.0 == self.own)
-        };
+        let wrote_the_same =
+            |last: &Arrival| last.written.as_ref().is_some_and(|written| written.0 == self.own);
         let same = last.find(|last| {
             (last.changes == self.changes || wrote_the_same(last))
                 && last.unordered == self.unordered
