@@ -44,12 +44,14 @@ struct Launched {
     reason: Option<String>,
 }
 
-/// Modules of many unordered accesses: without the shortcuts for them, or where races are kept, they have n! executions.
-const MANY_UPDATES: [&str; 4] = [
+/// Modules of many unordered accesses: without the shortcuts for them, or where races are kept, they have n! executions;
+/// or of two who update for ever what they no longer order.
+const MANY_UPDATES: [&str; 5] = [
     "updates-read-without-barrier",
     "updates-unordered",
     "barrier-behind-updates-removed",
     "race-of-a-workgroup",
+    "writes-undone-by-each-other",
 ];
 
 impl Subject {

@@ -130,20 +130,22 @@ impl Known {
     }
 
     /// The values of all locations.
-    pub fn all(&self) -> BTreeSet<u32> {
+    fn all(&self) -> BTreeSet<u32> {
         self.produced.values().chain(self.attempted.values()).flatten().copied().collect()
     }
 }
 
 /// Every assignment of values to the reads that re-execution confirms. Where a value depends on itself,
 /// only known values are tried: those of all locations, because whichever read of the circle has a known
-/// value, the others follow from it, and only copies make a circle that is true of itself.
+/// value, the others follow from it, and only copies make a circle that is true of itself. Each value that is tried
+/// takes one of `tries`; where none is left, the answer says nothing.
 pub fn solve(
     program: &Program,
     compiled: &Compiled,
     reads_from: &ReadsFrom,
     known: &Known,
     mut read: Values,
+    tries: &mut usize,
 ) -> Vec<Values> {
     let written = |write: (usize, usize), read: &Values| compiled.written[&write].value(read);
     let source_value = |(id, location): (usize, usize), read: &Values| match reads_from[&(id, location)] {
@@ -163,15 +165,15 @@ pub fn solve(
         }
     }
     if let Some(&open) = reads_from.keys().find(|place| !read.contains_key(place)) {
-        return known
-            .all()
-            .into_iter()
-            .flat_map(|value| {
-                let mut read = read.clone();
-                read.insert(open, value);
-                solve(program, compiled, reads_from, known, read)
-            })
-            .collect();
+        let mut solutions = Vec::new();
+        for value in known.all() {
+            let Some(left) = tries.checked_sub(1) else { break };
+            *tries = left;
+            let mut read = read.clone();
+            read.insert(open, value);
+            solutions.extend(solve(program, compiled, reads_from, known, read, tries));
+        }
+        return solutions;
     }
     let confirmed = reads_from.keys().all(|&place| source_value(place, &read) == Some(read[&place]))
         && compiled.conditions.iter().all(|condition| {
@@ -219,6 +221,7 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
     }
     // Values that only a cycle justifies come from what other executions produce: to a fixed point.
     let mut next = Known::default();
+    let mut tries = usize::MAX;
     for _ in 0..MAX_ROUNDS {
         let known = next.clone();
         let mut found = Found::default();
@@ -227,7 +230,7 @@ pub fn enumerate(program: &Program, variant: Variant, max_candidates: usize) -> 
             let compiled = candidates.compiled;
             for number in 0..candidates.reads_from.len() {
                 let reads_from = candidates.reads_from[number].clone();
-                for values in solve(program, compiled, &reads_from, &known, Values::new()) {
+                for values in solve(program, compiled, &reads_from, &known, Values::new(), &mut tries) {
                     if !can_be_executed(compiled, &reads_from, &values, &known) {
                         continue;
                     }

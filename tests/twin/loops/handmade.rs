@@ -9,7 +9,14 @@ use crate::program::{
     ControlBarrier, Instruction, Place, Shape, Space, Update, Value, BUFFER_WORDS, UNIFORM,
 };
 
-const SIZE: Size = Size { turns: 2, operations: 60, graphs: 100_000, candidates: 100_000, steps: 10_000_000 };
+const SIZE: Size = Size {
+    turns: 2,
+    operations: 60,
+    graphs: 100_000,
+    candidates: 100_000,
+    steps: 10_000_000,
+    tries: 10_000_000,
+};
 
 const X: usize = 0;
 const Y: usize = 1;

@@ -8,7 +8,8 @@ use super::search::{behaviours, Answer, Found, Size, Undefined};
 use crate::model::Variant;
 use crate::number;
 
-pub const ORDINARY: Size = Size { turns: 2, operations: 44, graphs: 1_200, candidates: 3_000, steps: 60_000 };
+pub const ORDINARY: Size =
+    Size { turns: 2, operations: 44, graphs: 1_200, candidates: 3_000, steps: 60_000, tries: 200_000 };
 
 /// What share of the programs shows what.
 #[derive(Debug, Default)]

@@ -44,6 +44,8 @@ pub struct Size {
     pub candidates: usize,
     /// Of one after the other, on the way to these.
     pub steps: usize,
+    /// Values of reads that depend on themselves.
+    pub tries: usize,
 }
 
 /// What the twin says of a program.
@@ -83,25 +85,24 @@ struct Space {
     consistent: BTreeMap<usize, Vec<(Relation, Rc<Derived>)>>,
 }
 
-/// Values that are tried for what depends on itself; programs that count up further are left out.
-const MAX_VALUES: usize = 16;
-
 fn all(program: &Program, variant: Variant, size: Size) -> Result<[Found; 2], TooMany> {
     let mut spaces = spaces(program, variant, size)?;
     let frame = frame(program);
     let mut next = Known::default();
+    let mut tries = size.tries;
     for _ in 0..MAX_ROUNDS {
         let known = next.clone();
         let mut found = [Found::default(), Found::default()];
-        if known.all().len() > MAX_VALUES {
-            return Err(TooMany);
-        }
         for space in &mut spaces {
             let Some(count) = space.choices.count() else { return Err(TooMany) };
             for number in 0..count {
                 let (reads_from, orders) = space.choices.reads_from(number);
                 let compiled = &space.graph.compiled;
-                for values in solve(&frame, compiled, &reads_from, &known, Values::new()) {
+                let solutions = solve(&frame, compiled, &reads_from, &known, Values::new(), &mut tries);
+                if tries == 0 {
+                    return Err(TooMany);
+                }
+                for values in solutions {
                     let is_allowed = can_be_executed(compiled, &reads_from, &values, &known)
                         && repeats_values(&space.graph, &values);
                     if !is_allowed {

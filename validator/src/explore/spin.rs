@@ -73,9 +73,10 @@ impl Search<'_> {
             if state.closing.is_some() {
                 if is_idle {
                     self.note_spin(state, index, last, found);
-                    if !self.comes_round(state, index) {
-                        return Turn::Ends(PathEnd::Fairness);
-                    }
+                }
+                // A turn that writes is one of a path in which its read does not wait.
+                if is_same && !(is_idle && self.comes_round(state, index)) {
+                    return Turn::Ends(PathEnd::Fairness);
                 }
             } else if is_idle {
                 return self.idle_turn(state, index, position, found);
