@@ -52,6 +52,14 @@ fn decides(state: &State, index: usize) -> bool {
     state.threads[index].idle.is_none_or(|idle| idle.decided)
 }
 
+/// Whether what an update writes is what its invocation wrote there last, of so many events.
+fn wrote_that_last(state: &State, update: &Event, events: u32) -> bool {
+    let earlier = state.graph.events.iter().take(events as usize).rev();
+    let own = earlier.filter(|event| event.agent == update.agent && event.writes());
+    let last = |unit: Unit| own.clone().find_map(|event| event.written_to(unit));
+    update.units.iter().all(|unit| last(*unit) == update.written_to(*unit))
+}
+
 impl Search<'_> {
     /// An invocation arrives at a loop header.
     pub(super) fn arrive(
@@ -165,7 +173,7 @@ impl Search<'_> {
                 && thread.idle.is_some_and(|idle| {
                     thread.changes == idle.changes
                         && own_events(state, *member, idle.events)
-                            .all(|event| self.changes_nothing(state, event))
+                            .all(|event| self.changes_nothing(state, event, idle.events))
                 })
         };
         members.iter().all(is_idle).then_some(members)
@@ -216,21 +224,26 @@ impl Search<'_> {
     /// Whether the invocation's accesses since then are reads, and writes of what was there.
     fn changed_nothing(&self, state: &State, index: usize, since: &Arrival) -> bool {
         state.threads[index].changes == since.changes
-            && own_events(state, index, since.events).all(|event| self.changes_nothing(state, event))
+            && own_events(state, index, since.events)
+                .all(|event| self.changes_nothing(state, event, since.events))
     }
 
-    /// Whether others notice nothing of an event but that it synchronizes, or orders invocations.
-    fn changes_nothing(&self, state: &State, event: &Event) -> bool {
+    /// Whether others notice nothing of an event of a turn, since that many events, but that it synchronizes, or orders
+    /// invocations.
+    fn changes_nothing(&self, state: &State, event: &Event, since: u32) -> bool {
         match event.kind {
             Kind::Read | Kind::Fence | Kind::Barrier { .. } => true,
-            Kind::Update => event.read == event.written && self.is_ordered_among_writes(state, event),
+            Kind::Update => {
+                event.read == event.written
+                    && (self.is_ordered_among_writes(state, event) || wrote_that_last(state, event, since))
+            }
             Kind::Availability | Kind::Visibility => true,
             Kind::Write | Kind::DeviceAvailability | Kind::DeviceVisibility => false,
         }
     }
 
     /// Whether no write of another invocation is one that an update is not mutually ordered with: what such an update
-    /// leaves is a latest value beside that of the other. It is a race with it, too.
+    /// leaves is a latest value beside that of the other. They race, too.
     fn is_ordered_among_writes(&self, state: &State, update: &Event) -> bool {
         if self.context.settings.races == Races::Undefined {
             return true;
