@@ -4,6 +4,7 @@
 //! type, results go to another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use spirv_tv::check::CheckOptions;
 use spirv_tv::launch::options::BufferSetting;
@@ -12,7 +13,8 @@ use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
 use spirv_tv_driver::Device;
 
-use super::exceptions::exception;
+use super::exceptions::{exception, Driver, LAVAPIPE};
+use super::glsl;
 use super::oracle::{self, Memory};
 use super::text::{Scalar, Text, Type, U32};
 use super::tolerance::Tolerance;
@@ -51,8 +53,8 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(is_lavapipe: bool, case: &'a Case) -> Self {
-        let is_kept = |lane: &&Lane| exception(is_lavapipe, case, lane).is_none();
+    fn new(driver: Driver, case: &'a Case) -> Self {
+        let is_kept = |lane: &&Lane| exception(driver, case, lane).is_none();
         let mut lanes: Vec<Lane> = case.lanes.iter().filter(is_kept).cloned().collect();
         let mut flushed = BTreeMap::new();
         for lane in 0..lanes.len() {
@@ -134,8 +136,8 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(is_lavapipe: bool, name: &str, cases: &'a [Case]) -> Result<Self, String> {
-        let mut prepared: Vec<Prepared> = cases.iter().map(|case| Prepared::new(is_lavapipe, case)).collect();
+    fn new(driver: Driver, name: &str, cases: &'a [Case]) -> Result<Self, String> {
+        let mut prepared: Vec<Prepared> = cases.iter().map(|case| Prepared::new(driver, case)).collect();
         let lanes = prepared.iter().map(|case| case.lanes.len()).max().unwrap_or(0) as u32;
         let workgroups = lanes.div_ceil(LOCAL_SIZE).max(1);
         let mut builder = Builder::new(workgroups * LOCAL_SIZE);
@@ -155,15 +157,38 @@ impl<'a> Batch<'a> {
 /// Counts the instructions of cases without running them.
 pub fn count_batch(name: &str, cases: &[Case]) -> Findings {
     let mut findings = Findings::default();
-    match Batch::new(true, name, cases) {
+    match Batch::new(LAVAPIPE, name, cases) {
         Ok(batch) => findings.count(&batch.module),
         Err(error) => findings.complaints.push(error),
     }
     findings
 }
 
+/// What exceptions hang on.
+fn driver(device: &Device) -> Driver {
+    static DRIVER: OnceLock<Driver> = OnceLock::new();
+    let probe = || {
+        let is_lavapipe = device.is_lavapipe();
+        let rounds_doubles =
+            truncated_zero(device).unwrap_or_else(|error| panic!("the probe failed: {error}"));
+        Driver { is_lavapipe, rounds_doubles }
+    };
+    *DRIVER.get_or_init(probe)
+}
+
+/// Whether the device truncates a negative zero of 64 bits to a negative zero, or does not know doubles.
+fn truncated_zero(device: &Device) -> Result<bool, String> {
+    let case = glsl::trunc(vec![vec![vec![(-0.0_f64).to_bits()]]]);
+    let batch = Batch::new(LAVAPIPE, "probe", std::slice::from_ref(&case))?;
+    let Some(theirs) = oracle::run(device, &batch.module, &batch.options)?.theirs else { return Ok(true) };
+    let binding = binding(Scalar::Float(64)) + 1;
+    let key = Slot { set: 0, binding, element: None }.to_string();
+    let bytes = theirs.get(&key).and_then(|bytes| bytes.first_chunk()).ok_or("no result was read back")?;
+    Ok(f64::from_le_bytes(*bytes).is_sign_negative())
+}
+
 fn try_batch(device: &Device, name: &str, cases: &[Case], findings: &mut Findings) -> Result<(), String> {
-    let batch = Batch::new(device.is_lavapipe(), name, cases)?;
+    let batch = Batch::new(driver(device), name, cases)?;
     let ran = oracle::run(device, &batch.module, &batch.options)?;
     let [ours] = &ran.ours[..] else { return Err(format!("{} outcomes", ran.ours.len())) };
     let Some(theirs) = ran.theirs else {

@@ -3,7 +3,7 @@
 //! Errors are those of the Vulkan specification, "Precision of GLSL.std.450 Instructions"; where a result
 //! is inherited from a formula, what the formula's operations permit at these operands, rounded up.
 
-use super::case::{Body, Case};
+use super::case::{Body, Case, Lane};
 use super::text::{Scalar, Text, Type, F32, I32, U32};
 use super::tolerance::Tolerance;
 use super::values::{combinations, few_floats, float, floats, integers, lanes, singles, thin};
@@ -46,6 +46,12 @@ fn plain(
         vec![extended(text, &ty, name, ids)]
     });
     case(name, operands, vec![result], values, tolerance, body)
+}
+
+/// Trunc of doubles, on these lanes.
+pub fn trunc(lanes: Vec<Lane>) -> Case {
+    let double = Type::new(Scalar::Float(64), 1);
+    Case { lanes, ..plain("Trunc", &[double], double, &[], Tolerance::Exact) }
 }
 
 fn as_floats(width: u8, values: &[f64]) -> Vec<u64> {
