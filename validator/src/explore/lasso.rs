@@ -20,7 +20,7 @@ use super::judging::Judgement;
 use super::resolve::for_each_assignment;
 use super::search::{Advanced, Search};
 use super::spin::{arrivals_without_accesses, own_events};
-use super::state::{self, Arrival, State, Status, Threads};
+use super::state::{self, Arrival, Pending, State, Status, Threads};
 use super::tangles::Released;
 use super::Races;
 use crate::behaviour::{PathEnd, VolatileAccess};
@@ -33,6 +33,8 @@ use crate::value::Byte;
 /// Where everybody stood when it was supposed that they wait for ever.
 #[derive(Clone)]
 pub(super) struct Closing {
+    /// The events from here on are those of the turn that closes the run.
+    events: EventId,
     threads: Vec<Start>,
 }
 
@@ -66,7 +68,8 @@ pub(super) struct Segment {
 #[derive(Clone)]
 pub(super) struct Configuration {
     events: u32,
-    owed: Vec<(EventId, Unit)>,
+    /// The reads that speculate: who does which of what value. How often hangs on the turns.
+    owed: BTreeSet<(u32, InstId, Unit, UnitBytes)>,
     threads: Threads,
     latest: Vec<SmallVec<[UnitBytes; 1]>>,
     memory: Vec<Arc<Vec<Byte>>>,
@@ -223,9 +226,13 @@ impl Search<'_> {
             values.dedup();
             values
         };
+        let owed = |pending: &Pending| {
+            let read = &state.graph.events[pending.event as usize];
+            (read.agent, read.inst, pending.unit, pending.value.clone())
+        };
         Configuration {
             events: state.graph.events.len() as u32,
-            owed: state.pending.iter().map(|pending| (pending.event, pending.unit)).collect(),
+            owed: state.pending.iter().map(owed).collect(),
             threads: state.threads.clone(),
             latest: (0..self.knowledge.units().len() as Unit).map(values).collect(),
             memory: state.contents.snapshot(),
@@ -264,9 +271,14 @@ impl Search<'_> {
     pub(super) fn unrolled(&self, state: &State) -> (Graph, bool) {
         let mut graph = state.graph.clone();
         let latest = self.latest_writes(state);
+        let closing = state.closing.as_ref().map(|closing| closing.events);
+        let is_repeated = |write: &EventId| {
+            closing.is_some_and(|closing| *write >= closing)
+                || state.segments.iter().any(|segment| segment.events(&state.graph).any(|event| event == *write))
+        };
         let mut is_fair = true;
         for segment in &state.segments {
-            is_fair &= segment.unroll(&mut graph, &latest);
+            is_fair &= segment.unroll(&mut graph, &latest, &is_repeated);
         }
         (graph, is_fair)
     }
@@ -299,7 +311,8 @@ impl Closing {
                 passes: thread.passes,
             }
         };
-        Closing { threads: (0..state.threads.len()).map(start).collect() }
+        let threads = (0..state.threads.len()).map(start).collect();
+        Closing { events: state.graph.events.len() as EventId, threads }
     }
 }
 
@@ -373,9 +386,9 @@ impl State {
 
     /// Takes the closing turn from the volatile traces: the groups that repeat have it.
     fn forget_turn(&mut self) {
-        let Some(closing) = self.closing.take() else { return };
-        for (index, start) in closing.threads.into_iter().enumerate() {
-            self.threads[index].trace = start.trace;
+        let Some(closing) = &mut self.closing else { return };
+        for (index, start) in closing.threads.iter_mut().enumerate() {
+            self.threads[index].trace = std::mem::take(&mut start.trace);
         }
     }
 }
@@ -389,8 +402,14 @@ impl Segment {
     }
 
     /// Puts the segment behind a graph. Each read takes the write that corresponds to its own a turn later, or the same
-    /// one. False where that is none of the latest writes: the read would stay from-reads-before a write for ever.
-    fn unroll(&self, graph: &mut Graph, latest: &dyn Fn(Unit) -> Vec<EventId>) -> bool {
+    /// one. False where that is none of the latest writes, or none that is repeated is one of these: the read would stay
+    /// from-reads-before a write for ever.
+    fn unroll(
+        &self,
+        graph: &mut Graph,
+        latest: &dyn Fn(Unit) -> Vec<EventId>,
+        is_repeated: &dyn Fn(&EventId) -> bool,
+    ) -> bool {
         let mut is_fair = true;
         let own: Vec<EventId> = self.events(graph).collect();
         let mut copies: Vec<Event> = own.iter().map(|id| Event::clone(&graph.events[*id as usize])).collect();
@@ -414,10 +433,17 @@ impl Segment {
                     Source::Event(write) => latest(*unit).contains(&write),
                     Source::Initial | Source::Pending => latest(*unit).is_empty(),
                 };
-                match moved {
-                    Some(write) => *source = Source::Event(write),
-                    None => is_fair &= lasts,
-                }
+                is_fair &= match moved {
+                    Some(write) => {
+                        let write = match copy.kind {
+                            Kind::Update => behind_idle_updates(graph, write, *unit),
+                            _ => write,
+                        };
+                        *source = Source::Event(write);
+                        latest(*unit).iter().any(is_repeated)
+                    }
+                    None => lasts,
+                };
             }
         }
         graph.events.extend(copies.into_iter().map(Arc::new));
@@ -434,4 +460,16 @@ impl Segment {
         // The last one, as it is the last one of its turn that is seen a turn later.
         own.iter().rev().copied().find(is_like)
     }
+}
+
+/// The last of the updates that others did on a write, each of what the one before left.
+fn behind_idle_updates(graph: &Graph, write: EventId, unit: Unit) -> EventId {
+    let on = |write: &EventId| {
+        let mut updates = (0..).zip(&graph.events).skip(*write as usize + 1);
+        updates.find_map(|(id, event)| {
+            let is_on = event.kind == Kind::Update && event.source(unit) == Some(Source::Event(*write));
+            is_on.then_some(id)
+        })
+    };
+    std::iter::successors(Some(write), on).last().unwrap_or(write)
 }

@@ -32,6 +32,7 @@ pub(super) enum Advanced {
     Quiet,
     /// The path ends before everybody has come to a stop.
     Ended(PathEnd),
+    /// With nothing to go on with, the path has ended and was counted.
     Branch(Vec<State>),
 }
 
@@ -311,6 +312,10 @@ impl<'a> Search<'a> {
                 match self.arrive(state, index, function_depth, loop_id, found) {
                     Turn::GoesOn => {}
                     Turn::Ends(end) => return Advanced::Ended(end),
+                    Turn::Races(race) => {
+                        self.record_race(state, race, found);
+                        return Advanced::Branch(Vec::new());
+                    }
                     Turn::Endless { has_effects } => {
                         let endless = (function_depth, loop_id);
                         return self.never_ends(state, index, endless, has_effects, found);

@@ -14,7 +14,7 @@ use super::Races;
 use crate::behaviour::{Bound, PathEnd, VolatileAccess};
 use crate::interp::{Invocation, Stop};
 use crate::ir::{InstId, LoopId};
-use crate::model::consistency::Judge;
+use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
@@ -35,6 +35,7 @@ pub(super) fn arrivals_without_accesses(state: &State, index: usize) -> impl Ite
 pub(super) enum Turn {
     GoesOn,
     Ends(PathEnd),
+    Races(DataRace),
     /// All turns that follow are like the one that ends.
     Endless {
         has_effects: bool,
@@ -141,7 +142,7 @@ impl Search<'_> {
             if !reads {
                 return self.turn_for_ever(state, index, &last);
             }
-            return Turn::Ends(PathEnd::IdleTurn);
+            return self.end_of_idle_turn(state, found);
         }
         let events = state.graph.events.len() as u32;
         let idle = Idle { events, changes: thread.changes, decided: reads };
@@ -157,7 +158,22 @@ impl Search<'_> {
                 }
                 Turn::GoesOn
             }
-            Some(_) => Turn::Ends(PathEnd::IdleTurn),
+            Some(_) => self.end_of_idle_turn(state, found),
+        }
+    }
+
+    /// How a path with an idle turn ends: like that without it, unless the turn races where races are judged last.
+    fn end_of_idle_turn(&self, state: &mut State, found: &mut Found) -> Turn {
+        let judged_late = self.knowledge.orders_matter && self.context.settings.races == Races::Undefined;
+        if !judged_late || !state.pending.is_empty() {
+            return Turn::Ends(PathEnd::IdleTurn);
+        }
+        match self.executions(state, found) {
+            Ok(executions) => match self.race(state, &executions) {
+                Some(race) => Turn::Races(race),
+                None => Turn::Ends(PathEnd::IdleTurn),
+            },
+            Err(end) => Turn::Ends(end),
         }
     }
 
@@ -286,26 +302,30 @@ impl Search<'_> {
             return true;
         }
         let latest = self.latest_writes(state);
+        if self.polled_beside(reader).any(|unit| latest(unit).len() > 1) {
+            return true;
+        }
         let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
         let ways = spans.into_iter().flatten().map(|(unit, _)| latest(unit).len()).max().unwrap_or(0);
-        // What follows in the iteration may have more.
         (0..ways.max(1))
             .any(|choice| self.spins_on(state, reader.index, choice, &latest, found) != Some(false))
     }
 
     /// Whether others may still write where the turns of a spinning read look beside its own place.
     fn others_may_write_in_turn(&self, state: &State, reader: &Reader, found: &mut Found) -> bool {
-        let first = (reader.index as u32, reader.access.inst);
-        let Some(units) = self.knowledge.spin_units.get(&first).filter(|units| units.len() > 1) else {
-            return false;
-        };
-        found.discoveries.wanted_writers.extend(units);
-        let numbers = self.knowledge.units();
-        let units = (0..).zip(numbers.iter()).filter(|(_, key)| units.contains(key));
-        let mut units = units.map(|(unit, _): (Unit, _)| unit);
-        units.any(|unit| {
+        self.polled_beside(reader).any(|unit| {
+            found.discoveries.wanted_writers.insert(self.knowledge.key(unit));
             let mut others = (0..state.threads.len()).filter(|other| *other != reader.index);
             others.any(|other| self.may_write(state, other, unit, None))
+        })
+    }
+
+    /// Where the turns of a spinning read look, if that is more than its own place.
+    fn polled_beside(&self, reader: &Reader) -> impl Iterator<Item = Unit> + '_ {
+        let polled = self.knowledge.spin_units.get(&(reader.index as u32, reader.access.inst));
+        let units = (0..).zip(self.knowledge.units().iter());
+        polled.into_iter().filter(|polled| polled.len() > 1).flat_map(move |polled| {
+            units.clone().filter(|(_, key)| polled.contains(key)).map(|(unit, _)| unit)
         })
     }
 

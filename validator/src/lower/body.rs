@@ -1,7 +1,7 @@
 //! A function's parameters and basic blocks, as the module lists them
 //! (SPIR-V specification 2.4, "Logical Layout of a Module").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rspirv::spirv::Op as Opcode;
@@ -36,7 +36,7 @@ pub(super) struct BasicBlock {
     pub loop_merge: Option<usize>,
     /// What an OpSelectionMerge or OpLoopMerge says: merge block and continue target.
     pub construct: Option<(usize, Option<usize>)>,
-    /// Nothing but an OpUnreachable.
+    /// Nothing but an OpUnreachable, or a branch to such a block.
     pub unreachable: bool,
 }
 
@@ -95,6 +95,7 @@ impl<'m> Body<'m> {
     }
 
     fn connect(&mut self, module: &Module, index: &Index) -> Result<(), Problem> {
+        let mut forwards = HashMap::new();
         for at in 0..self.blocks.len() {
             let Some(range) = self.blocks.get(at).map(|block| block.instructions.clone()) else { break };
             let mut successors = Vec::new();
@@ -104,6 +105,7 @@ impl<'m> Body<'m> {
             let mut unreachable = false;
             for instruction in range.filter_map(|at| module.instruction(at)) {
                 unreachable = idle && instruction.op() == Some(Opcode::Unreachable);
+                let is_branch = idle && instruction.op() == Some(Opcode::Branch);
                 idle &= instruction.op().is_some_and(is_idle);
                 for label in targets(&instruction, index) {
                     let target = self.block(label, instruction.line)?;
@@ -112,6 +114,9 @@ impl<'m> Body<'m> {
                     }
                     if !successors.contains(&target) {
                         successors.push(target);
+                    }
+                    if is_branch {
+                        forwards.insert(at, target);
                     }
                 }
                 if instruction.op() == Some(Opcode::LoopMerge) {
@@ -133,7 +138,25 @@ impl<'m> Body<'m> {
                 block.unreachable = unreachable;
             }
         }
+        self.pass_back_unreachable(&forwards);
         Ok(())
+    }
+
+    /// Marks the blocks from which nothing but branches lead to an unreachable one. `forwards` tells where such a
+    /// branch leads, by block.
+    fn pass_back_unreachable(&mut self, forwards: &HashMap<usize, usize>) {
+        let mut seen = HashSet::new();
+        for start in forwards.keys().copied() {
+            let fresh = std::iter::successors(Some(start), |at| forwards.get(at).copied());
+            let way: Vec<usize> = fresh.take_while(|at| seen.insert(*at)).collect();
+            let last = way.last().map(|last| forwards.get(last).copied().unwrap_or(*last));
+            let ends = last.and_then(|last| self.blocks.get(last)).is_some_and(|block| block.unreachable);
+            for at in way {
+                if let Some(block) = self.blocks.get_mut(at) {
+                    block.unreachable |= ends;
+                }
+            }
+        }
     }
 }
 
