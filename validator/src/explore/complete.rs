@@ -233,7 +233,7 @@ impl Search<'_> {
             let (graph, is_fair) = self.unrolled(state);
             // A race of an unfair run is one of any run that begins like it.
             match self.judge_unrolled(&graph) {
-                Judgement::Inconsistent => return found.paths.end(PathEnd::Consistency),
+                Judgement::Ends(end) => return found.paths.end(end),
                 Judgement::Racy(race) => {
                     let told = State { graph, ..state.clone() };
                     return self.record_race(&told, race, found);

@@ -16,7 +16,8 @@ use crate::model::vulkan::{self, Relations};
 
 /// What the model says of a graph.
 pub(super) enum Judgement {
-    Inconsistent,
+    /// It is none, or it is not known whether it is one.
+    Ends(PathEnd),
     Racy(DataRace),
     Fine,
 }
@@ -63,12 +64,12 @@ impl Search<'_> {
             return self.judge_grown(state, races_count, found);
         }
         if self.context.budget.charge(state.graph.events.len(), 0) {
-            return Judgement::Inconsistent;
+            return Judgement::Ends(PathEnd::Budget);
         }
         let relations = Arc::new(self.relations(&state.graph));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         if self.context.settings.axioms && !judge.is_consistent() {
-            return Judgement::Inconsistent;
+            return Judgement::Ends(PathEnd::Consistency);
         }
         if races_count && state.pending.is_empty() {
             if let Some(race) = judge.data_races().first() {
@@ -92,7 +93,7 @@ impl Search<'_> {
     fn judge_grown(&self, state: &mut State, races_count: bool, found: &mut Found) -> Judgement {
         let Some(growing) = &mut state.growing else { return Judgement::Fine };
         let judgement = match Arc::make_mut(growing).is_consistent() {
-            false => Judgement::Inconsistent,
+            false => Judgement::Ends(PathEnd::Consistency),
             true => match growing.data_race().filter(|_| races_count) {
                 Some(race) => Judgement::Racy(race),
                 None => Judgement::Fine,
@@ -110,7 +111,7 @@ impl Search<'_> {
         let relations = self.relations(graph);
         let judge = Judge { graph, relations: &relations, variant };
         let agrees = match judgement {
-            Judgement::Inconsistent => !judge.is_consistent(),
+            Judgement::Ends(_) => !judge.is_consistent(),
             Judgement::Racy(race) => judge.is_consistent() && judge.data_races().first() == Some(race),
             Judgement::Fine => judge.is_consistent() && (!races_count || judge.data_races().is_empty()),
         };

@@ -289,7 +289,7 @@ impl Search<'_> {
         let relations = self.relations(graph);
         let judge = Judge { graph, relations: &relations, variant };
         if self.context.settings.axioms && !judge.is_consistent() {
-            return Judgement::Inconsistent;
+            return Judgement::Ends(PathEnd::Consistency);
         }
         match judge.data_races().first() {
             Some(race) if self.context.settings.races == Races::Undefined => Judgement::Racy(*race),

@@ -9,7 +9,7 @@ use super::judging::Judgement;
 use super::knowledge::Manner;
 use super::search::Search;
 use super::state::{Pending, State};
-use crate::behaviour::{Bound, PathEnd};
+use crate::behaviour::Bound;
 use crate::event::{ClassSet, Order};
 use crate::model::graph::{Event, EventId, Kind, Source, UnitBytes};
 use crate::value::Byte;
@@ -59,7 +59,7 @@ impl Search<'_> {
                 continue;
             }
             match self.judge(&mut child, found) {
-                Judgement::Inconsistent => found.paths.end(PathEnd::Consistency),
+                Judgement::Ends(end) => found.paths.end(end),
                 Judgement::Racy(race) => self.record_race(&child, race, found),
                 Judgement::Fine => children.push(child),
             }

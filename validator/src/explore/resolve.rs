@@ -519,9 +519,7 @@ impl Search<'_> {
             return children.push(child);
         }
         match self.judge(&mut child, found) {
-            Judgement::Inconsistent => {
-                return found.paths.end(PathEnd::Consistency);
-            }
+            Judgement::Ends(end) => return found.paths.end(end),
             Judgement::Racy(race) => return self.record_race(&child, race, found),
             Judgement::Fine => {}
         }
