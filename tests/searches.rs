@@ -455,7 +455,13 @@ fn cycles_are_looked_for_as_far_as_undefined_values_lead() {
     };
     let many = text("corpus/classics/lb-many-values.spvasm");
     assert_eq!(bounded(&many, &["--workgroups", "2"]), None);
-    let indexed = with(&many, "%results %uint_0 %uint_0", "%results %uint_0 %a");
+    // The write that closes the cycle is one through an undefined index.
+    let indexed = with(&many, "%shared %uint_1", "%results %uint_0 %uint_12");
+    let indexed = with(
+        &indexed,
+        "OpAtomicStore %y",
+        "%there = OpAccessChain %ptr_StorageBuffer_uint %results %uint_0 %a\nOpAtomicStore %there",
+    );
     let bound = Some(Bound::UnseenCycles);
     assert_eq!(bounded(&indexed, &["--workgroups", "2"]), bound);
     let updates = text("corpus/classics/lb-unused-updates.spvasm");

@@ -274,7 +274,10 @@ impl Search<'_> {
         let closing = state.closing.as_ref().map(|closing| closing.events);
         let is_repeated = |write: &EventId| {
             closing.is_some_and(|closing| *write >= closing)
-                || state.segments.iter().any(|segment| segment.events(&state.graph).any(|event| event == *write))
+                || state
+                    .segments
+                    .iter()
+                    .any(|segment| segment.events(&state.graph).any(|event| event == *write))
         };
         let mut is_fair = true;
         for segment in &state.segments {

@@ -299,14 +299,9 @@ impl Probe<'_> {
                     path.guesses = true;
                     path.invocation.supply_undefined(program);
                 }
-                // It may do anything from here on: what it would have done, too. So it may where its values are others
-                // than those that undefined ones stand for, and an undefined result stands for what it then gives.
+                // It may do anything from here on: what it would have done, too.
                 Stop::Fault(fault) => {
-                    let is_open = path.guesses
-                        && may_lie_in_value(fault.kind)
-                        && !path.invocation.only_sets_registers(program);
-                    self.is_cut |= is_open;
-                    if is_open || !path.invocation.pass_fault(program) {
+                    if !self.goes_on_behind(path, fault.kind) || !path.invocation.pass_fault(program) {
                         return Vec::new();
                     }
                 }
@@ -321,6 +316,23 @@ impl Probe<'_> {
                 Stop::Finished | Stop::Forever { .. } => return Vec::new(),
             }
         }
+    }
+}
+
+impl Probe<'_> {
+    /// Whether a way goes on behind undefined behaviour. Where it guesses, other values than those that are tried may
+    /// be sound: an undefined result stands for what they give. What is undefined whatever they are may be passed once; after
+    /// that the way is taken for one that no values lead.
+    fn goes_on_behind(&mut self, path: &mut Path, kind: UndefinedKind) -> bool {
+        if !path.guesses {
+            return true;
+        }
+        if may_lie_in_value(kind) {
+            let only_computes = path.invocation.only_sets_registers(self.context.program);
+            self.is_cut |= !only_computes;
+            return only_computes;
+        }
+        !std::mem::replace(&mut path.faulted, true)
     }
 }
 

@@ -52,6 +52,8 @@ pub(super) struct Path {
     pub(super) updates: FxHashMap<UnitKey, u32>,
     /// Undefined values stand for such as it may have read.
     pub(super) guesses: bool,
+    /// It guessed, and came to what is undefined for any values.
+    pub(super) faulted: bool,
     arrivals: Vec<Arrival>,
 }
 
@@ -91,6 +93,7 @@ impl Path {
             unordered: false,
             updates: FxHashMap::default(),
             guesses: false,
+            faulted: false,
             arrivals: Vec::new(),
         }
     }
