@@ -95,6 +95,16 @@ fn difference(
     Ok(Compared::Alike)
 }
 
+/// The engines must agree on a program, with all shortcuts and without.
+pub fn assert_alike(program: &Program, variant: Variant) {
+    let Answer::Found(found) = behaviours(program, variant, ORDINARY) else { panic!("no answer\n{program}") };
+    match difference(program, variant, &found, true) {
+        Ok(Compared::Alike) => {}
+        Ok(Compared::TooSlow | Compared::Grows) => panic!("the engine gave up\n{program}"),
+        Err(why) => panic!("{}: {}\ntwin: {found:?}\n{program}", why.category, why.detail),
+    }
+}
+
 /// Compares the engines on so many programs.
 fn compare(count: usize, size: Size) {
     let first = number("TWIN_SEED").unwrap_or(1);

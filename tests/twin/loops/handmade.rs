@@ -18,10 +18,10 @@ const SIZE: Size = Size {
     tries: 10_000_000,
 };
 
-const X: usize = 0;
-const Y: usize = 1;
+pub const X: usize = 0;
+pub const Y: usize = 1;
 
-fn place(word: usize) -> Place {
+pub fn place(word: usize) -> Place {
     Place { space: Space::Buffer, word, words: 1 }
 }
 
@@ -29,11 +29,16 @@ fn step(only: usize, number: Number, action: Action) -> Statement {
     Statement::Step(Step { number, only: Some(only), guard: None, action })
 }
 
-fn memory(only: usize, number: Number, instruction: Instruction) -> Statement {
-    step(only, number, Action::Memory { instruction, volatile: false })
+pub fn memory(only: usize, number: Number, instruction: Instruction) -> Statement {
+    step_of(Some(only), number, instruction)
 }
 
-fn atomic(only: usize, number: Number, word: usize, update: Update) -> Statement {
+pub fn step_of(only: Option<usize>, number: Number, instruction: Instruction) -> Statement {
+    let action = Action::Memory { instruction, volatile: false };
+    Statement::Step(Step { number, only, guard: None, action })
+}
+
+pub fn atomic(only: usize, number: Number, word: usize, update: Update) -> Statement {
     let instruction = Instruction::Atomic {
         place: place(word),
         update,
@@ -43,11 +48,11 @@ fn atomic(only: usize, number: Number, word: usize, update: Update) -> Statement
     memory(only, number, instruction)
 }
 
-fn load(only: usize, number: Number, word: usize) -> Statement {
+pub fn load(only: usize, number: Number, word: usize) -> Statement {
     atomic(only, number, word, Update::Load)
 }
 
-fn store(only: usize, number: Number, word: usize, value: u32) -> Statement {
+pub fn store(only: usize, number: Number, word: usize, value: u32) -> Statement {
     atomic(only, number, word, Update::Store(Value::Constant(value)))
 }
 
@@ -59,11 +64,11 @@ fn divide(only: usize, number: Number, read: Number) -> Statement {
     step(only, number, Action::Divide(read))
 }
 
-fn equals(number: Number, equals: u32) -> Option<Condition> {
+pub fn equals(number: Number, equals: u32) -> Option<Condition> {
     Some(Condition::Register { number, equals, negated: false })
 }
 
-fn looped(only: Option<usize>, exit: Option<Condition>, body: Vec<Statement>) -> Statement {
+pub fn looped(only: Option<usize>, exit: Option<Condition>, body: Vec<Statement>) -> Statement {
     Statement::Loop(Loop { only, body, exit })
 }
 

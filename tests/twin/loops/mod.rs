@@ -7,6 +7,7 @@ mod engine;
 mod generate;
 mod graph;
 mod handmade;
+mod intricate;
 mod program;
 mod random;
 mod reduce;

@@ -1,6 +1,7 @@
 //! Spin loops. An iteration that changes nothing and comes back to the same state is left out: the
 //! execution without it has the same outcome. What remains is the read that leaves the loop, or
-//! waits for a write that lets it; where the latest writes do not, it waits for ever.
+//! waits for a write that lets it; where the latest writes do not, it waits for ever. One that comes back to the same
+//! state but wrote is compared with the configurations of earlier turns, for a [`lasso`](super::lasso).
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ pub(super) fn own_events(state: &State, index: usize, since: u32) -> impl Iterat
     events.filter(move |event| event.agent as usize == index)
 }
 
-/// Whether what an invocation did in its last idle turn hung on what it read or chose.
+/// Whether what an invocation did in its last idle turn hung on what it read.
 fn decides(state: &State, index: usize) -> bool {
     state.threads[index].idle.is_none_or(|idle| idle.decided)
 }

@@ -1,0 +1,89 @@
+//! Programs with loops on which the engines once differed, in their smallest form.
+
+use super::compare::assert_alike;
+use super::handmade::{atomic, equals, load, looped, memory, place, step_of, store, X, Y};
+use super::program::{Condition, Program, Statement};
+use crate::model::{Scope, Semantics, Variant};
+use crate::program::{Instruction, Shape, Update, Value, BUFFER_WORDS, UNIFORM};
+
+const Z: usize = 2;
+
+fn shape(workgroups: usize, local_size: usize, subgroup_size: usize) -> Shape {
+    Shape { workgroups, local_size, subgroup_size }
+}
+
+fn alike(shape: Shape, code: Vec<Statement>, variant: Variant) {
+    assert_alike(&Program { shape, initial: [0; BUFFER_WORDS], code }, variant);
+}
+
+fn acquire() -> Semantics {
+    Semantics { acquire: true, classes: UNIFORM, ..Semantics::default() }
+}
+
+fn acquire_release() -> Semantics {
+    Semantics { release: true, make_available: true, make_visible: true, ..acquire() }
+}
+
+fn on(word: usize, update: Update, scope: Scope, semantics: Semantics) -> Instruction {
+    Instruction::Atomic { place: place(word), update, scope, semantics }
+}
+
+fn plain_store(only: usize, number: usize, word: usize) -> Statement {
+    let value = Value::Constant(1);
+    memory(only, number, Instruction::Store { place: place(word), value, non_private: true, available: None })
+}
+
+/// What is written over updates that repeat is seen by them.
+#[test]
+fn updates_of_a_segment_see_what_is_written_once() {
+    let turns = vec![store(2, 5, X, 1), atomic(2, 6, Y, Update::Add(0))];
+    let code = vec![load(0, 2, X), store(1, 3, Y, 2), looped(Some(2), equals(6, 2), turns)];
+    alike(shape(3, 1, 1), code, Variant::NEWEST);
+}
+
+/// Where relations depend on the order of writes, races are judged last: of a path with an idle turn, too.
+#[test]
+fn an_idle_turn_races() {
+    let polls = memory(0, 0, on(X, Update::Load, Scope::Device, acquire()));
+    let asks = memory(1, 2, on(X, Update::Add(0), Scope::Device, acquire_release()));
+    let leaves = Some(Condition::Register { number: 2, equals: 0, negated: true });
+    let code =
+        vec![looped(Some(0), None, vec![polls]), plain_store(1, 1, X), looped(Some(1), leaves, vec![asks])];
+    alike(shape(1, 3, 1), code, Variant::NEWEST);
+}
+
+/// Of two latest writes that nothing orders, one may be seen for ever: by the second read of a turn, too.
+#[test]
+fn the_second_read_of_a_turn_has_a_choice() {
+    let first = Instruction::Load { place: place(Y), non_private: false, visible: None };
+    let set = Update::Store(Value::Constant(1));
+    let code = vec![
+        memory(0, 1, on(X, set, Scope::Workgroup, Semantics::default())),
+        looped(Some(0), equals(3, 1), vec![memory(0, 2, first), load(0, 3, X)]),
+        atomic(1, 4, X, Update::Exchange(Value::Constant(2))),
+    ];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
+
+/// Two go round by updates that change nothing, one of them writing something else besides.
+#[test]
+fn updates_of_a_segment_come_behind_idle_ones() {
+    let exchange = Update::Exchange(Value::Constant(1));
+    let update = step_of(None, 1, on(X, exchange, Scope::Device, acquire_release()));
+    let code = vec![load(1, 0, Z), looped(None, None, vec![update, plain_store(0, 2, Z)])];
+    alike(shape(1, 2, 2), code, Variant::NEWEST);
+}
+
+/// A read that speculates in every turn speculates no more in the second.
+#[test]
+fn turns_that_speculate_come_back() {
+    let without_chains = Variant { chains: false, ..Variant::NEWEST };
+    let private = Instruction::Load { place: place(Y), non_private: false, visible: None };
+    let code = vec![
+        load(0, 0, X),
+        store(0, 1, Y, 1),
+        looped(Some(1), None, vec![memory(1, 4, private), store(1, 5, X, 1)]),
+    ];
+    alike(shape(2, 1, 1), code.clone(), without_chains);
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
