@@ -90,13 +90,17 @@ fn storing(body: &str) -> Program {
 }
 
 fn is_open(program: &Program) {
-    let found = behaviours(program);
+    is_open_with(program, &[]);
+}
+
+fn is_open_with(program: &Program, args: &[&str]) {
+    let found = behaviours_with(program, args);
     assert!(
         found.undecided.iter().any(|why| matches!(why, Undecided::Reconvergence { .. })),
         "{}",
         program.body
     );
-    assert!(found.outcomes.is_empty() && !found.complete);
+    assert!(found.outcomes.is_empty() && found.undefined.is_empty() && !found.complete);
 }
 
 #[test]
@@ -196,6 +200,22 @@ OpBranch %continue
 %n = OpGroupNonUniformIAdd %uint %sg Reduce %u1
 OpStore %slot %n",
     ))
+}
+
+/// Neither a hang nor undefined behaviour is one where it rests on what the implementation does.
+#[test]
+fn nothing_is_known_behind_reconvergence_that_is_the_implementations() {
+    let parted =
+        format!("{}{}{COUNT}", early_return("r", &lane_is("r", 0)), selection("a", &lane_is("a", 1), ""));
+    let ever = "OpBranch %ever
+%ever = OpLabel
+OpLoopMerge %never %again None
+OpBranch %again
+%again = OpLabel
+OpBranch %ever
+%never = OpLabel";
+    is_open_with(&Program::new(&format!("{parted}\n{ever}")), &["--hang", "strict"]);
+    is_open(&Program::new(&format!("{parted}\n%quotient = OpUDiv %uint %result %u0")));
 }
 
 #[test]

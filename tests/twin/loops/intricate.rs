@@ -87,3 +87,18 @@ fn turns_that_speculate_come_back() {
     alike(shape(2, 1, 1), code.clone(), without_chains);
     alike(shape(2, 1, 1), code, Variant::NEWEST);
 }
+
+/// A write that comes last makes relations depend on the order of writes.
+#[test]
+fn orders_matter_from_the_last_write_on() {
+    let release = Semantics { release: true, classes: UNIFORM, ..Semantics::default() };
+    let set = |value| Update::Store(Value::Constant(value));
+    let code = vec![
+        memory(0, 0, on(X, Update::Load, Scope::Device, acquire())),
+        store(1, 1, X, 7),
+        memory(2, 2, on(X, Update::Add(1), Scope::Device, release)),
+        load(3, 3, Y),
+        memory(3, 4, on(X, set(5), Scope::Workgroup, Semantics::default())),
+    ];
+    alike(shape(2, 2, 1), code, Variant::NEWEST);
+}

@@ -21,12 +21,7 @@ use crate::witness::{Execution, Witness};
 impl Search<'_> {
     /// All invocations are finished: if the graph is an execution, its outcomes.
     pub(super) fn complete(&self, state: &mut State, found: &mut Found) {
-        if !state.pending.is_empty() {
-            return found.paths.end(PathEnd::OutOfThinAir);
-        }
-        if self.end_at_fault(state, found) {
-            return;
-        }
+        assert!(state.pending.is_empty(), "what is owed for ever ends a path before");
         if self.order_updates(state, found) {
             return found.paths.end(PathEnd::Relearned);
         }
@@ -34,6 +29,7 @@ impl Search<'_> {
             Ok(executions) => executions,
             Err(end) => return found.paths.end(end),
         };
+        assert!(state.threads.iter().all(|thread| thread.fault.is_none()), "a fault ends a path before");
         if let Some(race) = self.race(state, &executions) {
             return self.record_race(state, race, found);
         }
