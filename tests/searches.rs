@@ -5,7 +5,7 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use spirv_tv::behaviour::{Behaviours, Bound, PathEnd, Stopped};
+use spirv_tv::behaviour::{Behaviours, Bound, Stopped};
 use spirv_tv::check::{check_in_series, outcomes, CheckReport, Role, Run, Searches, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::module::Module;
@@ -467,50 +467,4 @@ fn cycles_are_looked_for_as_far_as_undefined_values_lead() {
     let updates = text("corpus/classics/lb-unused-updates.spvasm");
     assert_eq!(bounded(&updates, &["--workgroups", "1024"]), None);
     assert_eq!(bounded(&updates, &["--workgroups", "1025"]), bound);
-}
-
-/// Where relations depend on the order of writes, a graph with a fault is judged in each of them, too.
-#[test]
-fn what_no_order_of_writes_allows_is_no_fault() {
-    let sequence = text("corpus/classics/release-sequence-across-scopes.spvasm");
-    let exchange = "OpAtomicExchange %uint %y %scope_device %sem_relaxed %uint_3";
-    let guarded = "OpAtomicCompareExchange %uint %y %scope_device %sem_relaxed %sem_relaxed %uint_3";
-    let found = |from: u32, divisors: &str| {
-        let sequence = with(&sequence, exchange, &format!("{guarded} %uint_{from}"));
-        let divides = format!(
-            "%is_last = OpIEqual %bool %a %uint_3
-%is_early = OpIEqual %bool %b %uint_0
-%both = OpLogicalAnd %bool %is_last %is_early
-%divisor = OpSelect %uint %both {divisors}
-%quotient = OpUDiv %uint %uint_1 %divisor
-OpStore %r1 %a"
-        );
-        let sequence = with(&sequence, "OpStore %r1 %a", &divides);
-        let sequence = match sequence.contains("OpTypeBool") {
-            true => sequence,
-            false => with(&sequence, "%void = OpTypeVoid", "%void = OpTypeVoid\n%bool = OpTypeBool"),
-        };
-        let buffers = ["--buffer", "0.0=zeros:2", "--buffer", "0.1=zeros:3"];
-        let checker = checker(&[&["--workgroups", "3", "--races", "keep"], &buffers[..]].concat());
-        found_in(&checker, &sequence)
-    };
-    // Who reads 3 sees x = 1: the exchange is in the release sequence.
-    let never = found(2, "%uint_0 %uint_1");
-    assert!(never.complete && never.undefined.is_empty(), "{:?}", never.undefined);
-    let mostly = found(2, "%uint_1 %uint_0");
-    assert_eq!(mostly.undefined.len(), 1);
-}
-
-/// An endless loop that writes the same again hangs; one that writes something else in each turn is cut, by that name.
-#[test]
-fn what_grows_for_ever_is_bounded() {
-    let stores = text("corpus/pairs/endless-loop-with-atomic-store-added/after.spvasm");
-    let checker = checker(&["--workgroups", "1", "--buffer", "0.0=zeros:4", "--buffer", "0.1=zeros:4"]);
-    let same = found_in(&checker, &stores);
-    assert!(same.complete && same.count() == 1, "{:?}", same.bounded);
-    let store = "OpAtomicStore %x %scope_device %sem_relaxed %uint_1";
-    let add = "%old = OpAtomicIAdd %uint %x %scope_device %sem_relaxed %uint_1";
-    let grows = found_in(&checker, &with(&stores, store, add));
-    assert_eq!((grows.count(), grows.bounded), (0, Some(Bound::SpinBound)));
-    assert_eq!(grows.paths.ended(PathEnd::SpinBound), grows.paths.started());
 }

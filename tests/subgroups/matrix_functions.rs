@@ -1,6 +1,7 @@
 //! SPV_NV_cooperative_matrix2, and matrices of Workgroup scope: functions for blocks and components, reductions,
 //! conversions, and who must be there.
 
+use spirv_tv::behaviour::Undecided;
 use spirv_tv::check::{outcomes, Watch};
 use spirv_tv::event::UndefinedKind;
 
@@ -398,6 +399,25 @@ OpFunctionEnd"
         let found = outcomes(&parsed(&text, &args), &options_of(&args), &Watch::default());
         assert_eq!(found.is_err(), refused, "{tangled}");
     }
+}
+
+/// What is not followed is told, with its line.
+#[test]
+fn functions_that_combine_components_only_compute() {
+    let functions = ADD.replace("%x_y =", "OpMemoryBarrier %u2 %sem\n%x_y =");
+    let extra = Extra { types: "%sem = OpConstant %uint 0x108", functions: &functions };
+    let body = format!("{LOAD}%r = OpCooperativeMatrixReduceNV %M %c Row %add{STORE}");
+    let text = text(Whose::Workgroup, extra, &body);
+    let args = args();
+    let found = explored(&text, &args.iter().map(String::as_str).collect::<Vec<_>>());
+    let line =
+        text.lines().position(|line| line.contains("OpCooperativeMatrixReduceNV")).expect("it is there") + 1;
+    assert!(!found.complete && found.outcomes.is_empty());
+    let told = found
+        .undecided
+        .iter()
+        .any(|why| matches!(why, Undecided::Unsupported { line: at, .. } if *at as usize == line));
+    assert!(told, "{:?}", found.undecided);
 }
 
 #[test]

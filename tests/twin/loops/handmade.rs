@@ -60,7 +60,7 @@ fn plain_load(only: usize, number: Number, word: usize) -> Statement {
     memory(only, number, Instruction::Load { place: place(word), non_private: true, visible: None })
 }
 
-fn divide(only: usize, number: Number, read: Number) -> Statement {
+pub fn divide(only: usize, number: Number, read: Number) -> Statement {
     step(only, number, Action::Divide(read))
 }
 

@@ -1,7 +1,7 @@
 //! Programs with loops on which the engines once differed, in their smallest form.
 
 use super::compare::assert_alike;
-use super::handmade::{atomic, equals, load, looped, memory, place, step_of, store, X, Y};
+use super::handmade::{atomic, divide, equals, load, looped, memory, place, step_of, store, X, Y};
 use super::program::{Condition, Program, Statement};
 use crate::model::{Scope, Semantics, Variant};
 use crate::program::{Instruction, Shape, Update, Value, BUFFER_WORDS, UNIFORM};
@@ -101,4 +101,18 @@ fn orders_matter_from_the_last_write_on() {
         memory(3, 4, on(X, set(5), Scope::Workgroup, Semantics::default())),
     ];
     alike(shape(2, 2, 1), code, Variant::NEWEST);
+}
+
+/// `r = x; 1 / (1 - r); y = r + 1` with `x = y`: where r is 1, y is 2, and nobody writes the 1.
+#[test]
+fn what_no_write_justifies_is_no_fault() {
+    let more = |read, add| Update::Store(Value::Sum { read, add });
+    let code = vec![
+        load(0, 0, X),
+        divide(0, 1, 0),
+        atomic(0, 2, Y, more(0, 1)),
+        load(1, 3, Y),
+        atomic(1, 4, X, more(3, 0)),
+    ];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
 }

@@ -217,9 +217,6 @@ impl Search<'_> {
 
     /// A run that waits for ever.
     pub(super) fn hang(&self, state: &mut State, found: &mut Found) {
-        if self.order_updates(state, found) {
-            return found.paths.end(PathEnd::Relearned);
-        }
         let executions = match self.executions(state, found) {
             Ok(executions) => executions,
             Err(end) => return found.paths.end(end),

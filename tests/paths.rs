@@ -1,0 +1,161 @@
+//! Where a search ends a path, and what would be found if it did not.
+
+#[allow(dead_code, reason = "most of it is for tests over the corpus")]
+#[path = "support/mod.rs"]
+mod support;
+
+use std::collections::BTreeSet;
+
+use spirv_tv::behaviour::{Behaviours, Bound, End, PathEnd, Undecided};
+use spirv_tv::check::{outcomes, Watch};
+use spirv_tv::module::Module;
+use spirv_tv::value::Byte;
+
+use support::{corpus, Checker};
+
+/// A checker with these arguments.
+fn checker(args: &[&str]) -> Checker {
+    Checker::new(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
+}
+
+/// A text with every `from` as `to`, which must be there.
+fn with(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "no {from} in\n{text}");
+    text.replace(from, to)
+}
+
+fn text(path: &str) -> String {
+    let path = corpus(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn found_in(checker: &Checker, text: &str) -> Behaviours {
+    let module =
+        Module::from_text(text, "module", &checker.read).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let report = outcomes(&module, &checker.options, &Watch::default());
+    let explored = report.unwrap_or_else(|error| panic!("{error}")).runs.remove(0).explored;
+    Behaviours::clone(&explored.behaviours)
+}
+
+/// Two invocations, with four words of memory `%x`, `%y` and results `%r0`, `%r1`.
+fn two(first: &str, second: &str) -> String {
+    let other = text("pairs/poll-that-stores-sees-the-last-write/before.spvasm");
+    let (head, _) = other.split_once("%p0 = OpLabel").expect("a first invocation");
+    format!(
+        "{head}%p0 = OpLabel\n{first}\nOpBranch %done\n%p1 = OpLabel\n{second}\nOpBranch %done
+%done = OpLabel\nOpReturn\nOpFunctionEnd"
+    )
+}
+
+const TWO: [&str; 6] = ["--workgroups", "2", "--buffer", "0.0=zeros:4", "--buffer", "0.1=zeros:4"];
+
+/// A plain poll of `%x`, which nobody writes, and what comes behind.
+fn poll(behind: &str) -> String {
+    format!(
+        "OpBranch %loop
+%loop = OpLabel
+OpLoopMerge %exit %again None
+OpBranch %again
+%again = OpLabel
+%seen = OpLoad %uint %x
+%ends = OpINotEqual %bool %seen %uint_0
+OpBranchConditional %ends %exit %loop
+%exit = OpLabel
+{behind}"
+    )
+}
+
+/// Who waits for what only comes behind an endless loop that another one may leave is in no hang: it goes on without it.
+#[test]
+fn who_waits_for_what_is_behind_an_endless_loop_goes_on() {
+    let reads = "%a = OpAtomicLoad %uint %y %device %relaxed\nOpStore %r1 %a\n%v = OpLoad %uint %r0 Volatile";
+    let found = found_in(&checker(&TWO), &two(&poll("OpAtomicStore %y %device %relaxed %uint_1"), reads));
+    assert!(found.complete && found.undefined.is_empty(), "{:?} {:?}", found.bounded, found.undefined);
+    let hangs = found.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
+    let traces: Vec<usize> = hangs.map(|(outcome, _)| outcome.volatile[1].len()).collect();
+    assert_eq!(traces, [1], "the volatile load is in every hang");
+    // It has read 0, or 1 from who left.
+    assert_eq!(found.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Terminated).count(), 2);
+}
+
+/// Where relations depend on the order of writes, a graph with a fault is judged in each of them, too.
+#[test]
+fn what_no_order_of_writes_allows_is_no_fault() {
+    let sequence = text("classics/release-sequence-across-scopes.spvasm");
+    let exchange = "OpAtomicExchange %uint %y %scope_device %sem_relaxed %uint_3";
+    let guarded = "OpAtomicCompareExchange %uint %y %scope_device %sem_relaxed %sem_relaxed %uint_3";
+    let found = |from: u32, divisors: &str| {
+        let sequence = with(&sequence, exchange, &format!("{guarded} %uint_{from}"));
+        let divides = format!(
+            "%is_last = OpIEqual %bool %a %uint_3
+%is_early = OpIEqual %bool %b %uint_0
+%both = OpLogicalAnd %bool %is_last %is_early
+%divisor = OpSelect %uint %both {divisors}
+%quotient = OpUDiv %uint %uint_1 %divisor
+OpStore %r1 %a"
+        );
+        let sequence = with(&sequence, "OpStore %r1 %a", &divides);
+        let sequence = match sequence.contains("OpTypeBool") {
+            true => sequence,
+            false => with(&sequence, "%void = OpTypeVoid", "%void = OpTypeVoid\n%bool = OpTypeBool"),
+        };
+        let buffers = ["--buffer", "0.0=zeros:2", "--buffer", "0.1=zeros:3"];
+        let checker = checker(&[&["--workgroups", "3", "--races", "keep"], &buffers[..]].concat());
+        found_in(&checker, &sequence)
+    };
+    // Who reads 3 sees x = 1: the exchange is in the release sequence.
+    let never = found(2, "%uint_0 %uint_1");
+    assert!(never.complete && never.undefined.is_empty(), "{:?}", never.undefined);
+    let mostly = found(2, "%uint_1 %uint_0");
+    assert_eq!(mostly.undefined.len(), 1);
+}
+
+/// An endless loop that writes the same again hangs; one that writes something else in each turn is cut, by that name.
+#[test]
+fn what_grows_for_ever_is_bounded() {
+    let stores = text("pairs/endless-loop-with-atomic-store-added/after.spvasm");
+    let checker = checker(&["--workgroups", "1", "--buffer", "0.0=zeros:4", "--buffer", "0.1=zeros:4"]);
+    let same = found_in(&checker, &stores);
+    assert!(same.complete && same.count() == 1, "{:?}", same.bounded);
+    let store = "OpAtomicStore %x %scope_device %sem_relaxed %uint_1";
+    let add = "%old = OpAtomicIAdd %uint %x %scope_device %sem_relaxed %uint_1";
+    let grows = found_in(&checker, &with(&stores, store, add));
+    assert_eq!((grows.count(), grows.bounded), (0, Some(Bound::SpinBound)));
+    assert_eq!(grows.paths.ended(PathEnd::SpinBound), grows.paths.started());
+}
+
+/// What only comes up when an instruction runs is told as well, with its line.
+#[test]
+fn what_is_not_supported_is_told() {
+    let floats = text("../tests/cli/image.spvasm");
+    let integers =
+        with(&floats, "OpTypeImage %float 2D 0 0 0 1 Unknown", "OpTypeImage %uint 2D 0 0 0 1 Unknown");
+    let integers = with(
+        &integers,
+        "%vec4 = OpTypeVector %float 4",
+        "%vec4 = OpTypeVector %float 4\n%uvec4 = OpTypeVector %uint 4",
+    );
+    let sample = "%found = OpImageSampleExplicitLod %vec4 %image %place Lod %nothing";
+    let words = "%words = OpImageSampleExplicitLod %uvec4 %image %place Lod %nothing\n%found = OpConvertUToF %vec4 %words";
+    let integers = with(&integers, sample, words);
+    let images = ["--image", "texture=r32ui:2x1:words:1,2", "--image", "0.1=rgba8:2x1:zeros"];
+    let found = |sampler| found_in(&checker(&[&images[..], &["--sampler", sampler]].concat()), &integers);
+    let nearest = found("texture=nearest,clamp");
+    assert!(nearest.complete && nearest.outcomes.len() == 1, "{:?}", nearest.undecided);
+    let linear = found("texture=linear,clamp");
+    let line = integers.lines().position(|line| line.contains("%words =")).expect("it is there") + 1;
+    let told =
+        |why: &Undecided| matches!(why, Undecided::Unsupported { line: at, .. } if *at as usize == line);
+    assert!(!linear.complete && linear.undecided.iter().any(told), "{:?}", linear.undecided);
+}
+
+/// A comparison of what is undefined goes both ways, in an update, too.
+#[test]
+fn an_undefined_comparison_of_an_update_goes_both_ways() {
+    let first = "%undefined = OpUndef %uint
+%old = OpAtomicCompareExchange %uint %x %device %relaxed %relaxed %uint_3 %undefined";
+    let found = found_in(&checker(&TWO), &two(first, ""));
+    assert!(found.complete && found.undefined.is_empty(), "{:?} {:?}", found.bounded, found.undefined);
+    let words = found.outcomes.iter().map(|(outcome, _)| outcome.memory[0][0]);
+    assert_eq!(words.collect::<BTreeSet<_>>(), BTreeSet::from([Byte::Known(0), Byte::Known(3)]));
+}
