@@ -68,8 +68,10 @@ OpBranchConditional %ends %exit %loop
 /// Who waits for what only comes behind an endless loop that another one may leave is in no hang: it goes on without it.
 #[test]
 fn who_waits_for_what_is_behind_an_endless_loop_goes_on() {
-    let reads = "%a = OpAtomicLoad %uint %y %device %relaxed\nOpStore %r1 %a\n%v = OpLoad %uint %r0 Volatile";
-    let found = found_in(&checker(&TWO), &two(&poll("OpAtomicStore %y %device %relaxed %uint_1"), reads));
+    let reads = "OpAtomicStore %x %device %relaxed %uint_0
+%a = OpAtomicLoad %uint %y %device %relaxed\nOpStore %r1 %a\n%v = OpLoad %uint %r0 Volatile";
+    let first = poll("OpAtomicStore %y %device %relaxed %uint_1");
+    let found = found_in(&checker(&[&TWO[..], &["--races", "keep"]].concat()), &two(&first, reads));
     assert!(found.complete && found.undefined.is_empty(), "{:?} {:?}", found.bounded, found.undefined);
     let hangs = found.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
     let traces: Vec<usize> = hangs.map(|(outcome, _)| outcome.volatile[1].len()).collect();
@@ -113,15 +115,25 @@ OpStore %r1 %a"
 /// An endless loop that writes the same again hangs; one that writes something else in each turn is cut, by that name.
 #[test]
 fn what_grows_for_ever_is_bounded() {
-    let stores = text("pairs/endless-loop-with-atomic-store-added/after.spvasm");
-    let checker = checker(&["--workgroups", "1", "--buffer", "0.0=zeros:4", "--buffer", "0.1=zeros:4"]);
-    let same = found_in(&checker, &stores);
+    let writes = |write: &str| {
+        let first = format!(
+            "OpBranch %loop
+%loop = OpLabel
+OpLoopMerge %exit %again None
+OpBranch %again
+%again = OpLabel
+{write}
+OpBranch %loop
+%exit = OpLabel"
+        );
+        let second = "%a = OpAtomicLoad %uint %x %device %relaxed\nOpStore %r1 %a";
+        found_in(&checker(&TWO), &two(&first, second))
+    };
+    let same = writes("OpAtomicStore %x %device %relaxed %uint_1");
     assert!(same.complete && same.count() == 1, "{:?}", same.bounded);
-    let store = "OpAtomicStore %x %scope_device %sem_relaxed %uint_1";
-    let add = "%old = OpAtomicIAdd %uint %x %scope_device %sem_relaxed %uint_1";
-    let grows = found_in(&checker, &with(&stores, store, add));
+    let grows = writes("%old = OpAtomicIAdd %uint %x %device %relaxed %uint_1");
     assert_eq!((grows.count(), grows.bounded), (0, Some(Bound::SpinBound)));
-    assert_eq!(grows.paths.ended(PathEnd::SpinBound), grows.paths.started());
+    assert!(grows.paths.ended(PathEnd::SpinBound) > 0 && grows.paths.is_whole());
 }
 
 /// What only comes up when an instruction runs is told as well, with its line.
@@ -158,4 +170,27 @@ fn an_undefined_comparison_of_an_update_goes_both_ways() {
     assert!(found.complete && found.undefined.is_empty(), "{:?} {:?}", found.bounded, found.undefined);
     let words = found.outcomes.iter().map(|(outcome, _)| outcome.memory[0][0]);
     assert_eq!(words.collect::<BTreeSet<_>>(), BTreeSet::from([Byte::Known(0), Byte::Known(3)]));
+}
+
+/// One undefined behaviour decides about a module; `--all` finds the others.
+#[test]
+fn the_first_undefined_behaviour_ends_a_search() {
+    let second = "%a = OpAtomicLoad %uint %x %device %relaxed
+%is_set = OpIEqual %bool %a %uint_1
+OpSelectionMerge %behind None
+OpBranchConditional %is_set %set %unset
+%set = OpLabel
+%one = OpUDiv %uint %uint_1 %uint_0
+OpBranch %behind
+%unset = OpLabel
+%other = OpUDiv %uint %uint_2 %uint_0
+OpBranch %behind
+%behind = OpLabel";
+    let text = two("OpAtomicStore %x %device %relaxed %uint_1", second);
+    let kinds = |all| {
+        let mut checker = checker(&TWO);
+        checker.options.all = all;
+        found_in(&checker, &text).undefined.len()
+    };
+    assert_eq!((kinds(false), kinds(true)), (1, 2));
 }

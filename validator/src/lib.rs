@@ -15,6 +15,7 @@ pub mod dispatch;
 pub mod event;
 pub mod explain;
 pub mod explore;
+mod files;
 pub mod interp;
 pub mod ir;
 pub mod launch;

@@ -77,7 +77,8 @@ pub struct CheckOptions {
     pub ignore: BTreeSet<ViolationKind>,
     pub self_check: bool,
     pub both_ways: bool,
-    /// Find everything that after does, also behind the first behaviour that violates.
+    /// Find everything that after does, also behind the first behaviour that violates; of a module alone, every
+    /// undefined behaviour, not only the first one.
     pub all: bool,
     pub observe: ObserveOption,
     /// The modules were given another local size before they came here.

@@ -10,7 +10,7 @@ use super::prepare::{self, Lowered, Prepared};
 use super::result::{Explored, OutcomesReport, OutcomesRun, Role};
 use super::source::source;
 use super::watch::Watch;
-use crate::explore;
+use crate::explore::{self, Settings};
 use crate::module::Module;
 
 /// Inputs of `outcomes` where the user says no number: zeros alone, since one set is asked for.
@@ -67,7 +67,9 @@ pub fn outcomes(
                 }
             };
             watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
-            let behaviours = explore::explore(&program, &dispatch, &options.settings(deadline, watch));
+            // One undefined behaviour decides.
+            let settings = Settings { stop_at_undefined: !options.all, ..options.settings(deadline, watch) };
+            let behaviours = explore::explore(&program, &dispatch, &settings);
             if let Some(bug) = behaviours.bug() {
                 return Err(bug.clone().into());
             }

@@ -13,6 +13,7 @@ use super::progress::ProgressLine;
 use super::{caught, painter, print, CliError, ColorChoice, Format};
 use crate::check::{Source, Watch};
 use crate::explore::Settings;
+use crate::files;
 use crate::litmus::{self, RunError, Wanted};
 use crate::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
 
@@ -95,7 +96,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
 }
 
 fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
-    let text = match std::fs::read_to_string(file) {
+    let text = match files::read_text(Path::new(file)) {
         Ok(text) => text,
         Err(error) => return Fate::Unreadable(error.to_string()),
     };

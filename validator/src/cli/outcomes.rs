@@ -22,6 +22,9 @@ pub struct OutcomesArguments {
     /// Workgroup variables to show, by %id or name, or all
     #[arg(long, value_name = "%ID|all", value_delimiter = ',')]
     pub observe: Vec<String>,
+    /// Find every undefined behaviour, not only the first one, which decides
+    #[arg(long)]
+    pub all: bool,
     #[command(flatten)]
     pub launch: LaunchArguments,
     #[command(flatten)]
@@ -47,7 +50,7 @@ impl OutcomesArguments {
             let targets: Result<Vec<Target>, String> = self.observe.iter().map(|name| name.parse()).collect();
             ObserveOption::Variables(targets.map_err(|error| CliError::Usage(format!("--observe: {error}")))?)
         };
-        Ok(CheckOptions { observe, ..options })
+        Ok(CheckOptions { observe, all: self.all, ..options })
     }
 }
 

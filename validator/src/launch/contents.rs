@@ -1,10 +1,12 @@
 //! Initial contents as the user gives them: `zeros:WORDS`, `words:1,2,0xff`, `@FILE`,
 //! `undef:WORDS`.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::LaunchError;
+use crate::files;
 use crate::value::Byte;
 
 /// Largest buffer, in bytes: enough for every dispatch that can be explored, small enough that a
@@ -44,15 +46,15 @@ impl Contents {
             }
             Contents::File(path) => {
                 let unreadable = |error| LaunchError::Unreadable { path: path.clone(), error };
-                let length = std::fs::metadata(path).map_err(unreadable)?.len();
-                if length > MAX_BYTES {
-                    return Err(LaunchError::TooLarge {
-                        what: format!("{}: {length} bytes", path.display()),
+                match files::read(path, MAX_BYTES) {
+                    Ok(bytes) => Ok(bytes.into_iter().map(Byte::Known).collect()),
+                    Err(error) if error.kind() == ErrorKind::FileTooLarge => Err(LaunchError::TooLarge {
+                        what: format!("{}: more bytes than that", path.display()),
                         limit: MAX_BYTES,
                         remedy: "give a smaller file",
-                    });
+                    }),
+                    Err(error) => Err(unreadable(error)),
                 }
-                Ok(std::fs::read(path).map_err(unreadable)?.into_iter().map(Byte::Known).collect())
             }
         }
     }

@@ -23,6 +23,7 @@ use serde::Deserialize;
 use super::acceleration::AccelerationSetting;
 use super::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use super::{ImageSetting, LaunchError, LaunchOptions, SamplerSetting, Size3};
+use crate::files;
 use crate::lower::Specialisation;
 
 #[derive(Deserialize)]
@@ -114,8 +115,8 @@ impl Size {
 
 /// Reads a launch file; relative `@FILE` names in it start from its own folder.
 pub fn read(path: &Path) -> Result<LaunchOptions, LaunchError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| LaunchError::Unreadable { path: path.to_owned(), error })?;
+    let text =
+        files::read_text(path).map_err(|error| LaunchError::Unreadable { path: path.to_owned(), error })?;
     let mut options = parse(&text, path)?;
     let base = path.parent().unwrap_or(Path::new(""));
     for setting in &mut options.buffers {

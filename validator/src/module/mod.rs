@@ -13,7 +13,7 @@ mod text;
 mod tools;
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::path::Path;
 
 pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};
@@ -22,6 +22,7 @@ pub use tools::ReadOptions;
 use rspirv::spirv::Op;
 use spirv_tv_toolchain::TargetEnv;
 
+use crate::files::{self, MAX_LENGTH};
 use crate::ir::Line;
 use instruction::Entry;
 
@@ -53,13 +54,11 @@ impl Module {
     /// [`ReadError`] says what is wrong, where, and what to do about it.
     pub fn load(path: &str, options: &ReadOptions) -> Result<Self, ReadError> {
         let fail = |source| ReadError::Io { file: path.to_owned(), source };
-        let mut bytes = Vec::new();
-        if path == "-" {
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-        } else {
-            bytes = std::fs::read(path).map_err(fail)?;
-        }
-        Self::from_bytes(&bytes, path, options)
+        let bytes = match path {
+            "-" => files::read_from(std::io::stdin().lock(), MAX_LENGTH),
+            path => files::read(Path::new(path), MAX_LENGTH),
+        };
+        Self::from_bytes(&bytes.map_err(fail)?, path, options)
     }
 
     /// Reads a module from bytes: a binary of either endianness, or text.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use spirv_tv_toolchain::passes::{find_pass, preset, Argument, Pass};
 use spirv_tv_toolchain::{check_flag, OptimizeError};
 
+use crate::files;
+
 /// What a command line says to spirv-opt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptimiserArguments {
@@ -96,8 +98,7 @@ fn with_argument(
 
 /// The flags in a file for `-Oconfig=`: separated by white space, lines that begin with `#` are comments.
 fn read_config(path: &Path) -> Result<Vec<String>, PlanError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| PlanError::Config { path: path.to_owned(), error })?;
+    let text = files::read_text(path).map_err(|error| PlanError::Config { path: path.to_owned(), error })?;
     let mut tokens = text
         .lines()
         .filter(|line| !line.trim_start().starts_with('#'))
