@@ -115,7 +115,7 @@ OpStore %r1 %a"
 /// An endless loop that writes the same again hangs; one that writes something else in each turn is cut, by that name.
 #[test]
 fn what_grows_for_ever_is_bounded() {
-    let writes = |write: &str| {
+    let writes = |write: &str, ends: &str| {
         let first = format!(
             "OpBranch %loop
 %loop = OpLabel
@@ -123,15 +123,17 @@ OpLoopMerge %exit %again None
 OpBranch %again
 %again = OpLabel
 {write}
-OpBranch %loop
+%ends = {ends}
+OpBranchConditional %ends %exit %loop
 %exit = OpLabel"
         );
         let second = "%a = OpAtomicLoad %uint %x %device %relaxed\nOpStore %r1 %a";
         found_in(&checker(&TWO), &two(&first, second))
     };
-    let same = writes("OpAtomicStore %x %device %relaxed %uint_1");
+    let never = |old: &str| format!("OpULessThan %bool {old} %uint_0");
+    let same = writes("OpAtomicStore %x %device %relaxed %uint_1", &never("%uint_1"));
     assert!(same.complete && same.count() == 1, "{:?}", same.bounded);
-    let grows = writes("%old = OpAtomicIAdd %uint %x %device %relaxed %uint_1");
+    let grows = writes("%old = OpAtomicIAdd %uint %x %device %relaxed %uint_1", &never("%old"));
     assert_eq!((grows.count(), grows.bounded), (0, Some(Bound::SpinBound)));
     assert!(grows.paths.ended(PathEnd::SpinBound) > 0 && grows.paths.is_whole());
 }
@@ -166,7 +168,8 @@ fn what_is_not_supported_is_told() {
 fn an_undefined_comparison_of_an_update_goes_both_ways() {
     let first = "%undefined = OpUndef %uint
 %old = OpAtomicCompareExchange %uint %x %device %relaxed %relaxed %uint_3 %undefined";
-    let found = found_in(&checker(&TWO), &two(first, ""));
+    let reads = "%a = OpAtomicLoad %uint %x %device %relaxed\nOpStore %r1 %a";
+    let found = found_in(&checker(&TWO), &two(first, reads));
     assert!(found.complete && found.undefined.is_empty(), "{:?} {:?}", found.bounded, found.undefined);
     let words = found.outcomes.iter().map(|(outcome, _)| outcome.memory[0][0]);
     assert_eq!(words.collect::<BTreeSet<_>>(), BTreeSet::from([Byte::Known(0), Byte::Known(3)]));
