@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "most of it is for tests over the corpus")]
 #[path = "support/mod.rs"]
 mod support;
+#[path = "support/texts.rs"]
+mod texts;
 
 use std::collections::BTreeSet;
 
@@ -12,17 +14,7 @@ use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
 
 use support::{corpus, Checker};
-
-/// A checker with these arguments.
-fn checker(args: &[&str]) -> Checker {
-    Checker::new(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
-}
-
-/// A text with every `from` as `to`, which must be there.
-fn with(text: &str, from: &str, to: &str) -> String {
-    assert!(text.contains(from), "no {from} in\n{text}");
-    text.replace(from, to)
-}
+use texts::{checker, with};
 
 fn text(path: &str) -> String {
     let path = corpus(path);

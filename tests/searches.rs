@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "most of it is for tests over the corpus")]
 #[path = "support/mod.rs"]
 mod support;
+#[path = "support/texts.rs"]
+mod texts;
 
 use spirv_tv::behaviour::{Behaviours, Bound, Stopped};
 use spirv_tv::check::{check_in_series, outcomes, CheckReport, Role, Run, Searches, Watch};
@@ -11,20 +13,10 @@ use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::module::Module;
 
 use support::{corpus, Checker};
-
-/// A checker with these arguments.
-fn checker(args: &[&str]) -> Checker {
-    Checker::new(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
-}
+use texts::{checker, with};
 
 fn module(checker: &Checker, text: &str) -> Module {
     Module::from_text(text, "module", &checker.read).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-/// A text with every `from` as `to`, which must be there.
-fn with(text: &str, from: &str, to: &str) -> String {
-    assert!(text.contains(from), "no {from} in\n{text}");
-    text.replace(from, to)
 }
 
 fn text(path: &str) -> String {
