@@ -188,7 +188,8 @@ impl Search<'_> {
         });
         let meeting = &mut state.meetings[known];
         meeting.passed.extend(&passing);
-        let instance = meeting.instance;
+        let (instance, met) = (meeting.instance, meeting.passed.clone());
+        note_meeting(state, &met);
         self.pass_instance(state, &passing, instance);
         true
     }

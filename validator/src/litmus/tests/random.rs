@@ -119,3 +119,19 @@ proptest! {
         prop_assert!(started.elapsed() < Duration::from_secs(5), "{:?}\n{text}", started.elapsed());
     }
 }
+
+/// A turn of a loop in which another one came to the barrier is not like the turns that are alone.
+#[test]
+fn a_loop_goes_on_alone_from_a_barrier_that_others_came_to_once() {
+    let text = "Vulkan alone
+{ x=0; P1:r0=0; }
+ P0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;
+ cbar.wg 0 | LC0: ;
+ | ld.sc0 r0, x ;
+ | cbar.wg 0 ;
+ | goto LC0 ;
+exists (P1:r0 == 1)";
+    let test = parse("alone.litmus", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let solved = run(&test, &tiny(), Wanted { states: true, why: true });
+    assert!(solved.is_ok(), "{:?}", solved.err());
+}
