@@ -41,7 +41,7 @@ fn two(first: &str, second: &str) -> String {
 
 const TWO: [&str; 6] = ["--workgroups", "2", "--buffer", "0.0=zeros:4", "--buffer", "0.1=zeros:4"];
 
-/// A plain poll of `%x`, which nobody writes, and what comes behind.
+/// A plain poll of `%x`, which stays 0, and what comes behind.
 fn poll(behind: &str) -> String {
     format!(
         "OpBranch %loop
@@ -89,10 +89,7 @@ fn what_no_order_of_writes_allows_is_no_fault() {
 OpStore %r1 %a"
         );
         let sequence = with(&sequence, "OpStore %r1 %a", &divides);
-        let sequence = match sequence.contains("OpTypeBool") {
-            true => sequence,
-            false => with(&sequence, "%void = OpTypeVoid", "%void = OpTypeVoid\n%bool = OpTypeBool"),
-        };
+        let sequence = with(&sequence, "%void = OpTypeVoid", "%void = OpTypeVoid\n%bool = OpTypeBool");
         let buffers = ["--buffer", "0.0=zeros:2", "--buffer", "0.1=zeros:3"];
         let checker = checker(&[&["--workgroups", "3", "--races", "keep"], &buffers[..]].concat());
         found_in(&checker, &sequence)
