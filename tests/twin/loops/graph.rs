@@ -116,7 +116,7 @@ fn kind(program: &Program, walked: &[Path], builder: &Builder) -> Option<Kind> {
         if ends.iter().all(|end| end == standing) {
             return None;
         }
-        if !ends.iter().any(|end| matches!(end, End::Endless { .. })) {
+        if !ends.iter().any(|end| matches!(end, End::Endless { .. } | End::Faulted)) {
             kind = Kind::Divergent;
         }
     }

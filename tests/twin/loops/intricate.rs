@@ -2,9 +2,9 @@
 
 use super::compare::assert_alike;
 use super::handmade::{atomic, divide, equals, load, looped, memory, place, step_of, store, X, Y};
-use super::program::{Condition, Program, Statement};
+use super::program::{Action, Condition, Program, Statement, Step};
 use crate::model::{Scope, Semantics, Variant};
-use crate::program::{Instruction, Shape, Update, Value, BUFFER_WORDS, UNIFORM};
+use crate::program::{ControlBarrier, Instruction, Shape, Update, Value, BUFFER_WORDS, UNIFORM};
 
 const Z: usize = 2;
 
@@ -114,5 +114,61 @@ fn what_no_write_justifies_is_no_fault() {
         load(1, 3, Y),
         atomic(1, 4, X, more(3, 0)),
     ];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
+
+/// Whoever passes barriers in its idle turns goes on with those who need it there.
+#[test]
+fn turns_with_barriers_are_not_left_out() {
+    let barrier = ControlBarrier {
+        execution: Scope::Workgroup,
+        scope: Scope::Workgroup,
+        semantics: Semantics::default(),
+    };
+    let meets =
+        Statement::Step(Step { number: 0, only: None, guard: None, action: Action::Control(barrier) });
+    let polls = step_of(None, 1, on(X, Update::Load, Scope::Device, Semantics::default()));
+    let code = vec![looped(None, None, vec![meets, polls, store(1, 2, X, 1)])];
+    alike(shape(1, 2, 2), code, Variant::NEWEST);
+}
+
+/// An update that changes nothing races with a read: its turn is no idle one.
+#[test]
+fn an_idle_update_races_with_a_read() {
+    let release = Semantics { release: true, classes: UNIFORM, ..Semantics::default() };
+    let both = Semantics { acquire: true, ..release };
+    let asks = memory(0, 0, on(X, Update::Add(0), Scope::Device, both));
+    let set = Update::Store(Value::Constant(1));
+    let code = vec![
+        looped(Some(0), None, vec![asks]),
+        memory(1, 2, on(X, Update::Load, Scope::Workgroup, Semantics::default())),
+        looped(Some(1), None, vec![memory(1, 3, on(X, set, Scope::Device, release))]),
+    ];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
+
+/// Whoever waits in the inner loop may have read something old in the outer one, which it would not read again.
+#[test]
+fn an_endless_turn_is_a_whole_one() {
+    let inner =
+        looped(Some(1), equals(3, 0), vec![memory(1, 3, on(X, Update::Load, Scope::Device, acquire()))]);
+    let outer = memory(1, 2, on(Y, Update::Load, Scope::Workgroup, Semantics::default()));
+    let instruction =
+        Instruction::Store { place: place(X), value: Value::Constant(1), non_private: true, available: None };
+    let action = Action::Memory { instruction, volatile: false };
+    let guard = Some(Condition::Undefined);
+    let code = vec![
+        store(0, 1, Y, 2),
+        looped(Some(1), equals(2, 2), vec![outer, inner]),
+        Statement::Step(Step { number: 4, only: Some(1), guard, action }),
+    ];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
+
+/// What comes behind a fault may go on for ever.
+#[test]
+fn a_fault_ends_what_grows() {
+    let turns = vec![atomic(1, 4, X, Update::Add(1)), divide(1, 5, 4)];
+    let code = vec![atomic(0, 1, X, Update::Add(1)), looped(Some(1), equals(4, 0), turns)];
     alike(shape(2, 1, 1), code, Variant::NEWEST);
 }

@@ -35,6 +35,8 @@ pub enum End {
     Standing {
         instance: usize,
     },
+    /// At a fault, behind which it does nothing any more.
+    Faulted,
 }
 
 /// One way through the code.
@@ -229,7 +231,7 @@ impl Walk<'_, '_> {
         for turn in 0..turns {
             starts.push(self.builder.operations.len());
             match self.one_turn(looped, turn) {
-                // Who stands at a barrier is in no endless loop.
+                // Who stands at a barrier or a fault is in no endless loop.
                 Err(Stop::Ended(_)) => return Err(Stop::Cut),
                 result => result?,
             }
@@ -279,7 +281,14 @@ impl Walk<'_, '_> {
             }
         }
         match &step.action {
-            Action::Divide(number) => self.faulted |= self.compare(*number, 1)?,
+            Action::Divide(number) => {
+                if self.compare(*number, 1)? {
+                    self.faulted = true;
+                    if self.choose()? {
+                        return Err(Stop::Ended(End::Faulted));
+                    }
+                }
+            }
             Action::Memory { instruction, .. } => {
                 let succeeds = !instruction.compares() || self.choose()?;
                 let mut reads = self.registers.clone();

@@ -45,8 +45,10 @@ struct Start {
     /// It waits for a write that is not its loop's to go without.
     is_blocked: bool,
     trace: Arc<Vec<VolatileAccess>>,
-    /// How often it came to the header of its loop since then.
+    /// How often it came to the header of its loop since then, and how many of these turns were whole: without accesses
+    /// before.
     rounds: u32,
+    whole: u32,
     passes: u64,
 }
 
@@ -206,11 +208,16 @@ impl Search<'_> {
         }
     }
 
-    /// Counts that an invocation of a closing run is at the header of its loop again. False where it has been too often.
-    pub(super) fn comes_round(&self, state: &mut State, index: usize) -> bool {
+    /// Counts that an invocation of a closing run is at the header of its loop again, where it was when there were so
+    /// many events. False where it has been there too often.
+    pub(super) fn comes_round(&self, state: &mut State, index: usize, since: u32) -> bool {
+        let Some(closing) = &state.closing else { return true };
+        let before = state.graph.events.get(since as usize..closing.events as usize).unwrap_or_default();
+        let is_whole = !before.iter().any(|event| event.agent as usize == index && event.accesses());
         let Some(closing) = &mut state.closing else { return true };
         let start = &mut closing.threads[index];
         start.rounds += 1;
+        start.whole += u32::from(is_whole);
         start.rounds <= MAX_ROUNDS
     }
 
@@ -311,6 +318,7 @@ impl Closing {
                 is_blocked: matches!(thread.status, Status::Reading { .. }) && !spinning.contains(&index),
                 trace: thread.trace.clone(),
                 rounds: 0,
+                whole: 0,
                 passes: thread.passes,
             }
         };
@@ -364,17 +372,20 @@ impl State {
             return true;
         }
         let stands = match thread.status {
-            Status::Reading { .. } => start.rounds > 0,
-            Status::Barrier(_) | Status::Subgroup(_) => start.rounds > 0 || thread.passes == start.passes,
+            Status::Reading { .. } => start.whole > 0,
+            Status::Barrier(_) | Status::Subgroup(_) => start.whole > 0 || thread.passes == start.passes,
             Status::Running | Status::Finished | Status::Faulted | Status::Forever => false,
         };
         stands && thread.invocation.position().last() == Some(&at)
     }
 
-    /// The invocation of a closing run that reads next.
+    /// The invocation of a closing run that reads next: one that is not back, or one for which others wait who are not.
     fn reads_next(&self) -> Option<usize> {
         let reads = |index: &usize| matches!(self.threads[*index].status, Status::Reading { .. });
-        (0..self.threads.len()).filter(reads).find(|index| !self.is_back(*index))
+        let readers = (0..self.threads.len()).filter(reads);
+        let away = readers.clone().find(|index| !self.is_back(*index));
+        let rounds = |index: &usize| self.closing.as_ref().map(|closing| closing.threads[*index].rounds);
+        away.or_else(|| readers.filter(|_| !self.is_closed()).min_by_key(rounds))
     }
 
     /// Whether somebody waits who does not go round a loop.

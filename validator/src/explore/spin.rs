@@ -13,7 +13,7 @@ use super::search::Search;
 use super::state::{self, Arrival, Idle, State, Status, Thread};
 use super::Races;
 use crate::behaviour::{Bound, PathEnd, VolatileAccess};
-use crate::interp::{Invocation, Stop};
+use crate::interp::Stop;
 use crate::ir::{InstId, LoopId};
 use crate::model::consistency::{DataRace, Judge};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};
@@ -85,7 +85,8 @@ impl Search<'_> {
                     self.note_spin(state, index, last, found);
                 }
                 // A turn that writes is one of a path in which its read does not wait.
-                if is_same && !(is_idle && self.comes_round(state, index)) {
+                let since = last.events;
+                if is_same && !(is_idle && self.comes_round(state, index, since)) {
                     return Turn::Ends(PathEnd::Fairness);
                 }
             } else if is_idle {
@@ -409,11 +410,12 @@ impl Search<'_> {
                     let arrival = arrivals_without_accesses(state, index)
                         .find(|arrival| (arrival.depth, arrival.loop_id) == (function_depth, loop_id));
                     if let Some(arrival) = arrival {
-                        let now: &Invocation = &simulation.threads[index].invocation;
-                        return Some(
-                            simulation.threads[index].changes == arrival.changes
-                                && now.same_state(&arrival.invocation, self.context.program),
-                        );
+                        let thread = &simulation.threads[index];
+                        let is_same = thread.changes == arrival.changes
+                            && thread.invocation.same_state(&arrival.invocation, self.context.program);
+                        // Others need it at the barriers of the turn.
+                        let is_alone = thread.passes == arrival.passes;
+                        return (is_alone || !is_same).then_some(is_same);
                     }
                 }
                 Stop::Write(..)
