@@ -186,3 +186,90 @@ OpBranch %behind
     };
     assert_eq!((kinds(false), kinds(true)), (1, 2));
 }
+
+/// Where release sequences hang on the order of many writes, the orders are cut, by that name.
+#[test]
+fn too_many_orders_of_writes_are_told() {
+    let first = "OpAtomicStore %x %uint_2 %relaxed %uint_3";
+    let second = "%old = OpAtomicExchange %uint %x %device %relaxed %uint_1";
+    let all = "OpAtomicStore %x %device %relaxed %group\nOpSelectionMerge %done None";
+    let text = with(&two(first, second), "OpSelectionMerge %done None", all);
+    let found = |workgroups| {
+        found_in(
+            &checker(&["--workgroups", workgroups, "--races", "keep", TWO[2], TWO[3], TWO[4], TWO[5]]),
+            &text,
+        )
+    };
+    let few = found("3");
+    assert!(few.complete && few.paths.ended(PathEnd::OrdersOfWrites) == 0, "{:?}", few.bounded);
+    let many = found("10");
+    assert!(!many.complete && many.bounded == Some(Bound::OrdersOfWrites), "{:?}", many.bounded);
+    assert!(many.paths.ended(PathEnd::OrdersOfWrites) > 0 && many.paths.is_whole());
+}
+
+/// A loop that counts further than the instructions go is cut, by that name.
+#[test]
+fn what_takes_too_many_instructions_is_bounded() {
+    let first = "OpBranch %loop
+%loop = OpLabel
+%i = OpPhi %uint %uint_0 %p0 %next %again
+OpLoopMerge %exit %again None
+OpBranch %again
+%again = OpLabel
+%next = OpIAdd %uint %i %uint_1
+%ends = OpIEqual %bool %next %device
+OpBranchConditional %ends %exit %loop
+%exit = OpLabel
+OpAtomicStore %x %device %relaxed %uint_1";
+    let text = two(first, "%a = OpAtomicLoad %uint %x %device %relaxed\nOpStore %r1 %a");
+    let text = with(&text, "%next %device", "%next %many");
+    let text = with(&text, "%device = OpConstant", "%many = OpConstant %uint 1000\n%device = OpConstant");
+    let found = |most| found_in(&checker(&[&TWO[..], &["--max-instructions", most]].concat()), &text);
+    let whole = found("10000");
+    assert!(whole.complete && whole.outcomes.len() == 2, "{:?}", whole.bounded);
+    let cut = found("1000");
+    assert_eq!((cut.count(), cut.bounded), (0, Some(Bound::MaxInstructions)));
+    assert!(cut.paths.ended(PathEnd::MaxInstructions) > 0 && cut.paths.is_whole());
+}
+
+/// A segment that repeats has as many turns as others read.
+#[test]
+fn who_reads_on_sees_later_turns_of_a_segment() {
+    let writes = "OpBranch %loop
+%loop = OpLabel
+OpLoopMerge %exit %again None
+OpBranch %again
+%again = OpLabel
+OpAtomicStore %x %device %relaxed %uint_1
+OpAtomicStore %x %device %relaxed %uint_2
+%stop = OpAtomicLoad %uint %y %device %relaxed
+%ends = OpINotEqual %bool %stop %uint_0
+OpBranchConditional %ends %exit %loop
+%exit = OpLabel";
+    let turns = 6;
+    let mut reads =
+        "OpBranch %once\n%once = OpLabel\nOpLoopMerge %read %never None\nOpBranch %read1".to_owned();
+    for read in 1..=turns {
+        let next = if read == turns { "read".to_owned() } else { format!("read{}", read + 1) };
+        let expected = 2 - read % 2;
+        reads.push_str(&format!(
+            "\n%read{read} = OpLabel
+%a{read} = OpAtomicLoad %uint %x %device %relaxed
+%is{read} = OpIEqual %bool %a{read} %uint_{expected}
+OpBranchConditional %is{read} %as{read} %read
+%as{read} = OpLabel
+%before{read} = OpLoad %uint %r1
+%more{read} = OpIAdd %uint %before{read} %uint_1
+OpStore %r1 %more{read}
+OpBranch %{next}"
+        ));
+    }
+    reads.push_str(
+        "\n%never = OpLabel\nOpBranch %once\n%read = OpLabel\nOpAtomicStore %y %device %relaxed %uint_1",
+    );
+    let found = found_in(&checker(&TWO), &two(writes, &reads));
+    assert!(found.complete && found.undefined.is_empty(), "{:?} {:?}", found.bounded, found.undefined);
+    let seen =
+        |count: u8| found.outcomes.iter().any(|(outcome, _)| outcome.memory[1][4] == Byte::Known(count));
+    assert!((0..=turns).all(|count| seen(count as u8)), "1, 2, 1, 2, …: every number of these");
+}

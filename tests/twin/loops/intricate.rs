@@ -172,3 +172,31 @@ fn a_fault_ends_what_grows() {
     let code = vec![atomic(0, 1, X, Update::Add(1)), looped(Some(1), equals(4, 0), turns)];
     alike(shape(2, 1, 1), code, Variant::NEWEST);
 }
+
+/// While others may still change what the second read of a turn sees, the first one may wait.
+#[test]
+fn the_first_read_of_a_turn_waits_for_the_second() {
+    let code = vec![
+        store(0, 0, Z, 1),
+        looped(Some(0), equals(2, 0), vec![load(0, 1, X), load(0, 2, Y)]),
+        looped(Some(1), equals(3, 1), vec![load(1, 3, Z)]),
+        store(1, 4, Y, 1),
+    ];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
+
+/// An update that changes nothing races with a read that comes later, too.
+#[test]
+fn an_idle_update_races_with_a_read_to_come() {
+    let release = Semantics { release: true, classes: UNIFORM, ..Semantics::default() };
+    let both = Semantics { acquire: true, ..release };
+    let set = Update::Store(Value::Constant(1));
+    let polls = memory(3, 2, on(X, Update::Load, Scope::Workgroup, Semantics::default()));
+    let code = vec![
+        looped(Some(0), None, vec![memory(0, 0, on(X, Update::Add(0), Scope::Device, both))]),
+        store(2, 1, X, 1),
+        looped(Some(3), equals(2, 0), vec![polls]),
+        memory(3, 3, on(X, set, Scope::Device, release)),
+    ];
+    alike(shape(2, 2, 1), code, Variant::NEWEST);
+}

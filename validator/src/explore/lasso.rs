@@ -379,13 +379,10 @@ impl State {
         stands && thread.invocation.position().last() == Some(&at)
     }
 
-    /// The invocation of a closing run that reads next: one that is not back, or one for which others wait who are not.
+    /// The invocation of a closing run that reads next.
     fn reads_next(&self) -> Option<usize> {
         let reads = |index: &usize| matches!(self.threads[*index].status, Status::Reading { .. });
-        let readers = (0..self.threads.len()).filter(reads);
-        let away = readers.clone().find(|index| !self.is_back(*index));
-        let rounds = |index: &usize| self.closing.as_ref().map(|closing| closing.threads[*index].rounds);
-        away.or_else(|| readers.filter(|_| !self.is_closed()).min_by_key(rounds))
+        (0..self.threads.len()).filter(reads).find(|index| !self.is_back(*index))
     }
 
     /// Whether somebody waits who does not go round a loop.
