@@ -397,7 +397,7 @@ pub fn joined(size: usize, orders: &[&[Order]]) -> Vec<Relation> {
 }
 
 /// Whether each write of an endless execution becomes visible, and to everybody: no read stays before the same write in
-/// every turn, and no write comes after those of infinitely many turns.
+/// every turn, in location order or what from-reads is, and no write comes after those of infinitely many turns.
 pub fn is_fair(graph: &Graph, reads_from: &ReadsFrom, order: &Relation, derived: &Derived) -> bool {
     let execution = &graph.compiled.execution;
     let turn_of = |operation: &usize| graph.turn_of.get(operation);
@@ -415,7 +415,10 @@ pub fn is_fair(graph: &Graph, reads_from: &ReadsFrom, order: &Relation, derived:
             // From the same write in every turn: what overwrites that is never seen.
             let stays = reads_from.get(&(before, location)) == Some(&source);
             let may_be_later = |write: &usize| turn_of(write) >= turn_of(&last);
-            let mut later = writes.iter().filter(|&&write| from_reads.contains(last, write));
+            let is_overwritten =
+                |write: usize| matches!(source, Source::Write(seen) if ordered.contains(seen, write));
+            let is_later = |write: usize| from_reads.contains(last, write) || is_overwritten(write);
+            let mut later = writes.iter().filter(|&&write| is_later(write));
             later.all(|write| !stays && may_be_later(write))
         })
     })

@@ -200,3 +200,36 @@ fn an_idle_update_races_with_a_read_to_come() {
     ];
     alike(shape(2, 2, 1), code, Variant::NEWEST);
 }
+
+/// A segment that reads what idle updates of another leave goes on reading that.
+#[test]
+fn a_segment_reads_idle_updates() {
+    let release = Semantics { release: true, classes: UNIFORM, ..Semantics::default() };
+    let set = on(X, Update::Store(Value::Constant(1)), Scope::Device, release);
+    let polls = vec![load(1, 2, Y), memory(1, 3, set)];
+    let code =
+        vec![looped(Some(0), None, vec![atomic(0, 0, Y, Update::Add(0))]), looped(Some(1), None, polls)];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+    let plain = Instruction::Load { place: place(Y), non_private: true, visible: None };
+    let polls = vec![memory(1, 2, set), memory(1, 3, plain)];
+    let exchange = atomic(0, 0, Y, Update::Exchange(Value::Constant(1)));
+    let code = vec![looped(Some(0), None, vec![exchange]), looped(Some(1), None, polls)];
+    alike(shape(2, 1, 1), code, Variant::NEWEST);
+}
+
+/// Among plain writes an update that leaves what it finds is a write that others may not see.
+#[test]
+fn an_update_among_plain_writes_is_a_turn() {
+    let instruction =
+        Instruction::Store { place: place(X), value: Value::Constant(1), non_private: true, available: None };
+    let guard = Some(Condition::Register { number: 1, equals: 2, negated: false });
+    let action = Action::Memory { instruction, volatile: false };
+    let leaves = Some(Condition::Register { number: 4, equals: 1, negated: true });
+    let code = vec![
+        atomic(0, 0, X, Update::Add(1)),
+        load(1, 1, X),
+        Statement::Step(Step { number: 2, only: Some(1), guard, action }),
+        looped(Some(2), leaves, vec![atomic(2, 4, X, Update::Exchange(Value::Constant(1)))]),
+    ];
+    alike(shape(3, 1, 1), code, Variant::NEWEST);
+}

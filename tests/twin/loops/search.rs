@@ -48,6 +48,21 @@ pub struct Size {
     pub tries: usize,
 }
 
+impl Size {
+    /// One turn more, and as much as that takes.
+    pub fn deeper(self) -> Size {
+        let more = |count: usize| count.saturating_mul(20);
+        Size {
+            turns: self.turns + 1,
+            operations: 2 * self.operations,
+            graphs: more(self.graphs),
+            candidates: more(self.candidates),
+            steps: more(self.steps),
+            tries: more(self.tries),
+        }
+    }
+}
+
 /// What the twin says of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {

@@ -16,25 +16,23 @@ use smallvec::SmallVec;
 
 use super::excuse::Exit;
 use super::found::Found;
-use super::judging::Judgement;
 use super::resolve::for_each_assignment;
 use super::search::{Advanced, Search};
+use super::segment::Segment;
 use super::spin::{arrivals_without_accesses, own_events};
 use super::state::{self, Arrival, Pending, State, Status, Threads};
 use super::tangles::Released;
-use super::Races;
 use crate::behaviour::{PathEnd, VolatileAccess};
 use crate::interp::Invocation;
 use crate::ir::InstId;
-use crate::model::consistency::Judge;
-use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
+use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 use crate::value::Byte;
 
 /// Where everybody stood when it was supposed that they wait for ever.
 #[derive(Clone)]
 pub(super) struct Closing {
     /// The events from here on are those of the turn that closes the run.
-    events: EventId,
+    pub(super) events: EventId,
     threads: Vec<Start>,
 }
 
@@ -54,17 +52,6 @@ struct Start {
 
 /// Turns of a closing run before it is taken for another loop than the one supposed.
 const MAX_ROUNDS: u32 = 2;
-
-/// What invocations do again and again, writes among it.
-#[derive(Clone)]
-pub(super) struct Segment {
-    pub(super) members: Arc<[usize]>,
-    /// The events of the members in this range are those of one turn.
-    start: EventId,
-    end: EventId,
-    /// How the members stand, to go on from there.
-    statuses: Arc<[Status]>,
-}
 
 /// Where a search is: what the future depends on, but for how old the writes are that are still to be seen.
 #[derive(Clone)]
@@ -273,39 +260,6 @@ impl Search<'_> {
         let statuses = members.iter().map(|member| state.threads[*member].status.clone()).collect();
         Some(Segment { members: members.into(), start, end, statuses })
     }
-
-    /// A hang with its segments done once more, and whether they may go on so for ever.
-    pub(super) fn unrolled(&self, state: &State) -> (Graph, bool) {
-        let mut graph = state.graph.clone();
-        let latest = self.latest_writes(state);
-        let closing = state.closing.as_ref().map(|closing| closing.events);
-        let is_repeated = |write: &EventId| {
-            closing.is_some_and(|closing| *write >= closing)
-                || state
-                    .segments
-                    .iter()
-                    .any(|segment| segment.events(&state.graph).any(|event| event == *write))
-        };
-        let mut is_fair = true;
-        for segment in &state.segments {
-            is_fair &= segment.unroll(&mut graph, &latest, &is_repeated);
-        }
-        (graph, is_fair)
-    }
-
-    /// What the model says of a hang with its segments done once more.
-    pub(super) fn judge_unrolled(&self, graph: &Graph) -> Judgement {
-        let variant = self.context.settings.variant;
-        let relations = self.relations(graph);
-        let judge = Judge { graph, relations: &relations, variant };
-        if self.context.settings.axioms && !judge.is_consistent() {
-            return Judgement::Ends(PathEnd::Consistency);
-        }
-        match judge.data_races().first() {
-            Some(race) if self.context.settings.races == Races::Undefined => Judgement::Racy(*race),
-            Some(_) | None => Judgement::Fine,
-        }
-    }
 }
 
 impl Closing {
@@ -328,41 +282,6 @@ impl Closing {
 }
 
 impl State {
-    /// The members of a segment go on with it for ever.
-    pub(super) fn repeat(&mut self, segment: Segment) {
-        for member in segment.members.iter() {
-            self.threads[*member].status = Status::Forever;
-        }
-        self.segments.push(segment);
-    }
-
-    /// Somebody read what a segment writes: what comes next may be a later turn of it, so its members go on.
-    pub(super) fn turn_again(&mut self, read: EventId) {
-        if self.segments.is_empty() || self.closing.is_some() {
-            return;
-        }
-        let event = self.graph.events[read as usize].clone();
-        let is_read = |segment: &Segment| {
-            segment.events(&self.graph).any(|id| {
-                let write = &self.graph.events[id as usize];
-                write.writes() && write.units.iter().any(|unit| event.units.contains(unit))
-            })
-        };
-        let (woken, rest): (Vec<Segment>, Vec<Segment>) =
-            std::mem::take(&mut self.segments).into_iter().partition(is_read);
-        self.segments = rest;
-        for segment in woken {
-            for (member, status) in segment.members.iter().zip(segment.statuses.iter()) {
-                let thread = &mut self.threads[*member];
-                thread.status = status.clone();
-                if let Some(arrival) = thread.loops.last_mut() {
-                    arrival.restless = 0;
-                    arrival.configurations.clear();
-                }
-            }
-        }
-    }
-
     /// Whether an invocation of a closing run is back where it waited; or never left.
     fn is_back(&self, index: usize) -> bool {
         let (Some(closing), thread) = (&self.closing, &self.threads[index]) else { return false };
@@ -402,85 +321,4 @@ impl State {
             self.threads[index].trace = std::mem::take(&mut start.trace);
         }
     }
-}
-
-impl Segment {
-    /// The events of one turn, ascending.
-    fn events<'g>(&self, graph: &'g Graph) -> impl Iterator<Item = EventId> + use<'g> {
-        let members = self.members.clone();
-        let is_own = move |id: &EventId| members.contains(&(graph.events[*id as usize].agent as usize));
-        (self.start..self.end).filter(is_own)
-    }
-
-    /// Puts the segment behind a graph. Each read takes the write that corresponds to its own a turn later, or the same
-    /// one. False where that is none of the latest writes, or none that is repeated is one of these: the read would stay
-    /// from-reads-before a write for ever.
-    fn unroll(
-        &self,
-        graph: &mut Graph,
-        latest: &dyn Fn(Unit) -> Vec<EventId>,
-        is_repeated: &dyn Fn(&EventId) -> bool,
-    ) -> bool {
-        let mut is_fair = true;
-        let own: Vec<EventId> = self.events(graph).collect();
-        let mut copies: Vec<Event> = own.iter().map(|id| Event::clone(&graph.events[*id as usize])).collect();
-        let first = graph.events.len() as EventId;
-        let instances = graph.events.iter().filter_map(|event| match event.kind {
-            Kind::Barrier { instance, .. } => Some(instance + 1),
-            _ => None,
-        });
-        let instances = instances.max().unwrap_or(0);
-        let at = |id: EventId| own.binary_search(&id).ok().map(|number| first + number as EventId);
-        for copy in &mut copies {
-            if let Kind::Barrier { instance, .. } = &mut copy.kind {
-                *instance += instances;
-            }
-            for (unit, source) in copy.units.iter().zip(&mut copy.sources) {
-                let moved = match *source {
-                    Source::Event(write) => at(write).or_else(|| self.corresponding(graph, &own, write)),
-                    Source::Initial | Source::Pending => None,
-                };
-                let lasts = match *source {
-                    Source::Event(write) => latest(*unit).contains(&write),
-                    Source::Initial | Source::Pending => latest(*unit).is_empty(),
-                };
-                is_fair &= match moved {
-                    Some(write) => {
-                        let write = match copy.kind {
-                            Kind::Update => behind_idle_updates(graph, write, *unit),
-                            _ => write,
-                        };
-                        *source = Source::Event(write);
-                        latest(*unit).iter().any(is_repeated)
-                    }
-                    None => lasts,
-                };
-            }
-        }
-        graph.events.extend(copies.into_iter().map(Arc::new));
-        is_fair
-    }
-
-    /// The write of the segment that corresponds to one of the turn before.
-    fn corresponding(&self, graph: &Graph, own: &[EventId], write: EventId) -> Option<EventId> {
-        let earlier = &graph.events[write as usize];
-        let is_like = |id: &EventId| {
-            let event = &graph.events[*id as usize];
-            (event.agent, event.inst) == (earlier.agent, earlier.inst) && event.written == earlier.written
-        };
-        // The last one, as it is the last one of its turn that is seen a turn later.
-        own.iter().rev().copied().find(is_like)
-    }
-}
-
-/// The last of the updates that others did on a write, each of what the one before left.
-fn behind_idle_updates(graph: &Graph, write: EventId, unit: Unit) -> EventId {
-    let on = |write: &EventId| {
-        let mut updates = (0..).zip(&graph.events).skip(*write as usize + 1);
-        updates.find_map(|(id, event)| {
-            let is_on = event.kind == Kind::Update && event.source(unit) == Some(Source::Event(*write));
-            is_on.then_some(id)
-        })
-    };
-    std::iter::successors(Some(write), on).last().unwrap_or(write)
 }

@@ -40,6 +40,7 @@ mod recast;
 mod replay;
 mod resolve;
 mod search;
+mod segment;
 mod sharing;
 mod spin;
 mod staging;
@@ -51,6 +52,7 @@ mod tangles;
 mod unseen;
 mod waiting;
 mod witness;
+mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -262,7 +262,7 @@ impl Search<'_> {
 
     /// Whether no write of another invocation is one that an update is not mutually ordered with: what such an update
     /// leaves is a latest value beside that of the other. They race, too.
-    fn is_ordered_among_writes(&self, state: &State, update: &Event) -> bool {
+    pub(super) fn is_ordered_among_writes(&self, state: &State, update: &Event) -> bool {
         if self.context.settings.races == Races::Undefined {
             return true;
         }

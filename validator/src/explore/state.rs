@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 
 use super::barriers::Meeting;
 use super::knowledge::{Discoveries, Knowledge, Word};
-use super::lasso::{Closing, Configuration, Segment};
+use super::lasso::{Closing, Configuration};
 use super::memory::{words_of, Accessor, Contents};
 use super::phases::Phase;
 use super::recast::Parting;
+use super::segment::Segment;
 use super::symmetry::NOTHING;
 use super::tangles::Gathered;
 use super::Settings;
