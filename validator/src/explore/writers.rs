@@ -6,13 +6,13 @@ use super::found::Found;
 use super::knowledge::Manner;
 use super::resolve::Reader;
 use super::search::Search;
-use super::state::{self, State, UnitSpans};
+use super::state::{State, UnitSpans};
 use crate::ir::InstId;
-use crate::model::graph::{Event, EventId, Kind, Unit};
+use crate::model::graph::{Event, EventId, Unit};
 
 impl Search<'_> {
-    /// Whether a read is of one unit as a whole, and no access of it, in the graph or about to be, races with it: then
-    /// an iteration that it repeats need not be seen.
+    /// Whether a read is of one unit as a whole, and no access of it in the graph races with it: then an
+    /// iteration that it repeats need not be seen.
     pub(super) fn is_unraced(&self, state: &State, reader: &Reader, event: &Event) -> bool {
         let [unit] = event.units[..] else { return false };
         let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
@@ -24,23 +24,11 @@ impl Search<'_> {
             .iter()
             .filter(|other| other.writes() || reads(other))
             .filter(|other| other.units.contains(&unit));
-        let is_racing = |index: usize| {
-            let Some(other) = self.reader(state, index).filter(|other| other.memory == reader.memory) else {
-                return false;
-            };
-            let spans = state::units_of(other.access, other.memory, self.knowledge, |_| {});
-            spans.is_some_and(|spans| {
-                let read = other.event(Kind::Read, &spans);
-                read.units.contains(&unit) && !state.graph.order_mutually(&read, event)
-            })
-        };
-        let waits = (0..state.threads.len()).filter(|other| reader.may_write && *other != reader.index);
         is_whole
             && reader.atomic.is_some()
             && !reader.access.volatile
             && state.pending.is_empty()
             && others.all(|other| state.graph.order_mutually(other, event))
-            && !waits.clone().any(is_racing)
             && (!reader.may_write || self.is_ordered_among_writes(state, event))
     }
 
