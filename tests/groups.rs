@@ -29,7 +29,7 @@ fn behaviours(program: &Program, settings: &Settings) -> Behaviours {
         Module::from_text(&text, "groups", &checker.read).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let lowered = lower(&module, &LowerOptions::default()).unwrap();
     let launch = Launch::resolve(&checker.options.launch, &lowered, None).unwrap();
-    let inputs = inputs::inputs(&lowered, None, &launch, 1, 0, &mut |_| Default::default()).unwrap();
+    let inputs = inputs::inputs(&lowered, None, &launch, 1, 0, &mut |_| Some(Default::default())).unwrap();
     explore(&lowered, &build_dispatch(&lowered, &launch, &inputs[0]).unwrap(), settings)
 }
 

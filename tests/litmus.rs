@@ -103,7 +103,8 @@ fn our_own_litmus_tests_are_met() {
 fn every_final_state_has_its_races() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/litmus/condition-race-free.litmus");
     let test = litmus::parse("race-free.litmus", &std::fs::read_to_string(path).unwrap()).unwrap();
-    let answer = litmus::run(&test, &Settings::default(), Wanted { states: true, why: false }).unwrap();
+    let answer =
+        litmus::run(&test, &Settings::default(), Wanted { states: true, ..Wanted::default() }).unwrap();
     let race = RacingPair { threads: [0, 1], lines: [5, 6] };
     let (mut racy, mut others) = (0, 0);
     for found in &answer.states {

@@ -127,7 +127,11 @@ fn run<C: Checker>(
     let words = module();
     let plan = plan(&flags(passes), &words);
     let options = ValidatorOptions::default();
-    Pipeline { plan: &plan, process, validate: Some(&options), mode, keep_going }.run(&words, checker)
+    Pipeline { plan: &plan, process, validate: Some(&options), mode, keep_going }.run(
+        &words,
+        checker,
+        &|| false,
+    )
 }
 
 #[test]
@@ -286,7 +290,7 @@ fn an_invalid_result_is_the_optimisers_failure() {
         mode: Mode::EachStep,
         keep_going: false,
     };
-    let report = pipeline.run(&words, &mut refines);
+    let report = pipeline.run(&words, &mut refines, &|| false);
     assert!(matches!(report.steps[0].outcome, Outcome::Failed(OptimiserFailure::Invalid { .. })));
     assert_eq!(report.exit_code(), 5);
 }

@@ -26,6 +26,7 @@ pub use prepare::settle;
 pub use reason::Reason;
 pub use result::{
     CheckReport, Explored, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source, UnsupportedConstruct,
+    Untried,
 };
 pub use searches::Searches;
 pub use tried::Tried;

@@ -1,7 +1,7 @@
 //! The options of a check: choices, bounds, launch.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::compare::ViolationKind;
 use crate::explore::Races;
@@ -97,8 +97,12 @@ pub struct Bounds {
     pub max_memory: u64,
     /// Outcomes up to which those of independent groups of invocations are multiplied out before they are compared.
     pub multiply_out: u64,
-    /// For the whole check.
+    /// For the whole check, or all of a series.
     pub timeout: Option<Duration>,
+    /// When the first of them began, unless that is each one's own beginning.
+    pub begun: Option<Instant>,
+    /// For each check of a series besides.
+    pub step_timeout: Option<Duration>,
     /// Threads; 0 for as many as there are cores.
     pub jobs: usize,
     /// Every judgement is held against the declared relations.
@@ -118,8 +122,25 @@ impl Default for Bounds {
             max_memory: settings.max_memory,
             multiply_out: LISTED,
             timeout: settings.timeout,
+            begun: None,
+            step_timeout: None,
             jobs: settings.jobs,
             verify_engine: settings.verify_engine,
         }
+    }
+}
+
+impl Bounds {
+    /// When a check that begins now must have ended.
+    pub fn deadline(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let whole = self.timeout.and_then(|timeout| self.begun.unwrap_or(now).checked_add(timeout));
+        let step = self.step_timeout.and_then(|timeout| now.checked_add(timeout));
+        [whole, step].into_iter().flatten().min()
+    }
+
+    /// Whether there is no time left for a whole series.
+    pub fn is_over(&self) -> bool {
+        self.timeout.zip(self.begun).is_some_and(|(timeout, begun)| begun.elapsed() >= timeout)
     }
 }

@@ -7,10 +7,13 @@ use super::choices::Choices;
 use super::error::CheckError;
 use super::options::CheckOptions;
 use super::prepare::{self, Lowered, Prepared};
-use super::result::{Explored, OutcomesReport, OutcomesRun, Role};
+use super::result::{Explored, OutcomesReport, OutcomesRun, Role, Untried};
 use super::source::source;
 use super::watch::Watch;
+use crate::dispatch::Dispatch;
 use crate::explore::{self, Settings};
+use crate::launch::inputs::{Chosen, Next};
+use crate::launch::trial;
 use crate::module::Module;
 
 /// Inputs of `outcomes` where the user says no number: zeros alone, since one set is asked for.
@@ -25,10 +28,11 @@ pub fn outcomes(
     options: &CheckOptions,
     watch: &Watch,
 ) -> Result<OutcomesReport, CheckError> {
-    let deadline = options.bounds.timeout.map(|timeout| Instant::now() + timeout);
+    let deadline = options.bounds.deadline();
     let mut report = OutcomesReport {
         module: source(module),
         runs: Vec::new(),
+        untried: Vec::new(),
         unsupported: Vec::new(),
         warnings: Vec::new(),
         undistinguished: Vec::new(),
@@ -46,9 +50,8 @@ pub fn outcomes(
                 continue;
             }
         };
-        let prepared = prepare::prepare(module, &program, None, options, OUTCOMES_INPUTS);
-        let Prepared { launch, inputs, choice, warnings } = match prepare::supported(prepared, Role::Module)?
-        {
+        let prepared = prepare::prepare(module, &program, None, options);
+        let Prepared { launch, choice, warnings } = match prepare::supported(prepared, Role::Module)? {
             Ok(prepared) => prepared,
             Err(unsupported) => {
                 report.unsupported.push(unsupported);
@@ -58,7 +61,24 @@ pub fn outcomes(
         report.choices.launch.push(choice);
         report.warnings.extend(warnings);
         report.undistinguished.extend(launch.undistinguished.clone());
-        for input in inputs {
+        let mut inputs =
+            prepare::inputs(&program, None, &launch, options, OUTCOMES_INPUTS, Chosen::default());
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let mut trial = |dispatch: &Dispatch| trial::touched(&program, dispatch, &is_over);
+        loop {
+            let input = match prepare::supported(inputs.next(&mut trial), Role::Module)? {
+                Ok(Next::Input(input)) => input,
+                Ok(Next::Over) => break,
+                Ok(Next::OutOfTime) => {
+                    let entry = program.entry.name.clone();
+                    report.untried.push(Untried { entry, inputs: inputs.left() as usize });
+                    break;
+                }
+                Err(unsupported) => {
+                    report.unsupported.push(unsupported);
+                    break;
+                }
+            };
             let dispatch = match prepare::dispatch_of(&program, Role::Module, &launch, &input)? {
                 Ok(dispatch) => dispatch,
                 Err(unsupported) => {

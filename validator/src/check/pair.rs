@@ -8,20 +8,20 @@ use super::error::CheckError;
 use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::reason::Reason;
-use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, DISPLACED};
+use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED};
 use super::run::{Pair, Runner};
 use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
-use super::tried::combined;
+use super::tried::{combined, Tried};
 use super::watch::Watch;
-use crate::behaviour::Bug;
+use crate::behaviour::{Bug, Undefined};
 use crate::compare::Verdict;
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explore::{Races, Settings};
 use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
-use crate::launch::inputs::DEFAULT_INPUTS;
-use crate::launch::{Input, Launch};
+use crate::launch::inputs::{Inputs, Next, DEFAULT_INPUTS};
+use crate::launch::{trial, Input, Launch};
 use crate::lower::{LowerError, SpecTarget};
 use crate::module::Module;
 
@@ -56,12 +56,7 @@ pub fn check_in_series(
         before,
         after,
         options,
-        runner: Runner {
-            options,
-            watch,
-            deadline: options.bounds.timeout.map(|timeout| Instant::now() + timeout),
-            searches,
-        },
+        runner: Runner { options, watch, deadline: options.bounds.deadline(), searches },
         found: Found::default(),
     };
     for module in [before, after] {
@@ -87,10 +82,16 @@ fn explored(run: &Run) -> u64 {
     run.before.behaviours.explored.saturating_add(after)
 }
 
+/// Whether an access was beyond what it is into.
+fn is_out_of_bounds(undefined: &Undefined) -> bool {
+    undefined.kind == UndefinedKind::OutOfBounds
+}
+
 /// What was found so far.
 #[derive(Default)]
 struct Found {
     runs: Vec<Run>,
+    untried: Vec<Untried>,
     unsupported: Vec<UnsupportedConstruct>,
     /// Why the whole is inconclusive.
     reasons: Vec<Reason>,
@@ -125,9 +126,8 @@ impl Checker<'_> {
             self.found.reasons.extend(differences);
             return Ok(());
         }
-        let prepared = prepare::prepare(self.before, before, Some(after), self.options, LEAST_INPUTS);
-        let Prepared { launch, inputs, choice, warnings } = match prepare::supported(prepared, Role::Before)?
-        {
+        let prepared = prepare::prepare(self.before, before, Some(after), self.options);
+        let Prepared { launch, choice, warnings } = match prepare::supported(prepared, Role::Before)? {
             Ok(prepared) => prepared,
             Err(unsupported) => {
                 self.found.unsupported.push(unsupported);
@@ -145,40 +145,61 @@ impl Checker<'_> {
                 self.found.undistinguished.push(*pair);
             }
         }
-        let done = inputs.len();
-        let Some(mut cost) = self.inputs(&programs, &launch, inputs, 0)? else { return Ok(()) };
-        if self.options.launch.inputs.is_none() && cost < DEAR {
-            // Making an input takes runs of the module, too: these are made only where they are wanted.
-            let mut all = prepare::inputs(before, Some(after), &launch, self.options, DEFAULT_INPUTS)?;
-            for input in all.split_off(done.min(all.len())) {
-                if cost >= DEAR {
-                    break;
-                }
-                match self.inputs(&programs, &launch, vec![input], cost)? {
-                    Some(more) => cost = more,
-                    None => break,
-                }
-            }
-        }
+        let chosen = self.runner.searches.chosen();
+        let mut inputs = prepare::inputs(before, Some(after), &launch, self.options, DEFAULT_INPUTS, chosen);
+        let least = self.options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
+        self.inputs(&programs, &launch, &mut inputs, least)?;
+        self.runner.searches.choose(inputs.into_chosen());
         Ok(())
     }
 
-    /// Runs these inputs; what they and those before have cost, or `None` where no more need be run.
+    /// Runs at least so many inputs, and more as long as they cost little.
     fn inputs(
         &mut self,
         programs: &Programs,
         launch: &Launch,
-        inputs: Vec<Input>,
-        mut cost: u64,
-    ) -> Result<Option<u64>, CheckError> {
-        for input in inputs {
-            if self.input(programs, launch, input)? {
-                return Ok(None);
+        inputs: &mut Inputs<'_>,
+        least: u32,
+    ) -> Result<(), CheckError> {
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
+        let mut cost = 0_u64;
+        while inputs.begun() < least || cost < DEAR {
+            let left = least.saturating_sub(inputs.begun()).max(u32::from(inputs.left() > 0));
+            let next = if is_over() { Ok(Next::OutOfTime) } else { inputs.next(&mut trial) };
+            let mut next = prepare::supported(next, Role::Before)?;
+            let mut ended = false;
+            // Once more where it was too small.
+            while let Ok(Next::Input(input)) = next {
+                ended = self.input(programs, launch, input)?;
+                let undefined = self.found.runs.last().map(|run| &run.before.behaviours.undefined);
+                let is_too_small =
+                    undefined.is_some_and(|found| found.iter().any(|(found, _)| is_out_of_bounds(found)));
+                next = Ok(if is_too_small { inputs.resized(&mut trial)? } else { Next::Over });
+                if !matches!(next, Ok(Next::Over)) {
+                    self.found.runs.pop();
+                }
+            }
+            match next {
+                Ok(Next::OutOfTime) => {
+                    let entry = programs.before.entry.name.clone();
+                    self.found.untried.extend((left > 0).then_some(Untried { entry, inputs: left as usize }));
+                    return Ok(());
+                }
+                Ok(Next::Input(_) | Next::Over) => {}
+                Err(unsupported) => {
+                    self.found.unsupported.push(unsupported);
+                    return Ok(());
+                }
+            }
+            if ended || inputs.left() == 0 {
+                return Ok(());
             }
             let explored = self.found.runs.last().map_or(0, explored);
             cost = explored.saturating_mul(launch.invocations()).saturating_add(cost);
         }
-        Ok(Some(cost))
+        Ok(())
     }
 
     /// Both modules lowered; everything unsupported in either is collected.
@@ -323,12 +344,17 @@ impl Checker<'_> {
     }
 
     fn finish(self) -> Result<CheckReport, Bug> {
-        let Found { runs, mut unsupported, reasons, mut warnings, undistinguished, launches } = self.found;
+        let Found { runs, untried, mut unsupported, mut reasons, mut warnings, undistinguished, launches } =
+            self.found;
         unsupported.sort();
         unsupported.dedup();
-        let mut verdict = combined(&runs);
+        let mut verdict = combined(&runs, &untried);
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
+        }
+        let out_of_time = Tried::of(&runs, &untried).too_few && verdict == Verdict::Inconclusive;
+        if out_of_time {
+            reasons.extend(untried.iter().map(Untried::reason));
         }
         let explains = |run: &Run| !run.comparison.reasons.is_empty();
         let explained = !unsupported.is_empty() || !reasons.is_empty() || runs.iter().any(explains);
@@ -343,6 +369,7 @@ impl Checker<'_> {
             after: super::source::source(self.after),
             verdict,
             runs,
+            untried,
             unsupported,
             reasons,
             warnings,

@@ -9,11 +9,12 @@ use super::result::{Role, UnsupportedConstruct};
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
 use crate::launch::acceleration::{AccelerationSetting, AccelerationTarget};
+use crate::launch::images;
+use crate::launch::inputs::{Chosen, Inputs};
 use crate::launch::{
-    build_dispatch, given_specialisation, trial, Input, Launch, LaunchError, LaunchOptions, Observe, Size3,
-    Slot, Target,
+    build_dispatch, given_specialisation, Input, Launch, LaunchError, LaunchOptions, Observe, Size3, Slot,
+    Target,
 };
-use crate::launch::{images, inputs};
 use crate::lower::{self, EntryPoint, LowerError, LowerOptions, SpecTarget, SpecValue, Specialisation};
 use crate::module::Module;
 
@@ -280,18 +281,16 @@ pub fn observe(option: &ObserveOption, module: &Module, program: &Program) -> Re
 /// What a launch is built from.
 pub struct Prepared {
     pub launch: Launch,
-    pub inputs: Vec<Input>,
     pub choice: LaunchChoice,
     pub warnings: Vec<String>,
 }
 
-/// Settles the launch and makes the inputs. `default_inputs` is used where the user says no number.
+/// Settles the launch.
 pub fn prepare(
     module: &Module,
     before: &Program,
     after: Option<&Program>,
     options: &CheckOptions,
-    default_inputs: u32,
 ) -> Result<Prepared, LaunchError> {
     let mut settled = settle_names(&options.launch, module);
     settle_unused(&mut settled, module, before);
@@ -304,7 +303,6 @@ pub fn prepare(
         let size = Size3(before.entry.local_size);
         warnings.push(format!("checked at local size {size}, which the module was not compiled for"));
     }
-    let inputs = inputs(before, after, &launch, options, default_inputs)?;
     let specialisation = given_specialisation(&options.launch, |name| module.id_named(name), before)?;
     let choice = LaunchChoice {
         entry: before.entry.name.clone(),
@@ -326,20 +324,20 @@ pub fn prepare(
             .map(|(offset, slot, bytes)| (offset.to_string(), format!("{slot}+{bytes}")))
             .collect(),
     };
-    Ok(Prepared { launch, inputs, choice, warnings })
+    Ok(Prepared { launch, choice, warnings })
 }
 
-/// Makes the inputs: as many as the user says, else `default_inputs`. A greater number only adds some.
-pub fn inputs(
-    before: &Program,
-    after: Option<&Program>,
-    launch: &Launch,
+/// A source of inputs: as many as the user says, else `default_inputs`.
+pub fn inputs<'a>(
+    before: &'a Program,
+    after: Option<&'a Program>,
+    launch: &'a Launch,
     options: &CheckOptions,
     default_inputs: u32,
-) -> Result<Vec<Input>, LaunchError> {
+    chosen: Chosen,
+) -> Inputs<'a> {
     let count = options.launch.inputs.unwrap_or(default_inputs);
-    let mut trial = |dispatch: &Dispatch| trial::touched(before, dispatch);
-    inputs::inputs(before, after, launch, count, seed(options), &mut trial)
+    Inputs::new(before, after, launch, count, seed(options), chosen)
 }
 
 /// The seed of the automatic inputs.

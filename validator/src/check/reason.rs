@@ -13,6 +13,8 @@ pub enum Reason {
     ExecutionModel { entry: String, models: [u32; 2] },
     /// The entry point's workgroups differ in size.
     LocalSize { entry: String, sizes: [[u32; 3]; 2] },
+    /// There was no time for too many inputs.
+    OutOfTime { entry: String, inputs: usize },
 }
 
 impl Reason {
@@ -22,6 +24,7 @@ impl Reason {
             Reason::NoEntryPoint { .. } => "entry-point",
             Reason::ExecutionModel { .. } => "execution-model",
             Reason::LocalSize { .. } => "local-size",
+            Reason::OutOfTime { .. } => "timeout",
         }
     }
 }
@@ -41,6 +44,10 @@ impl fmt::Display for Reason {
                 Size3(*before),
                 Size3(*after)
             ),
+            Reason::OutOfTime { entry, inputs } => {
+                let plural = if *inputs == 1 { "" } else { "s" };
+                write!(f, "--timeout left no time for {inputs} input{plural} of entry point '{entry}'")
+            }
         }
     }
 }

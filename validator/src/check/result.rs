@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::choices::Choices;
 use super::reason::Reason;
 use super::tried::Tried;
@@ -136,6 +138,20 @@ pub struct LegacyRun {
     pub finished: bool,
 }
 
+/// Inputs of an entry point that there was no time for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Untried {
+    pub entry: String,
+    pub inputs: usize,
+}
+
+impl Untried {
+    /// Why they say nothing.
+    pub fn reason(&self) -> Reason {
+        Reason::OutOfTime { entry: self.entry.clone(), inputs: self.inputs }
+    }
+}
+
 /// The result of one check.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
@@ -145,6 +161,7 @@ pub struct CheckReport {
     pub diff: Option<(String, String)>,
     pub verdict: Verdict,
     pub runs: Vec<Run>,
+    pub untried: Vec<Untried>,
     /// Everything that is not supported, of both modules.
     pub unsupported: Vec<UnsupportedConstruct>,
     /// Why the verdict is inconclusive or an error, beside what the runs say.
@@ -158,12 +175,12 @@ pub struct CheckReport {
 impl CheckReport {
     /// Whether a bound cut something in some run, or an input was not tried.
     pub fn bounded(&self) -> bool {
-        self.runs.iter().any(|run| run.comparison.bounded || run.comparison.unfinished.is_some())
+        self.tried().unfinished().is_some() || self.runs.iter().any(|run| run.comparison.bounded)
     }
 
     /// The inputs that were tried.
     pub fn tried(&self) -> Tried {
-        Tried::of(&self.runs)
+        Tried::of(&self.runs, &self.untried)
     }
 
     /// The bounds that cut something.
@@ -213,6 +230,7 @@ pub struct OutcomesRun {
 pub struct OutcomesReport {
     pub module: Source,
     pub runs: Vec<OutcomesRun>,
+    pub untried: Vec<Untried>,
     pub unsupported: Vec<UnsupportedConstruct>,
     pub warnings: Vec<String>,
     pub undistinguished: Vec<(Scope, Scope)>,
@@ -225,6 +243,7 @@ impl OutcomesReport {
     pub fn exit_code(&self, strict: bool) -> u8 {
         let behaviours = || self.runs.iter().map(|run| &run.explored.behaviours);
         let missing = self.runs.is_empty()
+            || !self.untried.is_empty()
             || !self.unsupported.is_empty()
             || behaviours().any(|found| found.stopped.is_some() || !found.undecided.is_empty());
         let bounded = behaviours().any(|found| found.bounded.is_some());

@@ -12,6 +12,7 @@ use crate::behaviour::Behaviours;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Anonymous, Inexact, Line, Program};
+use crate::launch::inputs::Chosen;
 use crate::witness;
 
 /// A program as [`Searches`] know it.
@@ -46,6 +47,8 @@ pub struct Searches {
     programs: Vec<Rc<Anonymous>>,
     done: Vec<Search>,
     check: u64,
+    /// What was chosen for the inputs of the checks so far.
+    chosen: Chosen,
     /// Searches that need not be done, so far.
     spared: u64,
 }
@@ -54,6 +57,16 @@ impl Searches {
     /// How many searches were not done because what they find was known.
     pub fn spared(&self) -> u64 {
         self.spared
+    }
+
+    /// What was chosen for the inputs of the checks before.
+    pub(super) fn chosen(&self) -> Chosen {
+        self.chosen.clone()
+    }
+
+    /// Keeps what was chosen.
+    pub(super) fn choose(&mut self, chosen: Chosen) {
+        self.chosen = chosen;
     }
 
     /// A new check begins: what neither it nor the one before it has is forgotten.

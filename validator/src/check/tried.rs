@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::result::Run;
+use super::result::{Run, Untried};
+use crate::behaviour::Stopped;
 use crate::compare::{Cut, Verdict};
 
 /// How many inputs were tried.
@@ -17,15 +18,18 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// The inputs of these runs.
-    pub fn of(runs: &[Run]) -> Tried {
-        Tried::of_searches(
-            runs.iter().map(|run| (run.entry.as_str(), run.own_input(), run.comparison.unfinished)),
-        )
+    /// The inputs of these runs, and those that there was no time for.
+    pub fn of(runs: &[Run], untried: &[Untried]) -> Tried {
+        let searches =
+            runs.iter().map(|run| (run.entry.as_str(), run.own_input(), run.comparison.unfinished));
+        Tried::of_searches(searches, untried)
     }
 
     /// The same of entry points, inputs, and what kept a search from being finished.
-    fn of_searches<'a>(searches: impl Iterator<Item = (&'a str, &'a str, Option<Cut>)>) -> Tried {
+    fn of_searches<'a>(
+        searches: impl Iterator<Item = (&'a str, &'a str, Option<Cut>)>,
+        untried: &'a [Untried],
+    ) -> Tried {
         let mut entries: BTreeMap<&str, BTreeMap<&str, bool>> = BTreeMap::new();
         let mut tried = Tried::default();
         for (entry, input, unfinished) in searches {
@@ -33,11 +37,17 @@ impl Tried {
             *entries.entry(entry).or_default().entry(input).or_insert(true) &= unfinished.is_none();
             tried.cuts.extend(unfinished);
         }
-        for inputs in entries.values() {
+        for one in untried {
+            entries.entry(&one.entry).or_default();
+            tried.cuts.insert(Cut::Stopped(Stopped::Timeout));
+        }
+        for (entry, inputs) in entries {
             let finished = inputs.values().filter(|finished| **finished).count();
-            tried.inputs += inputs.len();
+            let others = untried.iter().filter(|one| one.entry == entry).map(|one| one.inputs);
+            let all = inputs.len() + others.sum::<usize>();
+            tried.inputs += all;
             tried.finished += finished;
-            tried.too_few |= 2 * finished < inputs.len();
+            tried.too_few |= 2 * finished < all;
         }
         tried
     }
@@ -51,10 +61,10 @@ impl Tried {
 }
 
 /// The verdict over all runs.
-pub(super) fn combined(runs: &[Run]) -> Verdict {
+pub(super) fn combined(runs: &[Run], untried: &[Untried]) -> Verdict {
     let finished = runs.iter().filter(|run| run.comparison.unfinished.is_none());
     let verdict = Verdict::combine(finished.map(|run| run.comparison.verdict));
-    match runs.is_empty() || Tried::of(runs).too_few {
+    match runs.is_empty() || Tried::of(runs, untried).too_few {
         true => verdict.min(Verdict::Inconclusive),
         false => verdict,
     }
@@ -63,7 +73,6 @@ pub(super) fn combined(runs: &[Run]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::behaviour::Stopped;
 
     const CUT: Option<Cut> = Some(Cut::Stopped(Stopped::MaxExecutions));
 
@@ -73,7 +82,7 @@ mod tests {
             let inputs = names.iter().take(inputs).enumerate();
             inputs.map(move |(number, name)| (entry, name.as_str(), CUT.filter(|_| number >= finished)))
         });
-        Tried::of_searches(searches)
+        Tried::of_searches(searches, &[])
     }
 
     #[test]
@@ -90,9 +99,21 @@ mod tests {
     }
 
     #[test]
+    fn what_there_was_no_time_for_was_not_finished() {
+        let runs = [("main", "zeros", None), ("main", "distinct", None)];
+        let of = |inputs| {
+            let untried = [Untried { entry: "main".to_owned(), inputs }];
+            let tried = Tried::of_searches(runs.into_iter(), &untried);
+            (tried.inputs, tried.finished, tried.too_few, tried.unfinished())
+        };
+        assert_eq!(of(2), (4, 2, false, Some("2 not finished (time)".to_owned())));
+        assert_eq!(of(3), (5, 2, true, Some("3 not finished (time)".to_owned())));
+    }
+
+    #[test]
     fn an_input_is_finished_if_all_its_runs_are() {
         let runs = [("main", "zeros", None), ("main", "zeros", CUT), ("main", "distinct", None)];
-        let tried = Tried::of_searches(runs.into_iter());
+        let tried = Tried::of_searches(runs.into_iter(), &[]);
         assert_eq!((tried.inputs, tried.finished, tried.too_few), (2, 1, false));
     }
 }

@@ -1,12 +1,12 @@
 //! Options that several subcommands share.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 
-use super::CliError;
+use super::{memory, CliError};
 use crate::check::{Bounds, CheckOptions, Floats, Legacy};
 use crate::explore::Races;
 use crate::launch::acceleration::AccelerationSetting;
@@ -195,10 +195,10 @@ pub struct BoundArguments {
     /// Executions of one search
     #[arg(long, value_name = "N", default_value_t = Bounds::default().max_executions)]
     pub max_executions: u64,
-    /// Memory for outcomes, in bytes, or with K, M or G
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "8G")]
-    pub max_memory: u64,
-    /// Time for the whole check
+    /// Memory that the process may hold, in bytes, or with K, M or G [default: 2G, or half of the machine's]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub max_memory: Option<u64>,
+    /// Time for the whole command; of litmus tests, for each file
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub timeout: Option<Duration>,
     /// Threads [default: one per core]
@@ -222,8 +222,10 @@ impl BoundArguments {
             spin_bound: self.spin_bound,
             max_instructions: self.max_instructions,
             max_executions: self.max_executions,
-            max_memory: self.max_memory,
+            max_memory: self.max_memory.unwrap_or_else(memory::default_limit),
             timeout: self.timeout,
+            // Arguments come before everything else.
+            begun: Some(Instant::now()),
             jobs: self.jobs.unwrap_or(0),
             verify_engine: self.verify_engine,
             ..Bounds::default()
@@ -313,7 +315,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(unit).ok_or_else(|| "more bytes than can be counted".to_owned())
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
@@ -448,6 +450,18 @@ impl ReadArguments {
 pub enum Format {
     Text,
     Json,
+    /// As `json`; `opt` prints the object of a step as soon as it is known.
+    Jsonl,
+}
+
+impl Format {
+    /// Whether it is for programs.
+    pub fn is_json(self) -> bool {
+        match self {
+            Format::Text => false,
+            Format::Json | Format::Jsonl => true,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -461,7 +475,7 @@ pub enum ColorChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// Text for people or one JSON object a check
+    /// Text for people, or one JSON object a check
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// One line a check

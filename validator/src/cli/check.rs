@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
     caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
@@ -91,7 +92,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
         Ok(done) => done,
         Err(error) => {
             // Programs read the object, people the message.
-            if arguments.output.format == Format::Json {
+            if arguments.output.format.is_json() {
                 let names = [arguments.before.as_str(), arguments.after.as_str()];
                 let object = match error.bug() {
                     Some(bug) => json::check_bug(names, bug, &options),
@@ -120,6 +121,7 @@ fn compare(
 ) -> Result<(Module, Module, CheckReport), CliError> {
     let watch = Arc::new(Watch::default());
     let _progress = ProgressLine::start(&watch, arguments.output.color);
+    let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
     watch.enter("reading");
     let read = arguments.read.options();
     let before = Module::load(&arguments.before, &read)?;
@@ -131,7 +133,7 @@ fn compare(
 /// A report in the form that was asked for.
 pub(super) fn rendered(report: &CheckReport, output: &OutputArguments) -> String {
     match output.format {
-        Format::Json => json::check(report) + "\n",
+        Format::Json | Format::Jsonl => json::check(report) + "\n",
         Format::Text if output.quiet => {
             let line = text::check_line(report, painter(output.color));
             format!("{} {}: {line}\n", report.before.name, report.after.name)

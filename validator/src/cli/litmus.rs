@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use clap::Args;
 use rayon::prelude::*;
 
 use super::arguments::{BoundArguments, ModelArguments};
+use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{caught, painter, print, CliError, ColorChoice, Format};
 use crate::check::{Source, Watch};
@@ -48,11 +48,11 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     let (variant, bounds) = (arguments.model.variant()?, arguments.bounds.bounds()?);
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
+    let _limit = MemoryLimit::start(&watch, bounds.max_memory);
     watch.enter(match arguments.files.len() {
         1 => arguments.files[0].clone(),
         several => format!("{several} litmus tests"),
     });
-    let deadline = bounds.timeout.map(|timeout| Instant::now() + timeout);
     let explore_one = |file: &String| {
         let settings = Settings {
             variant,
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
             max_instructions: bounds.max_instructions,
             max_executions: bounds.max_executions,
             max_memory: bounds.max_memory,
-            timeout: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+            timeout: bounds.timeout,
             // With several files, each has a thread.
             jobs: if arguments.files.len() > 1 { 1 } else { bounds.jobs },
             verify_engine: bounds.verify_engine,
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     }
     let report = LitmusReport { files, choices: Choices::of(variant, &bounds) };
     print(&match arguments.format {
-        Format::Json => report::json(&report) + "\n",
+        Format::Json | Format::Jsonl => report::json(&report) + "\n",
         Format::Text => report::text(&report, arguments.quiet, painter(arguments.color)),
     })?;
     Ok(report.exit_code())
@@ -105,7 +105,8 @@ fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
     match litmus::parse(&name, &text) {
         Err(error) => Fate::Malformed(error),
         Ok(test) => {
-            let wanted = Wanted { states: arguments.outcomes, why: arguments.explain };
+            let only_met = arguments.quiet && arguments.format == Format::Text;
+            let wanted = Wanted { states: arguments.outcomes, why: arguments.explain, only_met };
             // One file's bug leaves the others their answers.
             match caught(|| litmus::run(&test, settings, wanted)) {
                 Ok(Ok(answer)) => {

@@ -7,6 +7,7 @@ mod arguments;
 mod check;
 mod error;
 mod litmus;
+mod memory;
 mod opt;
 mod outcomes;
 mod progress;

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::{json, Value};
 use spirv_tv_toolchain::OptimizeOptions;
 
+use super::arguments::parse_seconds;
 use super::check::PairArguments;
+use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
     caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
@@ -19,9 +22,9 @@ use crate::compare::Verdict;
 use crate::module::{Module, ReadOptions};
 use crate::optimise::pipeline::ALL_PASSES;
 use crate::optimise::plan::plan;
-use crate::optimise::report::{json_objects, table};
+use crate::optimise::report::{ends_object, json_objects, step_object, table};
 use crate::optimise::{
-    CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report,
+    CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report, Step,
 };
 use crate::report::{json, text, Painter};
 
@@ -42,6 +45,9 @@ pub struct OptArguments {
     /// Leave a pass out that fails, instead of ending there
     #[arg(long)]
     pub keep_going: bool,
+    /// Time for the check of each step
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Choices and bounds")]
+    pub step_timeout: Option<Duration>,
     #[command(flatten)]
     pub pair: PairArguments,
     #[command(flatten)]
@@ -59,10 +65,12 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         return Err(CliError::usage("no pass: give -O, -Os or flags of spirv-opt such as --ccp"));
     }
     let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
-    let options = arguments.pair.apply(options);
+    let mut options = arguments.pair.apply(options);
+    options.bounds.step_timeout = arguments.step_timeout;
     let read = arguments.read.options();
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.output.color);
+    let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
     watch.enter("reading");
     let module = Module::load(&arguments.module, &read)?;
     // Passes drop names and renumber ids, so that targets are settled on the first module.
@@ -98,10 +106,12 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         arguments: &arguments.read,
         watch: &watch,
         searches: Searches::default(),
+        choices: (arguments.output.format == Format::Jsonl).then(|| json::choices(&options)),
         error: None,
         bug: None,
     };
-    let report = pipeline.run(&words, &mut checker);
+    let bounds = options.bounds.clone();
+    let report = pipeline.run(&words, &mut checker, &|| bounds.is_over());
     let StepChecker { error, bug, .. } = checker;
     drop(progress);
     if let Some(error) = error {
@@ -125,6 +135,8 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
 fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &OutputArguments) -> String {
     let painter = painter(output.color);
     match output.format {
+        // What is left behind the steps.
+        Format::Jsonl => report.ends.iter().map(|ends| format!("{}\n", ends_object(ends))).collect(),
         Format::Json => {
             let objects = json_objects(report, &json::choices(options));
             objects.iter().map(|object| format!("{object}\n")).collect()
@@ -167,6 +179,7 @@ fn quiet(report: &Report<StepResult>, painter: Painter) -> String {
             Outcome::Failed(failure) => {
                 lines.push_str(&format!("{}: optimiser-failed: {failure}\n", step.pass));
             }
+            Outcome::OutOfTime => lines.push_str(&format!("{}: not run: --timeout\n", step.pass)),
             Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun => {}
         }
     }
@@ -223,6 +236,8 @@ struct StepChecker<'a> {
     watch: &'a Watch,
     /// A step's module before is that after the step before it.
     searches: Searches,
+    /// Steps are printed as they are known; what their objects say of the run.
+    choices: Option<Value>,
     /// What could not be written.
     error: Option<CliError>,
     /// What went wrong in a comparison, though it be one of a bisection.
@@ -265,5 +280,12 @@ impl Checker for StepChecker<'_> {
 
     fn step_started(&mut self, number: usize, total: usize, pass: &str) {
         self.watch.title(format!("{number}/{total} {pass}"));
+    }
+
+    fn step_finished(&mut self, number: usize, step: &Step<StepResult>) {
+        let Some(choices) = &self.choices else { return };
+        if let Some(object) = step_object(number, step, choices) {
+            self.error = self.error.take().or(print(&format!("{object}\n")).err());
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
     painter, print, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
@@ -58,12 +59,13 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
     let options = arguments.options()?;
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.output.color);
+    let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
     watch.enter("reading");
     let module = Module::load(&arguments.module, &arguments.read.options())?;
     let report = outcomes(&module, &options, &watch)?;
     drop(progress);
     print(&match arguments.output.format {
-        Format::Json => json::outcomes(&report) + "\n",
+        Format::Json | Format::Jsonl => json::outcomes(&report) + "\n",
         Format::Text if arguments.output.quiet => text::outcomes_line(&report),
         Format::Text => text::outcomes(&report, painter(arguments.output.color)),
     })?;

@@ -99,6 +99,8 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         multiply_out: _,
         // No result depends on it.
         jobs: _,
+        begun: _,
+        step_timeout,
     } = bounds;
     let mut words = vec![format!("spirv-tv check {} --launch launch.toml", names.join(" "))];
     words.push(format!("--revision {}", revision.name()));
@@ -109,6 +111,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
     words.push(format!("--reconvergence {}", reconvergence_name(*structural_reconvergence)));
     words.push(format!("--spin-bound {spin_bound} --max-instructions {max_instructions}"));
     words.push(format!("--max-executions {max_executions} --max-memory {max_memory}"));
+    let timeout = [*timeout, *step_timeout].into_iter().flatten().min();
     words.extend(timeout.map(|timeout| format!("--timeout {}", timeout.as_secs_f64())));
     let kinds: Vec<&str> = ignore.iter().map(|kind| kind.name()).collect();
     words.extend((!kinds.is_empty()).then(|| format!("--ignore {}", kinds.join(","))));

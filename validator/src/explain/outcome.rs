@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use super::{forbidden, DispatchNames, Explanation, Side};
 use crate::behaviour::{End, Outcome};
 use crate::dispatch::Dispatch;
-use crate::explore::{self, Races, Settings};
-use crate::model::consistency::Judge;
+use crate::explore::{self, Races, Remarkable, Settings};
 use crate::model::graph::{Graph, Source, Unit, UnitBytes};
 use crate::value::Byte;
 use crate::witness::Witness;
@@ -77,8 +76,8 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
 }
 
 /// What tells executions apart whose outcomes, without shared memory, are the same.
-fn reads_from(judge: &Judge) -> Vec<u32> {
-    let sources = judge.graph.events.iter().flat_map(|event| &event.sources);
+fn reads_from(execution: &Remarkable) -> Vec<u32> {
+    let sources = execution.graph.events.iter().flat_map(|event| &event.sources);
     let numbers = sources.map(|source| match source {
         Source::Initial => 0,
         Source::Pending => 1,

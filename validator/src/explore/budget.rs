@@ -17,6 +17,8 @@ pub struct Progress {
     done: AtomicU64,
     /// Set it to end the search.
     pub cancelled: AtomicBool,
+    /// Set it while the process holds more memory than it may: that ends the search, too.
+    pub out_of_memory: AtomicBool,
 }
 
 /// A whole search tree. Half the range of the counter, so that rounding never overflows it.
@@ -93,6 +95,9 @@ impl<'a> Budget<'a> {
         }
         if self.settings.progress.cancelled.load(Ordering::Relaxed) {
             self.end(Stopped::Cancelled);
+        }
+        if self.settings.progress.out_of_memory.load(Ordering::Relaxed) {
+            self.end(Stopped::MaxMemory);
         }
         self.ended.get().is_some()
     }

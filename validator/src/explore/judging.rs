@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::found::Found;
 use super::search::Search;
 use super::state::State;
-use super::Races;
+use super::{Races, Remarkable};
 use crate::behaviour::{Bound, PathEnd};
 use crate::model::consistency::{self, DataRace, FinalValues, Judge};
 use crate::model::graph::{Graph, Unit};
@@ -199,12 +199,16 @@ impl Search<'_> {
     pub(super) fn remarks(&self, graph: &Graph, execution: &Execution) -> Vec<u32> {
         let Some(remark) = self.context.settings.remark else { return Vec::new() };
         let variant = self.context.settings.variant;
-        match execution {
-            Execution::Derived(relations) => remark(&Judge { graph, relations, variant }),
-            Execution::Grown(_) => {
-                remark(&Judge { graph, relations: &vulkan::relations(graph, variant), variant })
+        let derived = match execution {
+            Execution::Derived(relations) => relations.clone(),
+            Execution::Grown(growing) if growing.data_race().is_none() => {
+                return remark(&Remarkable { graph, races: &[], modification_order: None });
             }
-        }
+            Execution::Grown(_) => Arc::new(vulkan::relations(graph, variant)),
+        };
+        let races = Judge { graph, relations: &derived, variant }.data_races();
+        let modification_order = derived.modification_order.as_ref();
+        remark(&Remarkable { graph, races: &races, modification_order })
     }
 }
 

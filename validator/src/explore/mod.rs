@@ -66,7 +66,9 @@ use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Produced, Undecided};
 use crate::dispatch::Dispatch;
 use crate::ir::InstId;
 use crate::ir::Program;
-use crate::model::consistency::Judge;
+use crate::model::consistency::DataRace;
+use crate::model::graph::Graph;
+use crate::model::relation::Relation;
 use crate::model::vulkan::Variant;
 
 /// What a data race does (DESIGN section 1).
@@ -98,6 +100,17 @@ pub struct Foreseen {
     /// Per such word, the invocations and instructions that may write it.
     pub writers: BTreeMap<(u32, u32), BTreeSet<(u32, InstId)>>,
 }
+
+/// An execution to remark on.
+pub struct Remarkable<'a> {
+    pub graph: &'a Graph,
+    pub races: &'a [DataRace],
+    /// The orientation of scoped modification order that the execution stands for, where release sequences depend on it.
+    pub modification_order: Option<&'a Relation>,
+}
+
+/// What to remark on an execution.
+pub type Remark = fn(&Remarkable) -> Vec<u32>;
 
 /// The choices and bounds of a search.
 #[derive(Clone, Debug)]
@@ -135,7 +148,7 @@ pub struct Settings {
     /// What is known about the program beforehand.
     pub foreseen: Foreseen,
     /// What to remark on an execution, besides its final memory.
-    pub remark: Option<fn(&Judge) -> Vec<u32>>,
+    pub remark: Option<Remark>,
     /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
     /// the memory that invocations share.
     pub axioms: bool,

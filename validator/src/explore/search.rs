@@ -26,6 +26,9 @@ use crate::witness::Execution;
 /// Branches that a scout leaves out and keeps.
 const MAX_LEFT: usize = 256;
 
+/// Instructions of an invocation until somebody looks at the budgets.
+const TURN: u64 = 1 << 20;
+
 /// How far [`Search::advance`] came.
 pub(super) enum Advanced {
     /// Every invocation stands at a read, a barrier or its end.
@@ -226,8 +229,15 @@ impl<'a> Search<'a> {
             fault: None,
         };
         let invocation = Arc::make_mut(&mut thread.invocation);
-        let mut stop =
-            invocation.run(self.context.program, self.context.dispatch, &mut view, &mut state.fuel);
+        let mut stop = loop {
+            let mut turn = state.fuel.min(TURN);
+            let left = state.fuel - turn;
+            let stop = invocation.run(self.context.program, self.context.dispatch, &mut view, &mut turn);
+            state.fuel = left + turn;
+            if !matches!(stop, Stop::OutOfFuel) || state.fuel == 0 || self.context.budget.step() {
+                break stop;
+            }
+        };
         found.inexact.append(&mut invocation.take_inexact());
         if let Some(fault) = view.fault {
             stop = Stop::Fault(fault);
@@ -328,6 +338,8 @@ impl<'a> Search<'a> {
                 let endless = (function_depth, loop_id);
                 return self.never_ends(state, index, endless, has_effects, found);
             }
+            // A budget ended it within its instructions.
+            Stop::OutOfFuel if state.fuel > 0 => return Advanced::Ended(PathEnd::Budget),
             Stop::OutOfFuel => {
                 found.bounded.get_or_insert(Bound::MaxInstructions);
                 return Advanced::Ended(PathEnd::MaxInstructions);

@@ -87,10 +87,11 @@ pub struct Touched {
 /// How often images grow to what a trial run touches: what they hold may change where it goes.
 const MAX_GROWTHS: u32 = 4;
 
-/// Runs the module before once, in some order, to see how much of its runtime arrays it touches.
-pub type Trial<'t> = dyn FnMut(&Dispatch) -> Touched + 't;
+/// Runs the module before once, in some order, to see how much of its runtime arrays it touches. `None` where there
+/// is no time left for that.
+pub type Trial<'t> = dyn FnMut(&Dispatch) -> Option<Touched> + 't;
 
-/// Makes the inputs: at most `count`, one where nothing is left free; distinct.
+/// Makes the inputs: at most `count`, one where nothing is left free; distinct. Fewer where a trial had no time.
 pub fn inputs(
     before: &Program,
     after: Option<&Program>,
@@ -99,32 +100,172 @@ pub fn inputs(
     seed: u64,
     trial: &mut Trial<'_>,
 ) -> Result<Vec<Input>, LaunchError> {
-    let generator = Generator::new(before, after, launch);
-    if generator.nothing_free() {
-        return Ok(vec![generator.sized(Kind::Given, seed, trial)?]);
-    }
-    let mut made: Vec<Input> = Vec::new();
-    let mut boundaries = 0;
-    for number in 0..count.max(1) {
-        let kind = match number {
-            0 => Kind::Zeros,
-            1 => Kind::Distinct,
-            // Half of what is left turns the list of values, the other half is random.
-            _ if number % 2 == 0 || number < 2 + FIRST_BOUNDARIES => Kind::Boundary(boundaries),
-            _ => Kind::Random(number),
-        };
-        if matches!(kind, Kind::Boundary(_)) {
-            boundaries += 1;
-        }
-        let input = generator.sized(kind, seed, trial)?;
-        if !made.iter().any(|other| other.same_contents(&input)) {
-            made.push(input);
-        }
+    let mut inputs = Inputs::new(before, after, launch, count, seed, Chosen::default());
+    let mut made = Vec::new();
+    while let Next::Input(input) = inputs.next(trial)? {
+        made.push(input);
     }
     Ok(made)
 }
 
+/// What was chosen for modules before that are likely to be alike.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// Constants that were harvested.
+    harvested: BTreeSet<u32>,
+    /// How large what the user did not size is, where everything else is alike.
+    sizes: Option<(Layout, Sizes)>,
+}
+
+/// What sizes depend on, beside what the module does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Layout {
+    bounds: BTreeMap<Slot, Bound>,
+    invocations: ([u32; 3], [u32; 3], u32),
+    strides: Vec<Option<u32>>,
+    array_length: bool,
+}
+
+/// The next one of the inputs.
+#[derive(Debug)]
+pub enum Next {
+    Input(Input),
+    /// All are made.
+    Over,
+    /// There was no time for a trial.
+    OutOfTime,
+}
+
+/// Makes inputs, one after the other.
+pub struct Inputs<'a> {
+    generator: Generator<'a>,
+    count: u32,
+    seed: u64,
+    /// How many were tried, and the last of them.
+    number: u32,
+    boundaries: u32,
+    kind: Kind,
+    made: Vec<Input>,
+    chosen: Chosen,
+    /// The last one has sizes that were chosen for others.
+    is_guessed: bool,
+}
+
+impl<'a> Inputs<'a> {
+    /// At most `count` distinct ones. What was chosen for another module spares trials.
+    pub fn new(
+        before: &'a Program,
+        after: Option<&'a Program>,
+        launch: &'a Launch,
+        count: u32,
+        seed: u64,
+        mut chosen: Chosen,
+    ) -> Self {
+        let programs = std::iter::once(before).chain(after);
+        chosen.harvested.extend(programs.flat_map(|program| program.harvested.iter().copied()));
+        let generator = Generator::new(before, after, launch, &chosen.harvested);
+        let layout = generator.layout();
+        chosen.sizes = chosen.sizes.filter(|(known, _)| *known == layout);
+        let (made, is_guessed) = (Vec::new(), false);
+        Inputs {
+            generator,
+            count,
+            seed,
+            number: 0,
+            boundaries: 0,
+            kind: Kind::Given,
+            made,
+            chosen,
+            is_guessed,
+        }
+    }
+
+    /// How many it makes at most, those that are made included.
+    pub fn count(&self) -> u32 {
+        if self.generator.nothing_free() {
+            1
+        } else {
+            self.count.max(1)
+        }
+    }
+
+    /// How many it has begun to make, those included that are like others.
+    pub fn begun(&self) -> u32 {
+        self.number
+    }
+
+    /// How many are left to make, at most.
+    pub fn left(&self) -> u32 {
+        self.count().saturating_sub(self.number)
+    }
+
+    /// What was chosen, for modules that come later.
+    pub fn into_chosen(self) -> Chosen {
+        self.chosen
+    }
+
+    /// The next input that differs from those before.
+    pub fn next(&mut self, trial: &mut Trial<'_>) -> Result<Next, LaunchError> {
+        while self.left() > 0 {
+            self.kind = match self.number {
+                _ if self.generator.nothing_free() => Kind::Given,
+                0 => Kind::Zeros,
+                1 => Kind::Distinct,
+                // Half of what is left turns the list of values, the other half is random.
+                number if number % 2 == 0 || number < 2 + FIRST_BOUNDARIES => {
+                    self.boundaries += 1;
+                    Kind::Boundary(self.boundaries - 1)
+                }
+                number => Kind::Random(number),
+            };
+            let known = self.chosen.sizes.as_ref().map(|(_, sizes)| sizes);
+            let known = known.filter(|_| self.generator.free_images().next().is_none());
+            self.is_guessed = known.is_some();
+            let input = match known {
+                Some(sizes) => self.generator.fill(self.kind, self.seed, sizes)?,
+                None => match self.with_trial(trial)? {
+                    Some(input) => input,
+                    None => return Ok(Next::OutOfTime),
+                },
+            };
+            self.number += 1;
+            if !self.made.iter().any(|other| other.same_contents(&input)) {
+                self.made.push(input.clone());
+                return Ok(Next::Input(input));
+            }
+        }
+        Ok(Next::Over)
+    }
+
+    /// The last input as a trial on it sizes it, if its sizes were chosen for others and that makes a difference; none
+    /// where it does not.
+    pub fn resized(&mut self, trial: &mut Trial<'_>) -> Result<Next, LaunchError> {
+        if !std::mem::take(&mut self.is_guessed) {
+            return Ok(Next::Over);
+        }
+        let Some(input) = self.with_trial(trial)? else { return Ok(Next::OutOfTime) };
+        if self.made.last().is_some_and(|last| last.same_contents(&input)) {
+            return Ok(Next::Over);
+        }
+        self.made.pop();
+        self.made.push(input.clone());
+        Ok(Next::Input(input))
+    }
+
+    fn with_trial(&mut self, trial: &mut Trial<'_>) -> Result<Option<Input>, LaunchError> {
+        let Some((input, sizes)) = self.generator.sized(self.kind, self.seed, trial)? else {
+            return Ok(None);
+        };
+        if let Some(sizes) = sizes {
+            let layout = || self.generator.layout();
+            self.chosen.sizes.get_or_insert_with(|| (layout(), sizes));
+        }
+        Ok(Some(input))
+    }
+}
+
 /// How large what the user did not size is.
+#[derive(Clone, Debug)]
 struct Sizes {
     /// Elements of runtime arrays, by the slot that stands for their memory.
     elements: BTreeMap<Slot, u32>,
@@ -151,21 +292,22 @@ struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    fn new(before: &'a Program, after: Option<&Program>, launch: &'a Launch) -> Self {
+    fn new(
+        before: &'a Program,
+        after: Option<&Program>,
+        launch: &'a Launch,
+        harvested: &BTreeSet<u32>,
+    ) -> Self {
         let bounds_before = bounds(before);
         let mut after_only = after.map(bounds).unwrap_or_default();
         after_only.retain(|slot, _| !bounds_before.contains_key(slot));
         let images_before = images::images(before);
         let mut images_after_only = after.map(images::images).unwrap_or_default();
         images_after_only.retain(|slot, _| !images_before.contains_key(slot));
-        let harvested: BTreeSet<u32> = std::iter::once(before)
-            .chain(after)
-            .flat_map(|program| program.harvested.iter().copied())
-            .filter(|value| !BOUNDARIES.contains(value))
-            .collect();
+        let harvested = harvested.iter().copied().filter(|value| !BOUNDARIES.contains(value));
         let first = BOUNDARIES.iter().take(FIRST_BOUNDARIES as usize);
         let last = BOUNDARIES.iter().skip(FIRST_BOUNDARIES as usize);
-        let harvested = harvested.into_iter().take(MAX_HARVESTED);
+        let harvested = harvested.take(MAX_HARVESTED);
         let values = first.copied().chain(harvested).chain(last.copied()).collect();
         let push = before.variables.iter().filter(|variable| variable.class == StorageClass::PushConstant);
         Generator {
@@ -204,8 +346,23 @@ impl<'a> Generator<'a> {
                 .all(|part| self.launch.named.contains_key(&format!("in:{}", part.name)))
     }
 
-    /// The input of this kind, with runtime arrays as long as a trial run on it touches.
-    fn sized(&self, kind: Kind, seed: u64, trial: &mut Trial<'_>) -> Result<Input, LaunchError> {
+    fn layout(&self) -> Layout {
+        Layout {
+            bounds: self.bounds.clone(),
+            invocations: (self.launch.workgroups, self.launch.local_size, self.launch.subgroup_size),
+            strides: self.before.pointees.iter().map(|pointee| pointee.runtime_stride).collect(),
+            array_length: self.array_length,
+        }
+    }
+
+    /// The input of this kind, with runtime arrays as long as a trial run on it touches, and these sizes, unless nothing
+    /// has to be sized or no size contains all; `None` where there was no time for a trial.
+    fn sized(
+        &self,
+        kind: Kind,
+        seed: u64,
+        trial: &mut Trial<'_>,
+    ) -> Result<Option<(Input, Option<Sizes>)>, LaunchError> {
         let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
         let mut sizes = Sizes {
             elements: self.runtime_arrays().map(|(slot, _)| (slot, start)).collect(),
@@ -219,7 +376,7 @@ impl<'a> Generator<'a> {
         let own = |buffer: &PhysicalBuffer| matches!(buffer.source, PhysicalSource::Own { .. });
         let grows = !sizes.elements.is_empty() || first.physical.iter().any(own);
         if !grows && sizes.images.is_empty() {
-            return Ok(first);
+            return Ok(Some((first, None)));
         }
         let pointees = self.before.pointees.iter().map(|one| one.runtime_stride.unwrap_or(one.size));
         let strides = self.runtime_arrays().map(|(_, stride)| stride).chain(pointees);
@@ -229,12 +386,12 @@ impl<'a> Generator<'a> {
         let mut growths = 0;
         loop {
             let dispatch = build_dispatch(self.before, self.launch, &input)?;
-            let touched = trial(&dispatch);
+            let Some(touched) = trial(&dispatch) else { return Ok(None) };
             if touched.out_of_bounds && grows {
                 length = length.saturating_mul(2);
                 if length.saturating_mul(stride) > MAX_TRIAL_BYTES {
                     // No size contains this access: it is the module's own fault, at any size.
-                    return Ok(first);
+                    return Ok(Some((first, None)));
                 }
                 sizes.elements.values_mut().for_each(|n| *n = length);
                 sizes.physical = physical::Sizes { elements: length, copies: length, ends: None };
@@ -253,7 +410,7 @@ impl<'a> Generator<'a> {
             if !self.array_length {
                 self.shrink(&mut sizes, &dispatch, &touched);
             }
-            return self.fill(kind, seed, &sizes);
+            return Ok(Some((self.fill(kind, seed, &sizes)?, Some(sizes))));
         }
     }
 
@@ -393,113 +550,4 @@ fn resize_images(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::launch::build::tests::{buffer, launch, program, slot};
-
-    fn untried(_: &Dispatch) -> Touched {
-        Touched::default()
-    }
-
-    fn made(program: &Program, launch: &Launch, count: u32, seed: u64) -> Vec<Input> {
-        inputs(program, None, launch, count, seed, &mut untried).unwrap_or_default()
-    }
-
-    fn words(input: &Input, binding: u32) -> Vec<u32> {
-        let bytes = &input.buffers[&slot(binding)];
-        let known = |byte: &Byte| if let Byte::Known(byte) = byte { *byte } else { 0xee };
-        bytes
-            .chunks(4)
-            .map(|c| c.iter().rev().fold(0, |word, byte| word << 8 | u32::from(known(byte))))
-            .collect()
-    }
-
-    #[test]
-    fn zeros_then_distinct_then_every_value_in_turn() {
-        let mut program = program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]);
-        program.harvested = vec![77];
-        let made = made(&program, &launch(1, 2, 2), 8, 0);
-        let names: Vec<&str> = made.iter().map(|input| input.name.as_str()).collect();
-        let expected = ["zeros", "distinct", "boundary 1", "boundary 2", "boundary 3", "boundary 4"];
-        assert_eq!(names[..6], expected);
-        assert_eq!(names[6..], ["boundary 5", "random 7"]);
-        assert_eq!(words(&made[0], 0), [0, 0]);
-        assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![3, 4]));
-        let first: Vec<u32> = made[2..7].iter().map(|input| words(input, 0)[0]).collect();
-        assert_eq!(first, [0x7fff_ffff, u32::MAX, 0x8000_0000, 0x3f80_0000, 77]);
-        assert_eq!(words(&made[2], 0)[1], u32::MAX);
-    }
-
-    #[test]
-    fn parameters_stay_small_in_many_inputs() {
-        let mut uniform = buffer(1, 0, 0);
-        uniform.constant = true;
-        let program = program(vec![uniform, buffer(2, 0, 1)]);
-        let made = made(&program, &launch(1, 2, 2), 6, 0);
-        assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![1, 2]));
-        assert!(words(&made[2], 0)[0] > 8 && words(&made[2], 1)[0] > 8);
-        assert!(words(&made[3], 0)[0] < 8 && words(&made[3], 1)[0] > 8);
-    }
-
-    #[test]
-    fn the_seed_decides() {
-        let program = program(vec![buffer(1, 0, 0)]);
-        let launch = launch(1, 2, 2);
-        assert_eq!(made(&program, &launch, 10, 5), made(&program, &launch, 10, 5));
-        assert_ne!(made(&program, &launch, 10, 5), made(&program, &launch, 10, 6));
-    }
-
-    #[test]
-    fn one_input_where_all_is_given() {
-        let program = program(vec![buffer(1, 0, 0)]);
-        let mut launch = launch(1, 2, 2);
-        launch.buffers.insert(slot(0), vec![Byte::Known(9); 8]);
-        let made = made(&program, &launch, 5, 0);
-        assert_eq!(made.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["given"]);
-        assert_eq!(words(&made[0], 0), [0x0909_0909; 2]);
-    }
-
-    #[test]
-    fn equal_inputs_are_made_once() {
-        // Nothing to fill: whatever the kind, the contents are the same.
-        assert_eq!(made(&program(vec![]), &launch(1, 1, 1), 3, 0).len(), 1);
-    }
-
-    #[test]
-    fn runtime_arrays_get_what_a_trial_touches() {
-        let mut variable = buffer(1, 0, 0);
-        variable.size = 4;
-        variable.runtime_stride = Some(8);
-        let program = program(vec![variable]);
-        // Touches up to byte 4 + 8 * 9 + 4.
-        let mut trial = |dispatch: &Dispatch| {
-            let out_of_bounds = dispatch.objects[0].initial.len() < 80;
-            Touched { ends: vec![80], out_of_bounds, ..Touched::default() }
-        };
-        let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap_or_default();
-        assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 10);
-        let mut never = |_: &Dispatch| Touched { ends: vec![0], out_of_bounds: true, ..Touched::default() };
-        let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut never).unwrap_or_default();
-        assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 4);
-    }
-
-    #[test]
-    fn aliased_slots_hold_the_same() {
-        let mut larger = buffer(2, 0, 1);
-        larger.size = 12;
-        let program = program(vec![buffer(1, 0, 0), larger]);
-        let mut launch = launch(1, 2, 2);
-        launch.aliases = BTreeMap::from([(slot(0), slot(0)), (slot(1), slot(0))]);
-        let made = made(&program, &launch, 2, 0);
-        assert_eq!(words(&made[1], 0), [1, 2, 3]);
-        assert_eq!(words(&made[1], 1), [1, 2, 3]);
-    }
-
-    #[test]
-    fn what_only_after_has_is_undefined() {
-        let before = program(vec![buffer(1, 0, 0)]);
-        let after = program(vec![buffer(1, 0, 0), buffer(2, 0, 5)]);
-        let made = inputs(&before, Some(&after), &launch(1, 1, 1), 1, 0, &mut untried).unwrap_or_default();
-        assert_eq!(made[0].buffers[&slot(5)], vec![Byte::Undef; 8]);
-    }
-}
+mod tests;

@@ -84,7 +84,7 @@ mod tests {
         let program = program(vec![passed(StorageClass::Input, 12, parts)]);
         let mut launch = launch(1, 1, 1);
         launch.named.insert("in:1".into(), vec![Byte::Known(7); 4]);
-        let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+        let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
         let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
         let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
         let (zero, undefined, seven) = ([Byte::Known(0); 4], [Byte::Undef; 4], [Byte::Known(7); 4]);
@@ -100,7 +100,7 @@ mod tests {
         let block = passed(StorageClass::Output, 20, vec![part("Position", 0, 16), part("PointSize", 16, 4)]);
         let program = program(vec![whole, block]);
         let launch = launch(1, 1, 1);
-        let mut untried = |_: &crate::dispatch::Dispatch| Touched::default();
+        let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
         let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
         let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
         let told: Vec<_> = dispatch

@@ -20,12 +20,12 @@ const BUDGET: u64 = 2_000_000;
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
 
-/// What the program touches on this dispatch.
-pub fn touched(program: &Program, dispatch: &Dispatch) -> Touched {
+/// What the program touches on this dispatch; `None` where time is over before that is known.
+pub fn touched(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> bool) -> Option<Touched> {
     let count = dispatch.places.len() as u32;
-    let first = run(program, dispatch, (0..count).collect());
-    let last = run(program, dispatch, (0..count).rev().collect());
-    Touched {
+    let first = run(program, dispatch, (0..count).collect(), is_over)?;
+    let last = run(program, dispatch, (0..count).rev().collect(), is_over)?;
+    Some(Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
         texels: first
@@ -34,7 +34,7 @@ pub fn touched(program: &Program, dispatch: &Dispatch) -> Touched {
             .zip(&last.texels)
             .map(|(a, b)| std::array::from_fn(|dimension| a[dimension].max(b[dimension])))
             .collect(),
-    }
+    })
 }
 
 #[derive(PartialEq)]
@@ -46,7 +46,12 @@ enum State {
     Done,
 }
 
-fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
+fn run(
+    program: &Program,
+    dispatch: &Dispatch,
+    order: Vec<u32>,
+    is_over: &dyn Fn() -> bool,
+) -> Option<Touched> {
     let mut memory = TrialMemory::new(dispatch);
     let mut invocations: Vec<(Invocation, State)> =
         order.iter().map(|&index| (Invocation::new(program, dispatch, index), State::Running)).collect();
@@ -59,6 +64,9 @@ fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
                 continue;
             }
             moved = true;
+            if is_over() {
+                return None;
+            }
             let turn = TURN.min(budget);
             let mut fuel = turn;
             *state = turn_of(invocation, program, dispatch, &mut memory, &mut fuel, &mut out_of_bounds);
@@ -79,7 +87,7 @@ fn run(program: &Program, dispatch: &Dispatch, order: Vec<u32>) -> Touched {
             }
         }
     }
-    Touched { ends: memory.ends, out_of_bounds, texels: memory.texels }
+    Some(Touched { ends: memory.ends, out_of_bounds, texels: memory.texels })
 }
 
 /// Lets the invocations at subgroup operations go on, those of a subgroup at one name together, and then those at

@@ -8,8 +8,7 @@ use super::lower::{addressed, lower, number, Lowered, Unsupported};
 use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
 use crate::behaviour::{Behaviours, Bound, Bug, End, Outcome, Stopped, Undecided, Undefined};
 use crate::dispatch::Dispatch;
-use crate::explore::{self, Races, Settings};
-use crate::model::consistency::Judge;
+use crate::explore::{self, Races, Remark, Remarkable, Settings};
 use crate::model::release_sequence::{count_members, Sequences};
 use crate::model::vulkan::Variant;
 use crate::value::Byte;
@@ -29,6 +28,8 @@ pub struct Answer {
     pub hanging: u64,
     /// Why the answer may not be complete.
     pub incomplete: Vec<Incomplete>,
+    /// The search ended at an execution that decides ([`Wanted::only_met`]): nothing else was counted.
+    pub ended_early: bool,
 }
 
 /// Why an answer may not be complete.
@@ -126,6 +127,9 @@ pub struct Wanted {
     pub states: bool,
     /// [`Checked::why`].
     pub why: bool,
+    /// Only whether a lone expectation is met: the search ends at an execution that decides it, and nothing is counted
+    /// behind that.
+    pub only_met: bool,
 }
 
 /// Explores a test and checks its expectations. `settings` gives the variant and the bounds.
@@ -135,7 +139,11 @@ pub struct Wanted {
 pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, RunError> {
     let lowered = lower(test, wanted.states)?;
     let states = wanted.states;
-    let mut searches = Searches { test, lowered: &lowered, settings, states, done: BTreeMap::new() };
+    let alone = match &test.expectations[..] {
+        [alone] if wanted.only_met && !states && !wanted.why => Some(alone),
+        _ => None,
+    };
+    let mut searches = Searches { test, lowered: &lowered, settings, states, alone, done: BTreeMap::new() };
     let mut expectations = Vec::new();
     for (index, expectation) in test.expectations.iter().enumerate() {
         let chains = settings.variant.chains && !expectation.without_chains;
@@ -150,20 +158,23 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
         }
         expectations.push(checked);
     }
-    searches.search(settings.variant.chains, true);
+    let known = alone.and_then(|_| searches.done.keys().next().copied());
+    let (chains, axioms) = known.unwrap_or((settings.variant.chains, true));
+    searches.search(chains, axioms);
     if let Some(bug) = searches.done.values().find_map(Behaviours::bug) {
         return Err(bug.clone().into());
     }
-    let behaviours = searches.search(settings.variant.chains, true);
+    let behaviours = searches.search(chains, axioms);
     let states = if wanted.states { final_states(test, &lowered, behaviours) } else { Vec::new() };
     let executions = executions(test, &lowered, behaviours);
     let hanging = behaviours.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
     let hanging = hanging.map(|(_, witness)| witness.executions).sum();
     let undefined = behaviours.undefined.iter().map(|(undefined, _)| undefined.clone()).collect();
+    let ended_early = behaviours.ends_at_target;
     let mut incomplete: Vec<Incomplete> = searches.done.values().flat_map(incomplete).collect();
     incomplete.sort();
     incomplete.dedup();
-    Ok(Answer { executions, expectations, states, undefined, hanging, incomplete })
+    Ok(Answer { executions, expectations, states, undefined, hanging, incomplete, ended_early })
 }
 
 /// Searches, each made once: by chains and axioms.
@@ -173,6 +184,8 @@ struct Searches<'a> {
     settings: &'a Settings,
     /// Final states are told, with their races.
     states: bool,
+    /// The expectation at whose decision a search ends.
+    alone: Option<&'a Expectation>,
     done: BTreeMap<(bool, bool), Behaviours>,
 }
 
@@ -189,13 +202,20 @@ impl Searches<'_> {
             (false, false) => races,
         };
         let variant = Variant { chains, ..self.settings.variant };
-        let (test, lowered, settings) = (self.test, self.lowered, self.settings);
+        let (test, lowered, settings, alone) = (self.test, self.lowered, self.settings, self.alone);
+        let decides = |outcome: &Outcome| alone.is_some_and(|alone| decides(test, lowered, alone, outcome));
         self.done.entry((chains, axioms)).or_insert_with(|| match test.misplaced_barriers() {
             // There is no execution, whatever is read.
             Some(_) => Behaviours { complete: true, ..Behaviours::default() },
-            None => search(lowered, settings, variant, axioms, remark),
+            None => search_until(lowered, settings, (variant, axioms, remark), Some(&decides)),
         })
     }
+}
+
+/// Whether an outcome decides an expectation, whatever others there are.
+fn decides(test: &Test, lowered: &Lowered, expectation: &Expectation, outcome: &Outcome) -> bool {
+    let state = Final { test, lowered, outcome, only_values: false };
+    counts(test, lowered, outcome) && state.meets(expectation) == expectation.quantifier.wants_one()
 }
 
 /// The executions of a test under this variant of the model, with or without its axioms.
@@ -204,7 +224,16 @@ pub(super) fn search(
     settings: &Settings,
     variant: Variant,
     axioms: bool,
-    remark: fn(&Judge) -> Vec<u32>,
+    remark: Remark,
+) -> Behaviours {
+    search_until(lowered, settings, (variant, axioms, remark), None)
+}
+
+fn search_until(
+    lowered: &Lowered,
+    settings: &Settings,
+    (variant, axioms, remark): (Variant, bool, Remark),
+    target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
 ) -> Behaviours {
     let Lowered { program, dispatch, foreseen, speculate, .. } = lowered;
     let settings = Settings {
@@ -216,24 +245,24 @@ pub(super) fn search(
         axioms,
         ..settings.clone()
     };
-    explore::explore(program, dispatch, &settings)
+    explore::explore_until(program, dispatch, &settings, target)
 }
 
 /// Number of data races.
-pub(super) fn races(judge: &Judge) -> Vec<u32> {
-    vec![judge.data_races().len() as u32]
+pub(super) fn races(execution: &Remarkable) -> Vec<u32> {
+    vec![execution.races.len() as u32]
 }
 
 /// Number of data races, and pairs of a release and a member of its release sequence.
-fn races_and_sequences(judge: &Judge) -> Vec<u32> {
-    let sequences = Sequences::of(judge.relations.modification_order.as_ref());
-    vec![judge.data_races().len() as u32, count_members(judge.graph, sequences) as u32]
+fn races_and_sequences(execution: &Remarkable) -> Vec<u32> {
+    let sequences = Sequences::of(execution.modification_order);
+    vec![execution.races.len() as u32, count_members(execution.graph, sequences) as u32]
 }
 
 /// The same, then of each race between two accesses their threads and lines.
-fn told_races(judge: &Judge) -> Vec<u32> {
-    let events = &judge.graph.events;
-    let ends = judge.data_races().into_iter().map(|race| {
+fn told_races(execution: &Remarkable) -> Vec<u32> {
+    let events = &execution.graph.events;
+    let ends = execution.races.iter().map(|race| {
         let mut ends = [race.first, race.second].map(|id| {
             let event = &events[id as usize];
             (event.agent, event.line)
@@ -242,7 +271,7 @@ fn told_races(judge: &Judge) -> Vec<u32> {
         ends
     });
     let distinct: BTreeSet<[(u32, u32); 2]> = ends.collect();
-    let mut remarks = races_and_sequences(judge);
+    let mut remarks = races_and_sequences(execution);
     remarks.extend(distinct.into_iter().flatten().flat_map(|(agent, line)| [agent, line]));
     remarks
 }
@@ -286,12 +315,7 @@ fn check(
     {
         executions += witness.executions;
         let state = Final { test, lowered, outcome, only_values: false };
-        let holds = match expectation.quantifier {
-            Quantifier::Exists | Quantifier::NotExists => state.holds(&expectation.condition),
-            // With an undefined value it holds only if it does for all that this may be.
-            Quantifier::ForAll => state.evaluate(&expectation.condition) == Some(true),
-        };
-        if holds {
+        if state.meets(expectation) {
             meeting += witness.executions;
             example = example.or(Some(witness));
         } else {
@@ -321,6 +345,15 @@ impl Final<'_> {
     /// Whether the condition holds; what depends on an undefined value may.
     pub(super) fn holds(&self, condition: &Condition) -> bool {
         self.evaluate(condition).unwrap_or(true)
+    }
+
+    /// Whether it meets the condition of an expectation.
+    fn meets(&self, expectation: &Expectation) -> bool {
+        match expectation.quantifier {
+            Quantifier::Exists | Quantifier::NotExists => self.holds(&expectation.condition),
+            // With an undefined value it holds only if it does for all that this may be.
+            Quantifier::ForAll => self.evaluate(&expectation.condition) == Some(true),
+        }
     }
 
     /// In Kleene's logic: `None` for what is unknown.

@@ -246,6 +246,16 @@ pub enum Quantifier {
     ForAll,
 }
 
+impl Quantifier {
+    /// Whether an execution that meets the condition decides, else one that does not.
+    pub fn wants_one(self) -> bool {
+        match self {
+            Quantifier::Exists | Quantifier::NotExists => true,
+            Quantifier::ForAll => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     True,

@@ -79,6 +79,8 @@ pub enum Outcome<R> {
     Failed(OptimiserFailure),
     /// A step before it failed.
     NotRun,
+    /// There was no time left for it.
+    OutOfTime,
 }
 
 /// A pass of the pipeline and what became of it.
@@ -116,6 +118,7 @@ impl<R: CheckResult> Step<R> {
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.outcome {
             Outcome::Checked(result) => result.verdict(),
+            Outcome::OutOfTime => Some(Verdict::Inconclusive),
             Outcome::Unchanged | Outcome::NotChecked | Outcome::Failed(_) | Outcome::NotRun => None,
         }
     }
@@ -131,6 +134,7 @@ impl<R: CheckResult> Step<R> {
             Outcome::Failed(OptimiserFailure::Bug { .. }) => Bug::EXIT_CODE,
             Outcome::Failed(failure) if failure.is_optimisers() => EXIT_OPTIMISER_FAILED,
             Outcome::Failed(_) => EXIT_ERROR,
+            Outcome::OutOfTime => EXIT_INCONCLUSIVE,
             Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun => 0,
         }
     }
@@ -139,11 +143,14 @@ impl<R: CheckResult> Step<R> {
 /// The exit code of `error`.
 const EXIT_ERROR: u8 = 2;
 
+/// The exit code of `inconclusive`.
+const EXIT_INCONCLUSIVE: u8 = 3;
+
 /// The exit code of `optimiser-failed`.
 pub const EXIT_OPTIMISER_FAILED: u8 = 5;
 
 /// Exit codes from the worst to the best: a bug of ours, error, violates, optimiser-failed, inconclusive, bounded.
-const WORST_FIRST: [u8; 6] = [Bug::EXIT_CODE, EXIT_ERROR, 1, EXIT_OPTIMISER_FAILED, 3, 4];
+const WORST_FIRST: [u8; 6] = [Bug::EXIT_CODE, EXIT_ERROR, 1, EXIT_OPTIMISER_FAILED, EXIT_INCONCLUSIVE, 4];
 
 /// What a pipeline did.
 #[derive(Clone, Debug)]
@@ -178,8 +185,13 @@ impl<R: CheckResult> Report<R> {
 pub const ALL_PASSES: &str = "all passes";
 
 impl Pipeline<'_> {
-    /// Runs the passes on a module, each on the result of the one before.
-    pub fn run<C: Checker>(&self, words: &[u32], checker: &mut C) -> Report<C::Result> {
+    /// Runs the passes on a module, each on the result of the one before, until time is over.
+    pub fn run<C: Checker>(
+        &self,
+        words: &[u32],
+        checker: &mut C,
+        is_over: &dyn Fn() -> bool,
+    ) -> Report<C::Result> {
         let mut report =
             Report { steps: Vec::with_capacity(self.plan.len()), ends: None, words: words.to_vec() };
         // For `Mode::Ends`: the steps that changed the module, with their results.
@@ -188,6 +200,12 @@ impl Pipeline<'_> {
         for (index, planned) in self.plan.iter().enumerate() {
             if stopped {
                 report.steps.push(Step::new(planned, Outcome::NotRun));
+                continue;
+            }
+            if is_over() {
+                let step = Step::new(planned, Outcome::OutOfTime);
+                checker.step_finished(index + 1, &step);
+                report.steps.push(step);
                 continue;
             }
             checker.step_started(index + 1, self.plan.len(), &planned.label);

@@ -68,7 +68,7 @@ impl Row {
         let changed = match &step.outcome {
             Outcome::Unchanged => "no",
             Outcome::Checked(_) | Outcome::NotChecked => "yes",
-            Outcome::Failed(_) | Outcome::NotRun => "-",
+            Outcome::Failed(_) | Outcome::NotRun | Outcome::OutOfTime => "-",
         };
         let mut cells =
             vec![number.to_string(), step.pass.clone(), changed.to_owned(), verdict_name(step).to_owned()];
@@ -93,6 +93,7 @@ fn verdict_name<R: CheckResult>(step: &Step<R>) -> &'static str {
         Outcome::Unchanged => "-",
         Outcome::NotChecked => "not checked",
         Outcome::NotRun => "not run",
+        Outcome::OutOfTime => "out of time",
         Outcome::Checked(result) => name(result),
         Outcome::Failed(OptimiserFailure::Bug { .. }) => BUG,
         Outcome::Failed(failure) if failure.is_optimisers() => "optimiser-failed",
@@ -126,9 +127,14 @@ fn align(rows: &[Row]) -> String {
 /// One object for each step with a verdict, and before them one for both ends where those were compared.
 /// `choices` is what every object says about the run; a comparison's own object comes with its own.
 pub fn json_objects<R: CheckResult>(report: &Report<R>, choices: &Value) -> Vec<Value> {
-    let ends = report.ends.iter().map(|ends| extend(ends.check_object(), [("pass", json!(ALL_PASSES))]));
+    let ends = report.ends.iter().map(ends_object);
     let steps = report.steps.iter().zip(1..).filter_map(|(step, number)| step_object(number, step, choices));
     ends.chain(steps).collect()
+}
+
+/// The object of the comparison of both ends.
+pub fn ends_object<R: CheckResult>(ends: &R) -> Value {
+    extend(ends.check_object(), [("pass", json!(ALL_PASSES))])
 }
 
 /// The object of one step: the comparison's with `step`, `pass`, `class` and `changed` added. `None` for
@@ -138,6 +144,10 @@ pub fn step_object<R: CheckResult>(number: usize, step: &Step<R>, choices: &Valu
         Outcome::NotChecked | Outcome::NotRun => return None,
         Outcome::Checked(result) => result.check_object(),
         Outcome::Unchanged => bare(choices, Some(Verdict::Refines.name())),
+        Outcome::OutOfTime => extend(
+            bare(choices, Some(Verdict::Inconclusive.name())),
+            [("reasons", json!(["--timeout left no time for this step"]))],
+        ),
         Outcome::Failed(OptimiserFailure::Bug { message }) => {
             extend(bare(choices, None), [("bug", json!(message))])
         }

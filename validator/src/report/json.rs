@@ -10,7 +10,7 @@ use super::words::{word, words};
 use crate::behaviour::{Bound, Bug, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
-    UnsupportedConstruct,
+    UnsupportedConstruct, Untried,
 };
 use crate::compare::{Comparison, Cut, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
@@ -66,6 +66,7 @@ fn bare<'a>(before: &'a str, after: &'a str, choices: &'a Choices) -> CheckJson<
         scopes_not_distinguished: Vec::new(),
         ignored: Vec::new(),
         runs: Vec::new(),
+        untried: &[],
         unsupported: Vec::new(),
         reasons: Vec::new(),
         warnings: &[],
@@ -84,6 +85,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         scopes_not_distinguished: scopes(&report.undistinguished),
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
         runs: report.runs.iter().map(|run| run_json(run, &report.after)).collect(),
+        untried: &report.untried,
         unsupported: unsupported(&report.unsupported),
         reasons: told(&report.reasons),
         warnings: &report.warnings,
@@ -114,6 +116,7 @@ pub fn outcomes(report: &OutcomesReport) -> String {
         first,
         runs: if runs.len() > 1 { runs } else { Vec::new() },
         input: report.runs.first().map(|run| input_json(&run.input)),
+        untried: &report.untried,
         scopes_not_distinguished: scopes(&report.undistinguished),
         unsupported: unsupported(&report.unsupported),
         warnings: &report.warnings,
@@ -152,6 +155,8 @@ struct CheckJson<'a> {
     scopes_not_distinguished: Vec<[&'static str; 2]>,
     ignored: Vec<&'static str>,
     runs: Vec<RunJson<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    untried: &'a [Untried],
     unsupported: Vec<UnsupportedJson<'a>>,
     reasons: Vec<String>,
     warnings: &'a [String],
@@ -317,6 +322,8 @@ struct OutcomesJson<'a> {
     #[serde(flatten)]
     first: BehavioursJson<'a>,
     input: Option<InputJson<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    untried: &'a [Untried],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     runs: Vec<OutcomesRunJson<'a>>,
     scopes_not_distinguished: Vec<[&'static str; 2]>,

@@ -181,7 +181,9 @@ fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Paint
     if quiet && answer.expectations.iter().all(is_fine) && answer.states.is_empty() {
         return;
     }
-    text.push_str(&format!("{}: {}\n", painter.heading(file), counted(answer.executions, "execution")));
+    let executions = counted(answer.executions, "execution");
+    let early = if answer.ended_early { ", the last of which decides" } else { "" };
+    text.push_str(&format!("{}: {executions}{early}\n", painter.heading(file)));
     for checked in &answer.expectations {
         if quiet && is_fine(checked) {
             continue;
@@ -232,7 +234,12 @@ fn expectation_text(text: &mut String, solved: &Solved, checked: &Checked, paint
         Quantifier::NotExists => "none",
         Quantifier::ForAll => "all",
     };
-    let found = format!("expected {expected}, found {meeting} of {}", counted(all, "execution"));
+    let found = match (solved.answer.ended_early, expectation.quantifier) {
+        (false, _) => format!("{meeting} of {}", counted(all, "execution")),
+        (true, Quantifier::Exists | Quantifier::NotExists) => "one".to_owned(),
+        (true, Quantifier::ForAll) => "one that does not".to_owned(),
+    };
+    let found = format!("expected {expected}, found {found}");
     text.push_str(&format!("  {mark}: {}: {found}\n", expectation.text));
 }
 

@@ -362,6 +362,9 @@ pub fn outcomes_line(report: &OutcomesReport) -> String {
             report.module.name, item.what, item.line
         ));
     }
+    for untried in &report.untried {
+        text.push_str(&format!("{}: {}\n", report.module.name, untried.reason()));
+    }
     for OutcomesRun { entry, input, explored } in &report.runs {
         let behaviours = &explored.behaviours;
         let undefined: Vec<String> = behaviours.undefined.iter().map(|(found, _)| fault(found)).collect();
@@ -387,6 +390,10 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
             item.what,
             item.line
         ));
+    }
+    for untried in &report.untried {
+        let inconclusive = painter.warning(Verdict::Inconclusive.name());
+        text.push_str(&format!("{inconclusive}: {}\n", untried.reason()));
     }
     for OutcomesRun { entry, input, explored } in &report.runs {
         let behaviours = &explored.behaviours;

@@ -1,0 +1,94 @@
+//! The memory that the process may hold.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sysinfo::{MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+use crate::check::Watch;
+
+/// How often resident memory is looked at.
+const TICK: Duration = Duration::from_millis(5);
+
+/// The greatest default of `--max-memory`, in bytes.
+const MOST: u64 = 2 << 30;
+
+/// What a search may take of the limit, in tenths: what it found is sorted, and compared, in the rest.
+const SEARCH: u64 = 6;
+
+/// The default of `--max-memory`, in bytes: 2 GB, or half of what the machine, or the container, has.
+pub fn default_limit() -> u64 {
+    let mut system = System::new();
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    let machine = system.total_memory();
+    let container = system.cgroup_limits().map(|limits| limits.total_memory);
+    let there = container.filter(|bytes| *bytes > 0).map_or(machine, |bytes| bytes.min(machine));
+    if there == 0 {
+        MOST
+    } else {
+        MOST.min(there / 2)
+    }
+}
+
+/// Ends searches while the process holds too much memory, until it is dropped.
+pub struct MemoryLimit {
+    /// Dropping it ends the thread.
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl MemoryLimit {
+    /// Starts to watch for more than `limit` bytes of resident memory. Where the system does not say how much that is,
+    /// only what searches count of themselves is bounded.
+    pub fn start(watch: &Arc<Watch>, limit: u64) -> Self {
+        let Ok(pid) = sysinfo::get_current_pid() else { return MemoryLimit { running: None } };
+        let progress = Arc::clone(&watch.progress);
+        let limit = limit / 10 * SEARCH;
+        let (sender, receiver) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let mut system = System::new();
+            while receiver.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                let is_over = resident(&mut system, pid).is_some_and(|bytes| bytes >= limit);
+                progress.out_of_memory.store(is_over, Ordering::Relaxed);
+            }
+        });
+        MemoryLimit { running: Some((sender, thread)) }
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.running.take() {
+            drop(sender);
+            // There is nothing left to bound.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Bytes of resident memory of a process.
+fn resident(system: &mut System, pid: Pid) -> Option<u64> {
+    let only_memory = ProcessRefreshKind::nothing().with_memory();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), false, only_memory);
+    system.process(pid).map(sysinfo::Process::memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_memory_than_there_may_be_is_noticed() {
+        assert!((1..=MOST).contains(&default_limit()));
+        let flag = |limit| {
+            let watch = Arc::new(Watch::default());
+            let limited = MemoryLimit::start(&watch, limit);
+            std::thread::sleep(20 * TICK);
+            drop(limited);
+            watch.progress.out_of_memory.load(Ordering::Relaxed)
+        };
+        assert!(flag(1) && !flag(u64::MAX));
+    }
+}

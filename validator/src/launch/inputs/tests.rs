@@ -1,0 +1,171 @@
+use super::*;
+use crate::launch::build::tests::{buffer, launch, program, slot};
+
+fn untried(_: &Dispatch) -> Option<Touched> {
+    Some(Touched::default())
+}
+
+fn made(program: &Program, launch: &Launch, count: u32, seed: u64) -> Vec<Input> {
+    inputs(program, None, launch, count, seed, &mut untried).unwrap_or_default()
+}
+
+fn words(input: &Input, binding: u32) -> Vec<u32> {
+    let bytes = &input.buffers[&slot(binding)];
+    let known = |byte: &Byte| if let Byte::Known(byte) = byte { *byte } else { 0xee };
+    bytes.chunks(4).map(|c| c.iter().rev().fold(0, |word, byte| word << 8 | u32::from(known(byte)))).collect()
+}
+
+#[test]
+fn zeros_then_distinct_then_every_value_in_turn() {
+    let mut program = program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]);
+    program.harvested = vec![77];
+    let made = made(&program, &launch(1, 2, 2), 8, 0);
+    let names: Vec<&str> = made.iter().map(|input| input.name.as_str()).collect();
+    let expected = ["zeros", "distinct", "boundary 1", "boundary 2", "boundary 3", "boundary 4"];
+    assert_eq!(names[..6], expected);
+    assert_eq!(names[6..], ["boundary 5", "random 7"]);
+    assert_eq!(words(&made[0], 0), [0, 0]);
+    assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![3, 4]));
+    let first: Vec<u32> = made[2..7].iter().map(|input| words(input, 0)[0]).collect();
+    assert_eq!(first, [0x7fff_ffff, u32::MAX, 0x8000_0000, 0x3f80_0000, 77]);
+    assert_eq!(words(&made[2], 0)[1], u32::MAX);
+}
+
+#[test]
+fn parameters_stay_small_in_many_inputs() {
+    let mut uniform = buffer(1, 0, 0);
+    uniform.constant = true;
+    let program = program(vec![uniform, buffer(2, 0, 1)]);
+    let made = made(&program, &launch(1, 2, 2), 6, 0);
+    assert_eq!((words(&made[1], 0), words(&made[1], 1)), (vec![1, 2], vec![1, 2]));
+    assert!(words(&made[2], 0)[0] > 8 && words(&made[2], 1)[0] > 8);
+    assert!(words(&made[3], 0)[0] < 8 && words(&made[3], 1)[0] > 8);
+}
+
+#[test]
+fn the_seed_decides() {
+    let program = program(vec![buffer(1, 0, 0)]);
+    let launch = launch(1, 2, 2);
+    assert_eq!(made(&program, &launch, 10, 5), made(&program, &launch, 10, 5));
+    assert_ne!(made(&program, &launch, 10, 5), made(&program, &launch, 10, 6));
+}
+
+#[test]
+fn one_input_where_all_is_given() {
+    let program = program(vec![buffer(1, 0, 0)]);
+    let mut launch = launch(1, 2, 2);
+    launch.buffers.insert(slot(0), vec![Byte::Known(9); 8]);
+    let made = made(&program, &launch, 5, 0);
+    assert_eq!(made.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["given"]);
+    assert_eq!(words(&made[0], 0), [0x0909_0909; 2]);
+}
+
+#[test]
+fn equal_inputs_are_made_once() {
+    // Nothing to fill: whatever the kind, the contents are the same.
+    assert_eq!(made(&program(vec![]), &launch(1, 1, 1), 3, 0).len(), 1);
+}
+
+#[test]
+fn runtime_arrays_get_what_a_trial_touches() {
+    let mut variable = buffer(1, 0, 0);
+    variable.size = 4;
+    variable.runtime_stride = Some(8);
+    let program = program(vec![variable]);
+    // Touches up to byte 4 + 8 * 9 + 4.
+    let mut trial = |dispatch: &Dispatch| {
+        let out_of_bounds = dispatch.objects[0].initial.len() < 80;
+        Some(Touched { ends: vec![80], out_of_bounds, ..Touched::default() })
+    };
+    let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap_or_default();
+    assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 10);
+    let mut never = |_: &Dispatch| Some(Touched { ends: vec![0], out_of_bounds: true, ..Touched::default() });
+    let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut never).unwrap_or_default();
+    assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 4);
+}
+
+#[test]
+fn aliased_slots_hold_the_same() {
+    let mut larger = buffer(2, 0, 1);
+    larger.size = 12;
+    let program = program(vec![buffer(1, 0, 0), larger]);
+    let mut launch = launch(1, 2, 2);
+    launch.aliases = BTreeMap::from([(slot(0), slot(0)), (slot(1), slot(0))]);
+    let made = made(&program, &launch, 2, 0);
+    assert_eq!(words(&made[1], 0), [1, 2, 3]);
+    assert_eq!(words(&made[1], 1), [1, 2, 3]);
+}
+
+#[test]
+fn what_only_after_has_is_undefined() {
+    let before = program(vec![buffer(1, 0, 0)]);
+    let after = program(vec![buffer(1, 0, 0), buffer(2, 0, 5)]);
+    let made = inputs(&before, Some(&after), &launch(1, 1, 1), 1, 0, &mut untried).unwrap_or_default();
+    assert_eq!(made[0].buffers[&slot(5)], vec![Byte::Undef; 8]);
+}
+
+/// A program with a runtime array, and a trial of it that touches so many bytes; it counts how often it is run.
+fn of_runtime_array() -> Program {
+    let mut variable = buffer(1, 0, 0);
+    variable.size = 0;
+    variable.runtime_stride = Some(4);
+    program(vec![variable])
+}
+
+fn touching<'t>(bytes: &'t u32, trials: &'t mut usize) -> impl FnMut(&Dispatch) -> Option<Touched> + 't {
+    move |dispatch| {
+        *trials += 1;
+        let out_of_bounds = dispatch.objects[0].initial.len() < *bytes as usize;
+        Some(Touched { ends: vec![*bytes], out_of_bounds, ..Touched::default() })
+    }
+}
+
+fn next(inputs: &mut Inputs, trial: &mut Trial<'_>) -> usize {
+    match inputs.next(trial) {
+        Ok(Next::Input(input)) => input.buffers[&slot(0)].len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn sizes_are_chosen_once_for_modules_that_are_alike() {
+    let (program, launch, mut trials) = (of_runtime_array(), launch(1, 2, 2), 0);
+    let mut inputs = Inputs::new(&program, None, &launch, 3, 0, Chosen::default());
+    let mut trial = touching(&12, &mut trials);
+    assert_eq!([next(&mut inputs, &mut trial), next(&mut inputs, &mut trial)], [12, 12]);
+    let chosen = inputs.into_chosen();
+    let mut later = Inputs::new(&program, None, &launch, 3, 0, chosen.clone());
+    assert_eq!(next(&mut later, &mut trial), 12);
+    drop(trial);
+    assert_eq!(trials, 1);
+    // Other memory is sized anew.
+    let mut other = of_runtime_array();
+    other.variables[0].size = 4;
+    let mut inputs = Inputs::new(&other, None, &launch, 3, 0, chosen);
+    assert_eq!(next(&mut inputs, &mut touching(&20, &mut trials)), 20);
+}
+
+#[test]
+fn an_input_that_was_too_small_is_resized() {
+    let (program, launch, mut trials) = (of_runtime_array(), launch(1, 2, 2), 0);
+    let mut inputs = Inputs::new(&program, None, &launch, 3, 0, Chosen::default());
+    assert_eq!(next(&mut inputs, &mut touching(&12, &mut trials)), 12);
+    // By its own trial already.
+    assert!(matches!(inputs.resized(&mut touching(&40, &mut trials)), Ok(Next::Over)));
+    assert_eq!(next(&mut inputs, &mut touching(&40, &mut trials)), 12);
+    match inputs.resized(&mut touching(&40, &mut trials)) {
+        Ok(Next::Input(input)) => assert_eq!(input.buffers[&slot(0)].len(), 40),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(next(&mut inputs, &mut touching(&12, &mut trials)), 12);
+    assert!(matches!(inputs.resized(&mut touching(&12, &mut trials)), Ok(Next::Over)));
+    assert_eq!((inputs.begun(), inputs.left()), (3, 0));
+}
+
+#[test]
+fn a_trial_without_time_makes_no_input() {
+    let (program, launch) = (of_runtime_array(), launch(1, 2, 2));
+    let mut inputs = Inputs::new(&program, None, &launch, 3, 0, Chosen::default());
+    assert!(matches!(inputs.next(&mut |_| None), Ok(Next::OutOfTime)));
+    assert_eq!((inputs.begun(), inputs.left()), (0, 3));
+}
