@@ -84,6 +84,7 @@ impl Accuser {
     }
 }
 
+#[derive(Debug)]
 struct Judgement(Verdict);
 
 impl CheckResult for Judgement {
@@ -130,7 +131,7 @@ fn run<C: Checker>(
     Pipeline { plan: &plan, process, validate: Some(&options), mode, keep_going }.run(
         &words,
         checker,
-        &|| false,
+        &|| None,
     )
 }
 
@@ -290,7 +291,44 @@ fn an_invalid_result_is_the_optimisers_failure() {
         mode: Mode::EachStep,
         keep_going: false,
     };
-    let report = pipeline.run(&words, &mut refines, &|| false);
+    let report = pipeline.run(&words, &mut refines, &|| None);
     assert!(matches!(report.steps[0].outcome, Outcome::Failed(OptimiserFailure::Invalid { .. })));
     assert_eq!(report.exit_code(), 5);
+}
+
+/// Those behind it run in a fresh process.
+#[test]
+fn a_pass_that_crashes_leaves_the_others_their_process() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/crashes/addition-of-constants-folded.spvasm");
+    let words = assemble(&std::fs::read_to_string(path).unwrap(), None).expect("it assembles");
+    let plan = plan(&flags(&["--eliminate-dead-const", "--amd-ext-to-khr", "--compact-ids"]), &words);
+    let process = process();
+    let pipeline =
+        Pipeline { plan: &plan, process: &process, validate: None, mode: Mode::EachStep, keep_going: true };
+    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
+    let report = pipeline.run(&words, &mut refines, &|| None);
+    let outcomes: Vec<&Outcome<Judgement>> = report.steps.iter().map(|step| &step.outcome).collect();
+    assert!(!matches!(outcomes[0], Outcome::Failed(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[1], Outcome::Failed(OptimiserFailure::Crashed { .. })), "{outcomes:?}");
+    assert!(matches!(outcomes[2], Outcome::Checked(_)), "{outcomes:?}");
+}
+
+/// What there is no time for is not run, and no pass is blamed for it.
+#[test]
+fn passes_without_time_are_not_run() {
+    let words = module();
+    let plan = plan(&flags(&["--eliminate-dead-branches", "--compact-ids"]), &words);
+    let process = process();
+    let pipeline =
+        Pipeline { plan: &plan, process: &process, validate: None, mode: Mode::EachStep, keep_going: false };
+    let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
+    // It is over while the first pass runs.
+    let asked = std::cell::Cell::new(0);
+    let left = || {
+        asked.set(asked.get() + 1);
+        Some(if asked.get() == 1 { Duration::from_secs(60) } else { Duration::ZERO })
+    };
+    let report = pipeline.run(&words, &mut refines, &left);
+    assert!(report.steps.iter().all(|step| matches!(step.outcome, Outcome::OutOfTime)), "{:?}", report.steps);
+    assert_eq!(report.exit_code(), 3);
 }

@@ -139,8 +139,8 @@ impl Bounds {
         [whole, step].into_iter().flatten().min()
     }
 
-    /// Whether there is no time left for a whole series.
-    pub fn is_over(&self) -> bool {
-        self.timeout.zip(self.begun).is_some_and(|(timeout, begun)| begun.elapsed() >= timeout)
+    /// How much time there is left for a whole series, if that is bounded.
+    pub fn left(&self) -> Option<Duration> {
+        self.timeout.zip(self.begun).map(|(timeout, begun)| timeout.saturating_sub(begun.elapsed()))
     }
 }

@@ -111,7 +111,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         bug: None,
     };
     let bounds = options.bounds.clone();
-    let report = pipeline.run(&words, &mut checker, &|| bounds.is_over());
+    let report = pipeline.run(&words, &mut checker, &|| bounds.left());
     let StepChecker { error, bug, .. } = checker;
     drop(progress);
     if let Some(error) = error {

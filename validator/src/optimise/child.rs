@@ -1,22 +1,26 @@
-//! The child's side of a pass: the hidden subcommand [`SUBCOMMAND`].
+//! The child's side of passes: the hidden subcommand [`SUBCOMMAND`].
 //!
-//! The module comes in on standard input and goes out on standard output, as little-endian words;
-//! messages go to standard error. It validates nothing: the parent did, and does again.
+//! A frame with a module and flags comes in on standard input, and one goes out on standard output that says how the
+//! optimiser ended, and with what module; then the next, until there are no more. Modules are little-endian words. It
+//! validates nothing: the parent did, and does again.
 
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use spirv_tv_toolchain::{optimize, OptimizeError, OptimizeOptions};
 
+use super::frame;
+
 /// The name that the parent starts this program with.
 pub const SUBCOMMAND: &str = "__optimise";
 
+/// How a pass ended: the first byte of an answer.
+pub(super) const DONE: u8 = 0;
 /// The optimiser gave up, or the input is no module.
-pub(super) const EXIT_FAILED: u8 = 1;
+pub(super) const FAILED: u8 = 1;
 /// The parent passed a flag that the optimiser refuses.
-pub(super) const EXIT_FLAG: u8 = 2;
+pub(super) const REFUSED: u8 = 2;
 
 /// Serves the subcommand if it is the first of `arguments` (without the program's name); `None` is any
 /// other command line.
@@ -27,47 +31,53 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
     let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
     Some(match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
+        Err(message) => {
             // Nothing is left to do where standard error is closed too.
-            let _ = writeln!(io::stderr(), "{}", failure.message);
-            ExitCode::from(failure.code)
+            let _ = writeln!(io::stderr(), "{message}");
+            ExitCode::FAILURE
         }
     })
 }
 
+/// An end that is no module: [`FAILED`] or [`REFUSED`], and why.
 struct Failure {
-    code: u8,
+    end: u8,
     message: String,
 }
 
-impl Failure {
-    fn failed(message: impl Display) -> Self {
-        Failure { code: EXIT_FAILED, message: message.to_string() }
+fn run(arguments: impl Iterator<Item = String>) -> Result<(), String> {
+    let options = parse(arguments)?;
+    let told = |error: io::Error| error.to_string();
+    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    while let Some(request) = frame::read(&mut input).map_err(told)? {
+        let (end, message, words) = match pass(&request, &options) {
+            Ok(words) => (DONE, String::new(), to_bytes(&words)),
+            Err(failure) => (failure.end, failure.message, Vec::new()),
+        };
+        frame::write(&mut output, &[&[end], message.as_bytes(), &words]).map_err(told)?;
     }
-
-    fn flag(message: impl Display) -> Self {
-        Failure { code: EXIT_FLAG, message: message.to_string() }
-    }
+    Ok(())
 }
 
-fn run(arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
-    let (options, flags) = parse(arguments)?;
-    let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes).map_err(Failure::failed)?;
-    let words = from_bytes(&bytes).ok_or_else(|| Failure::failed("the input is no sequence of words"))?;
-    let optimized = optimize(&words, &flags, &options).map_err(|error| match error {
-        OptimizeError::Flag { message } => Failure::flag(message),
-        OptimizeError::Run { message } => Failure::failed(message),
+/// Runs what a request asks for: a module, then flags.
+fn pass(request: &[Vec<u8>], options: &OptimizeOptions) -> Result<Vec<u32>, Failure> {
+    let failed = |message: String| Failure { end: FAILED, message };
+    let (module, flags) = request.split_first().ok_or_else(|| failed("an empty request".to_owned()))?;
+    let words = from_bytes(module).ok_or_else(|| failed("the input is no sequence of words".to_owned()))?;
+    let flags: Vec<String> = flags.iter().map(|flag| String::from_utf8_lossy(flag).into_owned()).collect();
+    let optimized = optimize(&words, &flags, options).map_err(|error| match error {
+        OptimizeError::Flag { message } => Failure { end: REFUSED, message },
+        OptimizeError::Run { message } => failed(message),
     })?;
     for message in &optimized.messages {
         // A remark that cannot be written is no reason to lose the module.
         let _ = writeln!(io::stderr(), "{message}");
     }
-    io::stdout().write_all(&to_bytes(&optimized.words)).map_err(Failure::failed)
+    Ok(optimized.words)
 }
 
-/// The arguments that make [`parse`] read these options and flags again.
-pub(super) fn arguments(options: &OptimizeOptions, flags: &[String]) -> Vec<String> {
+/// The arguments that make [`parse`] read these options again.
+pub(super) fn arguments(options: &OptimizeOptions) -> Vec<String> {
     let mut arguments = vec![SUBCOMMAND.to_owned(), format!("--target-env={}", options.target_env)];
     for (set, name) in [
         (options.preserve_interface, "--preserve-interface"),
@@ -79,27 +89,24 @@ pub(super) fn arguments(options: &OptimizeOptions, flags: &[String]) -> Vec<Stri
         }
     }
     arguments.extend(options.max_id_bound.map(|bound| format!("--max-id-bound={bound}")));
-    arguments.push("--".to_owned());
-    arguments.extend_from_slice(flags);
     arguments
 }
 
-fn parse(mut arguments: impl Iterator<Item = String>) -> Result<(OptimizeOptions, Vec<String>), Failure> {
+fn parse(arguments: impl Iterator<Item = String>) -> Result<OptimizeOptions, String> {
     let mut options = OptimizeOptions::default();
-    for argument in arguments.by_ref() {
+    for argument in arguments {
         match argument.split_once('=').unwrap_or((&argument, "")) {
-            ("--", "") => break,
-            ("--target-env", name) => options.target_env = name.parse().map_err(Failure::flag)?,
+            ("--target-env", name) => options.target_env = name.parse().map_err(|_| argument.clone())?,
             ("--max-id-bound", bound) => {
-                options.max_id_bound = Some(bound.parse().map_err(Failure::flag)?);
+                options.max_id_bound = Some(bound.parse().map_err(|_| argument.clone())?);
             }
             ("--preserve-interface", "") => options.preserve_interface = true,
             ("--preserve-bindings", "") => options.preserve_bindings = true,
             ("--preserve-spec-constants", "") => options.preserve_spec_constants = true,
-            _ => return Err(Failure::flag(format!("unknown option {argument}"))),
+            _ => return Err(format!("unknown option {argument}")),
         }
     }
-    Ok((options, arguments.collect()))
+    Ok(options)
 }
 
 /// Words as bytes of a binary.
@@ -127,10 +134,7 @@ mod tests {
             max_id_bound: Some(77),
             ..OptimizeOptions::default()
         };
-        let flags = vec!["--set-spec-const-default-value=1:2 3:4".to_owned(), "--ccp".to_owned()];
-        let sent = arguments(&options, &flags);
-        let Ok((read_options, read_flags)) = parse(sent.into_iter().skip(1)) else { panic!("refused") };
-        assert_eq!((read_options, read_flags), (options, flags));
+        assert_eq!(parse(arguments(&options).into_iter().skip(1)), Ok(options));
     }
 
     #[test]

@@ -6,10 +6,12 @@
 //! the module to a [`Checker`], and [`report`] writes the table and the JSON objects.
 
 pub mod child;
+mod frame;
 pub mod pipeline;
 pub mod plan;
 pub mod process;
 pub mod report;
+mod session;
 
 pub use pipeline::{CheckResult, Checker, Mode, Outcome, Pipeline, Report, Step};
 pub use plan::{take_optimiser_arguments, OptimiserArguments, PlanError, PlannedPass};

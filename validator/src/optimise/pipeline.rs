@@ -7,6 +7,7 @@ use spirv_tv_toolchain::{validate, ValidatorOptions};
 
 use super::plan::PlannedPass;
 use super::process::{OptimiserFailure, OptimiserProcess};
+use super::session::Session;
 use crate::behaviour::Bug;
 use crate::compare::Verdict;
 
@@ -185,23 +186,26 @@ impl<R: CheckResult> Report<R> {
 pub const ALL_PASSES: &str = "all passes";
 
 impl Pipeline<'_> {
-    /// Runs the passes on a module, each on the result of the one before, until time is over.
+    /// Runs the passes on a module, each on the result of the one before. `left` says how much time there is left, if
+    /// that is bounded.
     pub fn run<C: Checker>(
         &self,
         words: &[u32],
         checker: &mut C,
-        is_over: &dyn Fn() -> bool,
+        left: &dyn Fn() -> Option<Duration>,
     ) -> Report<C::Result> {
         let mut report =
             Report { steps: Vec::with_capacity(self.plan.len()), ends: None, words: words.to_vec() };
         // For `Mode::Ends`: the steps that changed the module, with their results.
         let mut changes: Vec<(usize, Vec<u32>)> = Vec::new();
         let mut stopped = false;
+        let mut session = Session::new(self.process);
         for (index, planned) in self.plan.iter().enumerate() {
             if stopped {
                 report.steps.push(Step::new(planned, Outcome::NotRun));
                 continue;
             }
+            let is_over = || left() == Some(Duration::ZERO);
             if is_over() {
                 let step = Step::new(planned, Outcome::OutOfTime);
                 checker.step_finished(index + 1, &step);
@@ -210,7 +214,7 @@ impl Pipeline<'_> {
             }
             checker.step_started(index + 1, self.plan.len(), &planned.label);
             let start = Instant::now();
-            let result = self.run_pass(planned, &report.words);
+            let result = self.run_pass(&mut session, planned, &report.words, left());
             let optimise_time = start.elapsed();
             let start = Instant::now();
             let outcome = match result {
@@ -230,6 +234,7 @@ impl Pipeline<'_> {
                     report.words = after;
                     outcome
                 }
+                Err(OptimiserFailure::TimedOut { .. }) if is_over() => Outcome::OutOfTime,
                 Err(failure) => {
                     stopped = !self.keep_going;
                     Outcome::Failed(failure)
@@ -244,8 +249,15 @@ impl Pipeline<'_> {
     }
 
     /// Runs one pass and validates what it wrote.
-    fn run_pass(&self, planned: &PlannedPass, words: &[u32]) -> Result<Vec<u32>, OptimiserFailure> {
-        let after = self.process.run(words, &planned.flags)?;
+    fn run_pass(
+        &self,
+        session: &mut Session,
+        planned: &PlannedPass,
+        words: &[u32],
+        left: Option<Duration>,
+    ) -> Result<Vec<u32>, OptimiserFailure> {
+        let timeout = left.map_or(self.process.timeout, |left| left.min(self.process.timeout));
+        let after = session.run(words, &planned.flags, timeout)?;
         if after != words {
             if let Some(options) = self.validate {
                 let legalizing = ValidatorOptions {
