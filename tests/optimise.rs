@@ -310,7 +310,7 @@ fn a_pass_that_crashes_leaves_the_others_their_process() {
     let outcomes: Vec<&Outcome<Judgement>> = report.steps.iter().map(|step| &step.outcome).collect();
     assert!(!matches!(outcomes[0], Outcome::Failed(_)), "{outcomes:?}");
     assert!(matches!(outcomes[1], Outcome::Failed(OptimiserFailure::Crashed { .. })), "{outcomes:?}");
-    assert!(matches!(outcomes[2], Outcome::Checked(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[2], Outcome::Checked(_) | Outcome::Unchanged), "{outcomes:?}");
 }
 
 /// What there is no time for is not run, and no pass is blamed for it.
