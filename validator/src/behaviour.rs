@@ -90,6 +90,8 @@ pub struct Behaviours {
     pub outcomes: Vec<(Outcome, Witness)>,
     /// Where there are very many outcomes, what they are made of; none of them is in `outcomes` then.
     pub product: Option<Arc<Product>>,
+    /// How many outcomes there were, where they are not kept any more.
+    pub forgotten: Option<u64>,
     /// Undefined behaviours, sorted and distinct, each with a witness.
     pub undefined: Vec<(Undefined, Witness)>,
     /// Distinct consistent classes of (reads-from, final values).
@@ -138,7 +140,29 @@ impl Behaviours {
 
     /// How many outcomes there are, or the most that a number can say.
     pub fn count(&self) -> u64 {
-        self.product.as_ref().map_or(self.outcomes.len() as u64, |product| product.count())
+        let kept = || self.product.as_ref().map_or(self.outcomes.len() as u64, |product| product.count());
+        self.forgotten.unwrap_or_else(kept)
+    }
+
+    /// All but the outcomes, and the values in them.
+    pub fn without_outcomes(&self) -> Behaviours {
+        Behaviours {
+            outcomes: Vec::new(),
+            product: None,
+            forgotten: Some(self.count()),
+            undefined: self.undefined.clone(),
+            executions: self.executions,
+            explored: self.explored,
+            paths: self.paths.clone(),
+            complete: self.complete,
+            bounded: self.bounded,
+            ends_at_target: self.ends_at_target,
+            stopped: self.stopped,
+            undecided: self.undecided.clone(),
+            produced: Produced::new(),
+            inexact: self.inexact.clone(),
+            speculates: self.speculates,
+        }
     }
 
     /// The first outcomes, sorted.

@@ -254,6 +254,9 @@ impl Checker<'_> {
         let mut done = run.comparison.verdict == Verdict::Violates;
         let decided = run.comparison.verdict != Verdict::Vacuous;
         let input = run.input.clone();
+        if run.comparison.violation.is_none() && run.comparison.verdict != Verdict::Inconclusive {
+            run.forget_outcomes();
+        }
         self.found.runs.push(run);
         if !done && decided && [before, after].into_iter().any(accesses_matrices) {
             done = self.displaced_run(programs, launch, input)?;

@@ -123,6 +123,15 @@ pub struct Run {
 pub(super) const DISPLACED: &str = ", matrices displaced";
 
 impl Run {
+    /// Drops outcomes that nobody looks at any more, if they are many: those of many inputs may be too large together.
+    pub(super) fn forget_outcomes(&mut self) {
+        for explored in std::iter::once(&mut self.before).chain(&mut self.after) {
+            if explored.behaviours.count() > KEPT_OUTCOMES {
+                explored.behaviours = Arc::new(explored.behaviours.without_outcomes());
+            }
+        }
+    }
+
     /// The input's name without what tells its runs apart.
     pub fn own_input(&self) -> &str {
         self.input.name.trim_end_matches(DISPLACED)
@@ -137,6 +146,9 @@ pub struct LegacyRun {
     /// No budget ended it.
     pub finished: bool,
 }
+
+/// So many outcomes take little memory.
+const KEPT_OUTCOMES: u64 = 1 << 10;
 
 /// Inputs of an entry point that there was no time for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -160,6 +160,7 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
     let Behaviours {
         outcomes,
         product,
+        forgotten: _,
         inexact,
         // There are none among what is kept.
         undefined: _,

@@ -26,7 +26,7 @@ use crate::optimise::report::{ends_object, json_objects, step_object, table};
 use crate::optimise::{
     CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report, Step,
 };
-use crate::report::{json, text, Painter};
+use crate::report::{json, text};
 
 /// Options of `opt`, beside the flags of spirv-opt (`-O`, `-Os`, `-Oconfig=FILE`, every pass with its
 /// argument, `--preserve-interface`, `--preserve-bindings`, `--preserve-spec-constants`).
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         options: &options,
         // What a pass writes is validated by the pipeline.
         read: ReadOptions { lenient: true, ..read.clone() },
-        strict: arguments.output.strict,
+        output: &arguments.output,
         save_failing: arguments.pair.save_failing.as_deref(),
         arguments: &arguments.read,
         watch: &watch,
@@ -141,20 +141,13 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
             let objects = json_objects(report, &json::choices(options));
             objects.iter().map(|object| format!("{object}\n")).collect()
         }
-        Format::Text if output.quiet => quiet(report, painter),
+        Format::Text if output.quiet => quiet(report),
         Format::Text => {
             let mut text = table(report, true);
             for step in &report.steps {
-                if let Outcome::Checked(result) = &step.outcome {
-                    match (result, result.verdict()) {
-                        (_, Some(Verdict::Refines | Verdict::Vacuous)) => {}
-                        (StepResult::Report(report, _), _) => {
-                            text.push_str(&format!("\n{}\n", painter.heading(&step.pass)));
-                            text.push_str(&text::check(report, painter));
-                        }
-                        (StepResult::Failed(error), _) => {
-                            text.push_str(&format!("\n{}: {error}\n", painter.heading(&step.pass)));
-                        }
+                if let Outcome::Checked(StepResult { told: Told::Text(told), .. }) = &step.outcome {
+                    if !told.is_empty() {
+                        text.push_str(&format!("\n{}\n{told}", painter.heading(&step.pass)));
                     }
                 }
             }
@@ -164,10 +157,10 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
 }
 
 /// One line for each comparison and each failure.
-fn quiet(report: &Report<StepResult>, painter: Painter) -> String {
-    let told = |result: &StepResult| match result {
-        StepResult::Report(report, _) => text::check_line(report, painter),
-        StepResult::Failed(error) => format!("error: {error}"),
+fn quiet(report: &Report<StepResult>) -> String {
+    let told = |result: &StepResult| match &result.told {
+        Told::Text(line) => line.clone(),
+        Told::Object(object) => object.to_string(),
     };
     let mut lines = String::new();
     if let Some(ends) = &report.ends {
@@ -189,40 +182,63 @@ fn quiet(report: &Report<StepResult>, painter: Painter) -> String {
     lines
 }
 
-/// What comparing one step gave.
-enum StepResult {
-    /// The report, and its exit code.
-    Report(Box<CheckReport>, u8),
-    Failed(CliError),
+/// What comparing one step gave, as far as it is told: everything that was found may be large.
+struct StepResult {
+    verdict: Option<Verdict>,
+    code: u8,
+    told: Told,
+}
+
+/// A comparison as it is printed.
+enum Told {
+    Object(Value),
+    /// With `--quiet` a line, else what there is to say beside the verdict.
+    Text(String),
+}
+
+impl StepResult {
+    fn of_report(report: &CheckReport, output: &OutputArguments) -> Self {
+        let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous);
+        let painter = painter(output.color);
+        let told = match (output.format.is_json(), output.quiet) {
+            (true, _) => Told::Object(json::check_value(report)),
+            (false, true) => Told::Text(text::check_line(report, painter)),
+            (false, false) if says_more => Told::Text(text::check(report, painter)),
+            (false, false) => Told::Text(String::new()),
+        };
+        StepResult { verdict: Some(report.verdict), code: report.exit_code(output.strict), told }
+    }
+
+    fn of_error(error: &CliError, output: &OutputArguments) -> Self {
+        let told = match (output.format.is_json(), error.bug()) {
+            (true, Some(bug)) => {
+                Told::Object(json!({ "schema": json::CHECK_SCHEMA, "verdict": null, "bug": bug.to_string() }))
+            }
+            (true, None) => {
+                let reasons = [error.to_string()];
+                Told::Object(json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": reasons }))
+            }
+            (false, _) if output.quiet => Told::Text(format!("error: {error}")),
+            (false, _) => Told::Text(format!("error: {error}\n")),
+        };
+        let verdict = error.bug().is_none().then_some(Verdict::Error);
+        StepResult { verdict, code: error.exit_code(), told }
+    }
 }
 
 impl CheckResult for StepResult {
     fn verdict(&self) -> Option<Verdict> {
-        match self {
-            StepResult::Report(report, _) => Some(report.verdict),
-            StepResult::Failed(error) => error.bug().is_none().then_some(Verdict::Error),
-        }
+        self.verdict
     }
 
     fn exit_code(&self) -> u8 {
-        match self {
-            StepResult::Report(_, code) => *code,
-            StepResult::Failed(error) => error.exit_code(),
-        }
+        self.code
     }
 
     fn check_object(&self) -> Value {
-        match self {
-            StepResult::Report(report, _) => json::check_value(report),
-            StepResult::Failed(error) => match error.bug() {
-                Some(bug) => {
-                    json!({ "schema": json::CHECK_SCHEMA, "verdict": null, "bug": bug.to_string() })
-                }
-                None => {
-                    let reasons = [error.to_string()];
-                    json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": reasons })
-                }
-            },
+        match &self.told {
+            Told::Object(object) => object.clone(),
+            Told::Text(_) => Value::Null,
         }
     }
 }
@@ -230,7 +246,7 @@ impl CheckResult for StepResult {
 struct StepChecker<'a> {
     options: &'a CheckOptions,
     read: ReadOptions,
-    strict: bool,
+    output: &'a OutputArguments,
     save_failing: Option<&'a Path>,
     arguments: &'a ReadArguments,
     watch: &'a Watch,
@@ -267,13 +283,10 @@ impl Checker for StepChecker<'_> {
 
     fn check(&mut self, before: &[u32], after: &[u32], _label: &str) -> StepResult {
         match caught(|| self.compare(before, after)).unwrap_or_else(|bug| Err(bug.into())) {
-            Ok(report) => {
-                let code = report.exit_code(self.strict);
-                StepResult::Report(Box::new(report), code)
-            }
+            Ok(report) => StepResult::of_report(&report, self.output),
             Err(error) => {
                 self.bug = self.bug.take().or(error.bug().cloned());
-                StepResult::Failed(error)
+                StepResult::of_error(&error, self.output)
             }
         }
     }
