@@ -6,13 +6,13 @@ use std::time::Instant;
 use super::intervals::{self, IntervalSide, Judgement, Tolerance};
 use super::options::{CheckOptions, Floats};
 use super::result::{Explored, Role, Run};
-use super::searches::{Known, Searches};
+use super::searches::{is_same_dispatch, Known, Searches};
 use super::watch::Watch;
 use super::widened;
 use crate::behaviour::{Bug, Outcome};
 use crate::compare::{
-    are_comparable, refines, vacuous, Allowed, CompareOptions, Comparison, Note, Reason, Side, Subject,
-    Verdict,
+    are_comparable, refines, same_program, vacuous, Allowed, CompareOptions, Comparison, Note, Reason, Side,
+    Subject, Verdict,
 };
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
@@ -44,6 +44,12 @@ impl Pair<'_> {
             Role::After => self.after,
         };
         IntervalSide { program, dispatch: &side.dispatch, behaviours: &side.behaviours }
+    }
+
+    /// Whether both sides are one program but for ids, names and lines.
+    fn is_same_program(&self) -> bool {
+        let [before, after] = self.known;
+        before.is_same(after) && is_same_dispatch(&self.before_dispatch, &self.after_dispatch)
     }
 
     pub(super) fn before_side(&self) -> explain::Side<'_> {
@@ -85,6 +91,20 @@ impl Runner<'_> {
                 comparison,
                 before,
                 after: None,
+                why: None,
+                reverse: None,
+                legacy: None,
+            });
+        }
+        let was_cut = !before.behaviours.complete && before.behaviours.undecided.is_empty();
+        if was_cut && pair.is_same_program() {
+            let after = Explored { role: Role::After, reused: true, ..before.clone() };
+            return Ok(Run {
+                entry: pair.before.entry.name.clone(),
+                input,
+                comparison: same_program(before.side()),
+                before,
+                after: Some(after),
                 why: None,
                 reverse: None,
                 legacy: None,

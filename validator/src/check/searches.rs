@@ -186,7 +186,7 @@ fn keys(dispatch: &Dispatch) -> impl Iterator<Item = &str> {
 }
 
 /// Whether two dispatches are the same, but for the names of Workgroup variables that nobody observes.
-fn is_same_dispatch(a: &Dispatch, b: &Dispatch) -> bool {
+pub(super) fn is_same_dispatch(a: &Dispatch, b: &Dispatch) -> bool {
     if a.objects.len() != b.objects.len() || a.places.len() != b.places.len() {
         return false;
     }

@@ -14,5 +14,7 @@ mod verdict;
 pub use matching::{Difference, ObjectMatch};
 pub use parts::are_comparable;
 pub use reason::{Cut, Names, Note, Reason};
-pub use refinement::{refines, vacuous, Allowed, CompareOptions, Comparison, Side, Subject, Violation};
+pub use refinement::{
+    refines, same_program, vacuous, Allowed, CompareOptions, Comparison, Side, Subject, Violation,
+};
 pub use verdict::{Verdict, ViolationKind};

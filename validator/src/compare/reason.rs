@@ -128,6 +128,8 @@ pub enum Note {
     OpenFloats,
     /// Floats differ by no more units in the last place than `--float` allows.
     CloseFloats { units: u32 },
+    /// A search was cut, but both are the same program.
+    SameProgram,
     /// What after may compute since it lost a decoration or mode was not searched to the end.
     UntriedFloats,
 }
@@ -138,6 +140,9 @@ impl fmt::Display for Note {
             Note::Excused { before, line } => {
                 let loops = Removable { line: *line };
                 write!(f, "{before} {loops}: new behaviours are excused (--hang strict reports them)")
+            }
+            Note::SameProgram => {
+                f.write_str("both are the same program but for ids, names and lines, so that what was cut makes no difference")
             }
             Note::OpenFloats => f.write_str("floats differ in bits that the environment leaves open"),
             Note::UntriedFloats => f.write_str(

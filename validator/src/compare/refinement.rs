@@ -95,6 +95,12 @@ pub fn vacuous(before: Side<'_>, options: &CompareOptions) -> Option<Comparison>
     })
 }
 
+/// The result where after is the program that before is, on the same dispatch: whatever was cut, it refines it.
+pub fn same_program(before: Side<'_>) -> Comparison {
+    let bounded = before.behaviours.bounded.is_some();
+    Comparison { bounded, notes: vec![Note::SameProgram], ..Comparison::of(Verdict::Refines) }
+}
+
 /// Decides whether after refines before.
 ///
 /// # Errors
