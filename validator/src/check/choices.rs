@@ -69,6 +69,9 @@ pub struct BoundsChoice {
     pub max_memory: u64,
     /// Seconds; null for none.
     pub timeout: Option<f64>,
+    /// Seconds for each step of `opt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_timeout: Option<f64>,
 }
 
 impl Choices {
@@ -114,6 +117,7 @@ impl BoundsChoice {
             max_executions: bounds.max_executions,
             max_memory: bounds.max_memory,
             timeout: bounds.timeout.map(|timeout| timeout.as_secs_f64()),
+            step_timeout: bounds.step_timeout.map(|timeout| timeout.as_secs_f64()),
         }
     }
 }

@@ -171,14 +171,15 @@ impl Checker<'_> {
             let mut next = prepare::supported(next, Role::Before)?;
             let mut ended = false;
             // Once more where it was too small.
+            let known = self.found.runs.len();
             while let Ok(Next::Input(input)) = next {
                 ended = self.input(programs, launch, input)?;
-                let undefined = self.found.runs.last().map(|run| &run.before.behaviours.undefined);
+                let undefined = self.found.runs.get(known).map(|run| &run.before.behaviours.undefined);
                 let is_too_small =
                     undefined.is_some_and(|found| found.iter().any(|(found, _)| is_out_of_bounds(found)));
                 next = Ok(if is_too_small { inputs.resized(&mut trial)? } else { Next::Over });
                 if !matches!(next, Ok(Next::Over)) {
-                    self.found.runs.pop();
+                    self.found.runs.truncate(known);
                 }
             }
             match next {

@@ -103,10 +103,10 @@ impl Runner<'_> {
                 entry: pair.before.entry.name.clone(),
                 input,
                 comparison: same_program(before.side()),
+                reverse: self.options.both_ways.then(|| same_program(before.side())),
                 before,
                 after: Some(after),
                 why: None,
-                reverse: None,
                 legacy: None,
             });
         }

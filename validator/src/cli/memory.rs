@@ -1,13 +1,12 @@
 //! The memory that the process may hold.
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sysinfo::{MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
+use super::ticker::Ticker;
 use crate::check::Watch;
 
 /// How often resident memory is looked at.
@@ -34,37 +33,22 @@ pub fn default_limit() -> u64 {
 }
 
 /// Ends searches while the process holds too much memory, until it is dropped.
-pub struct MemoryLimit {
-    /// Dropping it ends the thread.
-    running: Option<(Sender<()>, JoinHandle<()>)>,
-}
+pub struct MemoryLimit(#[expect(dead_code, reason = "it watches until it is dropped")] Option<Ticker>);
 
 impl MemoryLimit {
     /// Starts to watch for more than `limit` bytes of resident memory. Where the system does not say how much that is,
     /// only what searches count of themselves is bounded.
     pub fn start(watch: &Arc<Watch>, limit: u64) -> Self {
-        let Ok(pid) = sysinfo::get_current_pid() else { return MemoryLimit { running: None } };
+        let Ok(pid) = sysinfo::get_current_pid() else { return MemoryLimit(None) };
         let progress = Arc::clone(&watch.progress);
         let limit = limit / 10 * SEARCH;
-        let (sender, receiver) = mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
+        MemoryLimit(Some(Ticker::start(TICK, move |goes_on| {
             let mut system = System::new();
-            while receiver.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            while goes_on() {
                 let is_over = resident(&mut system, pid).is_some_and(|bytes| bytes >= limit);
                 progress.out_of_memory.store(is_over, Ordering::Relaxed);
             }
-        });
-        MemoryLimit { running: Some((sender, thread)) }
-    }
-}
-
-impl Drop for MemoryLimit {
-    fn drop(&mut self) {
-        if let Some((sender, thread)) = self.running.take() {
-            drop(sender);
-            // There is nothing left to bound.
-            let _ = thread.join();
-        }
+        })))
     }
 }
 

@@ -12,6 +12,7 @@ mod opt;
 mod outcomes;
 mod progress;
 mod save;
+mod ticker;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

@@ -1,13 +1,12 @@
 //! The progress line on standard error.
 
 use std::io::{self, IsTerminal};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::ticker::Ticker;
 use super::ColorChoice;
 use crate::check::Watch;
 
@@ -15,10 +14,7 @@ use crate::check::Watch;
 const TICK: Duration = Duration::from_millis(200);
 
 /// Shows what a check is doing until it is dropped; only on a terminal.
-pub struct ProgressLine {
-    /// Dropping it ends the thread.
-    running: Option<(Sender<()>, JoinHandle<()>)>,
-}
+pub struct ProgressLine(#[expect(dead_code, reason = "it shows until it is dropped")] Option<Ticker>);
 
 impl ProgressLine {
     /// Starts showing `watch`.
@@ -27,32 +23,18 @@ impl ProgressLine {
             ColorChoice::Never => false,
             ColorChoice::Auto | ColorChoice::Always => io::stderr().is_terminal(),
         };
-        if !wanted {
-            return ProgressLine { running: None };
-        }
         let watch = Arc::clone(watch);
-        let (sender, receiver) = mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
+        let show = move |goes_on: &dyn Fn() -> bool| {
             let bar = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
                 bar.set_style(style);
             }
-            while receiver.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            while goes_on() {
                 bar.set_message(watch.message());
                 bar.tick();
             }
             bar.finish_and_clear();
-        });
-        ProgressLine { running: Some((sender, thread)) }
-    }
-}
-
-impl Drop for ProgressLine {
-    fn drop(&mut self) {
-        if let Some((sender, thread)) = self.running.take() {
-            drop(sender);
-            // A progress line that failed is no reason to fail.
-            let _ = thread.join();
-        }
+        };
+        ProgressLine(wanted.then(|| Ticker::start(TICK, show)))
     }
 }

@@ -169,6 +169,7 @@ fn choices() -> Choices {
             max_executions: 2000,
             max_memory: 3000,
             timeout: None,
+            step_timeout: None,
         },
         version: "0.0.0".into(),
     }

@@ -349,6 +349,9 @@ fn choices_text(choices: &Choices) -> String {
     if let Some(seconds) = bounds.timeout {
         text.push_str(&format!(", {seconds} s"));
     }
+    if let Some(seconds) = bounds.step_timeout {
+        text.push_str(&format!(", {seconds} s a step"));
+    }
     text.push_str(&format!("; spirv-tv {}", choices.version));
     text
 }
