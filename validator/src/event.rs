@@ -150,7 +150,7 @@ pub struct Semantics {
 }
 
 /// A memory access of one instruction to one shared object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// The shared object (index into the dispatch's objects).
     pub object: u32,
@@ -176,7 +176,7 @@ pub struct Access {
 pub type Ranges = smallvec::SmallVec<[(u32, u32); 2]>;
 
 /// The atomic side of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomicity {
     pub scope: Scope,
     pub semantics: Semantics,
@@ -188,7 +188,7 @@ pub struct Atomicity {
 }
 
 /// Updates that leave the same value in any order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Commuting {
     Add,
     And,
@@ -201,7 +201,7 @@ pub enum Commuting {
 }
 
 /// A memory barrier, or a control barrier with its memory semantics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
     pub scope: Scope,
     pub semantics: Semantics,
@@ -219,7 +219,7 @@ pub enum DeviceOperation {
 }
 
 /// Whom an invocation at a control barrier waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// Every invocation of the execution scope's instance.
     Everybody,

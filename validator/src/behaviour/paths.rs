@@ -39,6 +39,9 @@ pub enum PathEnd {
     /// Equal to the path without the turn of a loop that changed nothing.
     IdleTurn,
 
+    /// Equal, from here on, to a path that came to a state with the same future.
+    SameFuture,
+
     /// What the round took for granted was wrong: the path is in the next round.
     Relearned,
 }
@@ -54,7 +57,7 @@ pub enum EndKind {
 }
 
 impl PathEnd {
-    pub const ALL: [PathEnd; 16] = [
+    pub const ALL: [PathEnd; 17] = [
         PathEnd::Execution,
         PathEnd::Hang,
         PathEnd::Undefined,
@@ -70,6 +73,7 @@ impl PathEnd {
         PathEnd::Discarded,
         PathEnd::Excused,
         PathEnd::IdleTurn,
+        PathEnd::SameFuture,
         PathEnd::Relearned,
     ];
 
@@ -87,7 +91,7 @@ impl PathEnd {
             | PathEnd::Fairness
             | PathEnd::Discarded
             | PathEnd::Excused => EndKind::Rejected,
-            PathEnd::IdleTurn => EndKind::Equal,
+            PathEnd::IdleTurn | PathEnd::SameFuture => EndKind::Equal,
             PathEnd::Relearned => EndKind::Relearned,
         }
     }
@@ -110,6 +114,7 @@ impl PathEnd {
             PathEnd::Discarded => "discarded",
             PathEnd::Excused => "excused",
             PathEnd::IdleTurn => "idle-turn",
+            PathEnd::SameFuture => "same-future",
             PathEnd::Relearned => "relearned",
         }
     }

@@ -215,6 +215,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         max_memory,
         shortcuts,
         symmetry,
+        merges,
         speculate,
         speculate_plain,
         foreseen,
@@ -241,6 +242,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         && *max_memory == wanted.max_memory
         && *shortcuts == wanted.shortcuts
         && *symmetry == wanted.symmetry
+        && *merges == wanted.merges
         && *speculate_plain == wanted.speculate_plain
         && *foreseen == wanted.foreseen
         && remark.is_none()

@@ -61,6 +61,8 @@ pub(super) struct Knowledge {
     pub(super) varied: BTreeSet<InstId>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// States with the same future lead to each other: they are not taken for one.
+    pub(super) goes_round: bool,
     /// Values were left out because there were too many.
     pub(super) capped: bool,
     /// Per memory and word: how it is seen in this round.
@@ -120,6 +122,8 @@ pub(super) struct Discoveries {
     pub(super) asymmetric: BTreeSet<u32>,
     pub(super) varied: BTreeSet<InstId>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// States with the same future lead to each other.
+    pub(super) goes_round: bool,
     /// What the invocations touched, where they are explored apart from others.
     pub(super) touched: Touched,
     /// Words that reads waited for where a cycle of load buffering was closed.
@@ -139,6 +143,7 @@ impl Discoveries {
         self.suspect = self.suspect.or(other.suspect);
         self.split.extend(other.split);
         self.orders_matter |= other.orders_matter;
+        self.goes_round |= other.goes_round;
         self.spin_reads.extend(other.spin_reads);
         self.asymmetric.extend(other.asymmetric);
         self.varied.extend(other.varied);
@@ -315,6 +320,8 @@ impl Knowledge {
         again |= self.learn_values(&found.attempted, false, max_values);
         again |= found.orders_matter && !self.orders_matter;
         self.orders_matter |= found.orders_matter;
+        again |= found.goes_round && !self.goes_round;
+        self.goes_round |= found.goes_round;
         for read in &found.spin_reads {
             again |= self.spin_reads.insert(*read);
         }

@@ -1,6 +1,7 @@
 //! Memory that is no event: contents of words that one invocation owns, nobody writes, or whose
 //! accesses barriers order ([`phases`](super::phases)), with the detection that this was wrong.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -155,6 +156,18 @@ impl Contents {
     /// The bytes of all memories, for comparisons.
     pub(super) fn snapshot(&self) -> Vec<Arc<Vec<Byte>>> {
         self.memories.iter().map(|memory| memory.bytes.clone()).collect()
+    }
+
+    /// Feeds a hasher what the future depends on: contents, and who used what. Those of memories that nobody changes while
+    /// the search goes on are the same.
+    pub(super) fn hash_future(&self, hasher: &mut impl Hasher) {
+        for memory in &self.memories {
+            memory.bytes.hash(hasher);
+            memory.grain.hash(hasher);
+            memory.uses.hash(hasher);
+        }
+        self.unordered.hash(hasher);
+        (self.unordered_count as usize).min(FEW + 1).hash(hasher);
     }
 
     /// One byte of a memory.

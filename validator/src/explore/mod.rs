@@ -29,6 +29,7 @@ mod judging;
 mod knowledge;
 mod lasso;
 mod memory;
+mod merging;
 mod orbit;
 mod outcomes;
 mod pending;
@@ -140,6 +141,8 @@ pub struct Settings {
     pub shortcuts: bool,
     /// With shortcuts, explore invocations that may change places in one order only.
     pub symmetry: bool,
+    /// With shortcuts, explore states with the same future once: `executions` then counts those visited.
+    pub merges: bool,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
     /// Plain reads speculate like atomic ones though races make a run undefined: finds races that only cycles of load
@@ -178,6 +181,7 @@ impl Default for Settings {
             suspects_from: usize::MAX,
             shortcuts: true,
             symmetry: true,
+            merges: true,
             speculate: Produced::new(),
             speculate_plain: false,
             foreseen: Foreseen::default(),

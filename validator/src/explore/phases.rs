@@ -19,7 +19,7 @@ use crate::event::{Access, ClassSet, Commuting, Order, Scope};
 const CLASSES: [ClassSet; 3] = [ClassSet::UNIFORM, ClassSet::WORKGROUP, ClassSet::IMAGE];
 
 /// The barriers that a workgroup has passed, counted by storage class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Phase {
     /// Barriers that order.
     ordering: [u32; CLASSES.len()],
@@ -56,14 +56,14 @@ impl Phase {
 }
 
 /// When an access took place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Moment {
     ordering: u32,
     publishing: u32,
 }
 
 /// Who used a word so far, and when.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct WordUse {
     writer: Agents,
     written: Moment,
@@ -84,7 +84,7 @@ pub(super) struct WordUse {
 }
 
 /// Reads of the latest phase in which there were any, and those before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct Reads {
     readers: Agents,
     at: Moment,
@@ -106,7 +106,7 @@ impl Reads {
 }
 
 /// Atomic updates since the last write that leave the same value in any order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct Updates {
     /// What they do, and their size in bytes.
     kind: Option<(Commuting, u32)>,
@@ -117,7 +117,7 @@ struct Updates {
 }
 
 /// Some invocations, as far as it matters who they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Agents {
     #[default]
     Nobody,
@@ -173,7 +173,7 @@ impl Agents {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum References {
     #[default]
     None,

@@ -8,6 +8,7 @@ use super::events;
 use super::found::Found;
 use super::knowledge::Knowledge;
 use super::memory::{volatile_access, View};
+use super::merging::{Merging, Trail};
 use super::sharing::{Place, FIRST_ALONE};
 use super::spin::Turn;
 use super::state::{self, Arrived, By, State, Status};
@@ -48,22 +49,25 @@ pub(super) struct Search<'a> {
     /// These invocations are not all that there are.
     pub(super) in_group: bool,
     pub(super) symmetry: Option<Symmetry>,
+    pub(super) merging: Option<Merging<'a>>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
         let symmetry = Symmetry::find(context, knowledge);
-        Search { context, knowledge, scouts: false, in_group: false, symmetry }
+        let merging = Merging::new(context, knowledge);
+        Search { context, knowledge, scouts: false, in_group: false, symmetry, merging }
     }
 
     /// A search of one path.
     pub(super) fn scout(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: true, in_group: false, symmetry: None }
+        Search { context, knowledge, scouts: true, in_group: false, symmetry: None, merging: None }
     }
 
     /// A search of a group of invocations, apart from the others.
     pub(super) fn of_group(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: false, in_group: true, symmetry: None }
+        let merging = Merging::new(context, knowledge);
+        Search { context, knowledge, scouts: false, in_group: true, symmetry: None, merging }
     }
 
     pub(super) fn run(&self) -> Found {
@@ -104,10 +108,13 @@ impl<'a> Search<'a> {
         place: Option<&Place>,
         found: &mut Found,
     ) {
+        if self.merging.is_some() {
+            return self.explore_futures(rest, found);
+        }
         // Large launches branch thousands of times on one path: too often for recursion.
         let mut visited = 0;
         while let Some((state, share)) = rest.pop() {
-            let children = self.follow(state, share, place, found);
+            let children = self.follow(state, share, place, None, found);
             let ends = children.is_empty();
             let share = share / children.len() as f64;
             rest.extend(children.into_iter().rev().map(|child| (child, share)));
@@ -137,6 +144,7 @@ impl<'a> Search<'a> {
         mut state: State,
         share: f64,
         place: Option<&Place>,
+        mut trail: Option<&mut Trail>,
         found: &mut Found,
     ) -> Vec<State> {
         loop {
@@ -164,6 +172,11 @@ impl<'a> Search<'a> {
                     }
                     Released::Ended(end) => {
                         found.paths.end(end);
+                        Vec::new()
+                    }
+                    Released::Nobody
+                        if trail.take().is_some_and(|trail| self.was_there(&mut state, trail, found)) =>
+                    {
                         Vec::new()
                     }
                     Released::Nobody if self.end_apart(&mut state, share, place, found) => return Vec::new(),

@@ -123,7 +123,7 @@ impl Search<'_> {
         match part {
             Part::Left(state, share) if share > small => {
                 let mut found = Found::default();
-                let children = self.follow(*state, share, place, &mut found);
+                let children = self.follow(*state, share, place, None, &mut found);
                 let share = share / children.len() as f64;
                 let children = children.into_iter().map(|child| Part::Left(Box::new(child), share));
                 std::iter::once(Part::Done(Box::new(found))).chain(children).collect()

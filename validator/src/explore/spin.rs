@@ -248,7 +248,7 @@ impl Search<'_> {
 
     /// Whether others notice nothing of an event of a turn, since that many events, but that it synchronizes, or orders
     /// invocations.
-    fn changes_nothing(&self, state: &State, event: &Event, since: u32) -> bool {
+    pub(super) fn changes_nothing(&self, state: &State, event: &Event, since: u32) -> bool {
         match event.kind {
             Kind::Read | Kind::Fence | Kind::Barrier { .. } => true,
             Kind::Update => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) segments: Vec<Segment>,
     /// Somebody left an endless loop: undefined behaviour from here on is nobody's.
     pub(super) excused: bool,
+    /// What the future of the last state on the path that was compared depends on.
+    pub(super) future: Option<u128>,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
     pub(super) dirty: bool,
 }
@@ -102,7 +104,9 @@ impl Index<usize> for Threads {
 
 impl IndexMut<usize> for Threads {
     fn index_mut(&mut self, index: usize) -> &mut Thread {
-        Arc::make_mut(&mut self.0[index])
+        let thread = Arc::make_mut(&mut self.0[index]);
+        thread.future.take();
+        thread
     }
 }
 
@@ -136,6 +140,8 @@ pub(super) struct Thread {
     pub(super) arrivals: Arc<BTreeMap<(u32, u32), u32>>,
     /// Loops that the invocation is in, with its state at the last arrival at their headers.
     pub(super) loops: Vec<Arrival>,
+    /// What its own future depends on, once somebody asked since it changed.
+    pub(super) future: OnceLock<Option<u128>>,
 }
 
 /// The last arrival of an invocation at a loop header.
@@ -233,6 +239,7 @@ impl State {
                     idle: None,
                     arrivals: Arc::default(),
                     loops: Vec::new(),
+                    future: OnceLock::new(),
                 })
             })
             .collect();
@@ -258,6 +265,7 @@ impl State {
             closing: None,
             segments: Vec::new(),
             excused: false,
+            future: None,
             dirty: false,
         }
     }
@@ -282,6 +290,7 @@ impl State {
             closing: None,
             segments: self.segments.clone(),
             excused: self.excused,
+            future: None,
             dirty: self.dirty,
         }
     }

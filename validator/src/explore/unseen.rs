@@ -7,12 +7,13 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
+use smallvec::{smallvec, SmallVec};
 
 use super::knowledge::UnitKey;
 use super::search::Search;
 use super::state::State;
 use crate::dispatch::Dispatch;
-use crate::ir::{AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program};
+use crate::ir::{AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program, ShapeId};
 use crate::model::graph::Unit;
 
 /// The instructions of a program that may write memory that invocations share.
@@ -45,6 +46,41 @@ impl Writers {
             }
         }
         Writers(writers)
+    }
+
+    /// The instructions that may read or write memory that invocations share, and are no atomics.
+    pub(super) fn plain(program: &Program) -> Self {
+        Writers::accessing(program, |inst| plain_accesses(program, inst))
+    }
+
+    /// The instructions that may read memory that invocations share and need not write it.
+    pub(super) fn looking(program: &Program) -> Self {
+        Writers::accessing(program, |inst| match inst.op.effect() {
+            Effect::Atomic(op) => match op.kind {
+                AtomicKind::Load | AtomicKind::CompareExchange { .. } => {
+                    smallvec![Some((op.pointer, u64::from(op.width / 8)))]
+                }
+                _ => SmallVec::new(),
+            },
+            _ => plain_accesses(program, inst),
+        })
+    }
+
+    fn accessing(program: &Program, accesses_of: impl Fn(&Inst) -> Accessed) -> Self {
+        let mut accesses = Vec::new();
+        for (number, function) in (0..).map(FunctionId).zip(&program.functions) {
+            let pointers = pointers(&function.code);
+            for (index, inst) in (0..).zip(&function.code) {
+                for accessed in accesses_of(inst) {
+                    let place = accessed.and_then(|(pointer, len)| {
+                        let place = place(program, &pointers, pointer)?;
+                        Some(Place { bytes: place.bytes.start..place.bytes.end.saturating_add(len), ..place })
+                    });
+                    accesses.push(Writer { inst: InstId { function: number, index }, place });
+                }
+            }
+        }
+        Writers(accesses)
     }
 
     /// Whether the program leaves open that an invocation writes this word.
@@ -104,6 +140,38 @@ fn written(program: &Program, inst: &Inst) -> Option<Option<(Operand, u64)>> {
         | Effect::Barrier(_)
         | Effect::Subgroup(_)
         | Effect::None => None,
+    }
+}
+
+/// Pointers with a number of bytes, or (`None`) what only a run tells.
+type Accessed = SmallVec<[Option<(Operand, u64)>; 2]>;
+
+/// What an instruction that is no atomic may access: pointers with a number of bytes, or (`None`) what only its run
+/// tells.
+fn plain_accesses(program: &Program, inst: &Inst) -> Accessed {
+    let len = |shape: ShapeId| u64::from(program.shapes[shape.0 as usize].size);
+    match inst.op.effect() {
+        Effect::Memory(
+            MemoryOp::Store { pointer, class, shape, .. } | MemoryOp::Load { pointer, class, shape, .. },
+        ) if class.is_shared() => smallvec![Some((*pointer, len(*shape)))],
+        Effect::Memory(MemoryOp::Copy { target, source, target_shape, source_shape, .. }) => {
+            smallvec![Some((*target, len(*target_shape))), Some((*source, len(*source_shape)))]
+        }
+        Effect::Image(_) | Effect::Cooperative(_) => smallvec![None],
+        Effect::Memory(
+            MemoryOp::Store { .. }
+            | MemoryOp::Load { .. }
+            | MemoryOp::Variable { .. }
+            | MemoryOp::Chain(_)
+            | MemoryOp::Uniform { .. }
+            | MemoryOp::ArrayLength { .. }
+            | MemoryOp::Difference { .. },
+        )
+        | Effect::Atomic(_)
+        | Effect::Control(_)
+        | Effect::Barrier(_)
+        | Effect::Subgroup(_)
+        | Effect::None => SmallVec::new(),
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Invocation {
 
 /// The components that an OpCopyMemory has read and must still write, or the bytes that an image instruction
 /// has read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Copied(pub(super) Vec<Scalar>);
 
 /// Counts of what may tell one iteration of a loop from the next.
@@ -74,7 +74,7 @@ pub(super) struct Activity {
 }
 
 /// A function's activation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Frame {
     pub(super) function: FunctionId,
     /// Index of the instruction to run next; in callers, of the call.

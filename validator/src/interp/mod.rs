@@ -27,6 +27,7 @@ mod encoded;
 pub mod evaluate;
 mod exit;
 mod float;
+mod future;
 mod glsl;
 mod image;
 mod inexact;
@@ -50,6 +51,7 @@ mod tensor;
 mod tests;
 
 pub use convergence::Convergence;
+pub use future::Pauses;
 pub use exit::{ActiveLoop, LeftLoop};
 pub use image::encode_texel;
 pub use invocation::Invocation;

@@ -12,11 +12,11 @@ use crate::event::UndefinedKind;
 use crate::ir::Line;
 
 /// The pointer parameters of the active functions, outermost first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Names(Vec<Named>);
 
 /// A pointer parameter, while its function is active.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 struct Named {
     declaration: u32,
     /// The declaration that the argument came through.
@@ -29,7 +29,7 @@ struct Named {
 }
 
 /// How the bytes of a word were used, one bit for each.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct Uses {
     /// By the parameter's name, then by others.
     read: [u8; 2],

@@ -2,6 +2,8 @@
 //! variables. Undefinedness is kept per bit, so that a value is the same after a round trip
 //! through a variable.
 
+use std::hash::{Hash, Hasher};
+
 use crate::ir::{LeafKind, Shape};
 use crate::value::{mask, Byte, Scalar};
 
@@ -43,6 +45,20 @@ impl OwnMemory {
             self.bits.truncate(*start as usize);
             self.undef.truncate(*start as usize);
             self.objects.truncate(count as usize);
+        }
+    }
+
+    /// Feeds a hasher what the objects hold, but for those of which only the size counts.
+    pub(super) fn hash_but(&self, dead: &[u32], hasher: &mut impl Hasher) {
+        self.objects.hash(hasher);
+        let mut dead = dead.iter().peekable();
+        for (number, (start, size)) in (0..).zip(&self.objects) {
+            while dead.next_if(|dead| **dead < number).is_some() {}
+            if dead.peek() != Some(&&number) {
+                let range = *start as usize..(*start + *size) as usize;
+                self.bits[range.clone()].hash(hasher);
+                self.undef[range].hash(hasher);
+            }
         }
     }
 

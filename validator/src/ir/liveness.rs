@@ -5,13 +5,13 @@
 //! What only goes into values that are dead themselves is dead: a counter that nothing but its next value depends on.
 
 use super::{
-    BinaryKind, Block, CompositeOp, ConvertOp, Edge, Exit, Inst, Local, Loop, LoopId, MemoryOp, Op, Operand,
+    BinaryKind, Block, CompositeOp, ConvertOp, Edge, Exit, Function, Inst, Local, Loop, LoopId, MemoryOp, Op, Operand,
     ShapeId, UnaryOp,
 };
 
 /// The values of a function: runs of registers, ascending.
-#[derive(Debug, Default)]
-pub(crate) struct Runs {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
     runs: Vec<(u32, u32)>,
 }
 
@@ -74,80 +74,130 @@ impl Set {
     }
 }
 
-/// The loops with these headers and exits: what is live there after the φ moves of the edge that led there, and
-/// which of `locals` are dead. Registers in `fixed` (addresses of module-scope variables, which never change) are
-/// left out.
-pub(crate) fn loops(
-    headers: Vec<(u32, Exit)>,
-    blocks: &[Block],
-    code: &[Inst],
-    runs: &Runs,
-    fixed: &[u32],
-    locals: &[Local],
-) -> Vec<Loop> {
-    if headers.is_empty() {
-        return Vec::new();
+/// What is live before each block of a function.
+#[derive(Debug)]
+pub(crate) struct Liveness {
+    live: Vec<Set>,
+    escaping: Set,
+}
+
+/// What holds no value that may still be read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// Registers (components) that do, without those that never change.
+    pub(crate) live: Vec<u32>,
+    /// Indices into [`Function::locals`] of those that do not.
+    pub(crate) dead: Vec<u32>,
+}
+
+/// A function as far as liveness goes: registers in `fixed` (addresses of module-scope variables, which never change)
+/// are left out.
+#[derive(Clone, Copy)]
+pub(crate) struct Body<'a> {
+    pub(crate) blocks: &'a [Block],
+    pub(crate) code: &'a [Inst],
+    pub(crate) runs: &'a Runs,
+    pub(crate) fixed: &'a [u32],
+    pub(crate) locals: &'a [Local],
+}
+
+impl<'a> From<&'a Function> for Body<'a> {
+    fn from(function: &'a Function) -> Self {
+        let Function { blocks, code, runs, fixed, locals, .. } = function;
+        Body { blocks, code, runs, fixed, locals }
     }
-    let code_of = |index: usize| {
-        let start = blocks.get(index).map_or(code.len(), |block| block.start as usize);
-        let end = blocks.get(index + 1).map_or(code.len(), |block| block.start as usize);
-        code.get(start..end).unwrap_or(&[])
-    };
-    let escaping = escaping(code, runs);
-    let overwritten: Vec<Set> = (0..headers.len())
-        .map(|id| {
-            let inside = |block: &Block| block.loops.contains(&LoopId(id as u32));
-            let inside = (0..).zip(blocks).filter(|(_, block)| inside(block)).map(|(index, _)| index);
-            locals_stored_to(inside.flat_map(code_of), runs, locals)
-        })
-        .collect();
-    // At a header, any loop around may be left.
-    let exits_at = |index: usize| {
-        let is_header = headers.iter().any(|(header, _)| *header as usize == index);
-        let around = blocks.get(index).filter(|_| is_header).map_or(&[][..], |block| &block.loops);
-        let exit = |id: &LoopId| Some((&headers.get(id.0 as usize)?.1, overwritten.get(id.0 as usize)?));
-        around.iter().filter_map(exit).collect::<Vec<_>>()
-    };
-    let mut live = vec![Set::new(runs.runs.len()); blocks.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for index in (0..blocks.len()).rev() {
-            let mut before = live_before(code_of(index), &live, runs, (locals, &escaping));
-            for (exit, overwritten) in exits_at(index) {
-                if let Some(behind) = live_behind(exit, overwritten, &live, runs) {
-                    before.unite(&behind);
-                }
-            }
-            if let Some(known) = live.get_mut(index) {
-                changed |= *known != before;
-                *known = before;
-            }
-        }
+}
+
+impl<'a> Body<'a> {
+    fn code_of(&self, index: usize) -> &'a [Inst] {
+        let start = self.blocks.get(index).map_or(self.code.len(), |block| block.start as usize);
+        let end = self.blocks.get(index + 1).map_or(self.code.len(), |block| block.start as usize);
+        self.code.get(start..end).unwrap_or(&[])
     }
-    let run_of_local = |local: &Local| runs.of(local.register);
-    let fixed: Vec<usize> = fixed
-        .iter()
-        .filter_map(|&register| runs.of(register))
-        .chain(locals.iter().filter_map(run_of_local))
-        .collect();
-    let found = |(header, exit): (u32, Exit)| {
-        let set = live.get(header as usize);
-        let is_live = |number: &usize| set.is_some_and(|set| set.contains(*number));
-        let live_runs = (0..runs.runs.len()).filter(|number| is_live(number) && !fixed.contains(number));
+
+    /// Takes a set of values apart.
+    fn pause(&self, set: &Set, escaping: &Set) -> Pause {
+        let Body { runs, fixed, locals, .. } = *self;
+        let run_of_local = |local: &Local| runs.of(local.register);
+        let fixed = fixed.iter().filter_map(|&register| runs.of(register));
+        let fixed: Vec<usize> = fixed.chain(locals.iter().filter_map(run_of_local)).collect();
+        let live = (0..runs.runs.len()).filter(|number| set.contains(*number) && !fixed.contains(number));
         let is_dead = |local: &Local| {
-            run_of_local(local).is_some_and(|number| !is_live(&number) && !escaping.contains(number))
+            run_of_local(local).is_some_and(|number| !set.contains(number) && !escaping.contains(number))
         };
-        Loop {
-            header,
-            live: live_runs
+        Pause {
+            live: live
                 .filter_map(|number| runs.runs.get(number))
                 .flat_map(|&(start, count)| start..start + count)
                 .collect(),
             dead: (0..).zip(locals).filter(|(_, local)| is_dead(local)).map(|(index, _)| index).collect(),
-            communicates: false,
-            exit,
         }
+    }
+}
+
+impl Liveness {
+    /// That of a function whose loops have these headers and exits.
+    pub(crate) fn of<'e>(body: Body, headers: impl Iterator<Item = (u32, &'e Exit)>) -> Self {
+        let Body { blocks, code, runs, locals, .. } = body;
+        let headers: Vec<(u32, &Exit)> = headers.collect();
+        let escaping = escaping(code, runs);
+        let overwritten: Vec<Set> = (0..headers.len())
+            .map(|id| {
+                let inside = |block: &Block| block.loops.contains(&LoopId(id as u32));
+                let inside = (0..).zip(blocks).filter(|(_, block)| inside(block)).map(|(index, _)| index);
+                locals_stored_to(inside.flat_map(|index| body.code_of(index)), runs, locals)
+            })
+            .collect();
+        // At a header, any loop around may be left.
+        let exits_at = |index: usize| {
+            let is_header = headers.iter().any(|(header, _)| *header as usize == index);
+            let around = blocks.get(index).filter(|_| is_header).map_or(&[][..], |block| &block.loops);
+            let exit = |id: &LoopId| Some((headers.get(id.0 as usize)?.1, overwritten.get(id.0 as usize)?));
+            around.iter().filter_map(exit).collect::<Vec<_>>()
+        };
+        let mut live = vec![Set::new(runs.runs.len()); blocks.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for index in (0..blocks.len()).rev() {
+                let mut before = live_before(body.code_of(index), &live, runs, (locals, &escaping));
+                for (exit, overwritten) in exits_at(index) {
+                    if let Some(behind) = live_behind(exit, overwritten, &live, runs) {
+                        before.unite(&behind);
+                    }
+                }
+                if let Some(known) = live.get_mut(index) {
+                    changed |= *known != before;
+                    *known = before;
+                }
+            }
+        }
+        Liveness { live, escaping }
+    }
+
+    /// What is live before an instruction.
+    pub(crate) fn before(&self, body: Body, pc: u32) -> Pause {
+        let block = body.blocks.partition_point(|block| block.start <= pc).saturating_sub(1);
+        let code = body.code_of(block);
+        let start = body.blocks.get(block).map_or(0, |block| block.start);
+        let rest = code.get((pc - start) as usize..).unwrap_or(&[]);
+        let set = live_before(rest, &self.live, body.runs, (body.locals, &self.escaping));
+        body.pause(&set, &self.escaping)
+    }
+}
+
+/// The loops with these headers and exits: what is live there after the φ moves of the edge that led there, and
+/// which locals are dead.
+pub(crate) fn loops(headers: Vec<(u32, Exit)>, body: Body) -> Vec<Loop> {
+    if headers.is_empty() {
+        return Vec::new();
+    }
+    let liveness = Liveness::of(body, headers.iter().map(|(header, exit)| (*header, exit)));
+    let nothing = Set::new(body.runs.runs.len());
+    let found = |(header, exit): (u32, Exit)| {
+        let set = liveness.live.get(header as usize).unwrap_or(&nothing);
+        let Pause { live, dead } = body.pause(set, &liveness.escaping);
+        Loop { header, live, dead, communicates: false, exit }
     };
     headers.into_iter().map(found).collect()
 }

@@ -18,7 +18,7 @@ mod float_modes;
 pub(crate) mod flow;
 mod glsl;
 pub mod image;
-pub(crate) mod liveness;
+pub mod liveness;
 mod op;
 mod operands;
 mod ray;
@@ -332,6 +332,10 @@ pub struct Function {
     /// Loops, outermost first.
     pub loops: Vec<Loop>,
     pub results: Results,
+    /// Its values, as runs of registers.
+    pub runs: liveness::Runs,
+    /// Registers with the addresses of module-scope variables, which never change.
+    pub fixed: Vec<u32>,
     pub line: Line,
 }
 

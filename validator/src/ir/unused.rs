@@ -59,6 +59,8 @@ mod tests {
             locals: Vec::new(),
             loops: Vec::new(),
             results: Default::default(),
+            runs: Default::default(),
+            fixed: Vec::new(),
             line: 1,
         }];
         mark_unused_results(&mut functions);

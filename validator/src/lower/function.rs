@@ -362,7 +362,14 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         let headers: Vec<(u32, Exit)> =
             self.flow.loops.iter().map(|lp| (header(lp), self.exit(lp))).collect();
         let fixed: Vec<u32> = self.addresses.values().map(|address| address.operand.index()).collect();
-        let loops = liveness::loops(headers, &blocks, &self.code, &self.runs, &fixed, &self.locals);
+        let body = liveness::Body {
+            blocks: &blocks,
+            code: &self.code,
+            runs: &self.runs,
+            fixed: &fixed,
+            locals: &self.locals,
+        };
+        let loops = liveness::loops(headers, body);
         Function {
             name: self.program.globals.index.any_name(id).map(str::to_owned),
             id,
@@ -373,6 +380,8 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             locals: self.locals,
             loops,
             results: self.results,
+            runs: self.runs,
+            fixed,
             line: self.body.head.line,
         }
     }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::graph::{EventId, Graph, Source, Unit};
+use super::graph::{EventId, Graph, Kind, Source, Unit};
 use super::relation::Relation;
 use super::vulkan::Revision;
 
@@ -164,6 +164,40 @@ impl Coherence {
             let is_last = edges.iter().all(|(first, _)| *first != new);
             self.acyclic = is_last && self.force_last(new) || self.force();
         }
+    }
+
+    /// What must come after an access.
+    pub(super) fn after(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        self.union.row(index)
+    }
+
+    /// The writes that are ordered after a write.
+    pub(super) fn writes_after(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let is_after = move |other: &usize| {
+            self.order.contains(index, *other)
+                || self.members[*other].writes && self.location_ordered.contains(index, *other)
+        };
+        self.union.row(index).filter(is_after)
+    }
+
+    /// How two accesses are ordered, a bit for each of what must be acyclic, scoped modification order and
+    /// location-ordered.
+    pub(super) fn how_ordered(&self, a: usize, b: usize) -> u8 {
+        let relations = [&self.union, &self.order, &self.location_ordered];
+        relations.iter().fold(0, |bits, relation| bits << 1 | u8::from(relation.contains(a, b)))
+    }
+
+    /// Whether a read-modify-write that is mutually ordered with a write has read it.
+    pub(super) fn is_consumed(&self, graph: &Graph, write: usize) -> bool {
+        self.readers(write).any(|read| {
+            graph.events[self.events[read] as usize].kind == Kind::Update && self.mutual.contains(write, read)
+        })
+    }
+
+    /// Number of writes that must come before an access, and of those that must come after it.
+    pub(super) fn rank(&self, index: usize) -> (usize, usize) {
+        let before = self.writes().filter(|write| self.union.contains(*write, index)).count();
+        (before, self.union.row(index).filter(|other| self.members[*other].writes).count())
     }
 
     /// Whether some access writes.

@@ -16,8 +16,8 @@ use super::consistency::{DataRace, FinalValues, LastWrites};
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use super::location_order::{Instances, LocationOrderer};
 use super::operations::{implied, makes_available, makes_visible};
-use super::relation::Relation;
-use super::release_sequence::Sequences;
+use super::relation::{EventSet, Relation};
+use super::release_sequence::{self, Sequences};
 use super::vulkan::{self, Revision, Variant};
 use crate::event::{ClassSet, Scope};
 
@@ -424,6 +424,40 @@ impl Growing {
         };
         let location = &self.locations[at];
         location.last_writes().map(|index| location.events[index]).collect()
+    }
+
+    pub(super) fn locations(&self) -> impl Iterator<Item = &Coherence> {
+        self.locations.iter().map(Arc::as_ref)
+    }
+
+    pub(super) fn location(&self, unit: Unit) -> Option<&Coherence> {
+        let at = self.locations.binary_search_by_key(&unit, |location| location.unit).ok()?;
+        Some(&self.locations[at])
+    }
+
+    /// The release operations that an acquire operation at (or an acquire barrier after) an atomic read may synchronize
+    /// with: (read, release).
+    pub(super) fn observed(&self) -> impl Iterator<Item = (EventId, EventId)> + '_ {
+        self.observed.iter().map(|(read, release, _)| (*read, *release))
+    }
+
+    /// The release operations that a read of a write may synchronize with.
+    pub(super) fn releases_of(&self, graph: &Graph, write: EventId) -> SmallVec<[usize; 8]> {
+        let heads = release_sequence::heads(graph, write, Sequences::ReadsFrom);
+        heads.into_iter().flat_map(|head| vulkan::releases_before(graph, head as usize)).collect()
+    }
+
+    /// Adds the events that happen before an event.
+    pub(super) fn happening_before(&self, graph: &Graph, event: usize, into: &mut EventSet) {
+        let agent = graph.events[event].agent;
+        let synchronized = !self.synchronizes_with.is_empty();
+        let operation = self.operation_of(event);
+        for earlier in 0..graph.events.len() {
+            let is_own = earlier < event && graph.events[earlier].agent == agent;
+            if is_own || synchronized && self.happens_after.contains(operation, self.operation_of(earlier)) {
+                into.insert(earlier);
+            }
+        }
     }
 
     /// Whether any two writes to a unit are ordered.

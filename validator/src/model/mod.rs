@@ -2,6 +2,7 @@
 
 mod coherence;
 pub mod consistency;
+pub mod future;
 pub mod graph;
 pub mod growing;
 pub(crate) mod location_order;

@@ -49,7 +49,8 @@ pub(super) fn lower(
     builder.blocks(results);
     let header = |lp: &NaturalLoop| (lp.header as u32, Exit::default());
     let headers: Vec<(u32, Exit)> = builder.flow.loops.iter().map(header).collect();
-    let loops = liveness::loops(headers, &builder.blocks, &builder.code, &builder.runs, &[], &[]);
+    let Builder { blocks, code, runs, .. } = &builder;
+    let loops = liveness::loops(headers, liveness::Body { blocks, code, runs, fixed: &[], locals: &[] });
     let loops = loops.into_iter().map(|lp| Loop { communicates: true, ..lp });
     Ok(Function {
         name: Some(format!("P{index}")),
@@ -61,6 +62,8 @@ pub(super) fn lower(
         locals: Vec::new(),
         loops: loops.collect(),
         results: Default::default(),
+        runs: builder.runs,
+        fixed: Vec::new(),
         line: line_of(thread, 0),
     })
 }

@@ -1,0 +1,40 @@
+#version 450
+#pragma use_vulkan_memory_model
+#extension GL_KHR_memory_scope_semantics : require
+#define SB gl_StorageSemanticsBuffer
+#define RELAXED gl_ScopeDevice, 0, 0
+#define ACQUIRE gl_ScopeDevice, SB, gl_SemanticsAcquire | gl_SemanticsMakeVisible
+#define RELEASE gl_ScopeDevice, SB, gl_SemanticsRelease | gl_SemanticsMakeAvailable
+#define ACQ_REL gl_ScopeDevice, SB, gl_SemanticsAcquireRelease | gl_SemanticsMakeVisible | gl_SemanticsMakeAvailable
+layout(local_size_x = 1) in;
+layout(constant_id = 0) const uint N = 3;
+const uint MOST = 32;
+layout(set = 0, binding = 0) nonprivate buffer Shared { uint head; uint tail; uint next[MOST]; uint value[MOST]; };
+layout(set = 0, binding = 1) buffer Results { uint got[MOST]; };
+#define CAS_RELEASE(P, E, V) atomicCompSwap(P, E, V, gl_ScopeDevice, SB, gl_SemanticsRelease | gl_SemanticsMakeAvailable, 0, 0)
+void enqueue(uint me) {
+    for (;;) {
+        uint t = atomicLoad(tail, ACQUIRE);
+        uint n = atomicCompSwap(next[t], 0u, me, gl_ScopeDevice, SB, gl_SemanticsAcquireRelease | gl_SemanticsMakeVisible | gl_SemanticsMakeAvailable, SB, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
+        if (n == 0) {
+            CAS_RELEASE(tail, t, me);
+            return;
+        }
+        CAS_RELEASE(tail, t, n);
+    }
+}
+uint dequeue() {
+    for (;;) {
+        uint h = atomicLoad(head, ACQUIRE);
+        uint n = atomicLoad(next[h], ACQUIRE);
+        if (n == 0) return 0;
+        if (CAS_RELEASE(head, h, n) == h) return value[n];
+    }
+    return 0;
+}
+void main() {
+    uint i = gl_WorkGroupID.x;
+    value[i + 1] = i + 7;
+    enqueue(i + 1);
+    got[i] = dequeue();
+}
