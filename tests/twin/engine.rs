@@ -29,6 +29,7 @@ pub struct How {
     pub races: Races,
     pub shortcuts: bool,
     pub symmetry: bool,
+    pub merges: bool,
     pub jobs: usize,
     /// Stop at the first race, and look for those of one interleaving before anything else.
     pub early: bool,
@@ -98,6 +99,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         jobs: how.jobs,
         shortcuts: how.shortcuts,
         symmetry: how.symmetry,
+        merges: how.merges,
         stop_at_undefined: how.early,
         suspects_from: if how.early { 0 } else { usize::MAX },
         verify_engine: true,

@@ -75,7 +75,8 @@ impl<'a> Merging<'a> {
     /// `None` where states are not compared.
     pub(super) fn new(context: &Context<'a>, knowledge: &Knowledge) -> Option<Merging<'a>> {
         let Context { settings, dispatch, program, .. } = *context;
-        let applies = settings.merges && std::env::var("NOMERGE").is_err()
+        let applies = settings.merges
+            && std::env::var("NOMERGE").is_err()
             && settings.shortcuts
             && settings.axioms
             && settings.remark.is_none()
@@ -107,7 +108,8 @@ impl<'a> Merging<'a> {
         };
         let graph = Graph { agents: context.first.graph.agents.clone(), ..Graph::default() };
         let agents = 0..graph.agents.len() as u32;
-        let includes_all = |scope: Scope| agents.clone().all(|agent| graph.in_scope_instance(0, scope, agent));
+        let includes_all =
+            |scope: Scope| agents.clone().all(|agent| graph.in_scope_instance(0, scope, agent));
         Some(Merging {
             pauses: Pauses::new(program),
             racing: knowledge.units().iter().map(|key| of_unit(&plain, key)).collect(),
@@ -241,7 +243,13 @@ impl Search<'_> {
         }
         if std::env::var("DBG").is_ok() {
             let sleeps: usize = futures.known.values().map(|k| k.declined.len()).sum();
-            eprintln!("keys {} sleeps {} paths {:?} stop {}", futures.known.len(), sleeps, found.paths, found.stop);
+            eprintln!(
+                "keys {} sleeps {} paths {:?} stop {}",
+                futures.known.len(),
+                sleeps,
+                found.paths,
+                found.stop
+            );
         }
         if !found.stop && futures.go_round() {
             found.discoveries.goes_round = true;
@@ -330,7 +338,8 @@ impl Search<'_> {
         state.attempted.hash(&mut hasher);
         self.hash_new_values(state, &mut hasher);
         let may_come = |accesses: &[InstId]| {
-            let mut ways = accesses.iter().flat_map(|inst| positions.iter().map(move |position| (position, inst)));
+            let mut ways =
+                accesses.iter().flat_map(|inst| positions.iter().map(move |position| (position, inst)));
             ways.any(|(position, inst)| self.context.reach.may_reach(position, *inst))
         };
         let may_race = |unit: Unit| may_come(&merging.racing[unit as usize]);

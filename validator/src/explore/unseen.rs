@@ -13,7 +13,9 @@ use super::knowledge::UnitKey;
 use super::search::Search;
 use super::state::State;
 use crate::dispatch::Dispatch;
-use crate::ir::{AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program, ShapeId};
+use crate::ir::{
+    AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program, ShapeId,
+};
 use crate::model::graph::Unit;
 
 /// The instructions of a program that may write memory that invocations share.

@@ -32,7 +32,9 @@ impl<'a> Pauses<'a> {
 
     fn at(&self, frame: &Frame) -> Arc<Pause> {
         let at = InstId { function: frame.function, index: frame.pc };
-        let Some(function) = self.program.functions.get(at.function.0 as usize) else { return Arc::default() };
+        let Some(function) = self.program.functions.get(at.function.0 as usize) else {
+            return Arc::default();
+        };
         // Whoever panicked, what is there is whole.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Known { functions, pauses } = &mut *known;

@@ -51,8 +51,8 @@ mod tensor;
 mod tests;
 
 pub use convergence::Convergence;
-pub use future::Pauses;
 pub use exit::{ActiveLoop, LeftLoop};
+pub use future::Pauses;
 pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};

@@ -5,8 +5,8 @@
 //! What only goes into values that are dead themselves is dead: a counter that nothing but its next value depends on.
 
 use super::{
-    BinaryKind, Block, CompositeOp, ConvertOp, Edge, Exit, Function, Inst, Local, Loop, LoopId, MemoryOp, Op, Operand,
-    ShapeId, UnaryOp,
+    BinaryKind, Block, CompositeOp, ConvertOp, Edge, Exit, Function, Inst, Local, Loop, LoopId, MemoryOp, Op,
+    Operand, ShapeId, UnaryOp,
 };
 
 /// The values of a function: runs of registers, ascending.

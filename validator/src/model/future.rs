@@ -73,7 +73,12 @@ impl Growing {
         onlookers: &Onlookers,
         hasher: &mut impl Hasher,
     ) -> Option<Vec<EventId>> {
-        if !self.covers(graph) || self.data_race().is_some() || !is_in_fragment(graph, onlookers) {
+        // The end of an execution has no future, but final values.
+        if onlookers.agents.is_empty()
+            || !self.covers(graph)
+            || self.data_race().is_some()
+            || !is_in_fragment(graph, onlookers)
+        {
             return None;
         }
         let mut views: Vec<View> = Vec::new();
@@ -240,11 +245,13 @@ fn is_in_fragment(graph: &Graph, onlookers: &Onlookers) -> bool {
                 return false;
             }
             semantics = event.semantics;
-            publishes &= (!event.releases() || makes_available(event)) && (!event.acquires() || makes_visible(event));
+            publishes &=
+                (!event.releases() || makes_available(event)) && (!event.acquires() || makes_visible(event));
         }
         match event.kind {
             Kind::Read | Kind::Write | Kind::Update => {
-                if !event.non_private || !event.units.iter().all(|unit| (onlookers.has_one_reference)(*unit)) {
+                if !event.non_private || !event.units.iter().all(|unit| (onlookers.has_one_reference)(*unit))
+                {
                     return false;
                 }
                 has_plain |= !event.atomic;
@@ -272,7 +279,8 @@ fn is_in_fragment(graph: &Graph, onlookers: &Onlookers) -> bool {
     let is_mixed = |unit: &Unit| {
         graph.events.iter().any(|event| event.atomic && event.units.contains(unit)) && !is_atomic(*unit)
     };
-    (semantics.is_empty() || semantics.contains(classes)) && !plain.any(|event| event.units.iter().any(is_mixed))
+    (semantics.is_empty() || semantics.contains(classes))
+        && !plain.any(|event| event.units.iter().any(is_mixed))
 }
 
 impl Coherence {

@@ -247,8 +247,8 @@ pub(super) fn function(registers: u32) -> Function {
         locals: Vec::new(),
         loops: Vec::new(),
         results: Default::default(),
-            runs: Default::default(),
-            fixed: Vec::new(),
+        runs: Default::default(),
+        fixed: Vec::new(),
         line: 0,
     }
 }
