@@ -26,6 +26,7 @@ fn watched(module: &str, args: &[String], jobs: usize, watch: &Watch) -> Behavio
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(module);
     let mut checker = Checker::new(args);
     checker.options.bounds.jobs = jobs;
+    checker.options.bounds.all_executions = true;
     let report = outcomes(&checker.module(&path), &checker.options, watch);
     let mut report = report.unwrap_or_else(|error| panic!("{module}: {error}"));
     assert_eq!((report.runs.len(), &report.unsupported[..]), (1, &[][..]), "{module}");

@@ -37,7 +37,14 @@ fn behaviours(program: &Program, settings: &Settings) -> Behaviours {
 const SLOW: Duration = Duration::from_secs(5);
 
 fn together() -> Settings {
-    Settings { groups: false, jobs: 1, max_executions: 5_000, timeout: Some(SLOW), ..Settings::default() }
+    Settings {
+        groups: false,
+        merges: false,
+        jobs: 1,
+        max_executions: 5_000,
+        timeout: Some(SLOW),
+        ..Settings::default()
+    }
 }
 
 fn apart() -> Settings {

@@ -54,6 +54,7 @@ fn ready(body: &Body) -> Ready {
 impl Ready {
     fn explore(&self, races: Races, symmetry: bool, jobs: usize) -> Behaviours {
         let settings = Settings {
+            merges: false,
             races,
             symmetry,
             groups: false,

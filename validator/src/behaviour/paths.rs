@@ -39,6 +39,9 @@ pub enum PathEnd {
     /// Equal to the path without the turn of a loop that changed nothing.
     IdleTurn,
 
+    /// Equal to the path without a read whose value a compare-exchange found to be stale.
+    StaleTurn,
+
     /// Equal, from here on, to a path that came to a state with the same future.
     SameFuture,
 
@@ -57,7 +60,7 @@ pub enum EndKind {
 }
 
 impl PathEnd {
-    pub const ALL: [PathEnd; 17] = [
+    pub const ALL: [PathEnd; 18] = [
         PathEnd::Execution,
         PathEnd::Hang,
         PathEnd::Undefined,
@@ -73,6 +76,7 @@ impl PathEnd {
         PathEnd::Discarded,
         PathEnd::Excused,
         PathEnd::IdleTurn,
+        PathEnd::StaleTurn,
         PathEnd::SameFuture,
         PathEnd::Relearned,
     ];
@@ -91,7 +95,7 @@ impl PathEnd {
             | PathEnd::Fairness
             | PathEnd::Discarded
             | PathEnd::Excused => EndKind::Rejected,
-            PathEnd::IdleTurn | PathEnd::SameFuture => EndKind::Equal,
+            PathEnd::IdleTurn | PathEnd::StaleTurn | PathEnd::SameFuture => EndKind::Equal,
             PathEnd::Relearned => EndKind::Relearned,
         }
     }
@@ -114,6 +118,7 @@ impl PathEnd {
             PathEnd::Discarded => "discarded",
             PathEnd::Excused => "excused",
             PathEnd::IdleTurn => "idle-turn",
+            PathEnd::StaleTurn => "stale-turn",
             PathEnd::SameFuture => "same-future",
             PathEnd::Relearned => "relearned",
         }

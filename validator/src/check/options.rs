@@ -107,6 +107,8 @@ pub struct Bounds {
     pub jobs: usize,
     /// Every judgement is held against the declared relations.
     pub verify_engine: bool,
+    /// Every execution is visited, also those whose futures are known.
+    pub all_executions: bool,
 }
 
 /// So many outcomes cost less than anything else.
@@ -126,6 +128,7 @@ impl Default for Bounds {
             step_timeout: None,
             jobs: settings.jobs,
             verify_engine: settings.verify_engine,
+            all_executions: !settings.merges,
         }
     }
 }

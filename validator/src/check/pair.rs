@@ -437,6 +437,7 @@ impl CheckOptions {
             timeout: deadline.map(|at| at.checked_duration_since(Instant::now()).unwrap_or(Duration::ZERO)),
             jobs: bounds.jobs,
             verify_engine: bounds.verify_engine,
+            merges: !bounds.all_executions,
             progress: watch.progress.clone(),
             ..Settings::default()
         }

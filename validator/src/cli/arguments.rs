@@ -207,6 +207,9 @@ pub struct BoundArguments {
     /// Hold every judgement of the search against the relations as the model declares them (slow)
     #[arg(long)]
     pub verify_engine: bool,
+    /// Visit, and count, every execution: states from which the same follows are not taken for one (slow)
+    #[arg(long)]
+    pub all_executions: bool,
 }
 
 impl BoundArguments {
@@ -228,6 +231,7 @@ impl BoundArguments {
             begun: Some(Instant::now()),
             jobs: self.jobs.unwrap_or(0),
             verify_engine: self.verify_engine,
+            all_executions: self.all_executions,
             ..Bounds::default()
         })
     }

@@ -64,6 +64,8 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
             // With several files, each has a thread.
             jobs: if arguments.files.len() > 1 { 1 } else { bounds.jobs },
             verify_engine: bounds.verify_engine,
+            // The executions of each state are counted.
+            merges: false,
             progress: Arc::clone(&watch.progress),
             ..Settings::default()
         };

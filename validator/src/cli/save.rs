@@ -95,6 +95,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         max_memory,
         timeout,
         verify_engine,
+        all_executions,
         // How the comparison is done, without an option.
         multiply_out: _,
         // No result depends on it.
@@ -121,6 +122,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         (*both_ways, "--both-ways"),
         (*all, "--all"),
         (*verify_engine, "--verify-engine"),
+        (*all_executions, "--all-executions"),
     ];
     words.extend(flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag.to_owned()));
     words.extend(read.command_line());

@@ -14,7 +14,7 @@ use super::{apart, symmetry, Settings};
 use crate::behaviour::Outcome;
 use crate::dispatch::Dispatch;
 use crate::event::{Order, Scope};
-use crate::ir::{BarrierOp, InstId, Op, Program};
+use crate::ir::{AtomicKind, BarrierOp, InstId, Op, Program};
 
 /// What stays the same over all rounds.
 pub(super) struct Context<'a> {
@@ -32,6 +32,7 @@ pub(super) struct Context<'a> {
     pub(super) order: InstanceOrder<'a>,
     /// Something beside barriers of workgroups makes atomics synchronise.
     pub(super) has_fences: bool,
+    pub(super) has_compare_exchanges: bool,
     /// Invocations may be symmetric.
     pub(super) has_first_updates: bool,
     pub(super) budget: Budget<'a>,
@@ -65,6 +66,7 @@ impl<'a> Context<'a> {
             workgroups: tangles::workgroups(dispatch),
             order: InstanceOrder::new(program),
             has_fences: has_fences(program),
+            has_compare_exchanges: has_compare_exchanges(program),
             has_first_updates: symmetry::has_first_updates(program),
             budget: Budget::new(settings),
             first: State::new(program, dispatch, settings),
@@ -89,6 +91,13 @@ fn has_fences(program: &Program) -> bool {
         BarrierOp::Memory { semantics, .. } => semantics.order != Order::Relaxed,
         BarrierOp::Numbered(_) | BarrierOp::Device(_) => true,
     })
+}
+
+fn has_compare_exchanges(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(
+        |inst| matches!(&inst.op, Op::Atomic(op) if matches!(op.kind, AtomicKind::CompareExchange { .. })),
+    )
 }
 
 impl Context<'_> {

@@ -61,8 +61,12 @@ pub(super) struct Knowledge {
     pub(super) varied: BTreeSet<InstId>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// Per unit, the values that some write gave it on some path.
+    seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// States with the same future lead to each other: they are not taken for one.
     pub(super) goes_round: bool,
+    /// Rounds that brought values that reads speculate.
+    fed: u32,
     /// Values were left out because there were too many.
     pub(super) capped: bool,
     /// Per memory and word: how it is seen in this round.
@@ -122,6 +126,10 @@ pub(super) struct Discoveries {
     pub(super) asymmetric: BTreeSet<u32>,
     pub(super) varied: BTreeSet<InstId>,
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// Values that writes gave on some path.
+    pub(super) seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Units of which it was taken for granted that no others are.
+    pub(super) relied: BTreeSet<UnitKey>,
     /// States with the same future lead to each other.
     pub(super) goes_round: bool,
     /// What the invocations touched, where they are explored apart from others.
@@ -144,6 +152,8 @@ impl Discoveries {
         self.split.extend(other.split);
         self.orders_matter |= other.orders_matter;
         self.goes_round |= other.goes_round;
+        self.relied.extend(other.relied);
+        merge_sets(&mut self.seen, other.seen);
         self.spin_reads.extend(other.spin_reads);
         self.asymmetric.extend(other.asymmetric);
         self.varied.extend(other.varied);
@@ -167,6 +177,9 @@ fn merge_sets<K: Ord, V: Ord>(into: &mut BTreeMap<K, BTreeSet<V>>, from: BTreeMa
         into.entry(key).or_default().extend(values);
     }
 }
+
+/// Rounds that bring values to speculate, up to which there are more.
+const MAX_FED: u32 = 4;
 
 impl Knowledge {
     pub(super) fn new(dispatch: &Dispatch, settings: &Settings) -> Self {
@@ -215,6 +228,12 @@ impl Knowledge {
     /// The instructions at which an invocation was seen to write some unit.
     pub(super) fn writes_of(&self, agent: u32) -> impl Iterator<Item = &InstId> {
         self.writes_of.get(agent as usize).into_iter().flatten()
+    }
+
+    /// The values that some write gave a unit on some path.
+    pub(super) fn seen(&self, unit: Unit) -> &BTreeSet<UnitBytes> {
+        static NONE: BTreeSet<UnitBytes> = BTreeSet::new();
+        self.seen.get(&self.key(unit)).unwrap_or(&NONE)
     }
 
     /// Whether a write of an execution is known to have given a unit this value.
@@ -316,11 +335,21 @@ impl Knowledge {
         for key in &found.wanted_values {
             again |= self.speculated.insert(*key);
         }
-        again |= self.learn_values(&found.produced, true, max_values);
-        again |= self.learn_values(&found.attempted, false, max_values);
+        // Where every round brings new values, cycles feed themselves.
+        let max_values = if self.fed < MAX_FED { max_values } else { 0 };
+        let fed = self.learn_values(&found.produced, true, max_values)
+            | self.learn_values(&found.attempted, false, max_values);
+        self.fed += u32::from(fed);
+        again |= fed;
         again |= found.orders_matter && !self.orders_matter;
         self.orders_matter |= found.orders_matter;
         again |= found.goes_round && !self.goes_round;
+        for (key, values) in &found.seen {
+            let known = self.seen.entry(*key).or_default();
+            let before = known.len();
+            known.extend(values.iter().cloned());
+            again |= known.len() > before && found.relied.contains(key);
+        }
         self.goes_round |= found.goes_round;
         for read in &found.spin_reads {
             again |= self.spin_reads.insert(*read);

@@ -3,10 +3,11 @@
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
@@ -56,6 +57,8 @@ struct Memory {
     grain: u32,
     /// Reached through one reference only.
     one_reference: bool,
+    /// What its future depends on, once somebody asked since it changed.
+    future: OnceLock<u128>,
 }
 
 /// Who accesses memory, and in which phase.
@@ -99,6 +102,7 @@ impl Contents {
                 grain: WORD,
                 bytes: Arc::new(bytes),
                 one_reference: references.len() < 2,
+                future: OnceLock::new(),
             })
             .collect();
         let declarations = Declarations::new(dispatch);
@@ -158,13 +162,15 @@ impl Contents {
         self.memories.iter().map(|memory| memory.bytes.clone()).collect()
     }
 
-    /// Feeds a hasher what the future depends on: contents, and who used what. Those of memories that nobody changes while
-    /// the search goes on are the same.
+    /// Feeds a hasher what the future depends on: contents, and who used what.
     pub(super) fn hash_future(&self, hasher: &mut impl Hasher) {
         for memory in &self.memories {
-            memory.bytes.hash(hasher);
-            memory.grain.hash(hasher);
-            memory.uses.hash(hasher);
+            let future = memory.future.get_or_init(|| {
+                let mut hasher = SipHasher13::new();
+                (&memory.bytes, memory.grain, &memory.uses).hash(&mut hasher);
+                hasher.finish128().as_u128()
+            });
+            future.hash(hasher);
         }
         self.unordered.hash(hasher);
         (self.unordered_count as usize).min(FEW + 1).hash(hasher);
@@ -241,6 +247,7 @@ impl Contents {
             }
             None => slot.touch(access, memory, by, found, |word, used| word.write(used)),
         }
+        slot.future.take();
         let contents = Arc::make_mut(&mut slot.bytes);
         let mut changed = false;
         for_each_unshared(access, memory, by.knowledge, |index, range| {
@@ -322,6 +329,7 @@ impl Memory {
             self.grain = 1;
         }
         let grain = self.grain;
+        self.future.take();
         let uses = Arc::make_mut(&mut self.uses);
         // Atomics do not tear, and are mutually ordered only with those of the same locations: all
         // their words are units, or none is.

@@ -20,7 +20,7 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
-use smallvec::{smallvec, SmallVec};
+use smallvec::SmallVec;
 
 use super::aliasing::Declarations;
 use super::context::Context;
@@ -33,7 +33,7 @@ use super::unseen::Writers;
 use super::Races;
 use crate::behaviour::PathEnd;
 use crate::event::Scope;
-use crate::interp::Pauses;
+use crate::interp::{Invocation, Pauses};
 use crate::ir::InstId;
 use crate::model::future::Onlookers;
 use crate::model::graph::{EventId, Graph, Unit};
@@ -76,7 +76,6 @@ impl<'a> Merging<'a> {
     pub(super) fn new(context: &Context<'a>, knowledge: &Knowledge) -> Option<Merging<'a>> {
         let Context { settings, dispatch, program, .. } = *context;
         let applies = settings.merges
-            && std::env::var("NOMERGE").is_err()
             && settings.shortcuts
             && settings.axioms
             && settings.remark.is_none()
@@ -132,6 +131,13 @@ const MAX_ACCESSES: usize = 63;
 #[derive(Default)]
 pub(super) struct Futures {
     known: IndexMap<u128, Known, FxBuildHasher>,
+}
+
+impl Merging<'_> {
+    /// Feeds a hasher what the future of an invocation depends on. False where there is more to it.
+    pub(super) fn hash_invocation(&self, invocation: &Invocation, hasher: &mut impl Hasher) -> bool {
+        invocation.hash_future(&self.pauses, self.meets, hasher)
+    }
 }
 
 /// What is known of states with one future.
@@ -240,16 +246,6 @@ impl Search<'_> {
             rest.extend(left.into_iter().rev().flatten());
             self.context.budget.store((futures.known.len() - known) as u64 * STORED);
             nodes = NODES;
-        }
-        if std::env::var("DBG").is_ok() {
-            let sleeps: usize = futures.known.values().map(|k| k.declined.len()).sum();
-            eprintln!(
-                "keys {} sleeps {} paths {:?} stop {}",
-                futures.known.len(),
-                sleeps,
-                found.paths,
-                found.stop
-            );
         }
         if !found.stop && futures.go_round() {
             found.discoveries.goes_round = true;
@@ -366,7 +362,7 @@ impl Search<'_> {
             || thread.fault.is_some()
             || thread.idle.is_some()
             || !thread.arrivals.is_empty()
-            || !thread.invocation.hash_future(&merging.pauses, merging.meets, &mut hasher);
+            || !merging.hash_invocation(&thread.invocation, &mut hasher);
         if is_unusual {
             return None;
         }
@@ -387,7 +383,7 @@ impl Search<'_> {
                 return None;
             }
             (arrival.depth, arrival.loop_id).hash(&mut hasher);
-            if !arrival.invocation.hash_future(&merging.pauses, merging.meets, &mut hasher) {
+            if !merging.hash_invocation(&arrival.invocation, &mut hasher) {
                 return None;
             }
             (arrival.changes == thread.changes, arrival.passes == thread.passes).hash(&mut hasher);

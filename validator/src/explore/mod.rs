@@ -45,6 +45,7 @@ mod segment;
 mod sharing;
 mod spin;
 mod staging;
+mod stale;
 mod state;
 mod stuck;
 mod suspects;

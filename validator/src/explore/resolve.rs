@@ -9,6 +9,7 @@ use super::found::Found;
 use super::judging::Judgement;
 use super::memory::volatile_access;
 use super::search::Search;
+use super::stale::Look;
 use super::state::{self, Pending, State, Status, Thread, UnitSpans};
 use crate::behaviour::PathEnd;
 use crate::event::{Access, Atomicity};
@@ -42,7 +43,7 @@ pub(super) struct Reader<'a> {
 
 impl Search<'_> {
     /// The read to resolve next: a plain one at once if it reads only what happens before it, else the first
-    /// with a source that it has not declined yet. Those of spin loops come last, and first of them those that
+    /// with a source that it has not declined yet; of these, compare-exchanges that can only succeed or be stale. Those of spin loops come last, and first of them those that
     /// can only wait: when the one that can leave its loop has its turn, it is known who waits for it. Nobody waits
     /// for those who only read, so they come at the very end, when there is nothing left for them to wait for.
     pub(super) fn next_reader(&self, state: &mut State, found: &mut Found) -> Option<usize> {
@@ -54,6 +55,10 @@ impl Search<'_> {
             if let Some(index) = (0..state.threads.len()).find(|index| plain(state, index)) {
                 return Some(index);
             }
+        }
+        // What can only go on with what it read, before others take that.
+        if let Some(index) = (0..state.threads.len()).find(|index| self.is_committed(state, *index, found)) {
+            return Some(index);
         }
         let mut leaves = None;
         let mut only_reads = None;
@@ -191,6 +196,7 @@ impl Search<'_> {
         if spins {
             self.check_spin(state, reader, spans, found);
         }
+        let mut stale = 0;
         let repeats = spins && self.is_unraced(state, reader, &event);
         for_each_assignment(&candidates, &mut |assignment| {
             if waits_since.is_some_and(|since| !is_new(assignment, since))
@@ -204,7 +210,10 @@ impl Search<'_> {
             {
                 return;
             }
-            if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
+            if matches!(assignment, [(source, bytes)] if self.is_stale(state, reader, spans, (*source, bytes), found))
+            {
+                stale += 1;
+            } else if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
                 self.note_left_out(state, reader.index, &assignment[0].1, found);
                 found.paths.start();
                 found.paths.end(PathEnd::IdleTurn);
@@ -212,6 +221,10 @@ impl Search<'_> {
                 choices.push(assignment.into());
             }
         });
+        for _ in 0..stale {
+            found.paths.start();
+            found.paths.end(PathEnd::StaleTurn);
+        }
         choices
     }
 
@@ -294,7 +307,9 @@ impl Search<'_> {
         if reader.atomic.is_none() && self.reads_in_order(state) {
             return false;
         }
-        self.others_may_write(state, reader, spans, found) && self.can_be_released(state, reader.index, found)
+        self.others_may_write(state, reader, spans, found)
+            && !self.waits_for_stale(state, reader, spans, found)
+            && self.can_be_released(state, reader.index, found)
     }
 
     /// Gives the read its value and adds the children that are executions so far (several where an undefined comparison
@@ -326,7 +341,9 @@ impl Search<'_> {
                 bytes[*index as usize] = *byte;
             }
         }
+        let look = Look::new(&state, reader.index, state.graph.events.len() as EventId);
         let thread = &mut state.threads[reader.index];
+        thread.look = look.filter(|_| self.context.has_compare_exchanges);
         thread.status = Status::Running;
         thread.waits_since = None;
         thread.reads_unknown = None;

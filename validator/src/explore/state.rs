@@ -13,6 +13,7 @@ use super::memory::{words_of, Accessor, Contents};
 use super::phases::Phase;
 use super::recast::Parting;
 use super::segment::Segment;
+use super::stale::Look;
 use super::symmetry::NOTHING;
 use super::tangles::Gathered;
 use super::Settings;
@@ -62,6 +63,8 @@ pub(super) struct State {
     pub(super) segments: Vec<Segment>,
     /// Somebody left an endless loop: undefined behaviour from here on is nobody's.
     pub(super) excused: bool,
+    /// In how many ways the speculated reads of the path might have been answered.
+    pub(super) speculated: u64,
     /// What the future of the last state on the path that was compared depends on.
     pub(super) future: Option<u128>,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
@@ -140,6 +143,8 @@ pub(super) struct Thread {
     pub(super) arrivals: Arc<BTreeMap<(u32, u32), u32>>,
     /// Loops that the invocation is in, with its state at the last arrival at their headers.
     pub(super) loops: Vec<Arrival>,
+    /// Its last atomic read that did not write.
+    pub(super) look: Option<Look>,
     /// What its own future depends on, once somebody asked since it changed.
     pub(super) future: OnceLock<Option<u128>>,
 }
@@ -239,6 +244,7 @@ impl State {
                     idle: None,
                     arrivals: Arc::default(),
                     loops: Vec::new(),
+                    look: None,
                     future: OnceLock::new(),
                 })
             })
@@ -265,6 +271,7 @@ impl State {
             closing: None,
             segments: Vec::new(),
             excused: false,
+            speculated: 1,
             future: None,
             dirty: false,
         }
@@ -290,6 +297,7 @@ impl State {
             closing: None,
             segments: self.segments.clone(),
             excused: self.excused,
+            speculated: self.speculated,
             future: None,
             dirty: self.dirty,
         }

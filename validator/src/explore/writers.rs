@@ -105,6 +105,14 @@ impl Search<'_> {
         let event = &state.graph.events[id as usize];
         let writer = (event.agent, event.inst);
         event.units.iter().for_each(|unit| self.note_writer_of(*unit, writer, found));
+        if self.context.has_compare_exchanges {
+            for (unit, bytes) in event.units.iter().zip(&event.written) {
+                if !self.knowledge.seen(*unit).contains(bytes) {
+                    let key = self.knowledge.key(*unit);
+                    found.discoveries.seen.entry(key).or_default().insert(bytes.clone());
+                }
+            }
+        }
         let Event { reference, class, non_private, .. } = **event;
         let manner = Manner { reference, class, non_private };
         self.note_manner(writer, manner, found);

@@ -361,7 +361,8 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         let header = |lp: &NaturalLoop| self.block_numbers.get(lp.header).copied().flatten().unwrap_or(0);
         let headers: Vec<(u32, Exit)> =
             self.flow.loops.iter().map(|lp| (header(lp), self.exit(lp))).collect();
-        let fixed: Vec<u32> = self.addresses.values().map(|address| address.operand.index()).collect();
+        let mut fixed: Vec<u32> = self.addresses.values().map(|address| address.operand.index()).collect();
+        fixed.sort_unstable();
         let body = liveness::Body {
             blocks: &blocks,
             code: &self.code,

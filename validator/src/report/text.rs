@@ -4,7 +4,7 @@
 use super::style::Painter;
 use super::words::words;
 use super::{diff, json, witness};
-use crate::behaviour::{Behaviours, Bound, Outcome, Undefined, VolatileAccess};
+use crate::behaviour::{Behaviours, Bound, Outcome, PathEnd, Undefined, VolatileAccess};
 use crate::check::{CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
@@ -432,8 +432,10 @@ fn size(behaviours: &Behaviours) -> String {
     if !behaviours.undefined.is_empty() {
         return "undefined".to_owned();
     }
+    // Others have the futures of these.
+    let visited = if behaviours.paths.ended(PathEnd::SameFuture) > 0 { " visited" } else { "" };
     format!(
-        "{} of {}",
+        "{} of {}{visited}",
         counted(usize::try_from(behaviours.count()).unwrap_or(usize::MAX), "outcome"),
         counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution")
     )

@@ -66,6 +66,8 @@ pub fn code(ops: Vec<Op>) -> Function {
         locals: Vec::new(),
         loops: Vec::new(),
         results: Default::default(),
+        runs: Default::default(),
+        fixed: Vec::new(),
         line: 1,
     }
 }

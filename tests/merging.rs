@@ -1,0 +1,81 @@
+//! States with the same future are explored once: what is found must be what visiting every execution finds, in programs
+//! that retry, hand over, scan and wait (`benches/modules/shapes/`, and modules made here).
+
+#[allow(dead_code, reason = "most of it is for tests over the corpus")]
+#[path = "support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use spirv_tv::behaviour::{Behaviours, Outcome, PathEnd};
+use spirv_tv::check::{outcomes, Watch};
+
+use support::Checker;
+
+/// What a module of `benches/modules/` does, with and without that.
+fn behaviours(module: &str, args: &str, all_executions: bool, jobs: usize) -> Behaviours {
+    let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/modules").join(module);
+    let mut checker = Checker::new(&args);
+    checker.options.bounds.all_executions = all_executions;
+    checker.options.bounds.jobs = jobs;
+    let report = outcomes(&checker.module(&path), &checker.options, &Watch::default());
+    let mut report = report.unwrap_or_else(|error| panic!("{module}: {error}"));
+    Arc::unwrap_or_clone(report.runs.remove(0).explored.behaviours)
+}
+
+fn told(behaviours: &Behaviours) -> (Vec<&Outcome>, bool) {
+    assert!(behaviours.complete, "{:?} {:?}", behaviours.bounded, behaviours.stopped);
+    assert_eq!(behaviours.undefined, []);
+    (behaviours.outcomes.iter().map(|(outcome, _)| outcome).collect(), behaviours.complete)
+}
+
+/// Both ways find the same, on one thread and on two, which also count the same; how many paths ended so.
+fn compare(module: &str, args: &str, end: PathEnd) -> u64 {
+    let every = behaviours(module, args, true, 1);
+    let [one, two] = [1, 2].map(|jobs| behaviours(module, args, false, jobs));
+    assert_eq!(told(&every), told(&one), "{module} {args}");
+    assert_eq!(
+        (told(&one), one.executions, &one.paths),
+        (told(&two), two.executions, &two.paths),
+        "{module}"
+    );
+    assert_eq!((every.paths.ended(PathEnd::SameFuture), every.paths.ended(PathEnd::StaleTurn)), (0, 0));
+    assert!(one.executions <= every.executions, "{module} {args}");
+    one.paths.ended(end)
+}
+
+const ZEROS: &str = "--buffer 0.0=zeros:68 --buffer 0.1=zeros:32";
+
+#[test]
+fn shapes_do_what_all_their_executions_do() {
+    for (module, n, workgroups) in [
+        ("slots", 3, 3),
+        ("msqueue", 2, 2),
+        ("publish", 2, 4),
+        ("sense", 3, 3),
+        ("seqlock", 2, 3),
+        ("hash", 2, 2),
+        ("ring", 3, 3),
+    ] {
+        let args = format!("--workgroups {workgroups} --spec 0={n} {ZEROS}");
+        compare(&format!("shapes/{module}.spvasm"), &args, PathEnd::SameFuture);
+    }
+}
+
+#[test]
+fn rounds_of_a_barrier_are_explored_once() {
+    let args = format!("--workgroups 3 --spec 0=3 {ZEROS}");
+    assert!(compare("shapes/sense.spvasm", &args, PathEnd::SameFuture) > 20);
+    let one = behaviours("shapes/sense.spvasm", &args, false, 1);
+    assert!(one.executions < 36, "{}", one.executions);
+}
+
+/// Of the retries of a compare-exchange only the successful one is left: each order in which tasks are taken is one
+/// execution.
+#[test]
+fn retries_with_what_was_found_are_stale() {
+    let args = "--workgroups 3 --spec 0=2 --buffer 0.0=words:768 --buffer 0.1=zeros:32";
+    assert!(compare("shapes/steal.spvasm", args, PathEnd::StaleTurn) > 0);
+}

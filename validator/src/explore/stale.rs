@@ -1,0 +1,211 @@
+//! Turns that only find out that a value is stale.
+//!
+//! A compare-exchange that fails because of what came after the read before it gives its invocation what that read could
+//! have given: `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old) break; }` with the value found taken over,
+//! or another round. Where the invocation then is where it would be had that read taken the same write, the executions with
+//! both reads have the outcomes of those with the one: without the first, what synchronizes is less or the same, and
+//! nothing else can tell. The same holds for one that succeeds, with the value that was read, but from another write. So a
+//! compare-exchange does not read such a write, nor does it wait for one: where it waits, its own read before could have
+//! waited. (Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops",
+//! FMCAD 2021, leaves out such turns where the program shows them; here they are tried.)
+//!
+//! Which values may come is what the rounds so far saw written; where that was not all, there is another round.
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::found::Found;
+use super::resolve::Reader;
+use super::search::Search;
+use super::spin::own_events;
+use super::state::{self, State, Status, UnitSpans};
+use crate::event::{Access, Atomicity, Semantics};
+use crate::interp::{Invocation, Stop};
+use crate::model::graph::{EventId, Kind, Source, UnitBytes};
+use crate::value::Byte;
+
+/// Stops of a run before it is given up.
+const MAX_STOPS: usize = 64;
+
+/// An atomic read that did not write, before it had its value.
+#[derive(Clone)]
+pub(super) struct Look {
+    pub(super) invocation: Arc<Invocation>,
+    pub(super) event: EventId,
+    access: Arc<Access>,
+    semantics: Semantics,
+    /// How often its invocation had changed memory without an event.
+    changes: u64,
+}
+
+impl Look {
+    /// A read that an invocation stands at, with the semantics that it has if it does not write.
+    pub(super) fn new(state: &State, index: usize, event: EventId) -> Option<Look> {
+        let thread = &state.threads[index];
+        let Status::Reading { access, atomic: Some(atomicity), may_write } = &thread.status else {
+            return None;
+        };
+        let semantics = if *may_write { atomicity.unequal } else { atomicity.semantics };
+        Some(Look {
+            invocation: thread.invocation.clone(),
+            event,
+            access: access.clone(),
+            semantics,
+            changes: thread.changes,
+        })
+    }
+}
+
+/// Whether an atomic with these semantics synchronizes with whatever one with those does.
+fn acquires_as_much(semantics: Semantics, other: Semantics) -> bool {
+    let acquires = |one: Semantics| one.order.acquires();
+    !acquires(other)
+        || acquires(semantics)
+            && semantics.classes == other.classes
+            && (semantics.make_visible || !other.make_visible)
+}
+
+impl Search<'_> {
+    /// Whether a compare-exchange that reads these bytes from there is one that its invocation could do without the read
+    /// before: that could have read the same write.
+    pub(super) fn is_stale(
+        &self,
+        state: &State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        (source, bytes): (Source, &UnitBytes),
+        found: &mut Found,
+    ) -> bool {
+        let Some((look, atomicity)) = self.look_before(state, reader, spans) else { return false };
+        let read = &state.graph.events[look.event as usize];
+        if read.sources.first() == Some(&source) {
+            return false;
+        }
+        let program = self.context.program;
+        let invocation = &state.threads[reader.index].invocation;
+        if invocation.atomic_ways(program, bytes) != 1 || look.invocation.atomic_ways(program, bytes) != 1 {
+            return false;
+        }
+        let writes = Invocation::clone(invocation).supply_atomic(program, bytes).is_some();
+        let semantics = if writes { atomicity.semantics } else { atomicity.unequal };
+        if !acquires_as_much(semantics, look.semantics) {
+            return false;
+        }
+        read.read.first() == Some(bytes)
+            || !writes && {
+                let here = self.comes_to(state, reader.index, invocation, bytes, found);
+                here.is_some() && here == self.comes_to(state, reader.index, &look.invocation, bytes, found)
+            }
+    }
+
+    /// Whether whatever else a compare-exchange could wait for would only tell it that what it read before is stale.
+    pub(super) fn waits_for_stale(
+        &self,
+        state: &State,
+        reader: &Reader,
+        spans: &UnitSpans,
+        found: &mut Found,
+    ) -> bool {
+        if self.look_before(state, reader, spans).is_none() {
+            return false;
+        }
+        let [(unit, _)] = spans[..] else { return false };
+        let is_stale = self
+            .knowledge
+            .seen(unit)
+            .iter()
+            .all(|bytes| self.is_stale(state, reader, spans, (Source::Pending, bytes), found));
+        if is_stale {
+            found.discoveries.relied.insert(self.knowledge.key(unit));
+        }
+        is_stale
+    }
+
+    /// Whether an invocation stands at a compare-exchange that is not worth waiting with.
+    pub(super) fn is_committed(&self, state: &State, index: usize, found: &mut Found) -> bool {
+        let thread = &state.threads[index];
+        if thread.look.is_none() || thread.waits_since.is_some() {
+            return false;
+        }
+        let Some(reader) = self.reader(state, index) else { return false };
+        let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
+        spans.is_some_and(|spans| self.waits_for_stale(state, &reader, &spans, found))
+    }
+
+    /// The last event of an invocation that stands at a compare-exchange, if it is a read of the same place.
+    fn look_before<'s>(
+        &self,
+        state: &'s State,
+        reader: &'s Reader,
+        spans: &UnitSpans,
+    ) -> Option<(&'s Look, &'s Atomicity)> {
+        let thread = &state.threads[reader.index];
+        // Every execution is wanted where states are not merged.
+        let applies = self.merging.is_some()
+            && reader.may_write
+            && spans.len() == 1
+            && state.pending.is_empty()
+            && state.closing.is_none()
+            && state.segments.is_empty()
+            && !reader.access.volatile;
+        let look = thread.look.as_ref().filter(|_| applies)?;
+        let is_last = own_events(state, reader.index, look.event + 1).next().is_none();
+        let read = state.graph.events.get(look.event as usize)?;
+        let is_same = is_last
+            && read.kind == Kind::Read
+            && read.agent as usize == reader.index
+            && look.changes == thread.changes
+            && (look.access.object, &look.access.ranges) == (reader.access.object, &reader.access.ranges)
+            && self.symmetry.as_ref().is_none_or(|symmetry| symmetry.place(reader.index).is_none());
+        let atomicity = reader.atomic?;
+        (is_same && read.scope == atomicity.scope).then_some((look, atomicity))
+    }
+
+    /// What an invocation does next that others may notice, and what memory then holds, once it reads these bytes and
+    /// writes nothing; as a number. `None` where it does more than read.
+    fn comes_to(
+        &self,
+        state: &State,
+        index: usize,
+        at: &Arc<Invocation>,
+        bytes: &[Byte],
+        found: &mut Found,
+    ) -> Option<u128> {
+        let merging = self.merging.as_ref()?;
+        let mut simulation = state.without_graph();
+        simulation.threads[index].invocation = at.clone();
+        let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
+        if invocation.supply_atomic(self.context.program, bytes).is_some() {
+            return None;
+        }
+        let mut hasher = SipHasher13::new();
+        for _ in 0..MAX_STOPS {
+            match self.run_invocation(&mut simulation, index, found) {
+                Stop::LoopEntry { .. } | Stop::Iteration { .. } => continue,
+                Stop::Read(access) => (0, access).hash(&mut hasher),
+                Stop::AtomicRead { access, atomicity, may_write } => {
+                    (1, access, atomicity, may_write).hash(&mut hasher);
+                }
+                Stop::Finished => 2.hash(&mut hasher),
+                Stop::Write(..)
+                | Stop::AtomicWrite { .. }
+                | Stop::Fence(_)
+                | Stop::Device(..)
+                | Stop::Barrier { .. }
+                | Stop::Subgroup { .. }
+                | Stop::Choose { .. }
+                | Stop::Discarded
+                | Stop::Fault(_)
+                | Stop::OutOfFuel
+                | Stop::Unsupported { .. }
+                | Stop::Forever { .. } => return None,
+            }
+            simulation.contents.hash_future(&mut hasher);
+            let invocation = &simulation.threads[index].invocation;
+            return merging.hash_invocation(invocation, &mut hasher).then(|| hasher.finish128().as_u128());
+        }
+        None
+    }
+}
