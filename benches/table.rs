@@ -36,11 +36,20 @@ struct Rival {
 }
 
 /// GenMC 0.10.3 on C programs under RC11, as a whole process on one core.
-const GENMC: [Rival; 4] = [
+const GENMC: [Rival; 13] = [
     Rival { family: "increments, results kept", n: 8, seconds: 1.41 },
     Rival { family: "increments, then loads", n: 5, seconds: 0.17 },
     Rival { family: "SB ring", n: 16, seconds: 0.88 },
     Rival { family: "ticket lock", n: 7, seconds: 0.43 },
+    Rival { family: "append by fetch-add", n: 9, seconds: 23.0 },
+    Rival { family: "queue by compare-exchange", n: 3, seconds: 0.14 },
+    Rival { family: "work stealing, n thieves", n: 6, seconds: 2.0 },
+    Rival { family: "publication by exchange", n: 5, seconds: 18.6 },
+    Rival { family: "sense-reversing barrier", n: 4, seconds: 0.11 },
+    Rival { family: "seqlock with n readers", n: 3, seconds: 0.41 },
+    Rival { family: "chained flags, n observers", n: 16, seconds: 9.4 },
+    Rival { family: "insertion with probing", n: 3, seconds: 0.05 },
+    Rival { family: "ring of two slots, n items", n: 4, seconds: 0.12 },
 ];
 
 /// What one process measured.

@@ -71,6 +71,17 @@ pub fn families() -> Vec<Family> {
         let launch = |n| Launched::workgroups(n).zeros("0.0", 3).zeros("0.1", 4);
         Family::new(name, &format!("corpus/classics/{file}"), &[n], launch)
     };
+    // The first word is what the shape begins with; the others are zeros.
+    let shape = |name, file: &str, sizes: &[u32], launch: &dyn Fn(u32) -> Launched| {
+        let first = match file {
+            "chain" => 1,
+            "steal" => 3 << 8,
+            _ => 0,
+        };
+        let words = format!("0.0=words:{first}{}", ",0".repeat(99));
+        let launch = |n| launch(n).spec(0, n).with("--buffer", words.clone()).zeros("0.1", 32);
+        Family::new(name, &format!("benches/modules/shapes/{file}"), sizes, launch)
+    };
     vec![
         classic("SB", "sb-relaxed", 2),
         classic("LB", "lb-relaxed", 2),
@@ -116,6 +127,15 @@ pub fn families() -> Vec<Family> {
         synchronised("look-back scan with tickets", "look-back-ticket", &[2, 3, 4], &|n| {
             Launched::workgroups(n).zeros("0.1", n)
         }),
+        shape("append by fetch-add", "slots", &[7, 8, 9], &Launched::workgroups),
+        shape("queue by compare-exchange", "msqueue", &[2, 3], &Launched::workgroups),
+        shape("work stealing, n thieves", "steal", &[4, 5, 6], &|n| Launched::workgroups(n + 1)),
+        shape("publication by exchange", "publish", &[3, 4, 5], &|n| Launched::workgroups(2 * n)),
+        shape("sense-reversing barrier", "sense", &[3, 4], &Launched::workgroups),
+        shape("seqlock with n readers", "seqlock", &[2, 3, 4], &|n| Launched::workgroups(n + 1)),
+        shape("chained flags, n observers", "chain", &[10, 12, 14, 16], &|n| Launched::workgroups(2 * n)),
+        shape("insertion with probing", "hash", &[2, 3], &Launched::workgroups),
+        shape("ring of two slots, n items", "ring", &[2, 3, 4], &|_| Launched::workgroups(3)),
         synchronised("work queue", "work-queue", &[2, 4, 6], &|n| {
             Launched::workgroups(n).zeros("0.1", n / 2)
         }),

@@ -65,8 +65,6 @@ pub(super) struct Knowledge {
     seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// States with the same future lead to each other: they are not taken for one.
     pub(super) goes_round: bool,
-    /// Rounds that brought values that reads speculate.
-    fed: u32,
     /// Values were left out because there were too many.
     pub(super) capped: bool,
     /// Per memory and word: how it is seen in this round.
@@ -177,9 +175,6 @@ fn merge_sets<K: Ord, V: Ord>(into: &mut BTreeMap<K, BTreeSet<V>>, from: BTreeMa
         into.entry(key).or_default().extend(values);
     }
 }
-
-/// Rounds that bring values to speculate, up to which there are more.
-const MAX_FED: u32 = 4;
 
 impl Knowledge {
     pub(super) fn new(dispatch: &Dispatch, settings: &Settings) -> Self {
@@ -335,12 +330,8 @@ impl Knowledge {
         for key in &found.wanted_values {
             again |= self.speculated.insert(*key);
         }
-        // Where every round brings new values, cycles feed themselves.
-        let max_values = if self.fed < MAX_FED { max_values } else { 0 };
-        let fed = self.learn_values(&found.produced, true, max_values)
-            | self.learn_values(&found.attempted, false, max_values);
-        self.fed += u32::from(fed);
-        again |= fed;
+        again |= self.learn_values(&found.produced, true, max_values);
+        again |= self.learn_values(&found.attempted, false, max_values);
         again |= found.orders_matter && !self.orders_matter;
         self.orders_matter |= found.orders_matter;
         again |= found.goes_round && !self.goes_round;

@@ -226,14 +226,16 @@ impl Search<'_> {
             let count = if nodes == FIRST_NODES { 1 } else { BATCH };
             let batch: Vec<_> = rest.drain(rest.len().saturating_sub(count)..).rev().collect();
             let work = |(state, share): (State, f64)| self.explore_some(state, share, nodes, &futures);
-            let done: Vec<(Found, Futures, Vec<(State, f64)>)> =
-                match (batch.len() == 1 || self.context.settings.jobs == 1, self.context.pool()) {
-                    (true, _) => batch.into_iter().map(work).collect(),
-                    (false, None) => batch.into_par_iter().with_max_len(1).map(work).collect(),
-                    (false, Some(pool)) => {
-                        pool.install(|| batch.into_par_iter().with_max_len(1).map(work).collect())
-                    }
-                };
+            // A thread of a pool would begin with other work while it waits for a batch, again and again.
+            let is_alone = batch.len() == 1
+                || self.context.settings.jobs == 1
+                || rayon::current_thread_index().is_some();
+            let pool = if is_alone { None } else { self.context.pool() };
+            let done: Vec<(Found, Futures, Vec<(State, f64)>)> = match pool {
+                _ if is_alone => batch.into_iter().map(work).collect(),
+                None => batch.into_par_iter().with_max_len(1).map(work).collect(),
+                Some(pool) => pool.install(|| batch.into_par_iter().with_max_len(1).map(work).collect()),
+            };
             let known = futures.known.len();
             let mut left = Vec::new();
             for (part, trail, more) in done {
@@ -302,7 +304,8 @@ impl Search<'_> {
         false
     }
 
-    /// What the future of a state depends on, as a number, and the accesses of its graph that count; `None` where there is more to it than is compared.
+    /// What the future of a state depends on, as a number, and the accesses of its graph that count; `None` where there is
+    /// more to it than is compared.
     fn future(&self, merging: &Merging, state: &mut State) -> Option<(u128, Vec<EventId>)> {
         if state.dirty
             || state.excused

@@ -63,8 +63,6 @@ pub(super) struct State {
     pub(super) segments: Vec<Segment>,
     /// Somebody left an endless loop: undefined behaviour from here on is nobody's.
     pub(super) excused: bool,
-    /// In how many ways the speculated reads of the path might have been answered.
-    pub(super) speculated: u64,
     /// What the future of the last state on the path that was compared depends on.
     pub(super) future: Option<u128>,
     /// This path noticed that the round's assumptions were wrong: only what it notices counts.
@@ -271,7 +269,6 @@ impl State {
             closing: None,
             segments: Vec::new(),
             excused: false,
-            speculated: 1,
             future: None,
             dirty: false,
         }
@@ -297,7 +294,6 @@ impl State {
             closing: None,
             segments: self.segments.clone(),
             excused: self.excused,
-            speculated: self.speculated,
             future: None,
             dirty: self.dirty,
         }

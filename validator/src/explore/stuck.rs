@@ -10,11 +10,8 @@ use super::resolve::{for_each_assignment, Reader};
 use super::search::Search;
 use super::spin::arrivals_without_accesses;
 use super::state::{self, State, Status, UnitSpans};
-use crate::behaviour::{Bound, PathEnd};
+use crate::behaviour::PathEnd;
 use crate::model::graph::{EventId, Source, UnitBytes};
-
-/// Choices of speculated values on one path, where each read has some: beyond, the search counts as bounded.
-const MAX_SPECULATED_WAYS: u64 = 1 << 8;
 
 impl Search<'_> {
     /// Every invocation is over, waits at a read or stands at an incomplete barrier.
@@ -99,12 +96,6 @@ impl Search<'_> {
             return Vec::new();
         }
         let candidates = self.speculations(state, &spans, found);
-        let ways =
-            candidates.iter().fold(state.speculated, |ways, values| ways.saturating_mul(values.len() as u64));
-        if ways > MAX_SPECULATED_WAYS {
-            found.bounded.get_or_insert(Bound::SpeculatedValues);
-            return Vec::new();
-        }
         let mut children = Vec::new();
         for_each_assignment(&candidates, &mut |assignment| {
             let since = state.threads[index].reads_unknown;
@@ -112,8 +103,7 @@ impl Search<'_> {
                 && !self.is_left_to_another(since, &spans, assignment)
             {
                 *branches += 1;
-                let state = State { speculated: ways, ..state.clone() };
-                self.answer(&mut children, state, &reader, &spans, assignment, found);
+                self.answer(&mut children, state.clone(), &reader, &spans, assignment, found);
             }
         });
         children

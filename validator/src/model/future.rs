@@ -299,3 +299,6 @@ impl Coherence {
         self.writes_after(index).any(|later| seen.contains(later))
     }
 }
+
+#[cfg(test)]
+mod tests;

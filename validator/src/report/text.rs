@@ -432,8 +432,9 @@ fn size(behaviours: &Behaviours) -> String {
     if !behaviours.undefined.is_empty() {
         return "undefined".to_owned();
     }
-    // Others have the futures of these.
-    let visited = if behaviours.paths.ended(PathEnd::SameFuture) > 0 { " visited" } else { "" };
+    // Others lead to the same.
+    let merged = behaviours.paths.ended(PathEnd::SameFuture) + behaviours.paths.ended(PathEnd::StaleTurn);
+    let visited = if merged > 0 { " visited" } else { "" };
     format!(
         "{} of {}{visited}",
         counted(usize::try_from(behaviours.count()).unwrap_or(usize::MAX), "outcome"),
