@@ -216,6 +216,9 @@ pub(super) struct Trail<'t> {
     own: Futures,
 }
 
+/// What one branch of a batch found, the states that it came to, and what is left of it.
+type Explored = (Found, Futures, Vec<(State, f64)>);
+
 impl Search<'_> {
     /// Explores what follows states, each with its share of the whole tree, the first one last; those with the same future
     /// once.
@@ -231,7 +234,7 @@ impl Search<'_> {
                 || self.context.settings.jobs == 1
                 || rayon::current_thread_index().is_some();
             let pool = if is_alone { None } else { self.context.pool() };
-            let done: Vec<(Found, Futures, Vec<(State, f64)>)> = match pool {
+            let done: Vec<Explored> = match pool {
                 _ if is_alone => batch.into_iter().map(work).collect(),
                 None => batch.into_par_iter().with_max_len(1).map(work).collect(),
                 Some(pool) => pool.install(|| batch.into_par_iter().with_max_len(1).map(work).collect()),
@@ -256,13 +259,7 @@ impl Search<'_> {
     }
 
     /// Explores so many nodes of what follows a state; what is left, the first one last.
-    fn explore_some(
-        &self,
-        state: State,
-        share: f64,
-        nodes: u64,
-        before: &Futures,
-    ) -> (Found, Futures, Vec<(State, f64)>) {
+    fn explore_some(&self, state: State, share: f64, nodes: u64, before: &Futures) -> Explored {
         let mut found = Found::default();
         let mut trail = Trail { before, own: Futures::default() };
         let mut rest = vec![(state, share)];
