@@ -23,6 +23,9 @@ pub(super) struct Context<'a> {
     pub(super) settings: &'a Settings,
     pub(super) reach: Reach,
     pub(super) writers: Writers,
+    /// What may access shared memory without being atomic, and what may read it without writing it.
+    pub(super) plain: Writers,
+    pub(super) looking: Writers,
     /// The instructions at which invocations wait for each other.
     pub(super) meetings: Vec<InstId>,
     pub(super) numbers: BarrierNumbers,
@@ -60,6 +63,8 @@ impl<'a> Context<'a> {
             settings,
             reach: Reach::new(program),
             writers: Writers::of(program),
+            plain: Writers::plain(program),
+            looking: Writers::looking(program),
             meetings: apart::meetings(program),
             numbers: BarrierNumbers::new(program, dispatch),
             subgroups: tangles::subgroups(dispatch),

@@ -61,6 +61,8 @@ pub(super) struct Knowledge {
     pub(super) varied: BTreeSet<InstId>,
     /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
     pub(super) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// Some writers were found in cycles of load buffering alone: on no path so far did they write.
+    pub(super) has_hidden_writers: bool,
     /// Per unit, the values that some write gave it on some path.
     seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// States with the same future lead to each other: they are not taken for one.

@@ -176,6 +176,11 @@ impl Contents {
         (self.unordered_count as usize).min(FEW + 1).hash(hasher);
     }
 
+    /// Whether a memory is reached through one reference only.
+    pub(super) fn has_one_reference(&self, memory: u32) -> bool {
+        self.memories.get(memory as usize).is_some_and(|memory| memory.one_reference)
+    }
+
     /// One byte of a memory.
     pub(super) fn byte(&self, memory: u32, offset: u32) -> Byte {
         self.bytes(memory).get(offset as usize).copied().unwrap_or(Byte::Undef)

@@ -37,6 +37,7 @@ use crate::interp::{Invocation, Pauses};
 use crate::ir::InstId;
 use crate::model::future::Onlookers;
 use crate::model::graph::{EventId, Graph, Unit};
+use crate::model::location_order::DOMAINS;
 
 /// Branches of a batch, and nodes that each of them visits at most.
 const BATCH: usize = 32;
@@ -55,21 +56,11 @@ pub(super) struct Merging<'a> {
     racing: Vec<Vec<InstId>>,
     /// Per unit, the accesses that may read it and do not write it.
     looking: Vec<Vec<InstId>>,
-    one_reference: Vec<bool>,
     /// Invocations meet at barriers.
     meets: bool,
-    /// By scope, whether it has everybody in it.
-    includes_all: [bool; SCOPES.len()],
+    /// The narrowest scope that has everybody in it.
+    everybody: Scope,
 }
-
-const SCOPES: [Scope; 6] = [
-    Scope::Invocation,
-    Scope::Subgroup,
-    Scope::Workgroup,
-    Scope::QueueFamily,
-    Scope::Device,
-    Scope::CrossDevice,
-];
 
 impl<'a> Merging<'a> {
     /// `None` where states are not compared.
@@ -90,32 +81,25 @@ impl<'a> Merging<'a> {
         if !applies {
             return None;
         }
+        // Where an access leads hangs on the workgroup alone.
         let of_unit = |accesses: &Writers, key: &UnitKey| {
-            let invocations = 0..dispatch.places.len();
             let word = (key.0, key.1 / 4 * 4);
+            let first = context.workgroups.iter().filter_map(|members| members.first());
             let mut all: Vec<InstId> =
-                invocations.flat_map(|index| accesses.of_word(dispatch, index, word)).collect();
+                first.flat_map(|index| accesses.of_word(dispatch, *index, word)).collect();
             all.sort_unstable();
             all.dedup();
             all
         };
-        let (plain, looking) = (Writers::plain(program), Writers::looking(program));
-        let one_reference = |key: &UnitKey| {
-            let mut objects = dispatch.objects.iter().filter(|object| object.memory == key.0);
-            let first = objects.next().map(|object| object.reference);
-            objects.all(|object| Some(object.reference) == first)
-        };
         let graph = Graph { agents: context.first.graph.agents.clone(), ..Graph::default() };
         let agents = 0..graph.agents.len() as u32;
-        let includes_all =
-            |scope: Scope| agents.clone().all(|agent| graph.in_scope_instance(0, scope, agent));
+        let has_all = |scope: &Scope| agents.clone().all(|agent| graph.in_scope_instance(0, *scope, agent));
         Some(Merging {
             pauses: Pauses::new(program),
-            racing: knowledge.units().iter().map(|key| of_unit(&plain, key)).collect(),
-            looking: knowledge.units().iter().map(|key| of_unit(&looking, key)).collect(),
-            one_reference: knowledge.units().iter().map(one_reference).collect(),
+            racing: knowledge.units().iter().map(|key| of_unit(&context.plain, key)).collect(),
+            looking: knowledge.units().iter().map(|key| of_unit(&context.looking, key)).collect(),
             meets: !context.meetings.is_empty(),
-            includes_all: SCOPES.map(includes_all),
+            everybody: DOMAINS.into_iter().find(has_all).unwrap_or(Scope::Device),
         })
     }
 }
@@ -342,10 +326,8 @@ impl Search<'_> {
         let graph = &state.graph;
         let onlookers = Onlookers {
             agents: &agents,
-            includes_all: &|scope| {
-                SCOPES.iter().position(|one| *one == scope).is_some_and(|at| merging.includes_all[at])
-            },
-            has_one_reference: &|unit| merging.one_reference[unit as usize],
+            includes_all: &|scope| scope >= merging.everybody,
+            has_one_reference: &|unit| state.contents.has_one_reference(self.knowledge.key(unit).0),
             may_race: (self.context.settings.races == Races::Undefined).then_some(&may_race),
             may_look: &|unit| may_come(&merging.looking[unit as usize]),
             fences: self.context.has_fences || merging.meets,
@@ -417,5 +399,37 @@ impl Search<'_> {
         new.sort_unstable();
         new.dedup();
         new.hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::{Declined, Futures};
+
+    #[test]
+    fn steps_that_lead_back_go_round() {
+        let mut futures = Futures::default();
+        for (from, to) in [(1, 2), (2, 3), (1, 3), (3, 4)] {
+            futures.step(from, to);
+        }
+        assert!(!futures.go_round());
+        // What two branches of a batch came to may close a cycle that none of them has.
+        let mut other = Futures::default();
+        other.step(4, 2);
+        assert!(!other.go_round());
+        futures.merge(other);
+        assert!(futures.go_round());
+    }
+
+    #[test]
+    fn a_state_is_known_where_no_more_was_declined() {
+        let mut futures = Futures::default();
+        let declined: Declined = smallvec![0b011, 0];
+        futures.known.entry(7).or_default().add(declined);
+        assert!(futures.covers(7, &smallvec![0b011, 0]) && futures.covers(7, &smallvec![0b111, 1]));
+        assert!(!futures.covers(7, &smallvec![0b001, 0]) && !futures.covers(7, &smallvec![0b100, 1]));
+        assert!(!futures.covers(8, &smallvec![0b011, 0]));
     }
 }

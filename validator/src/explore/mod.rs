@@ -266,6 +266,7 @@ pub fn explore_until(
             };
             groups::unite_meeting(&mut groups, &unseen.meets);
             meets.extend(unseen.meets.iter().copied());
+            knowledge.has_hidden_writers = true;
             knowledge.learn(&unseen, MAX_SPECULATED_VALUES);
         }
         context.budget.start_round();

@@ -108,7 +108,8 @@ impl Search<'_> {
         spans: &UnitSpans,
         found: &mut Found,
     ) -> bool {
-        if self.look_before(state, reader, spans).is_none() {
+        // What hidden writers give was not seen.
+        if self.knowledge.has_hidden_writers || self.look_before(state, reader, spans).is_none() {
             return false;
         }
         let [(unit, _)] = spans[..] else { return false };

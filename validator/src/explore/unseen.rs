@@ -35,19 +35,7 @@ struct Place {
 
 impl Writers {
     pub(super) fn of(program: &Program) -> Self {
-        let mut writers = Vec::new();
-        for (number, function) in (0..).map(FunctionId).zip(&program.functions) {
-            let pointers = pointers(&function.code);
-            for (index, inst) in (0..).zip(&function.code) {
-                let Some(written) = written(program, inst) else { continue };
-                let place = written.and_then(|(pointer, len)| {
-                    let place = place(program, &pointers, pointer)?;
-                    Some(Place { bytes: place.bytes.start..place.bytes.end.saturating_add(len), ..place })
-                });
-                writers.push(Writer { inst: InstId { function: number, index }, place });
-            }
-        }
-        Writers(writers)
+        Writers::accessing(program, |inst| written(program, inst).into_iter().collect())
     }
 
     /// The instructions that may read or write memory that invocations share, and are no atomics.

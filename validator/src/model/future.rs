@@ -59,11 +59,6 @@ struct Access {
     is_write: bool,
 }
 
-/// What is before an event to come: of the accesses, and of their locations.
-struct View {
-    past: EventSet,
-}
-
 impl Growing {
     /// Feeds a hasher what the future of a graph, whose events it has, depends on. The accesses that count, in an order that
     /// is the same for graphs of which the same was said; `None` where the graph is none of those that this is about.
@@ -78,19 +73,20 @@ impl Growing {
             || !self.covers(graph)
             || self.data_race().is_some()
             || !is_in_fragment(graph, onlookers)
+            || self.locations().any(|location| location.is_mixed(graph))
         {
             return None;
         }
-        let mut views: Vec<View> = Vec::new();
+        let mut views: Vec<EventSet> = Vec::new();
         for agent in onlookers.agents {
-            views.push(View { past: self.seen_by(graph, *agent) });
+            views.push(self.seen_by(graph, *agent));
             if onlookers.fences {
-                views.push(View { past: self.released_by(graph, *agent) });
-                views.push(View { past: self.observed_by(graph, *agent) });
+                views.push(self.released_by(graph, *agent));
+                views.push(self.observed_by(graph, *agent));
             }
         }
         let step = if onlookers.fences { 3 } else { 1 };
-        let own: Vec<&View> = views.iter().step_by(step).collect();
+        let own: Vec<&EventSet> = views.iter().step_by(step).collect();
         let accesses = self.in_order(graph, onlookers, &own);
         accesses.len().hash(hasher);
         for access in &accesses {
@@ -112,7 +108,7 @@ impl Growing {
         for access in &accesses {
             let event = &graph.events[access.id as usize];
             if access.is_write && event.atomic {
-                let message = View { past: self.message(graph, access.id) };
+                let message = self.message(graph, access.id);
                 self.hash_view(&message, &accesses, graph, hasher);
             }
         }
@@ -132,10 +128,10 @@ impl Growing {
     }
 
     /// The accesses that count, in an order that hangs on what they are.
-    fn in_order(&self, graph: &Graph, onlookers: &Onlookers, own: &[&View]) -> Vec<Access> {
+    fn in_order(&self, graph: &Graph, onlookers: &Onlookers, own: &[&EventSet]) -> Vec<Access> {
         let mut keyed: Vec<(u64, Access)> = Vec::new();
         for location in self.locations() {
-            let seen: SmallVec<[EventSet; 8]> = own.iter().map(|view| location.seen(&view.past)).collect();
+            let seen: SmallVec<[EventSet; 8]> = own.iter().map(|view| location.seen(view)).collect();
             let may_look = (onlookers.may_look)(location.unit);
             let may_race = onlookers.may_race.is_some_and(|may_race| may_race(location.unit));
             for (index, id) in location.events.iter().enumerate() {
@@ -144,7 +140,7 @@ impl Growing {
                 let is_write = event.writes()
                     && (may_look || !location.is_consumed(graph, index))
                     && !seen.iter().all(is_dead);
-                let is_raced = may_race && !own.iter().all(|view| view.past.contains(*id as usize));
+                let is_raced = may_race && !own.iter().all(|view| view.contains(*id as usize));
                 if !is_write && !is_raced {
                     continue;
                 }
@@ -155,7 +151,7 @@ impl Growing {
                 let mut hasher = FxBuildHasher.build_hasher();
                 hash_access(event, onlookers, &mut hasher);
                 for (seen, view) in seen.iter().zip(own) {
-                    (seen.contains(index), view.past.contains(*id as usize)).hash(&mut hasher);
+                    (seen.contains(index), view.contains(*id as usize)).hash(&mut hasher);
                 }
                 location.rank(index).hash(&mut hasher);
                 keyed.push((hasher.finish(), Access { id: *id, is_write }));
@@ -165,14 +161,14 @@ impl Growing {
         keyed.into_iter().map(|(_, access)| access).collect()
     }
 
-    fn hash_view(&self, view: &View, accesses: &[Access], graph: &Graph, hasher: &mut impl Hasher) {
+    fn hash_view(&self, view: &EventSet, accesses: &[Access], graph: &Graph, hasher: &mut impl Hasher) {
         for access in accesses {
-            view.past.contains(access.id as usize).hash(hasher);
+            view.contains(access.id as usize).hash(hasher);
             if access.is_write {
                 for unit in &graph.events[access.id as usize].units {
                     let sees = self.location(*unit).is_some_and(|location| {
                         let index = location.events.binary_search(&access.id);
-                        index.is_ok_and(|index| location.is_seen(index, &view.past))
+                        index.is_ok_and(|index| location.is_seen(index, view))
                     });
                     sees.hash(hasher);
                 }
@@ -223,7 +219,6 @@ fn hash_access(event: &Event, onlookers: &Onlookers, hasher: &mut impl Hasher) {
     std::mem::discriminant(&event.kind).hash(hasher);
     event.written.hash(hasher);
     event.atomic.hash(hasher);
-    (event.order.releases(), event.releases()).hash(hasher);
     if onlookers.may_race.is_some_and(|may_race| event.units.iter().any(|unit| may_race(*unit))) {
         // A race is told with its instructions.
         event.inst.hash(hasher);
@@ -271,19 +266,17 @@ fn is_in_fragment(graph: &Graph, onlookers: &Onlookers) -> bool {
     if has_plain && (!publishes || onlookers.may_race.is_none()) {
         return false;
     }
-    let is_atomic = |unit: Unit| {
-        let mut accesses = graph.events.iter().filter(|event| event.units.contains(&unit));
-        accesses.all(|event| event.atomic)
-    };
-    let mut plain = graph.events.iter().filter(|event| event.accesses() && !event.atomic);
-    let is_mixed = |unit: &Unit| {
-        graph.events.iter().any(|event| event.atomic && event.units.contains(unit)) && !is_atomic(*unit)
-    };
-    (semantics.is_empty() || semantics.contains(classes))
-        && !plain.any(|event| event.units.iter().any(is_mixed))
+    semantics.is_empty() || semantics.contains(classes)
 }
 
 impl Coherence {
+    /// Whether some accesses are atomic and others plain.
+    fn is_mixed(&self, graph: &Graph) -> bool {
+        let is_atomic = |id: &EventId| graph.events[*id as usize].atomic;
+        let mut rest = self.events.iter().map(is_atomic);
+        rest.next().is_some_and(|first| rest.any(|other| other != first))
+    }
+
     /// The accesses, by index, that are before an event to come that happens after these events.
     fn seen(&self, past: &EventSet) -> EventSet {
         EventSet::with(self.events.len(), |index| self.is_seen(index, past))
