@@ -26,7 +26,7 @@ fn searches(criterion: &mut Criterion) {
                 break;
             }
             let settings = Settings { timeout: None, ..settings };
-            group.throughput(Throughput::Elements(found.executions));
+            group.throughput(Throughput::Elements(found.executions.saturating()));
             group.bench_function(BenchmarkId::from_parameter(n), |bencher| {
                 bencher.iter(|| explore(&program, &dispatch, &settings));
             });

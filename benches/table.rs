@@ -67,7 +67,7 @@ struct Measured {
 
 impl Measured {
     fn add(&mut self, behaviours: &Behaviours) {
-        self.executions += behaviours.executions;
+        self.executions += behaviours.executions.saturating();
         self.explored += behaviours.explored;
         self.blocked += behaviours.blocked();
         self.racy |= !behaviours.undefined.is_empty();

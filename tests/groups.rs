@@ -69,7 +69,8 @@ fn difference(program: &Program, races: Races) -> Option<Result<(Behaviours, Beh
     let parts = behaviours(program, &Settings { races, ..apart() });
     let both = behaviours(program, &Settings { races, jobs: 2, ..apart() });
     Some(compared(&whole, &parts).and_then(|()| {
-        let same = (parts.explored, parts.executions) == (both.explored, both.executions);
+        let same =
+            (parts.explored, parts.executions.saturating()) == (both.explored, both.executions.saturating());
         let undefined = |found: &Behaviours| format!("{:?}", found.undefined);
         match same && parts.outcomes == both.outcomes && undefined(&parts) == undefined(&both) {
             true => Ok((whole, parts)),
@@ -97,7 +98,7 @@ fn compared(whole: &Behaviours, parts: &Behaviours) -> Result<(), String> {
     let hangs = whole.outcomes.iter().any(|(outcome, _)| outcome.end == End::Hang);
     let counts = |found: &Behaviours| {
         let each: Vec<u64> = found.outcomes.iter().map(|(_, witness)| witness.executions).collect();
-        (found.executions, each)
+        (found.executions.saturating(), each)
     };
     if !hangs && counts(whole) != counts(parts) {
         return Err(format!("together {:?}, apart {:?}", counts(whole), counts(parts)));
@@ -194,7 +195,7 @@ fn store_buffering(first: u32) -> [Vec<Step>; 2] {
 fn independent_pairs_are_explored_apart() {
     let threads = (0..3).flat_map(|pair| store_buffering(2 * pair)).collect();
     let (whole, parts) = saved(&Program { local_size: 1, threads });
-    assert_eq!((whole.explored, parts.explored, parts.executions), (64, 12, 64));
+    assert_eq!((whole.explored, parts.explored, parts.executions.saturating()), (64, 12, 64));
 }
 
 /// More executions than a number has room for: the most that it can say.
@@ -205,7 +206,7 @@ fn many_executions_are_told_as_the_most_there_can_be() {
     let program = Program { local_size: 1, threads: (0..8).flat_map(group).collect() };
     let found = behaviours(&program, &Settings { max_memory: 32 << 20, max_executions: u64::MAX, ..apart() });
     assert_eq!(found.stopped, Some(Stopped::MaxMemory));
-    assert_eq!((found.explored, found.executions), (8 * 1001, u64::MAX));
+    assert_eq!((found.explored, found.executions.saturating()), (8 * 1001, u64::MAX));
     assert!(!found.outcomes.is_empty() && !found.complete);
 }
 
@@ -319,7 +320,7 @@ fn workgroups_with_barriers_are_groups() {
     let phase = |word: u32| vec![Step::Store(word, 1), Step::Barrier, Step::Load(word ^ 1)];
     let threads = (0..4).map(phase).collect();
     let (whole, parts) = saved(&Program { local_size: 2, threads });
-    assert_eq!((whole.executions, parts.executions), (1, 1));
+    assert_eq!((whole.executions.saturating(), parts.executions.saturating()), (1, 1));
     // An invocation that waits for ever keeps its workgroup from the barrier.
     let [left, right] = store_buffering(0);
     let [a, b] = store_buffering(2);

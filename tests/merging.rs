@@ -37,8 +37,8 @@ fn compare(module: &str, args: &str, end: PathEnd) -> u64 {
     let [one, two] = [1, 2].map(|jobs| behaviours(module, args, false, jobs));
     assert_eq!(told(&every), told(&one), "{module} {args}");
     assert_eq!(
-        (told(&one), one.executions, &one.paths),
-        (told(&two), two.executions, &two.paths),
+        (told(&one), &one.executions, &one.paths),
+        (told(&two), &two.executions, &two.paths),
         "{module}"
     );
     assert_eq!((every.paths.ended(PathEnd::SameFuture), every.paths.ended(PathEnd::StaleTurn)), (0, 0));

@@ -9,7 +9,7 @@ mod recast;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spirv_tv::behaviour::{Behaviours, Bound, End, Outcome, Produced, Stopped};
+use spirv_tv::behaviour::{Behaviours, Bound, Count, End, Outcome, Produced, Stopped};
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::explore::{explore, explore_until, Races, Settings};
@@ -53,7 +53,13 @@ fn ready(body: &Body) -> Ready {
 
 impl Ready {
     fn explore(&self, races: Races, symmetry: bool, jobs: usize) -> Behaviours {
+        self.explore_factored(races, symmetry, jobs, u64::MAX)
+    }
+
+    /// In factored form from so many executions on.
+    fn explore_factored(&self, races: Races, symmetry: bool, jobs: usize, factored_from: u64) -> Behaviours {
         let settings = Settings {
+            factored_from,
             merges: false,
             races,
             symmetry,
@@ -74,7 +80,7 @@ impl Ready {
 struct Answer {
     outcomes: Vec<(Outcome, u64)>,
     undefined: BTreeSet<UndefinedKind>,
-    executions: u64,
+    executions: Count,
     bounded: Option<Bound>,
 }
 
@@ -82,7 +88,7 @@ fn answer(found: &Behaviours) -> Answer {
     Answer {
         outcomes: found.outcomes.iter().map(|(outcome, w)| (outcome.clone(), w.executions)).collect(),
         undefined: found.undefined.iter().map(|(undefined, _)| undefined.kind).collect(),
-        executions: found.executions,
+        executions: found.executions.clone(),
         bounded: found.bounded,
     }
 }
@@ -127,13 +133,31 @@ fn compare(body: &Body, races: Races) -> Result<Option<(u64, u64)>, String> {
             ));
         }
         explored.get_or_insert(with.explored);
+        compare_factored(&ready, races, jobs, &found)?;
     }
     Ok(explored.map(|explored| (explored, without.explored)))
 }
 
+/// What is kept in factored form must be what is listed without; the number of its outcomes is known before they are.
+fn compare_factored(ready: &Ready, races: Races, jobs: usize, listed: &Answer) -> Result<(), String> {
+    let mut factored = ready.explore_factored(races, true, jobs, 1);
+    let count = factored.count();
+    factored.multiply_out(u64::MAX, None, &|_| false);
+    let same = answer(&factored) == *listed && count == listed.outcomes.len() as u64;
+    let comparable = listed.undefined.is_empty() && factored.stopped.is_none();
+    match same || !comparable {
+        true => Ok(()),
+        false => Err(format!(
+            "factored, {races:?}, {jobs} jobs: {count} {:#?}\ninstead of {listed:#?}\n{}",
+            answer(&factored),
+            ready.text
+        )),
+    }
+}
+
 /// Compares programs of so many seeds.
 fn compare_many(seeds: std::ops::Range<u64>) {
-    let (mut compared, mut reduced, mut racy, mut failures) = (0, 0, 0, Vec::new());
+    let (mut compared, mut reduced, mut racy, mut factored, mut failures) = (0, 0, 0, 0, Vec::new());
     for seed in seeds {
         let body = Body::random(&mut Random::new(seed));
         let races = if seed % 3 == 0 { Races::Keep } else { Races::Undefined };
@@ -143,6 +167,7 @@ fn compare_many(seeds: std::ops::Range<u64>) {
                 compared += 1;
                 reduced += usize::from(with < without);
                 racy += usize::from(with > without);
+                factored += ready(&body).explore_factored(races, true, 1, 1).factored().count();
             }
             Err(why) => {
                 let body = generate::reduce(body, |body| compare(body, races).is_err());
@@ -154,9 +179,10 @@ fn compare_many(seeds: std::ops::Range<u64>) {
             }
         }
     }
-    println!("{compared} compared, {reduced} reduced, {racy} larger");
+    println!("{compared} compared, {reduced} reduced, {racy} larger, {factored} factored forms");
     assert!(failures.is_empty(), "{}", failures.join("\n----\n"));
     assert!(reduced * 5 > compared, "{reduced} of {compared}");
+    assert!(factored * 10 > compared, "{factored} in {compared}");
 }
 
 #[test]
@@ -218,6 +244,24 @@ fn tickets_are_explored_once() {
     let other = Statement::Add { to: 0, at: Constant(1), value: Constant(1) };
     let body = Body { others: Some((vec![2, 3], vec![other, keep(0)])), ..all(4, vec![ticket(), keep(0)]) };
     counts(&body, 1, 4);
+}
+
+/// A body must have so many outcomes in so many factored forms.
+fn is_factored(body: &Body, forms: usize, outcomes: u64) {
+    compare(body, Races::Undefined).unwrap_or_else(|why| panic!("{why}"));
+    let found = ready(body).explore_factored(Races::Undefined, true, 1, 1);
+    assert_eq!((found.factored().count(), found.count().saturating()), (forms, outcomes), "{body:?}");
+}
+
+#[test]
+fn slots_are_filled_in_any_order() {
+    let slot = |value| store(true, Register(0, 0), value);
+    is_factored(&all(4, vec![ticket(), slot(Id(1))]), 1, 24);
+    // Of some places nothing is left.
+    let second = Statement::If { left: Register(0, 0), equals: Constant(1), then: vec![slot(Id(1))] };
+    is_factored(&all(4, vec![ticket(), second]), 1, 4);
+    // Where it is left depends on who has the place.
+    is_factored(&all(4, vec![ticket(), keep(0)]), 0, 24);
 }
 
 /// What each says of itself in memory that is shared tells them apart.
@@ -373,10 +417,10 @@ fn targets_and_budgets_count_outcomes() {
         let settings = Settings { jobs, ..Settings::default() };
         let last = |outcome: &Outcome| outcome.memory[1][..4] == [4, 0, 0, 0].map(Byte::Known);
         let found = explore_until(&program, &dispatch, &settings, Some(&last));
-        assert_eq!((found.ends_at_target, found.executions, found.complete), (true, 34, false));
+        assert_eq!((found.ends_at_target, found.executions.saturating(), found.complete), (true, 34, false));
         let settings = Settings { max_executions: 30, ..settings };
         let found = explore(&program, &dispatch, &settings);
-        assert_eq!((found.stopped, found.executions), (Some(Stopped::MaxExecutions), 30));
+        assert_eq!((found.stopped, found.executions.saturating()), (Some(Stopped::MaxExecutions), 30));
         let settings = Settings { max_memory: 1 << 10, ..settings };
         assert_eq!(explore(&program, &dispatch, &settings).stopped, Some(Stopped::MaxMemory));
     }

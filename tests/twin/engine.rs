@@ -134,7 +134,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
             other => return Err(format!("undefined behaviour {other:?}: {}", undefined.detail)),
         }
     }
-    let (executions, explored) = (found.executions as usize, found.explored as usize);
+    let (executions, explored) = (found.executions.saturating() as usize, found.explored as usize);
     Ok(Answer { outcomes, executions, explored, racy })
 }
 

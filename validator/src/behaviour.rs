@@ -1,7 +1,9 @@
 //! Behaviours of a module on one launch and input (DESIGN section 1), as the explorer finds them
 //! and the comparison and the reports use them.
 
+mod count;
 mod paths;
+mod permuted;
 mod product;
 mod reason;
 
@@ -9,7 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use count::Count;
 pub use paths::{EndKind, PathEnd, Paths};
+pub(crate) use permuted::Normal;
+pub use permuted::{Permuted, Places};
 pub use product::{Part, Product};
 pub use reason::{Bound, Bug, Stopped, Undecided};
 
@@ -91,11 +96,11 @@ pub struct Behaviours {
     /// Where there are very many outcomes, what they are made of; none of them is in `outcomes` then.
     pub product: Option<Arc<Product>>,
     /// How many outcomes there were, where they are not kept any more.
-    pub forgotten: Option<u64>,
+    pub forgotten: Option<Count>,
     /// Undefined behaviours, sorted and distinct, each with a witness.
     pub undefined: Vec<(Undefined, Witness)>,
     /// Distinct consistent classes of (reads-from, final values).
-    pub executions: u64,
+    pub executions: Count,
     /// Complete executions that the engine visited.
     pub explored: u64,
     /// Every path that the search started, up to the result that ended it.
@@ -138,10 +143,10 @@ impl Behaviours {
         self.paths.ended(PathEnd::Consistency)
     }
 
-    /// How many outcomes there are, or the most that a number can say.
-    pub fn count(&self) -> u64 {
-        let kept = || self.product.as_ref().map_or(self.outcomes.len() as u64, |product| product.count());
-        self.forgotten.unwrap_or_else(kept)
+    /// How many outcomes there are.
+    pub fn count(&self) -> Count {
+        let kept = || self.product.as_ref().map_or(self.outcomes.len().into(), |product| product.count());
+        self.forgotten.clone().unwrap_or_else(kept)
     }
 
     /// All but the outcomes, and the values in them.
@@ -151,7 +156,7 @@ impl Behaviours {
             product: None,
             forgotten: Some(self.count()),
             undefined: self.undefined.clone(),
-            executions: self.executions,
+            executions: self.executions.clone(),
             explored: self.explored,
             paths: self.paths.clone(),
             complete: self.complete,
@@ -165,11 +170,44 @@ impl Behaviours {
         }
     }
 
+    /// The outcomes that are listed: all but those in factored form, and none where those of several groups are kept as
+    /// what they are made of.
+    pub fn listed(&self) -> &[(Outcome, Witness)] {
+        match self.product.as_deref().map(|product| &product.parts[..]) {
+            Some([part]) => &part.outcomes,
+            Some(_) | None => &self.outcomes,
+        }
+    }
+
+    /// The outcomes that are in factored form.
+    pub fn factored(&self) -> impl Iterator<Item = &Permuted> {
+        self.product.iter().flat_map(|product| &product.parts).flat_map(|part| &part.permuted)
+    }
+
     /// The first outcomes, sorted.
     pub fn first(&self, count: usize) -> Vec<Outcome> {
         match &self.product {
             Some(product) => product.first(count),
             None => self.outcomes.iter().take(count).map(|(outcome, _)| outcome.clone()).collect(),
+        }
+    }
+
+    /// Makes what is listed the one part of a product, as it is that of another with the same objects.
+    pub fn become_part(&mut self, other: &Product) {
+        let same_size = |(outcome, _): &(Outcome, Witness)| {
+            let sizes = outcome.memory.iter().map(Vec::len);
+            outcome.end == End::Hang || sizes.eq(other.initial.iter().map(Vec::len))
+        };
+        if let (None, [part]) = (&self.product, &other.parts[..]) {
+            if !self.outcomes.iter().all(same_size) {
+                return;
+            }
+            let outcomes = std::mem::take(&mut self.outcomes);
+            let (members, owned) = (part.members.clone(), part.owned.clone());
+            let part = Part { members, outcomes, permuted: Vec::new(), owned };
+            let Product { initial, invocations, .. } = other;
+            let (initial, invocations) = (initial.clone(), *invocations);
+            self.product = Some(Arc::new(Product { parts: vec![part], initial, invocations }));
         }
     }
 

@@ -9,7 +9,7 @@ use indexmap::map::Entry;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{End, Outcome, VolatileAccess};
+use super::{Count, End, Outcome, Permuted, VolatileAccess};
 use crate::model::relation::Relation;
 use crate::model::vulkan;
 use crate::value::Byte;
@@ -22,6 +22,8 @@ pub struct Part {
     pub members: Vec<usize>,
     /// As if the others did nothing, sorted.
     pub outcomes: Vec<(Outcome, Witness)>,
+    /// Others, in factored form: no two have an outcome in common, and none is one of `outcomes`.
+    pub permuted: Vec<Permuted>,
     /// The bytes of an outcome's memory that are the group's to write, by observed object: no other group
     /// touches them.
     pub owned: Vec<(usize, Range<usize>)>,
@@ -58,17 +60,42 @@ impl Part {
             let execution = std::mem::take(&mut witness.execution);
             witness.execution = Execution::Together(vec![Arc::new(execution)]);
         }
-        Part { members, outcomes, owned }
+        Part { members, outcomes, permuted: Vec::new(), owned }
+    }
+
+    /// How many outcomes it has, listed and in factored form; all of the latter terminate.
+    pub fn len(&self) -> usize {
+        self.outcomes.len() + self.permuted.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An outcome that is listed, or the first of a factored form.
+    fn one(&self, index: usize) -> Option<(Outcome, Witness)> {
+        match index.checked_sub(self.outcomes.len()) {
+            None => self.outcomes.get(index).cloned(),
+            Some(index) => self.permuted.get(index).map(Permuted::one),
+        }
+    }
+
+    /// Visits every outcome, until `visit` says that it is enough.
+    fn each(&self, mut visit: impl FnMut(&Outcome, &Witness) -> bool) -> bool {
+        self.outcomes.iter().all(|(outcome, witness)| visit(outcome, witness))
+            && self.permuted.iter().all(|permuted| permuted.each(&mut visit))
     }
 
     /// The different traces of its outcomes that end like this.
     fn traces(&self, end: End) -> BTreeSet<&[Vec<VolatileAccess>]> {
-        let outcomes = self.outcomes.iter().filter(|(outcome, _)| outcome.end == end);
-        outcomes.map(|(outcome, _)| outcome.volatile.as_slice()).collect()
+        let outcomes = self.outcomes.iter().map(|(outcome, _)| outcome);
+        let all = outcomes.chain(self.permuted.iter().map(|permuted| &permuted.first));
+        all.filter(|outcome| outcome.end == end).map(|outcome| outcome.volatile.as_slice()).collect()
     }
 
-    fn count(&self, end: End) -> u64 {
-        self.outcomes.iter().filter(|(outcome, _)| outcome.end == end).count() as u64
+    fn count_terminated(&self) -> Count {
+        let listed = self.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Terminated).count();
+        self.permuted.iter().fold(listed.into(), |count, permuted| count + &permuted.count())
     }
 }
 
@@ -97,9 +124,9 @@ impl Part {
     }
 }
 
-impl<'a> Partial<'a> {
-    fn joined(&self, part: &Part, outcome: &Outcome, witness: &'a Witness) -> Partial<'a> {
-        let mut witnesses = self.witnesses.clone();
+impl Partial<'_> {
+    fn joined<'a>(&'a self, part: &Part, outcome: &Outcome, witness: &'a Witness) -> Partial<'a> {
+        let mut witnesses: Vec<&Witness> = self.witnesses.clone();
         witnesses.push(witness);
         Partial {
             outcome: part.join(&self.outcome, outcome),
@@ -110,35 +137,38 @@ impl<'a> Partial<'a> {
 }
 
 impl Product {
-    /// How many outcomes there are, or the most that a number can say.
-    pub fn count(&self) -> u64 {
-        let product = |count: &dyn Fn(&Part) -> u64| {
-            self.parts.iter().fold(1_u64, |product, part| product.saturating_mul(count(part)))
+    /// How many outcomes there are.
+    pub fn count(&self) -> Count {
+        let product = |count: &dyn Fn(&Part) -> Count| {
+            self.parts.iter().fold(Count::from(1_u64), |product, part| product * &count(part))
         };
-        let terminated = product(&|part| part.count(End::Terminated));
+        let terminated = product(&Part::count_terminated);
         // A hang has no memory: where one part hangs, the traces of all tell it from others.
-        let any = product(&|part| part.traces(End::Terminated).union(&part.traces(End::Hang)).count() as u64);
+        let any = product(&|part| part.traces(End::Terminated).union(&part.traces(End::Hang)).count().into());
         let never =
-            product(&|part| part.traces(End::Terminated).difference(&part.traces(End::Hang)).count() as u64);
-        terminated.saturating_add(any.saturating_sub(never))
+            product(&|part| part.traces(End::Terminated).difference(&part.traces(End::Hang)).count().into());
+        terminated + &(any - &never)
     }
 
     /// The whole outcome in which a part comes to this one of its outcomes, and the others to their first.
     pub fn whole(&self, part: usize, index: usize) -> Option<(Outcome, Witness)> {
-        let mut whole = self.start();
-        for (number, other) in self.parts.iter().enumerate() {
-            let (outcome, witness) = other.outcomes.get(if number == part { index } else { 0 })?;
-            whole = whole.joined(other, outcome, witness);
+        let parts = self.parts.iter().enumerate();
+        let ones = parts.map(|(number, other)| other.one(if number == part { index } else { 0 }));
+        let ones: Vec<(Outcome, Witness)> = ones.collect::<Option<_>>()?;
+        let mut whole = self.start().outcome;
+        for (part, (outcome, _)) in self.parts.iter().zip(&ones) {
+            whole = part.join(&whole, outcome);
         }
-        let witness = together(&whole.witnesses, whole.executions);
-        Some((finished(whole.outcome), witness))
+        let witnesses: Vec<&Witness> = ones.iter().map(|(_, witness)| witness).collect();
+        let executions = witnesses.iter().map(|witness| witness.executions).fold(1, u64::saturating_mul);
+        Some((finished(whole), together(&witnesses, executions)))
     }
 
     /// Puts all together, in the order of the parts' outcomes. `goes_on` hears of every outcome, and of its bytes if it is
     /// new; it says whether there is to be another one.
     pub(crate) fn multiply_out(&self, mut goes_on: impl FnMut(&Outcome, u64) -> bool) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        if self.parts.iter().all(|part| !part.outcomes.is_empty()) {
+        if self.parts.iter().all(|part| !part.is_empty()) {
             self.extend(&self.start(), 0, &mut |whole| {
                 let outcome = finished(whole.outcome.clone());
                 match outcomes.entry(outcome) {
@@ -166,7 +196,9 @@ impl Product {
         for part in &self.parts {
             // The first ones of several parts are made of the first ones of each.
             let own = part.outcomes.iter().map(|(outcome, _)| outcome);
-            let own: Vec<&Outcome> = own.filter(|own| own.end == End::Terminated).take(count).collect();
+            let own = own.filter(|own| own.end == End::Terminated).take(count).cloned();
+            let own: Vec<Outcome> =
+                own.chain(part.permuted.iter().flat_map(|permuted| permuted.first(count))).collect();
             first = first.iter().flat_map(|whole| own.iter().map(|own| part.join(whole, own))).collect();
             first.sort_unstable();
             first.truncate(count);
@@ -182,16 +214,14 @@ impl Product {
     }
 
     /// Visits every whole that begins like this one. False where there is to be no other.
-    fn extend<'a>(
-        &'a self,
-        whole: &Partial<'a>,
+    fn extend(
+        &self,
+        whole: &Partial<'_>,
         position: usize,
-        visit: &mut impl FnMut(&Partial<'a>) -> bool,
+        visit: &mut dyn FnMut(&Partial<'_>) -> bool,
     ) -> bool {
         let Some(part) = self.parts.get(position) else { return visit(whole) };
-        part.outcomes
-            .iter()
-            .all(|(outcome, witness)| self.extend(&whole.joined(part, outcome, witness), position + 1, visit))
+        part.each(|outcome, witness| self.extend(&whole.joined(part, outcome, witness), position + 1, visit))
     }
 
     /// To which part each byte of an outcome's memory belongs that is one's to write: by object and first byte of a range.

@@ -97,6 +97,8 @@ pub struct Bounds {
     pub max_memory: u64,
     /// Outcomes up to which those of independent groups of invocations are multiplied out before they are compared.
     pub multiply_out: u64,
+    /// Executions up to which those that differ in who has which place are told one by one.
+    pub factored_from: u64,
     /// For the whole check, or all of a series.
     pub timeout: Option<Duration>,
     /// When the first of them began, unless that is each one's own beginning.
@@ -123,6 +125,7 @@ impl Default for Bounds {
             max_executions: settings.max_executions,
             max_memory: settings.max_memory,
             multiply_out: LISTED,
+            factored_from: LISTED,
             timeout: settings.timeout,
             begun: None,
             step_timeout: None,

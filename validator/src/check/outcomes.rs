@@ -88,7 +88,11 @@ pub fn outcomes(
             };
             watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
             // One undefined behaviour decides.
-            let settings = Settings { stop_at_undefined: !options.all, ..options.settings(deadline, watch) };
+            let settings = Settings {
+                stop_at_undefined: !options.all,
+                factored_from: options.factored_from(),
+                ..options.settings(deadline, watch)
+            };
             let behaviours = explore::explore(&program, &dispatch, &settings);
             if let Some(bug) = behaviours.bug() {
                 return Err(bug.clone().into());

@@ -442,4 +442,12 @@ impl CheckOptions {
             ..Settings::default()
         }
     }
+
+    /// From how many executions on those that differ in who has which place are kept in factored form.
+    pub(super) fn factored_from(&self) -> u64 {
+        match self.bounds.all_executions {
+            true => u64::MAX,
+            false => self.bounds.factored_from,
+        }
+    }
 }

@@ -11,8 +11,8 @@ use super::watch::Watch;
 use super::widened;
 use crate::behaviour::{Bug, Outcome};
 use crate::compare::{
-    are_comparable, refines, same_program, vacuous, Allowed, CompareOptions, Comparison, Note, Reason, Side,
-    Subject, Verdict,
+    are_comparable, has_same_objects, refines, same_program, vacuous, Allowed, CompareOptions, Comparison,
+    Note, Reason, Side, Subject, Verdict,
 };
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
@@ -191,7 +191,11 @@ impl Runner<'_> {
         }
         let search = |program: &Program| {
             self.watch.enter(format!("{}: other floats of {}", pair.name, after.role.name()));
-            let settings = Settings { multiply_out: self.options.bounds.multiply_out, ..self.settings() };
+            let settings = Settings {
+                multiply_out: self.options.bounds.multiply_out,
+                factored_from: self.options.factored_from(),
+                ..self.settings()
+            };
             explore::explore(program, &pair.after_dispatch, &settings)
         };
         let (sides, options) = ([before, &*after].map(|side| pair.explored(side)), self.compare_options());
@@ -205,6 +209,14 @@ impl Runner<'_> {
 
     /// Multiplies outcomes out that cannot be compared as they are; those of after up to the first that decides.
     fn multiply_out(&self, before: &mut Explored, after: &mut Explored) {
+        // What is listed on one side is compared with the factored forms of the other.
+        if has_same_objects(before.side(), after.side()) {
+            match (before.behaviours.product.clone(), after.behaviours.product.clone()) {
+                (Some(product), None) => Arc::make_mut(&mut after.behaviours).become_part(&product),
+                (None, Some(product)) => Arc::make_mut(&mut before.behaviours).become_part(&product),
+                (Some(_), Some(_)) | (None, None) => {}
+            }
+        }
         if are_comparable(before.side(), after.side(), &self.compare_options()) {
             return;
         }
@@ -239,6 +251,7 @@ impl Runner<'_> {
             speculate_plain: true,
             stop_at_undefined: true,
             multiply_out: self.options.bounds.multiply_out,
+            factored_from: self.options.factored_from(),
             ..self.settings()
         };
         self.watch.enter(format!("{}: {}, races in cycles", pair.name, before.role.name()));
@@ -319,6 +332,7 @@ impl Runner<'_> {
             suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
             stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
             multiply_out: self.options.bounds.multiply_out,
+            factored_from: self.options.factored_from(),
             ..self.settings()
         };
         let explored =

@@ -223,6 +223,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         axioms,
         groups,
         multiply_out,
+        factored_from,
         verify_engine,
         // How an undefined behaviour is found, and what follows, where there is one.
         stop_at_undefined: _,
@@ -250,6 +251,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         && *axioms == wanted.axioms
         && *groups == wanted.groups
         && *multiply_out == wanted.multiply_out
+        && *factored_from == wanted.factored_from
         && *verify_engine == wanted.verify_engine
         && *speculate == wanted.speculate
 }

@@ -98,6 +98,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         all_executions,
         // How the comparison is done, without an option.
         multiply_out: _,
+        factored_from: _,
         // No result depends on it.
         jobs: _,
         begun: _,

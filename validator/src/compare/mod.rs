@@ -12,7 +12,7 @@ mod trace;
 mod verdict;
 
 pub use matching::{Difference, ObjectMatch};
-pub use parts::are_comparable;
+pub use parts::{are_comparable, has_same_objects};
 pub use reason::{Cut, Names, Note, Reason};
 pub use refinement::{
     refines, same_program, vacuous, Allowed, CompareOptions, Comparison, Side, Subject, Violation,

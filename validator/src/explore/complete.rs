@@ -262,10 +262,11 @@ impl Search<'_> {
             let first = self.witness(execution(), synchronizes_with);
             return self.record_orbit(orbit, outcome, first, found);
         }
+        found.executions += 1;
         self.keep(outcome, 1, || self.witness(execution(), synchronizes_with), found);
     }
 
-    /// Counts so many executions with an outcome, and keeps it if it is a new one.
+    /// Notes so many executions with an outcome, and keeps it if it is a new one.
     pub(super) fn keep(
         &self,
         outcome: &Outcome,
@@ -273,7 +274,6 @@ impl Search<'_> {
         witness: impl FnOnce() -> Witness,
         found: &mut Found,
     ) {
-        found.executions = found.executions.saturating_add(executions);
         let new = found.outcomes.note(outcome, executions, witness);
         self.context.budget.execution(new.map_or(0, |witness| outcome.stored_bytes(witness)));
         // One of a group is none of the whole.

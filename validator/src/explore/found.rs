@@ -6,11 +6,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::context::Context;
+use super::factored::{Add, Factored};
 use super::knowledge::{Discoveries, Knowledge};
 use super::outcomes::Outcomes;
 use super::product::Factor;
 use super::state::State;
-use crate::behaviour::{Behaviours, Bound, Bug, Paths, Product, Undecided, Undefined};
+use crate::behaviour::{Behaviours, Bound, Bug, Count, Paths, Product, Undecided, Undefined};
 use crate::ir::{Inexact, InstId};
 use crate::witness::Witness;
 
@@ -19,7 +20,9 @@ use crate::witness::Witness;
 pub(super) struct Found {
     pub(super) outcomes: Outcomes,
     pub(super) undefined: BTreeMap<Undefined, Witness>,
-    pub(super) executions: u64,
+    /// Outcomes in factored form.
+    pub(super) factored: Factored,
+    pub(super) executions: Count,
     pub(super) explored: u64,
     pub(super) paths: Paths,
     pub(super) bounded: Option<Bound>,
@@ -48,7 +51,10 @@ impl Found {
         for (undefined, witness) in other.undefined {
             self.undefined.entry(undefined).or_insert(witness);
         }
-        self.executions = self.executions.saturating_add(other.executions);
+        for permuted in other.factored.into_values() {
+            self.factored.add(permuted);
+        }
+        self.executions += &other.executions;
         self.explored += other.explored;
         self.paths.merge(&other.paths);
         self.bounded = self.bounded.take().or(other.bounded);

@@ -23,6 +23,7 @@ mod cycles;
 mod descriptors;
 pub(crate) mod events;
 mod excuse;
+mod factored;
 mod found;
 mod groups;
 mod judging;
@@ -46,6 +47,7 @@ mod sharing;
 mod spin;
 mod staging;
 mod stale;
+mod standing;
 mod state;
 mod stuck;
 mod suspects;
@@ -160,6 +162,9 @@ pub struct Settings {
     pub groups: bool,
     /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`]).
     pub multiply_out: u64,
+    /// Executions up to which those that differ in who has which place are told one by one; more are kept in
+    /// factored form ([`Behaviours::product`]).
+    pub factored_from: u64,
     /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
     pub verify_engine: bool,
     pub progress: Arc<Progress>,
@@ -190,6 +195,7 @@ impl Default for Settings {
             axioms: true,
             groups: true,
             multiply_out: u64::MAX,
+            factored_from: u64::MAX,
             verify_engine: false,
             progress: Arc::default(),
         }
@@ -271,8 +277,9 @@ pub fn explore_until(
         }
         context.budget.start_round();
     };
-    if !found.factors.is_empty() {
+    if !found.factors.is_empty() || !found.factored.is_empty() {
         found.put_together(&context);
+        found.put_factored_together(&context);
         stopped = stopped.or(context.budget.stopped());
     }
     let searched_all = stopped.is_none() && settled && !found.stop;

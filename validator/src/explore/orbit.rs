@@ -17,15 +17,27 @@ use super::search::Search;
 use super::staging::{Final, Turn};
 use super::state::State;
 use super::symmetry::Symmetry;
+use crate::behaviour::Count;
 use crate::model::graph::{EventId, Graph, Unit};
 use crate::value::Byte;
 
-/// What the members of a class do without events in one place, to their end.
+/// What the members of a class do without events in one place, to their end. What is the same for all of them is there
+/// once.
 pub(super) struct Leaf {
-    /// Per member: observed object, index there, what it writes.
-    pub(super) patches: Vec<Vec<Patch>>,
-    /// Per member, the words that it touches, by memory and first byte, and whether it writes them.
+    /// Observed object, index there, and what is there at first.
+    slots: Vec<Vec<Spot>>,
+    /// What is written there, per member.
+    contents: Vec<Vec<Byte>>,
+    /// The words that they touch, by memory and first byte, and whether they write them.
     touched: Vec<Vec<((u32, u32), bool)>>,
+}
+
+/// An observed byte, and what it is at first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Spot {
+    object: usize,
+    index: usize,
+    initial: Byte,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,18 +50,49 @@ pub(super) struct Patch {
 
 impl Leaf {
     pub(super) fn new<'a>(ground: &Ground, memories: impl Iterator<Item = &'a OwnView>) -> Self {
-        let (mut patches, mut touched) = (Vec::new(), Vec::new());
+        let (mut slots, mut contents, mut touched) = (Vec::new(), Vec::new(), Vec::new());
         for own in memories {
-            patches.push(patches_of(ground, own));
-            touched.push(own.touched.iter().map(|(word, wrote)| (*word, *wrote)).collect());
+            let patches = patches_of(ground, own);
+            let spot = |patch: &Patch| {
+                let Patch { object, index, initial, .. } = *patch;
+                Spot { object, index, initial }
+            };
+            slots.push(patches.iter().map(spot).collect::<Vec<Spot>>());
+            contents.push(patches.iter().map(|patch| patch.byte).collect::<Vec<Byte>>());
+            touched.push(own.touched.iter().map(|(word, wrote)| (*word, *wrote)).collect::<Vec<_>>());
         }
-        Leaf { patches, touched }
+        Leaf { slots: once(slots), contents, touched: once(touched) }
     }
 
     /// Whether whoever has the place leaves the same.
     fn is_uniform(&self) -> bool {
-        self.patches.iter().all(|patch| *patch == self.patches[0])
+        self.slots.len() == 1 && self.contents.iter().all(|contents| *contents == self.contents[0])
     }
+
+    pub(super) fn patches(&self, member: usize) -> impl Iterator<Item = Patch> + Clone + '_ {
+        let patch = |(spot, byte): (&Spot, &Byte)| {
+            let Spot { object, index, initial } = *spot;
+            Patch { object, index, byte: *byte, initial }
+        };
+        of(&self.slots, member).iter().zip(&self.contents[member]).map(patch)
+    }
+
+    pub(super) fn all_patches(&self) -> impl Iterator<Item = Patch> + '_ {
+        (0..self.contents.len()).flat_map(|member| self.patches(member))
+    }
+}
+
+/// Once what is the same for all members.
+fn once<T: PartialEq>(mut list: Vec<T>) -> Vec<T> {
+    if list.iter().all(|each| *each == list[0]) {
+        list.truncate(1);
+    }
+    list
+}
+
+/// What a member has of such a list.
+fn of<T>(list: &[T], member: usize) -> &T {
+    list.get(member).unwrap_or(&list[0])
 }
 
 /// Where in the observed objects an invocation wrote what.
@@ -87,7 +130,7 @@ pub(super) struct Orbit {
     /// By part of the cast and member of the class.
     pub(super) touched: Vec<Vec<Touched>>,
     /// Executions with the same outcome: in how many ways the others may stand.
-    pub(super) count: u64,
+    pub(super) count: Count,
 }
 
 /// A complete execution.
@@ -127,12 +170,12 @@ struct Toucher {
 
 impl Orbit {
     pub(super) fn of_one() -> Self {
-        Orbit { count: 1, ..Orbit::default() }
+        Orbit { count: Count::from(1_u64), ..Orbit::default() }
     }
 
     /// Whether there are others.
     pub(super) fn is_large(&self) -> bool {
-        self.count > 1 || !self.turns.is_empty()
+        self.count != 1 || !self.turns.is_empty()
     }
 
     /// Adds the steps of the cast, in front, once everybody has had the place of everybody: calls back with the words
@@ -177,10 +220,6 @@ impl Orbit {
     }
 }
 
-fn factorial(n: usize) -> u64 {
-    (1..=n as u64).fold(1, u64::saturating_mul)
-}
-
 impl Search<'_> {
     /// The executions that a complete one stands for; `None` where the round is lost.
     pub(super) fn orbit(&self, ended: &Ended, found: &mut Found) -> Option<Orbit> {
@@ -213,12 +252,16 @@ impl Search<'_> {
                 return None;
             };
             for (place, leaf) in &leaves {
-                for (member, touched) in leaf.touched.iter().enumerate() {
+                let members = 0..class.members.len();
+                // Where all touch the same, two are as many as any.
+                let members = members.take(if leaf.touched.len() == 1 { 2 } else { usize::MAX });
+                for member in members {
+                    let touched = of(&leaf.touched, member);
                     touched.iter().for_each(|(word, wrote)| touch(number, *place, member, *word, *wrote));
                 }
             }
             if leaves.len() == class.members.len() && leaves.iter().all(|(_, leaf)| leaf.is_uniform()) {
-                orbit.count = orbit.count.saturating_mul(factorial(class.members.len()));
+                orbit.count *= &Count::factorial(class.members.len());
             } else {
                 let leave = |(place, leaf)| Turn::Leave { class: number, place, leaf };
                 orbit.turns.extend(leaves.into_iter().map(leave));

@@ -9,7 +9,7 @@ use super::found::Found;
 use super::groups::Touched;
 use super::knowledge::UnitKey;
 use super::outcomes::Outcomes;
-use crate::behaviour::{Part, Product};
+use crate::behaviour::{Count, Part, Permuted, Product};
 use crate::dispatch::Dispatch;
 
 /// What one group's search found.
@@ -18,7 +18,7 @@ pub(super) struct Factor {
     pub(super) members: Vec<usize>,
     /// As if the others did nothing.
     outcomes: Outcomes,
-    executions: u64,
+    executions: Count,
     pub(super) touched: Touched,
     /// Words that reads waited for where a cycle of load buffering was closed.
     pub(super) closed: BTreeSet<UnitKey>,
@@ -68,7 +68,8 @@ impl Found {
         if factors.is_empty() || members < context.dispatch.places.len() {
             return;
         }
-        self.executions = factors.iter().fold(1, |product, factor| product.saturating_mul(factor.executions));
+        self.executions =
+            factors.iter().fold(Count::from(1_u64), |product, factor| product * &factor.executions);
         let part = |factor: Factor| {
             let owned = factor.owned(context.dispatch);
             Part::new(factor.members, factor.outcomes.into_sorted(false), owned)
@@ -78,7 +79,7 @@ impl Found {
             initial: initial(context.dispatch),
             invocations: context.dispatch.places.len(),
         };
-        if product.count() > context.settings.multiply_out {
+        if product.count().saturating() > context.settings.multiply_out {
             self.product = Some(Arc::new(product));
             return;
         }
@@ -90,6 +91,18 @@ impl Found {
         self.outcomes = outcomes.into();
         self.at_target = at_target;
     }
+}
+
+/// A product of one part, that has everybody.
+pub(super) fn of_everybody(dispatch: &Dispatch, outcomes: Outcomes, permuted: Vec<Permuted>) -> Product {
+    let initial = initial(dispatch);
+    let invocations = dispatch.places.len();
+    let owned = initial.iter().enumerate().map(|(object, bytes)| (object, 0..bytes.len())).collect();
+    let mut part = Part::new((0..invocations).collect(), outcomes.into_sorted(false), owned);
+    // What is in both is counted once.
+    part.outcomes.retain(|(outcome, _)| !permuted.iter().any(|permuted| permuted.contains(outcome)));
+    part.permuted = permuted;
+    Product { parts: vec![part], initial, invocations }
 }
 
 /// What observed memory holds at first.

@@ -11,6 +11,7 @@ use super::memory::volatile_access;
 use super::search::Search;
 use super::stale::Look;
 use super::state::{self, Pending, State, Status, Thread, UnitSpans};
+use super::symmetry::always_updates;
 use crate::behaviour::PathEnd;
 use crate::event::{Access, Atomicity};
 use crate::interp::Invocation;
@@ -246,14 +247,18 @@ impl Search<'_> {
             .then(|| self.visible_sources(state, reader, spans));
         // Of one unit, what it has declined is no choice again. (Of several, one of them must be new.)
         let declined = state.threads[reader.index].waits_since.filter(|_| spans.len() == 1).unwrap_or(0);
+        let updates = always_updates(self.context.program, reader.access.inst);
         spans
             .iter()
             .enumerate()
             .map(|(position, (unit, indices))| {
                 let events = state.graph.events.iter().enumerate().skip(declined as usize);
                 let writes = events.filter(|(_, event)| event.writes() && event.units.contains(unit));
+                // Of many writes nearly all are taken, which is seen faster than what else speaks against them.
+                let taken = admissions.get(position).filter(|_| updates).map(Admission::taken);
                 let is_visible = |source: &Source| {
-                    visible.as_ref().is_none_or(|visible| visible[position].contains(source))
+                    !taken.as_ref().is_some_and(|taken| taken.contains(source))
+                        && visible.as_ref().is_none_or(|visible| visible[position].contains(source))
                         && admissions.get(position).is_none_or(|admission| admission.admits(*source))
                 };
                 let initial = (declined == 0).then_some(Source::Initial);

@@ -60,7 +60,7 @@ impl Staging<'_> {
                 visit(self)
             }
             Some(Turn::Leave { class, place, leaf }) => self.cast(*class, *place, &mut |staging, member| {
-                staging.leave(&leaf.patches[member], number, visit)
+                staging.leave(leaf.patches(member), number, visit)
             }),
             Some(Turn::Step { class, place, part, step: 0 }) => {
                 self.cast(*class, *place, &mut |staging, member| {
@@ -96,10 +96,12 @@ impl Staging<'_> {
     }
 
     /// Goes on with what an invocation leaves in memory.
-    fn leave(&mut self, patches: &[Patch], number: usize, visit: Visit) -> bool {
-        patches.iter().for_each(|patch| self.outcome.memory[patch.object][patch.index] = patch.byte);
+    fn leave(&mut self, patches: impl Iterator<Item = Patch> + Clone, number: usize, visit: Visit) -> bool {
+        let memory = &mut self.outcome.memory;
+        patches.clone().for_each(|patch| memory[patch.object][patch.index] = patch.byte);
         let more = self.turn(number + 1, visit);
-        patches.iter().for_each(|patch| self.outcome.memory[patch.object][patch.index] = patch.initial);
+        let memory = &mut self.outcome.memory;
+        patches.for_each(|patch| memory[patch.object][patch.index] = patch.initial);
         more
     }
 
@@ -119,7 +121,7 @@ impl Staging<'_> {
                 self.mismatch = Some(Mismatch::Shape);
                 return false;
             }
-            return self.leave(&patches_of(self.ground, run.memory()), number, visit);
+            return self.leave(patches_of(self.ground, run.memory()).into_iter(), number, visit);
         }
         self.runs[part].1.push(run);
         let more = self.turn(number + 1, visit);
@@ -141,7 +143,7 @@ impl Orbit {
             Turn::Leave { leaf, .. } => Some(leaf),
             Turn::Step { .. } => None,
         });
-        let patches = leaves.flat_map(|leaf| leaf.patches.iter().flatten().copied());
+        let patches = leaves.flat_map(|leaf| leaf.all_patches());
         let words = self.touched.iter().flatten().flatten().filter(|(_, wrote)| **wrote);
         let bytes = words.flat_map(|((memory, word), _)| (*word..word + 4).map(|byte| (*memory, byte)));
         for patch in patches.chain(bytes.flat_map(|(memory, byte)| places(ground, memory, byte))) {
@@ -226,13 +228,29 @@ impl Search<'_> {
             variant,
             synchronizes_with: synchronizes_with.clone(),
         };
+        if orbit.ways() > self.context.settings.factored_from as f64 {
+            let agents = (0..self.context.dispatch.places.len() as u32).collect();
+            let execution = Execution::Renamed { execution: Arc::clone(&execution), agents, values: None };
+            let units = Arc::clone(&units);
+            let same = Witness {
+                executions: orbit.count.saturating(),
+                execution,
+                units,
+                variant,
+                synchronizes_with: synchronizes_with.clone(),
+            };
+            if let Some(permuted) = orbit.factored(outcome, same) {
+                return self.keep_permuted(permuted, found);
+            }
+        }
         let ground = self.ground(symmetry);
         let record = |given: &[usize], place: Option<&Place>, found: &mut Found| {
             let done = orbit.for_each(&ground, outcome.clone(), given, &mut |staging| {
                 for (units, written) in varied.iter().zip(&staging.written) {
                     self.note_produced(units.iter().zip(written), found);
                 }
-                self.keep(&staging.outcome, orbit.count, || renamed(staging), found);
+                found.executions += &orbit.count;
+                self.keep(&staging.outcome, orbit.count.saturating(), || renamed(staging), found);
                 !found.stop && !self.context.budget.step() && !Self::is_superseded(place)
             });
             if let Err(mismatch) = done {

@@ -32,17 +32,17 @@ use super::recast::Parting;
 use super::replay::{have_same_shape, Deed, End, Ground, Run};
 use super::resolve::Reader;
 use super::search::Search;
+use super::standing::Standing;
 use super::state::{self, State, UnitSpans};
-use crate::dispatch::{Dispatch, Place};
 use crate::ir::{AtomicKind, InstId, Op, Program};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
 /// Invocations of a dispatch, up to which classes are looked for.
-const MAX_INVOCATIONS: usize = 64;
+const MAX_INVOCATIONS: usize = 1024;
 
 /// Runs that the histories of a class may keep.
-const MAX_RUNS: usize = 1 << 18;
+const MAX_RUNS: usize = 1 << 21;
 
 /// The history of an invocation that has read nothing.
 pub(super) const NOTHING: u32 = 0;
@@ -113,6 +113,7 @@ impl Symmetry {
         }
         let initial = dispatch.initial_memory();
         let ground = Ground::new(context, knowledge, &initial);
+        let standing = Standing::new(program, dispatch);
         let mut starts: Vec<Start> = Vec::new();
         let candidates = (0..count as u32).filter(|index| !knowledge.asymmetric.contains(index));
         for index in candidates {
@@ -120,8 +121,7 @@ impl Symmetry {
             let Some((deeds, end)) = run.go(&ground, Vec::new()) else { continue };
             let Some(unit) = first_update(&ground, &end) else { continue };
             let same = starts.iter_mut().find(|start| {
-                (&start.deeds, &start.end) == (&deeds, &end)
-                    && are_interchangeable(dispatch, start.members[0], index)
+                (&start.deeds, &start.end) == (&deeds, &end) && standing.is_alike(start.members[0], index)
             });
             match same {
                 Some(start) => {
@@ -178,9 +178,7 @@ impl From<Start> for Class {
 fn first_update(ground: &Ground, end: &End) -> Option<Unit> {
     let Ground { knowledge, dispatch, program, .. } = *ground;
     let End::Reading { access, atomic: Some(_), .. } = end else { return None };
-    if !atomic(program, access.inst).is_some_and(always_updates)
-        || knowledge.spin_reads.contains(&access.inst)
-    {
+    if !always_updates(program, access.inst) || knowledge.spin_reads.contains(&access.inst) {
         return None;
     }
     let object = dispatch.objects.get(access.object as usize)?;
@@ -192,15 +190,19 @@ fn first_update(ground: &Ground, end: &End) -> Option<Unit> {
     writers.all(|(_, inst)| atomic(program, *inst).is_some_and(updates)).then_some(unit)
 }
 
-/// Whether it reads and always writes.
-fn always_updates(kind: &AtomicKind) -> bool {
+/// Whether an instruction reads and always writes.
+pub(super) fn always_updates(program: &Program, inst: InstId) -> bool {
+    atomic(program, inst).is_some_and(is_update)
+}
+
+fn is_update(kind: &AtomicKind) -> bool {
     !matches!(kind, AtomicKind::Load | AtomicKind::Store { .. } | AtomicKind::CompareExchange { .. })
 }
 
 /// Whether a program has atomics by which a class may begin.
 pub(super) fn has_first_updates(program: &Program) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);
-    code.any(|inst| matches!(&inst.op, Op::Atomic(op) if always_updates(&op.kind)))
+    code.any(|inst| matches!(&inst.op, Op::Atomic(op) if is_update(&op.kind)))
 }
 
 fn atomic(program: &Program, inst: InstId) -> Option<&AtomicKind> {
@@ -208,17 +210,6 @@ fn atomic(program: &Program, inst: InstId) -> Option<&AtomicKind> {
         Op::Atomic(op) => Some(&op.kind),
         _ => None,
     }
-}
-
-/// Whether all others stand to two invocations alike.
-fn are_interchangeable(dispatch: &Dispatch, a: u32, b: u32) -> bool {
-    let groups = |place: &Place| [place.subgroup, place.workgroup, place.queue_family];
-    let of = |index: u32| groups(&dispatch.places[index as usize]);
-    let [one, other] = [of(a), of(b)];
-    (0..dispatch.places.len() as u32).filter(|index| ![a, b].contains(index)).all(|index| {
-        let third = of(index);
-        (0..third.len()).all(|level| (one[level] == third[level]) == (other[level] == third[level]))
-    })
 }
 
 impl Class {

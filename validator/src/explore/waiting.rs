@@ -32,7 +32,7 @@ pub(super) struct Waiting {
 impl Search<'_> {
     /// The waiting reads through which a cycle of load buffering may go.
     pub(super) fn buffered_loads(&self, state: &State, found: &mut Found) -> Vec<usize> {
-        let mut waiting = self.waiting(state, None, found);
+        let mut waiting = self.waiting(state, found);
         (0..state.threads.len())
             .filter(|index| waiting.reads[*index] && self.in_cycle(state, &mut waiting, *index, found))
             .collect()
@@ -40,8 +40,17 @@ impl Search<'_> {
 
     /// Whether a read may wait: something can still release it, and all others that wait.
     pub(super) fn can_be_released(&self, state: &State, reader: usize, found: &mut Found) -> bool {
-        let mut waiting = self.waiting(state, Some(reader), found);
-        (0..state.threads.len()).all(|index| {
+        let mut waiting = self.who_waits(state, Some(reader), found);
+        let count = state.threads.len();
+        let is_released_at_once = |index: usize| {
+            (0..count).any(|other| waiting.is_free[other] && self.may_release(state, &waiting, index, other))
+        };
+        // Mostly somebody can go on who releases them, and nothing else is to be known.
+        if (0..count).all(|index| !waiting.reads[index] || is_released_at_once(index)) {
+            return true;
+        }
+        self.relate(state, &mut waiting);
+        (0..count).all(|index| {
             if !waiting.reads[index] {
                 return true;
             }
@@ -57,8 +66,15 @@ impl Search<'_> {
         })
     }
 
+    /// Who waits, and who may release whom.
+    fn waiting(&self, state: &State, found: &mut Found) -> Waiting {
+        let mut waiting = self.who_waits(state, None, found);
+        self.relate(state, &mut waiting);
+        waiting
+    }
+
     /// Who waits, if `also` does, too.
-    fn waiting(&self, state: &State, also: Option<usize>, found: &mut Found) -> Waiting {
+    fn who_waits(&self, state: &State, also: Option<usize>, found: &mut Found) -> Waiting {
         let count = state.threads.len();
         let mut waiting = Waiting {
             units: vec![SmallVec::new(); count],
@@ -94,28 +110,36 @@ impl Search<'_> {
                 found.discoveries.wanted_writers.insert(self.knowledge.key(unit));
             }
         }
-        for index in 0..count {
-            for other in (0..count).filter(|other| *other != index) {
-                let releases = match waiting.reads[index] {
-                    true => {
-                        !self.follows(state, other, index)
-                            && waiting.units[index]
-                                .iter()
-                                .any(|unit| self.may_write(state, other, *unit, None))
-                    }
-                    // Whoever may still come to where it stands.
-                    false => {
-                        is_at_barrier(&state.threads[index].status) && !state.threads[other].status.is_over()
-                    }
-                };
-                if releases {
+        waiting
+    }
+
+    /// Adds who may release whom.
+    fn relate(&self, state: &State, waiting: &mut Waiting) {
+        for index in 0..state.threads.len() {
+            for other in 0..state.threads.len() {
+                if self.may_release(state, waiting, index, other) {
                     waiting.directly_released_by.insert(index, other);
                 }
             }
         }
         waiting.released_by = waiting.directly_released_by.clone();
         waiting.released_by.close();
-        waiting
+    }
+
+    /// Whether what another may still do lets an invocation go on from where it stands.
+    fn may_release(&self, state: &State, waiting: &Waiting, index: usize, other: usize) -> bool {
+        if index == other {
+            return false;
+        }
+        match waiting.reads[index] {
+            true => {
+                let units = &waiting.units[index];
+                !self.follows(state, other, index)
+                    && units.iter().any(|unit| self.may_write(state, other, *unit, None))
+            }
+            // Whoever may still come to where it stands.
+            false => is_at_barrier(&state.threads[index].status) && !state.threads[other].status.is_over(),
+        }
     }
 
     /// Whether an invocation is in a cycle of those who release each other that the axioms may allow.

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::coherence::Coherence;
@@ -501,6 +502,15 @@ impl Admission<'_> {
     /// Whether it may read from `source`, which may be a write that the relations do not have yet.
     pub fn admits(&self, source: Source) -> bool {
         self.location.is_none_or(|location| location.admits(&self.own, source, self.revision))
+    }
+
+    /// Writes that it may not read from if it writes, too: other read-modify-writes did, and are ordered with it.
+    pub fn taken(&self) -> FxHashSet<Source> {
+        let Some(location) = self.location else { return FxHashSet::default() };
+        let updates = location.events.iter().map(|event| &self.graph.events[*event as usize]);
+        let ordered = updates
+            .filter(|other| other.kind == Kind::Update && self.graph.order_mutually(other, self.event));
+        ordered.filter_map(|update| update.source(location.unit)).collect()
     }
 
     /// Whether it may, if it writes, too: two read-modify-writes never read from the same write.

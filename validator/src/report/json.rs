@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::factored::{self, FactoredJson};
 use super::words::{word, words};
-use crate::behaviour::{Bound, Bug, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
+use crate::behaviour::{Bound, Bug, Count, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct, Untried,
@@ -218,8 +219,8 @@ struct PathsJson {
 
 #[derive(Serialize)]
 struct SummaryJson<'a> {
-    outcomes: u64,
-    executions: u64,
+    outcomes: Count,
+    executions: Count,
     explored: u64,
     blocked: u64,
     discarded: u64,
@@ -267,7 +268,7 @@ struct DifferenceJson<'a> {
 }
 
 #[derive(Serialize)]
-struct OutcomeJson {
+pub(super) struct OutcomeJson {
     end: &'static str,
     memory: Memory,
     volatile: Vec<Vec<VolatileJson>>,
@@ -348,7 +349,9 @@ struct BehavioursJson<'a> {
     undecided: Vec<String>,
     undefined: Vec<UndefinedJson<'a>>,
     outcomes: Vec<OutcomeJson>,
-    executions: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    factored: Vec<FactoredJson>,
+    executions: Count,
     explored: u64,
     blocked: u64,
     discarded: u64,
@@ -415,7 +418,7 @@ fn summary(explored: &Explored) -> SummaryJson<'_> {
     let behaviours = &explored.behaviours;
     SummaryJson {
         outcomes: behaviours.count(),
-        executions: behaviours.executions,
+        executions: behaviours.executions.clone(),
         explored: behaviours.explored,
         blocked: behaviours.blocked(),
         discarded: behaviours.discarded(),
@@ -442,8 +445,9 @@ fn behaviours_json(explored: &Explored) -> BehavioursJson<'_> {
         bound: behaviours.bounded.map(Bound::name),
         undecided: told(&behaviours.undecided),
         undefined: undefined_list(explored),
-        outcomes: behaviours.outcomes.iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
-        executions: behaviours.executions,
+        outcomes: behaviours.listed().iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
+        factored: behaviours.factored().map(|permuted| factored::json(permuted, dispatch)).collect(),
+        executions: behaviours.executions.clone(),
         explored: behaviours.explored,
         blocked: behaviours.blocked(),
         discarded: behaviours.discarded(),
@@ -489,7 +493,7 @@ fn violation_json<'a>(
     }
 }
 
-fn outcome_json(outcome: &Outcome, dispatch: &Dispatch) -> OutcomeJson {
+pub(super) fn outcome_json(outcome: &Outcome, dispatch: &Dispatch) -> OutcomeJson {
     let observed = dispatch.objects.iter().filter(|object| object.observed);
     OutcomeJson {
         end: end_name(outcome.end),

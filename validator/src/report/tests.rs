@@ -116,7 +116,7 @@ fn witness() -> Witness {
 
 fn behaviours(outcomes: Vec<Outcome>) -> Behaviours {
     Behaviours {
-        executions: outcomes.len() as u64 + 1,
+        executions: (outcomes.len() + 1).into(),
         explored: outcomes.len() as u64 + 2,
         outcomes: outcomes.into_iter().map(|outcome| (outcome, witness())).collect(),
         complete: true,

@@ -3,8 +3,8 @@
 
 use super::style::Painter;
 use super::words::words;
-use super::{diff, json, witness};
-use crate::behaviour::{Behaviours, Bound, Outcome, PathEnd, Undefined, VolatileAccess};
+use super::{diff, factored, json, witness};
+use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
 use crate::check::{CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
@@ -129,7 +129,8 @@ fn fault(undefined: &Undefined) -> String {
     text
 }
 
-fn counted(number: usize, what: &str) -> String {
+fn counted(number: impl Into<Count>, what: &str) -> String {
+    let number = number.into();
     if number == 1 {
         format!("1 {what}")
     } else {
@@ -415,8 +416,11 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
                 text.push_str(&indented(&why.to_string(), "    "));
             }
         }
-        for (outcome, _) in &behaviours.outcomes {
+        for (outcome, _) in behaviours.listed() {
             text.push_str(&outcome_text(outcome, &explored.dispatch, "  "));
+        }
+        for permuted in behaviours.factored() {
+            text.push_str(&factored::text(permuted, &explored.dispatch, "  "));
         }
     }
     for warning in &report.warnings {
@@ -437,8 +441,8 @@ fn size(behaviours: &Behaviours) -> String {
     let visited = if merged > 0 { " visited" } else { "" };
     format!(
         "{} of {}{visited}",
-        counted(usize::try_from(behaviours.count()).unwrap_or(usize::MAX), "outcome"),
-        counted(usize::try_from(behaviours.executions).unwrap_or(usize::MAX), "execution")
+        counted(behaviours.count(), "outcome"),
+        counted(behaviours.executions.clone(), "execution")
     )
 }
 
@@ -460,9 +464,12 @@ fn outcome_list(explored: &Explored, indent: &str) -> String {
     let listed = explored.behaviours.first(LISTED_OUTCOMES);
     let mut text: String =
         listed.iter().map(|outcome| outcome_text(outcome, &explored.dispatch, indent)).collect();
-    let more = explored.behaviours.count().saturating_sub(LISTED_OUTCOMES as u64);
+    let more = explored.behaviours.count() - &listed.len().into();
     if more > 0 {
         text.push_str(&format!("{indent}and {more} more\n"));
+    }
+    for permuted in explored.behaviours.factored() {
+        text.push_str(&factored::text(permuted, &explored.dispatch, indent));
     }
     text
 }

@@ -1,0 +1,164 @@
+//! Orbits in factored form, where what is left in a place depends on who has it in its contents alone.
+
+use std::sync::Arc;
+
+use indexmap::map::Entry;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::context::Context;
+use super::found::Found;
+use super::orbit::{Leaf, Orbit, Patch};
+use super::product::of_everybody;
+use super::search::Search;
+use super::staging::Turn;
+use crate::behaviour::{Count, Normal, Outcome, Permuted, Places};
+use crate::value::Byte;
+use crate::witness::Witness;
+
+impl Orbit {
+    /// The outcomes of all executions, if it has them as slots and what fills them; `first` is that of the execution it
+    /// stands for.
+    pub(super) fn factored(&self, first: &Outcome, witness: Witness) -> Option<Permuted> {
+        if self.cast.is_some() || !self.finals.is_empty() {
+            return None;
+        }
+        let mut leaves: Vec<Vec<(usize, &Leaf)>> = vec![Vec::new(); self.classes.len()];
+        for turn in &self.turns {
+            let Turn::Leave { class, place, leaf } = turn else { return None };
+            leaves[*class].push((*place, leaf));
+        }
+        let classes = self.classes.iter().zip(&leaves).filter(|(_, leaves)| !leaves.is_empty());
+        let classes = classes.map(|(members, leaves)| places(members, leaves));
+        let classes: Vec<Places> = classes.collect::<Option<_>>()?;
+        let ways = classes.iter().map(|class| Count::factorial(class.members.len()));
+        let executions = ways.fold(self.count.clone(), |executions, ways| executions * &ways);
+        Some(Permuted { first: first.clone(), witness, classes, executions })
+    }
+}
+
+/// The slots of a class and what fills them; `None` where one depends on the other.
+fn places(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
+    let own: Vec<Vec<Patch>> = (0..members.len()).map(|member| own(leaves, member)).collect();
+    let mut slots = vec![Vec::new(); members.len()];
+    let mut filling: Option<Vec<Vec<Byte>>> = None;
+    for (place, leaf) in leaves {
+        let (slot, contents) = slot(leaf, &own)?;
+        if slot.is_empty() {
+            continue;
+        }
+        if filling.get_or_insert_with(|| contents.clone()) != &contents {
+            return None;
+        }
+        slots[*place] = slot;
+    }
+    let contents = filling.unwrap_or_else(|| vec![Vec::new(); members.len()]);
+    Some(Places { members: members.to_vec(), slots, contents })
+}
+
+/// What a member leaves whatever its place.
+fn own(leaves: &[(usize, &Leaf)], member: usize) -> Vec<Patch> {
+    let Some(((_, first), others)) = leaves.split_first() else { return Vec::new() };
+    let mut own: Vec<Patch> = first.patches(member).collect();
+    for (_, leaf) in others {
+        if own.is_empty() {
+            break;
+        }
+        own.retain(|patch| leaf.patches(member).any(|other| other == *patch));
+    }
+    own
+}
+
+/// Where whoever has a place leaves what depends on who it is, and what each leaves; `None` where that depends on who it
+/// is, too.
+fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Vec<(usize, usize)>, Vec<Vec<Byte>>)> {
+    let left = |member: usize| leaf.patches(member).filter(move |patch| !own[member].contains(patch));
+    let spot = |patch: &Patch| (patch.object, patch.index);
+    let spots: Vec<(usize, usize)> = left(0).map(|patch| spot(&patch)).collect();
+    let mut contents: Vec<Vec<Byte>> = Vec::with_capacity(own.len());
+    for member in 0..own.len() {
+        if !left(member).map(|patch| spot(&patch)).eq(spots.iter().copied()) {
+            return None;
+        }
+        contents.push(left(member).map(|patch| patch.byte).collect());
+    }
+    let is_same = |at: usize| contents.iter().all(|each| each[at] == contents[0][at]);
+    let differs: Vec<bool> = (0..spots.len()).map(|at| !is_same(at)).collect();
+    // Of a word all bytes or none.
+    let word = |(object, index): (usize, usize)| (object, index / 4);
+    let belongs = |at: usize| {
+        let mut others = spots.iter().zip(&differs);
+        others.any(|(other, differs)| *differs && word(*other) == word(spots[at]))
+    };
+    let kept: Vec<usize> = (0..spots.len()).filter(|at| belongs(*at)).collect();
+    let slot = kept.iter().map(|at| spots[*at]).collect();
+    let contents = contents.iter().map(|each| kept.iter().map(|at| each[*at]).collect());
+    Some((slot, contents.collect()))
+}
+
+/// Factored forms, with the first of each in search order.
+pub(super) type Factored = IndexMap<Normal, Permuted, FxBuildHasher>;
+
+impl Search<'_> {
+    /// Counts the executions of a factored form, and keeps it if it is a new one.
+    pub(super) fn keep_permuted(&self, permuted: Permuted, found: &mut Found) {
+        found.executions += &permuted.executions;
+        let slots: usize = permuted.classes.iter().map(Places::stored_bytes).sum();
+        let bytes = permuted.first.stored_bytes(&permuted.witness) + 2 * slots as u64;
+        let target = self.context.target.filter(|target| !self.in_group && target(&permuted.first));
+        let is_new = found.factored.add(permuted);
+        self.context.budget.execution(if is_new { bytes } else { 0 });
+        if is_new && target.is_some() {
+            found.stop = true;
+            found.at_target = true;
+        }
+    }
+}
+
+/// Keeps factored forms, each once.
+pub(super) trait Add {
+    /// Whether it is a new one.
+    fn add(&mut self, permuted: Permuted) -> bool;
+}
+
+impl Add for Factored {
+    fn add(&mut self, permuted: Permuted) -> bool {
+        match self.entry(permuted.normal()) {
+            Entry::Occupied(mut known) => {
+                known.get_mut().merge(&permuted);
+                false
+            }
+            Entry::Vacant(slot) => {
+                slot.insert(permuted);
+                true
+            }
+        }
+    }
+}
+
+impl Found {
+    /// Makes what was found in factored form a part with what is listed; lists it where these are few outcomes, or it is
+    /// not seen that none is there twice.
+    pub(super) fn put_factored_together(&mut self, context: &Context) {
+        let factored = std::mem::take(&mut self.factored);
+        if factored.is_empty() {
+            return;
+        }
+        let is_apart = |(index, one): (usize, &Normal)| {
+            factored.keys().take(index).all(|other| one.is_apart_from(other))
+        };
+        let count = factored.values().fold(Count::default(), |count, one| count + &one.count());
+        if factored.keys().enumerate().all(is_apart) && count > context.settings.factored_from {
+            let outcomes = std::mem::take(&mut self.outcomes);
+            let permuted = factored.into_values().collect();
+            self.product = Some(Arc::new(of_everybody(context.dispatch, outcomes, permuted)));
+            return;
+        }
+        for one in factored.values() {
+            one.each(|outcome, witness| {
+                let new = self.outcomes.note(outcome, witness.executions, || witness.clone());
+                !context.budget.store(new.map_or(0, |witness| outcome.stored_bytes(witness)))
+            });
+        }
+    }
+}
