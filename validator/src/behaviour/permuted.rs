@@ -310,3 +310,113 @@ impl Permuted {
         first
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Permuted, Places};
+    use crate::behaviour::{Count, End, Outcome};
+    use crate::value::Byte;
+    use crate::witness::Witness;
+
+    /// Slots of one byte each, behind a byte that is the same in all outcomes.
+    fn permuted(slots: &[Option<usize>], contents: &[u8]) -> Permuted {
+        let mut memory = vec![Byte::Known(9), Byte::Known(0), Byte::Known(0), Byte::Known(0)];
+        for (slot, byte) in slots.iter().zip(contents) {
+            slot.iter().for_each(|index| memory[*index] = Byte::Known(*byte));
+        }
+        let places = Places {
+            members: (0..contents.len() as u32).collect(),
+            slots: slots.iter().map(|slot| slot.iter().map(|index| (0, *index)).collect()).collect(),
+            contents: contents.iter().map(|byte| vec![Byte::Known(*byte)]).collect(),
+        };
+        let (volatile, remarks) = (Vec::new(), Vec::new());
+        Permuted {
+            first: Outcome { end: End::Terminated, memory: vec![memory], volatile, remarks },
+            witness: Witness { executions: 1, ..Witness::default() },
+            executions: Count::factorial(contents.len()),
+            classes: vec![places],
+        }
+    }
+
+    /// Each order of the contents in the slots by brute force, with the number of orders that leave it.
+    fn by_orders(permuted: &Permuted) -> BTreeMap<Outcome, u64> {
+        fn orders(rest: Vec<usize>) -> Vec<Vec<usize>> {
+            if rest.is_empty() {
+                return vec![Vec::new()];
+            }
+            let begin = |at: usize| {
+                let mut others = rest.clone();
+                let first = others.remove(at);
+                orders(others).into_iter().map(move |order| [vec![first], order].concat())
+            };
+            (0..rest.len()).flat_map(begin).collect()
+        }
+        let [places] = &permuted.classes[..] else { panic!("one class") };
+        let mut all = BTreeMap::new();
+        for order in orders((0..places.members.len()).collect()) {
+            let mut outcome = permuted.first.clone();
+            for (slot, member) in places.slots.iter().zip(order) {
+                for ((object, index), byte) in slot.iter().zip(&places.contents[member]) {
+                    outcome.memory[*object][*index] = *byte;
+                }
+            }
+            *all.entry(outcome).or_default() += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn every_order_is_an_outcome() {
+        let all = [Some(1), Some(2), Some(3)];
+        for (slots, contents) in [
+            (&all[..], &[5, 6, 7][..]),
+            (&all, &[5, 5, 7]),
+            (&[Some(2), None, Some(1)], &[5, 6, 7]),
+            (&[Some(2), None, Some(1)], &[5, 6, 5]),
+            (&[None, Some(3), None, None], &[5, 6, 5, 5]),
+            (&[None, None], &[5, 6]),
+        ] {
+            let permuted = permuted(slots, contents);
+            let expected = by_orders(&permuted);
+            let mut found = Vec::new();
+            permuted.each(|outcome, witness| {
+                assert!(permuted.contains(outcome));
+                found.push((outcome.clone(), witness.executions));
+                true
+            });
+            assert_eq!(permuted.count(), found.len() as u64, "{slots:?} {contents:?}");
+            found.sort_unstable();
+            assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{slots:?} {contents:?}");
+            let first: Vec<Outcome> = found.into_iter().take(2).map(|(outcome, _)| outcome).collect();
+            assert_eq!(permuted.first(2), first);
+        }
+    }
+
+    #[test]
+    fn other_outcomes_are_none_of_a_form() {
+        let form = permuted(&[Some(1), Some(2), None], &[5, 5, 7]);
+        let with = |bytes: [u8; 4]| {
+            let memory = vec![bytes.map(Byte::Known).to_vec()];
+            Outcome { memory, ..form.first.clone() }
+        };
+        assert!(form.contains(&with([9, 5, 7, 0])));
+        for bytes in [[9, 7, 7, 0], [9, 5, 6, 0], [8, 5, 7, 0], [9, 5, 7, 1]] {
+            assert!(!form.contains(&with(bytes)), "{bytes:?}");
+        }
+        assert!(!form.contains(&Outcome::hang(Vec::new())));
+    }
+
+    #[test]
+    fn forms_are_the_same_or_apart() {
+        let form = permuted(&[Some(1), Some(2)], &[5, 6]);
+        assert!(form.is_same(&permuted(&[Some(2), Some(1)], &[6, 5])));
+        let apart = |other: &Permuted| !form.is_same(other) && form.normal().is_apart_from(&other.normal());
+        assert!(apart(&permuted(&[Some(1), Some(2)], &[5, 7])));
+        // Other slots may hold the same, and so may slots that are too few for all.
+        assert!(!apart(&permuted(&[Some(1), Some(3)], &[5, 6])));
+        let few = |contents: &[u8]| permuted(&[Some(1), None], contents).normal();
+        assert!(!few(&[5, 6]).is_apart_from(&few(&[5, 7])));
+    }
+}

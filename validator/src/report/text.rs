@@ -420,6 +420,7 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
             text.push_str(&outcome_text(outcome, &explored.dispatch, "  "));
         }
         for permuted in behaviours.factored() {
+            text.push_str(&outcome_text(&permuted.first, &explored.dispatch, "  "));
             text.push_str(&factored::text(permuted, &explored.dispatch, "  "));
         }
     }
