@@ -14,7 +14,7 @@ use std::time::Instant;
 pub use count::Count;
 pub use paths::{EndKind, PathEnd, Paths};
 pub(crate) use permuted::Normal;
-pub use permuted::{Permuted, Places};
+pub use permuted::{Permuted, Places, Slot};
 pub use product::{Part, Product};
 pub use reason::{Bound, Bug, Stopped, Undecided};
 

@@ -129,6 +129,7 @@ impl PathEnd {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paths {
     started: u64,
+    speculated: u64,
     ended: [u64; PathEnd::ALL.len()],
 }
 
@@ -143,12 +144,18 @@ impl Paths {
         self.started += (ways as u64).saturating_sub(1);
     }
 
+    /// A path goes on with a read that takes the value of a write to come.
+    pub(crate) fn speculate(&mut self) {
+        self.speculated += 1;
+    }
+
     pub(crate) fn end(&mut self, end: PathEnd) {
         self.ended[end as usize] += 1;
     }
 
     pub(crate) fn merge(&mut self, other: &Paths) {
         self.started += other.started;
+        self.speculated += other.speculated;
         for (count, more) in self.ended.iter_mut().zip(other.ended) {
             *count += more;
         }
@@ -157,6 +164,11 @@ impl Paths {
     /// Paths that were started.
     pub fn started(&self) -> u64 {
         self.started
+    }
+
+    /// Values of writes to come that reads were given.
+    pub fn speculated(&self) -> u64 {
+        self.speculated
     }
 
     /// Paths that ended in this way.

@@ -10,14 +10,16 @@ use super::{Count, End, Outcome, ALLOCATION};
 use crate::value::Byte;
 use crate::witness::{Execution, Witness};
 
+/// Observed bytes, each by object and index there.
+pub type Slot = Vec<(usize, usize)>;
+
 /// Invocations whose places may be exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The invocations, ascending; there are as many places.
     pub members: Vec<u32>,
-    /// Per place, the observed bytes that whoever has it writes, by object and index there: as many in each slot that is
-    /// not empty.
-    pub slots: Vec<Vec<(usize, usize)>>,
+    /// Per place, the bytes that whoever has it writes: as many in each slot that is not empty.
+    pub slots: Vec<Slot>,
     /// Per member, what it leaves in its slot, if that is not empty.
     pub contents: Vec<Vec<Byte>>,
 }
@@ -46,7 +48,7 @@ pub(crate) struct Normal {
 /// Slots of a class that are not empty, and contents of all members, both sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Filled {
-    pub slots: Vec<Vec<(usize, usize)>>,
+    pub slots: Vec<Slot>,
     pub contents: Vec<Vec<Byte>>,
 }
 

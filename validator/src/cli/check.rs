@@ -14,7 +14,7 @@ use super::{
 use crate::check::{check, CheckOptions, CheckReport, Watch};
 use crate::compare::{Verdict, ViolationKind};
 use crate::module::Module;
-use crate::report::{json, text};
+use crate::report::{json, stats, text};
 
 /// Options of `check`.
 #[derive(Debug, Args)]
@@ -25,6 +25,9 @@ pub struct CheckArguments {
     /// The module after it
     #[arg(value_name = "AFTER")]
     pub after: String,
+    /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
+    #[arg(long)]
+    pub stats: bool,
     #[command(flatten)]
     pub pair: PairArguments,
     #[command(flatten)]
@@ -109,6 +112,9 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
         }
     }
     print(&rendered(&report, &arguments.output))?;
+    if arguments.stats && !arguments.output.format.is_json() {
+        print(&stats::check(&report))?;
+    }
     let code = report.exit_code(arguments.output.strict);
     // The process ends: to free millions of outcomes one by one would take a part of the search's time.
     std::mem::forget(report);

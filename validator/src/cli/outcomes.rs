@@ -12,7 +12,7 @@ use super::{
 use crate::check::{outcomes, CheckOptions, ObserveOption, Watch};
 use crate::launch::Target;
 use crate::module::Module;
-use crate::report::{json, text};
+use crate::report::{json, stats, text};
 
 /// Options of `outcomes`.
 #[derive(Debug, Args)]
@@ -26,6 +26,9 @@ pub struct OutcomesArguments {
     /// Find every undefined behaviour, not only the first one, which decides
     #[arg(long)]
     pub all: bool,
+    /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
+    #[arg(long)]
+    pub stats: bool,
     #[command(flatten)]
     pub launch: LaunchArguments,
     #[command(flatten)]
@@ -69,6 +72,9 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
         Format::Text if arguments.output.quiet => text::outcomes_line(&report),
         Format::Text => text::outcomes(&report, painter(arguments.output.color)),
     })?;
+    if arguments.stats && !arguments.output.format.is_json() {
+        print(&stats::outcomes(&report))?;
+    }
     let code = report.exit_code(arguments.output.strict);
     // The process ends: to free millions of outcomes one by one would take a part of the search's time.
     std::mem::forget(report);

@@ -12,7 +12,7 @@ use super::orbit::{Leaf, Orbit, Patch};
 use super::product::of_everybody;
 use super::search::Search;
 use super::staging::Turn;
-use crate::behaviour::{Count, Normal, Outcome, Permuted, Places};
+use crate::behaviour::{Count, Normal, Outcome, Permuted, Places, Slot};
 use crate::value::Byte;
 use crate::witness::Witness;
 
@@ -71,10 +71,10 @@ fn own(leaves: &[(usize, &Leaf)], member: usize) -> Vec<Patch> {
 
 /// Where whoever has a place leaves what depends on who it is, and what each leaves; `None` where that depends on who it
 /// is, too.
-fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Vec<(usize, usize)>, Vec<Vec<Byte>>)> {
+fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Slot, Vec<Vec<Byte>>)> {
     let left = |member: usize| leaf.patches(member).filter(move |patch| !own[member].contains(patch));
     let spot = |patch: &Patch| (patch.object, patch.index);
-    let spots: Vec<(usize, usize)> = left(0).map(|patch| spot(&patch)).collect();
+    let spots: Slot = left(0).map(|patch| spot(&patch)).collect();
     let mut contents: Vec<Vec<Byte>> = Vec::with_capacity(own.len());
     for member in 0..own.len() {
         if !left(member).map(|patch| spot(&patch)).eq(spots.iter().copied()) {

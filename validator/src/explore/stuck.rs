@@ -103,6 +103,7 @@ impl Search<'_> {
                 && !self.is_left_to_another(since, &spans, assignment)
             {
                 *branches += 1;
+                found.paths.speculate();
                 self.answer(&mut children, state.clone(), &reader, &spans, assignment, found);
             }
         });

@@ -214,6 +214,8 @@ struct ImageJson {
 #[derive(Serialize)]
 struct PathsJson {
     started: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    speculated: u64,
     ended: BTreeMap<&'static str, u64>,
 }
 
@@ -409,9 +411,17 @@ fn input_json(input: &Input) -> InputJson<'_> {
     }
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 fn paths(paths: &Paths) -> PathsJson {
     let ended = PathEnd::ALL.into_iter().map(|end| (end.name(), paths.ended(end)));
-    PathsJson { started: paths.started(), ended: ended.filter(|(_, count)| *count > 0).collect() }
+    PathsJson {
+        started: paths.started(),
+        speculated: paths.speculated(),
+        ended: ended.filter(|(_, count)| *count > 0).collect(),
+    }
 }
 
 fn summary(explored: &Explored) -> SummaryJson<'_> {

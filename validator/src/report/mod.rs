@@ -4,6 +4,7 @@ mod diff;
 mod factored;
 pub mod json;
 pub mod litmus;
+pub mod stats;
 mod style;
 pub mod text;
 mod witness;
