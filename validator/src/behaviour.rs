@@ -3,7 +3,7 @@
 
 mod count;
 mod paths;
-mod permuted;
+pub(crate) mod permuted;
 mod product;
 mod reason;
 

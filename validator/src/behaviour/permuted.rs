@@ -314,7 +314,7 @@ impl Permuted {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use super::{Permuted, Places};
@@ -323,7 +323,7 @@ mod tests {
     use crate::witness::Witness;
 
     /// Slots of one byte each, behind a byte that is the same in all outcomes.
-    fn permuted(slots: &[Option<usize>], contents: &[u8]) -> Permuted {
+    pub(crate) fn permuted(slots: &[Option<usize>], contents: &[u8]) -> Permuted {
         let mut memory = vec![Byte::Known(9), Byte::Known(0), Byte::Known(0), Byte::Known(0)];
         for (slot, byte) in slots.iter().zip(contents) {
             slot.iter().for_each(|index| memory[*index] = Byte::Known(*byte));

@@ -63,7 +63,7 @@ impl Part {
         Part { members, outcomes, permuted: Vec::new(), owned }
     }
 
-    /// How many outcomes it has, listed and in factored form; all of the latter terminate.
+    /// How many listed outcomes and factored forms it has.
     pub fn len(&self) -> usize {
         self.outcomes.len() + self.permuted.len()
     }
