@@ -14,7 +14,10 @@ use super::{apart, symmetry, Settings};
 use crate::behaviour::Outcome;
 use crate::dispatch::Dispatch;
 use crate::event::{Order, Scope};
+use crate::interp::Pauses;
 use crate::ir::{AtomicKind, BarrierOp, InstId, Op, Program};
+use crate::model::graph::Graph;
+use crate::model::location_order::DOMAINS;
 
 /// What stays the same over all rounds.
 pub(super) struct Context<'a> {
@@ -38,7 +41,10 @@ pub(super) struct Context<'a> {
     pub(super) has_compare_exchanges: bool,
     /// Invocations may be symmetric.
     pub(super) has_first_updates: bool,
+    /// The narrowest scope that has everybody in it.
+    pub(super) everybody: Scope,
     pub(super) budget: Budget<'a>,
+    pub(super) pauses: Pauses<'a>,
     /// Where every search begins.
     pub(super) first: State,
     /// Threads for large searches, once there is one.
@@ -57,6 +63,7 @@ impl<'a> Context<'a> {
         settings: &'a Settings,
         target: Option<Target<'a>>,
     ) -> Self {
+        let first = State::new(program, dispatch, settings);
         Context {
             program,
             dispatch,
@@ -73,12 +80,21 @@ impl<'a> Context<'a> {
             has_fences: has_fences(program),
             has_compare_exchanges: has_compare_exchanges(program),
             has_first_updates: symmetry::has_first_updates(program),
+            everybody: everybody(&first.graph),
             budget: Budget::new(settings),
-            first: State::new(program, dispatch, settings),
+            pauses: Pauses::new(program),
+            first,
             pool: OnceLock::new(),
             target,
         }
     }
+}
+
+/// The narrowest scope that has all agents in it.
+fn everybody(graph: &Graph) -> Scope {
+    let agents = 0..graph.agents.len() as u32;
+    let has_all = |scope: &Scope| agents.clone().all(|agent| graph.in_scope_instance(0, *scope, agent));
+    DOMAINS.into_iter().find(has_all).unwrap_or(Scope::Device)
 }
 
 /// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of

@@ -134,6 +134,9 @@ impl Search<'_> {
         found: &mut Found,
     ) -> Links {
         let unknown: Links = smallvec![Link::Unknown];
+        if !self.is_in_outlook(state, from, unit, None) {
+            return Links::new();
+        }
         let Some(reader) = self.reader(state, to) else { return unknown };
         let Some(spans) = state::units_of(reader.access, reader.memory, self.knowledge, |_| {}) else {
             return unknown;

@@ -32,12 +32,10 @@ use super::state::{Arrival, State, Status, Thread};
 use super::unseen::Writers;
 use super::Races;
 use crate::behaviour::PathEnd;
-use crate::event::Scope;
 use crate::interp::{Invocation, Pauses};
 use crate::ir::InstId;
 use crate::model::future::Onlookers;
-use crate::model::graph::{EventId, Graph, Unit};
-use crate::model::location_order::DOMAINS;
+use crate::model::graph::{EventId, Unit};
 
 /// Branches of a batch, and nodes that each of them visits at most.
 const BATCH: usize = 32;
@@ -51,20 +49,18 @@ const STORED: u64 = 96;
 
 /// What is known of a program for comparisons of its states.
 pub(super) struct Merging<'a> {
-    pauses: Pauses<'a>,
+    pauses: &'a Pauses<'a>,
     /// Per unit, the plain accesses that may race there.
     racing: Vec<Vec<InstId>>,
     /// Per unit, the accesses that may read it and do not write it.
     looking: Vec<Vec<InstId>>,
     /// Invocations meet at barriers.
     meets: bool,
-    /// The narrowest scope that has everybody in it.
-    everybody: Scope,
 }
 
 impl<'a> Merging<'a> {
     /// `None` where states are not compared.
-    pub(super) fn new(context: &Context<'a>, knowledge: &Knowledge) -> Option<Merging<'a>> {
+    pub(super) fn new(context: &'a Context<'a>, knowledge: &Knowledge) -> Option<Merging<'a>> {
         let Context { settings, dispatch, program, .. } = *context;
         let applies = settings.merges
             && settings.shortcuts
@@ -91,15 +87,11 @@ impl<'a> Merging<'a> {
             all.dedup();
             all
         };
-        let graph = Graph { agents: context.first.graph.agents.clone(), ..Graph::default() };
-        let agents = 0..graph.agents.len() as u32;
-        let has_all = |scope: &Scope| agents.clone().all(|agent| graph.in_scope_instance(0, *scope, agent));
         Some(Merging {
-            pauses: Pauses::new(program),
+            pauses: &context.pauses,
             racing: knowledge.units().iter().map(|key| of_unit(&context.plain, key)).collect(),
             looking: knowledge.units().iter().map(|key| of_unit(&context.looking, key)).collect(),
             meets: !context.meetings.is_empty(),
-            everybody: DOMAINS.into_iter().find(has_all).unwrap_or(Scope::Device),
         })
     }
 }
@@ -120,7 +112,7 @@ pub(super) struct Futures {
 impl Merging<'_> {
     /// Feeds a hasher what the future of an invocation depends on. False where there is more to it.
     pub(super) fn hash_invocation(&self, invocation: &Invocation, hasher: &mut impl Hasher) -> bool {
-        invocation.hash_future(&self.pauses, self.meets, hasher)
+        invocation.hash_future(self.pauses, self.meets, hasher)
     }
 }
 
@@ -326,7 +318,7 @@ impl Search<'_> {
         let graph = &state.graph;
         let onlookers = Onlookers {
             agents: &agents,
-            includes_all: &|scope| scope >= merging.everybody,
+            includes_all: &|scope| scope >= self.context.everybody,
             has_one_reference: &|unit| state.contents.has_one_reference(self.knowledge.key(unit).0),
             may_race: (self.context.settings.races == Races::Undefined).then_some(&may_race),
             may_look: &|unit| may_come(&merging.looking[unit as usize]),

@@ -33,6 +33,7 @@ mod memory;
 mod merging;
 mod orbit;
 mod outcomes;
+mod outlook;
 mod pending;
 mod phases;
 mod probe;

@@ -69,9 +69,13 @@ impl Search<'_> {
 
     /// Whether nobody will write any more what some speculated read waits for.
     pub(super) fn owes_for_ever(&self, state: &State) -> bool {
-        let may_be_written =
-            |unit| (0..state.threads.len()).any(|index| self.may_write(state, index, unit, None));
-        state.pending.iter().any(|pending| !may_be_written(pending.unit))
+        let may_be_written = |pending: &Pending| {
+            (0..state.threads.len()).any(|index| {
+                self.may_write(state, index, pending.unit, None)
+                    && self.is_in_outlook(state, index, pending.unit, Some(&pending.value))
+            })
+        };
+        !state.pending.iter().all(may_be_written)
     }
 
     /// Whether some speculated read can have no write any more: everything that invocations may

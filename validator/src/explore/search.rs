@@ -9,6 +9,7 @@ use super::found::Found;
 use super::knowledge::Knowledge;
 use super::memory::{volatile_access, View};
 use super::merging::{Merging, Trail};
+use super::outlook::Outlooks;
 use super::sharing::{Place, FIRST_ALONE};
 use super::spin::Turn;
 use super::state::{self, Arrived, By, State, Status};
@@ -50,24 +51,37 @@ pub(super) struct Search<'a> {
     pub(super) in_group: bool,
     pub(super) symmetry: Option<Symmetry>,
     pub(super) merging: Option<Merging<'a>>,
+    pub(super) outlooks: Outlooks,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
         let symmetry = Symmetry::find(context, knowledge);
         let merging = Merging::new(context, knowledge);
-        Search { context, knowledge, scouts: false, in_group: false, symmetry, merging }
+        Search { symmetry, merging, ..Search::plain(context, knowledge) }
+    }
+
+    fn plain(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
+        Search {
+            context,
+            knowledge,
+            scouts: false,
+            in_group: false,
+            symmetry: None,
+            merging: None,
+            outlooks: Outlooks::default(),
+        }
     }
 
     /// A search of one path.
     pub(super) fn scout(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        Search { context, knowledge, scouts: true, in_group: false, symmetry: None, merging: None }
+        Search { scouts: true, ..Search::plain(context, knowledge) }
     }
 
     /// A search of a group of invocations, apart from the others.
     pub(super) fn of_group(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
         let merging = Merging::new(context, knowledge);
-        Search { context, knowledge, scouts: false, in_group: true, symmetry: None, merging }
+        Search { in_group: true, merging, ..Search::plain(context, knowledge) }
     }
 
     pub(super) fn run(&self) -> Found {

@@ -11,7 +11,7 @@ use super::search::Search;
 use super::spin::arrivals_without_accesses;
 use super::state::{self, State, Status, UnitSpans};
 use crate::behaviour::PathEnd;
-use crate::model::graph::{EventId, Source, UnitBytes};
+use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 
 impl Search<'_> {
     /// Every invocation is over, waits at a read or stands at an incomplete barrier.
@@ -95,7 +95,12 @@ impl Search<'_> {
         if !self.others_may_write(state, &reader, &spans, found) {
             return Vec::new();
         }
-        let candidates = self.speculations(state, &spans, found);
+        let mut candidates = self.speculations(state, &spans, found);
+        for (options, (unit, _)) in candidates.iter_mut().zip(&spans) {
+            options.retain(|(source, value)| {
+                *source != Source::Pending || self.may_be_given(state, &reader, *unit, value)
+            });
+        }
         let mut children = Vec::new();
         for_each_assignment(&candidates, &mut |assignment| {
             let since = state.threads[index].reads_unknown;
@@ -108,6 +113,16 @@ impl Search<'_> {
             }
         });
         children
+    }
+
+    /// Whether what an invocation may still write gives a unit this value.
+    fn may_be_given(&self, state: &State, reader: &Reader, unit: Unit, value: &UnitBytes) -> bool {
+        let alone = !self.context.settings.axioms || !self.has_one_reference(reader.memory);
+        (0..state.threads.len()).any(|other| {
+            (alone || other != reader.index)
+                && self.may_write(state, other, unit, None)
+                && self.is_in_outlook(state, other, unit, Some(value))
+        })
     }
 
     /// Per unit, a write to come of every known value; where there are several units, the writes

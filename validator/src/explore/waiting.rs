@@ -133,9 +133,11 @@ impl Search<'_> {
         }
         match waiting.reads[index] {
             true => {
-                let units = &waiting.units[index];
-                !self.follows(state, other, index)
-                    && units.iter().any(|unit| self.may_write(state, other, *unit, None))
+                let may_write = |unit: &Unit| {
+                    self.may_write(state, other, *unit, None)
+                        && (waiting.is_free[other] || self.is_in_outlook(state, other, *unit, None))
+                };
+                !self.follows(state, other, index) && waiting.units[index].iter().any(may_write)
             }
             // Whoever may still come to where it stands.
             false => is_at_barrier(&state.threads[index].status) && !state.threads[other].status.is_over(),

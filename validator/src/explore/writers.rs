@@ -7,7 +7,7 @@ use super::knowledge::Manner;
 use super::resolve::Reader;
 use super::search::Search;
 use super::state::{State, UnitSpans};
-use crate::ir::InstId;
+use crate::ir::{AtomicKind, InstId};
 use crate::model::graph::{Event, EventId, Unit};
 
 impl Search<'_> {
@@ -48,10 +48,21 @@ impl Search<'_> {
             let may_write = |other: usize| {
                 let own = other == reader.index;
                 let comes_later = own && one_reference || self.follows(state, other, reader.index);
-                !comes_later && self.may_write(state, other, *unit, own.then_some(reader.access.inst))
+                let except = own.then_some(reader.access.inst);
+                !comes_later
+                    && self.may_write(state, other, *unit, except)
+                    && (own || !self.only_exchanges(state, other, *unit) || self.may_exchange(state, other, *unit))
             };
             (0..state.threads.len()).any(may_write)
         })
+    }
+
+    /// Whether the instructions at which an invocation may still write a unit are all compare-exchanges.
+    fn only_exchanges(&self, state: &State, index: usize, unit: Unit) -> bool {
+        let writers = self.writers_to_come(state, index, unit, None, usize::MAX);
+        let exchanges =
+            |inst| self.atomic(inst).is_some_and(|op| matches!(op.kind, AtomicKind::CompareExchange { .. }));
+        self.context.has_compare_exchanges && writers.into_iter().all(exchanges)
     }
 
     /// Whether memory is reached through one reference only.

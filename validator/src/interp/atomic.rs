@@ -312,6 +312,13 @@ impl Invocation {
         matches!(self.waiting_update(program, bytes), Some((_, _, Update::Write(_))))
     }
 
+    /// What the compare-exchange that waits compares what it reads with.
+    pub fn comparator(&self, program: &Program) -> Option<Vec<Byte>> {
+        let Op::Atomic(op) = &self.function(program).code[self.frame.pc as usize].op else { return None };
+        let AtomicKind::CompareExchange { comparator, .. } = op.kind else { return None };
+        Some(encode(op, self.operand(program, comparator)).into_vec())
+    }
+
     /// Answers [`Stop::AtomicRead`]. Returns the bytes that the instruction writes; `None` for a
     /// load and for a compare-exchange that fails.
     pub fn supply_atomic(&mut self, program: &Program, bytes: &[Byte]) -> Option<Vec<Byte>> {
