@@ -13,6 +13,8 @@ pub enum Bound {
     EndlessGrowth,
     /// Distinct values that reads of one location speculate.
     SpeculatedValues,
+    /// Reads that speculate, where what one of them makes the other takes, again and again.
+    SpeculatedReads,
     /// Speculated reads that one write may be owed to.
     OwedReads,
     /// Rounds in which the search learns about the program.
@@ -31,6 +33,7 @@ impl Bound {
             Bound::MaxInstructions => "--max-instructions",
             Bound::EndlessGrowth => "a run that grows for ever",
             Bound::SpeculatedValues => "values that load buffering speculates",
+            Bound::SpeculatedReads => "reads that speculate in cycles of load buffering",
             Bound::OwedReads => "reads that speculate one value",
             Bound::Rounds => "rounds of the search",
             Bound::UnseenCycles => "writes that only cycles of load buffering come to",

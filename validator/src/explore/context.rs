@@ -41,6 +41,8 @@ pub(super) struct Context<'a> {
     pub(super) has_compare_exchanges: bool,
     /// Invocations may be symmetric.
     pub(super) has_first_updates: bool,
+    /// There may be no execution.
+    pub(super) may_discard: bool,
     /// The narrowest scope that has everybody in it.
     pub(super) everybody: Scope,
     pub(super) budget: Budget<'a>,
@@ -80,6 +82,7 @@ impl<'a> Context<'a> {
             has_fences: has_fences(program),
             has_compare_exchanges: has_compare_exchanges(program),
             has_first_updates: symmetry::has_first_updates(program),
+            may_discard: may_discard(program, dispatch),
             everybody: everybody(&first.graph),
             budget: Budget::new(settings),
             pauses: Pauses::new(program),
@@ -135,14 +138,11 @@ impl Context<'_> {
     pub(super) fn started_pool(&self) -> Option<Option<&ThreadPool>> {
         self.pool.get().map(Option::as_ref)
     }
+}
 
-    /// Whether there may be no execution: the program says of some that they do not count, or what
-    /// synchronizes on the host's word contradicts what does by barriers.
-    pub(super) fn may_discard(&self) -> bool {
-        if !self.dispatch.system_synchronizes_with.is_empty() {
-            return true;
-        }
-        let mut code = self.program.functions.iter().flat_map(|function| &function.code);
-        code.any(|inst| matches!(inst.op, Op::Require { .. }))
-    }
+/// Whether there may be no execution: the program says of some that they do not count, or what synchronizes on the
+/// host's word contradicts what does by barriers.
+fn may_discard(program: &Program, dispatch: &Dispatch) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    !dispatch.system_synchronizes_with.is_empty() || code.any(|inst| matches!(inst.op, Op::Require { .. }))
 }

@@ -25,6 +25,10 @@ pub(super) struct Found {
     pub(super) executions: Count,
     pub(super) explored: u64,
     pub(super) paths: Paths,
+    /// Graphs with speculated reads that were judged.
+    pub(super) judged_anew: u64,
+    /// Too many of them: the next round has fewer reads that speculate.
+    pub(super) overfed: bool,
     pub(super) bounded: Option<Bound>,
     pub(super) undecided: BTreeSet<Undecided>,
     pub(super) inexact: BTreeSet<Inexact>,
@@ -57,6 +61,8 @@ impl Found {
         self.executions += &other.executions;
         self.explored += other.explored;
         self.paths.merge(&other.paths);
+        self.judged_anew += other.judged_anew;
+        self.overfed |= other.overfed;
         self.bounded = self.bounded.take().or(other.bounded);
         self.undecided.extend(other.undecided);
         self.inexact.extend(other.inexact);

@@ -72,7 +72,7 @@ impl Groups {
     pub(super) fn of_scout(context: &Context, found: &Found) -> Option<Groups> {
         let settings = context.settings;
         let applies = settings.groups && settings.shortcuts && settings.axioms && settings.remark.is_none();
-        if !applies || context.may_discard() {
+        if !applies || context.may_discard {
             return None;
         }
         let waits = waits_within_workgroups(context.program)?;

@@ -66,6 +66,7 @@ impl Search<'_> {
         if self.context.budget.charge(state.graph.events.len(), 0) {
             return Judgement::Ends(PathEnd::Budget);
         }
+        found.judged_anew += u64::from(state.speculated > 0);
         let relations = Arc::new(self.relations(&state.graph));
         let judge = Judge { graph: &state.graph, relations: &relations, variant };
         if self.context.settings.axioms && !judge.is_consistent() {

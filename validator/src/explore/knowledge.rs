@@ -32,6 +32,9 @@ use crate::event::ClassSet;
 use crate::ir::InstId;
 use crate::model::graph::{Unit, UnitBytes};
 
+/// Reads of a path that speculate, where there are too many of them all.
+const MOST_SPECULATED: u32 = 1;
+
 /// A unit by its memory and first byte.
 pub(super) type UnitKey = (u32, u32);
 
@@ -67,6 +70,8 @@ pub(super) struct Knowledge {
     seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// States with the same future lead to each other: they are not taken for one.
     pub(super) goes_round: bool,
+    /// How many reads of one path speculate at most.
+    pub(super) most_speculated: Option<u32>,
     /// Values were left out because there were too many.
     pub(super) capped: bool,
     /// Per memory and word: how it is seen in this round.
@@ -368,6 +373,11 @@ impl Knowledge {
         }
         self.list_by_unit();
         again
+    }
+
+    /// The next round has fewer reads that speculate. What this one found does not count.
+    pub(super) fn speculate_less(&mut self) {
+        self.most_speculated = Some(self.most_speculated.map_or(MOST_SPECULATED, |most| most / 2));
     }
 
     fn list_by_unit(&mut self) {

@@ -57,9 +57,20 @@ struct Memory {
     grain: u32,
     /// Reached through one reference only.
     one_reference: bool,
-    /// What its future depends on, once somebody asked since it changed.
-    future: OnceLock<u128>,
+    /// What its future depends on, once somebody asked.
+    future: OnceLock<Sum>,
 }
+
+/// The sum of what the words of a memory count as, so that what did not change is not looked at again.
+#[derive(Clone, Debug)]
+struct Sum {
+    whole: u128,
+    /// The words that may have changed since, with what they count as in the sum.
+    changed: SmallVec<[(u32, u128); MAX_CHANGED]>,
+}
+
+/// Words that may have changed, up to which a sum is kept.
+const MAX_CHANGED: usize = 12;
 
 /// Who accesses memory, and in which phase.
 #[derive(Clone, Copy)]
@@ -165,12 +176,7 @@ impl Contents {
     /// Feeds a hasher what the future depends on: contents, and who used what.
     pub(super) fn hash_future(&self, hasher: &mut impl Hasher) {
         for memory in &self.memories {
-            let future = memory.future.get_or_init(|| {
-                let mut hasher = SipHasher13::new();
-                (&memory.bytes, memory.grain, &memory.uses).hash(&mut hasher);
-                hasher.finish128().as_u128()
-            });
-            future.hash(hasher);
+            (memory.sum(), memory.grain).hash(hasher);
         }
         self.unordered.hash(hasher);
         (self.unordered_count as usize).min(FEW + 1).hash(hasher);
@@ -252,7 +258,7 @@ impl Contents {
             }
             None => slot.touch(access, memory, by, found, |word, used| word.write(used)),
         }
-        slot.future.take();
+        slot.will_change(access);
         let contents = Arc::make_mut(&mut slot.bytes);
         let mut changed = false;
         for_each_unshared(access, memory, by.knowledge, |index, range| {
@@ -308,6 +314,47 @@ fn grains_of(access: &Access, grain: u32) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl Memory {
+    /// What its contents and uses count as.
+    fn sum(&self) -> u128 {
+        let all = || {
+            let words = 0..self.bytes.len().div_ceil(WORD as usize) as u32;
+            let whole = words.fold(0, |sum: u128, word| sum.wrapping_add(self.hash_word(word)));
+            Sum { whole, changed: SmallVec::new() }
+        };
+        let Sum { whole, changed } = self.future.get_or_init(all);
+        changed.iter().fold(*whole, |sum, (word, before)| {
+            sum.wrapping_sub(*before).wrapping_add(self.hash_word(*word))
+        })
+    }
+
+    /// What a word, by number, counts as.
+    fn hash_word(&self, word: u32) -> u128 {
+        let part = |len: usize, grain: u32| {
+            let (first, behind) = (word * WORD / grain, (word + 1) * WORD / grain);
+            (first as usize).min(len)..(behind as usize).min(len)
+        };
+        let mut hasher = SipHasher13::new();
+        word.hash(&mut hasher);
+        self.bytes[part(self.bytes.len(), 1)].hash(&mut hasher);
+        self.uses[part(self.uses.len(), self.grain)].hash(&mut hasher);
+        hasher.finish128().as_u128()
+    }
+
+    /// Notes that the words of an access may change.
+    fn will_change(&mut self, access: &Access) {
+        let Some(mut sum) = self.future.take() else { return };
+        for word in words_of(access).map(|first| first / WORD) {
+            if sum.changed.iter().any(|(known, _)| *known == word) {
+                continue;
+            }
+            if sum.changed.len() == MAX_CHANGED {
+                return;
+            }
+            sum.changed.push((word, self.hash_word(word)));
+        }
+        self.future = OnceLock::from(sum);
+    }
+
     /// Notes the use of every unshared word of the access; `note` says whether it communicates with nobody.
     fn touch(
         &mut self,
@@ -332,9 +379,10 @@ impl Memory {
             let each_byte = self.uses.iter().flat_map(|used| std::iter::repeat_n(*used, WORD as usize));
             self.uses = Arc::new(each_byte.collect());
             self.grain = 1;
+            self.future.take();
         }
         let grain = self.grain;
-        self.future.take();
+        self.will_change(access);
         let uses = Arc::make_mut(&mut self.uses);
         // Atomics do not tear, and are mutually ordered only with those of the same locations: all
         // their words are units, or none is.

@@ -44,6 +44,10 @@ const NODES: u64 = 64;
 /// Nodes of the first batch, which has one branch.
 const FIRST_NODES: u64 = 512;
 
+/// Graphs with speculated reads that a round may judge at any rate, and for each execution that it visits.
+const JUDGED_FREELY: u64 = 1 << 14;
+const JUDGED_EACH: u64 = 64;
+
 /// Bytes that a number and a step take up.
 const STORED: u64 = 96;
 
@@ -68,7 +72,7 @@ impl<'a> Merging<'a> {
             && settings.remark.is_none()
             && dispatch.system_synchronizes_with.is_empty()
             && !program.modes.tangles
-            && !context.may_discard()
+            && !context.may_discard
             && knowledge.has_units()
             && !knowledge.orders_matter
             && !knowledge.goes_round
@@ -220,6 +224,8 @@ impl Search<'_> {
             for (part, trail, more) in done {
                 if !found.stop {
                     found.merge(part);
+                    found.overfed |= found.judged_anew > JUDGED_FREELY + JUDGED_EACH * found.explored;
+                    found.stop |= found.overfed;
                     futures.merge(trail);
                     left.push(more);
                 }

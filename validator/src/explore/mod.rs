@@ -54,6 +54,7 @@ mod stuck;
 mod suspects;
 mod symmetry;
 mod tangles;
+mod turns;
 mod unseen;
 mod waiting;
 mod witness;
@@ -242,6 +243,11 @@ pub fn explore_until(
             (false, None, Some(begun)) => search::Search::new(&context, &knowledge).go_on(begun),
             (false, None, None) => search::Search::new(&context, &knowledge).run(),
         };
+        if (found.overfed || found.judged_anew > search::MAX_JUDGED_ANEW) && context.budget.stopped().is_none() {
+            knowledge.speculate_less();
+            context.budget.start_round();
+            continue;
+        }
         let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
         if let Some(race) = race {
@@ -299,7 +305,7 @@ pub fn explore_until(
         behaviours.complete = false;
     }
     let is_empty = behaviours.count() == 0 && behaviours.undefined.is_empty();
-    if behaviours.complete && is_empty && !context.may_discard() {
+    if behaviours.complete && is_empty && !context.may_discard {
         // Every program has an execution: nothing may be concluded from a search that lost them.
         behaviours.undecided.push(Undecided::Bug(Bug::NoExecution));
         behaviours.complete = false;

@@ -87,7 +87,11 @@ impl Search<'_> {
     /// What an invocation may still write; `None` where it does not stand at a read, or its state is not told from others.
     fn outlook(&self, state: &State, index: usize) -> Option<Arc<Outlook>> {
         let thread = &state.threads[index];
-        if !matches!(thread.status, Status::Reading { .. }) || thread.fault.is_some() {
+        // What a run requires of a value it may not require of another.
+        if self.context.may_discard
+            || !matches!(thread.status, Status::Reading { .. })
+            || thread.fault.is_some()
+        {
             return None;
         }
         let number = self.number(state, index)?;
@@ -163,10 +167,11 @@ impl Search<'_> {
                 | Stop::Device(..)
                 | Stop::LoopEntry { .. }
                 | Stop::Iteration { .. } => run.rest.push(simulation),
-                Stop::Finished | Stop::Discarded => {}
+                Stop::Finished => {}
                 // Behind a barrier memory without events has what others wrote.
                 Stop::Barrier { .. }
                 | Stop::Choose { .. }
+                | Stop::Discarded
                 | Stop::Forever { .. }
                 | Stop::Subgroup { .. }
                 | Stop::Fault(_)
@@ -208,9 +213,6 @@ impl Search<'_> {
             }
             let comparator = invocation.comparator(program).filter(|_| is_wide);
             let written = invocation.supply_atomic(program, &bytes);
-            if invocation.is_discarded(program) {
-                continue;
-            }
             if let Some(written) = written {
                 run.note(&spans, &written, comparator.as_deref());
                 self.write_beside(&mut child, run.index, access, &written, &mut found)?;

@@ -211,7 +211,9 @@ impl Search<'_> {
             {
                 return;
             }
-            if matches!(assignment, [(source, bytes)] if self.is_stale(state, reader, spans, (*source, bytes), found))
+            if matches!(assignment, [(source, bytes)] if self.is_stale(state, reader, spans, (*source, bytes)))
+                || self.is_taken(&admissions, assignment)
+                    && self.is_dead_end(state, reader, spans, (assignment[0].0, &assignment[0].1), found)
             {
                 stale += 1;
             } else if repeats && self.repeats_with(state, reader.index, &assignment[0].1, found) {
@@ -227,6 +229,11 @@ impl Search<'_> {
             found.paths.end(PathEnd::StaleTurn);
         }
         choices
+    }
+
+    /// Whether what a read of one unit takes is what an update has taken.
+    fn is_taken(&self, admissions: &[Admission], assignment: &[(Source, UnitBytes)]) -> bool {
+        matches!((admissions, assignment), ([admission], [(source, _)]) if !admission.admits_update(*source))
     }
 
     /// Whether a read-modify-write of one unit writes for certain if it reads this.
@@ -314,6 +321,7 @@ impl Search<'_> {
         }
         self.others_may_write(state, reader, spans, found)
             && !self.waits_for_stale(state, reader, spans, found)
+            && !self.others_only_end(state, reader, spans, found)
             && self.can_be_released(state, reader.index, found)
     }
 

@@ -16,6 +16,7 @@ use super::state::{self, Arrived, By, State, Status};
 use super::suspects::Notes;
 use super::symmetry::Symmetry;
 use super::tangles::{Gathered, Released};
+use super::turns::Turns;
 use super::witness;
 use crate::behaviour::{Bound, PathEnd, Undecided, Undefined};
 use crate::event::{Access, Atomicity, Fault, Order, UndefinedKind, Wait};
@@ -27,6 +28,9 @@ use crate::witness::Execution;
 
 /// Branches that a scout leaves out and keeps.
 const MAX_LEFT: usize = 256;
+
+/// Graphs with speculated reads that a round judges, before the next one has fewer reads that speculate on a path.
+pub(super) const MAX_JUDGED_ANEW: u64 = 1 << 16;
 
 /// Instructions of an invocation until somebody looks at the budgets.
 const TURN: u64 = 1 << 20;
@@ -52,6 +56,7 @@ pub(super) struct Search<'a> {
     pub(super) symmetry: Option<Symmetry>,
     pub(super) merging: Option<Merging<'a>>,
     pub(super) outlooks: Outlooks,
+    pub(super) turns: Turns,
 }
 
 impl<'a> Search<'a> {
@@ -70,6 +75,7 @@ impl<'a> Search<'a> {
             symmetry: None,
             merging: None,
             outlooks: Outlooks::default(),
+            turns: Turns::default(),
         }
     }
 
@@ -162,6 +168,8 @@ impl<'a> Search<'a> {
         found: &mut Found,
     ) -> Vec<State> {
         loop {
+            found.overfed |= found.judged_anew > MAX_JUDGED_ANEW;
+            found.stop |= found.overfed;
             if found.stop || self.context.budget.step() {
                 return Vec::new();
             }

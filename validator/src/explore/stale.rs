@@ -11,10 +11,7 @@
 //!
 //! Which values may come is what the rounds so far saw written; where that was not all, there is another round.
 
-use std::hash::Hash;
 use std::sync::Arc;
-
-use siphasher::sip128::{Hasher128, SipHasher13};
 
 use super::found::Found;
 use super::resolve::Reader;
@@ -22,12 +19,9 @@ use super::search::Search;
 use super::spin::own_events;
 use super::state::{self, State, Status, UnitSpans};
 use crate::event::{Access, Atomicity, Semantics};
-use crate::interp::{Invocation, Stop};
+use crate::interp::Invocation;
 use crate::model::graph::{EventId, Kind, Source, UnitBytes};
 use crate::value::Byte;
-
-/// Stops of a run before it is given up.
-const MAX_STOPS: usize = 64;
 
 /// An atomic read that did not write, before it had its value.
 #[derive(Clone)]
@@ -76,7 +70,6 @@ impl Search<'_> {
         reader: &Reader,
         spans: &UnitSpans,
         (source, bytes): (Source, &UnitBytes),
-        found: &mut Found,
     ) -> bool {
         let Some((look, atomicity)) = self.look_before(state, reader, spans) else { return false };
         let read = &state.graph.events[look.event as usize];
@@ -95,8 +88,8 @@ impl Search<'_> {
         }
         read.read.first() == Some(bytes)
             || !writes && {
-                let here = self.comes_to(state, reader.index, invocation, bytes, found);
-                here.is_some() && here == self.comes_to(state, reader.index, &look.invocation, bytes, found)
+                let here = self.comes_to(state, reader.index, invocation, bytes);
+                here.is_some() && here == self.comes_to(state, reader.index, &look.invocation, bytes)
             }
     }
 
@@ -117,7 +110,7 @@ impl Search<'_> {
             .knowledge
             .seen(unit)
             .iter()
-            .all(|bytes| self.is_stale(state, reader, spans, (Source::Pending, bytes), found));
+            .all(|bytes| self.is_stale(state, reader, spans, (Source::Pending, bytes)));
         if is_stale {
             found.discoveries.relied.insert(self.knowledge.key(unit));
         }
@@ -135,6 +128,18 @@ impl Search<'_> {
         spans.is_some_and(|spans| self.waits_for_stale(state, &reader, &spans, found))
     }
 
+    /// Whether reads that only find out what is stale may be left out.
+    fn finds_stale(&self, state: &State, reader: &Reader, spans: &UnitSpans) -> bool {
+        // Every execution is wanted where states are not merged.
+        self.merging.is_some()
+            && spans.len() == 1
+            && state.pending.is_empty()
+            && state.closing.is_none()
+            && state.segments.is_empty()
+            && !reader.access.volatile
+            && self.symmetry.as_ref().is_none_or(|symmetry| symmetry.place(reader.index).is_none())
+    }
+
     /// The last event of an invocation that stands at a compare-exchange, if it is a read of the same place.
     fn look_before<'s>(
         &self,
@@ -143,14 +148,7 @@ impl Search<'_> {
         spans: &UnitSpans,
     ) -> Option<(&'s Look, &'s Atomicity)> {
         let thread = &state.threads[reader.index];
-        // Every execution is wanted where states are not merged.
-        let applies = self.merging.is_some()
-            && reader.may_write
-            && spans.len() == 1
-            && state.pending.is_empty()
-            && state.closing.is_none()
-            && state.segments.is_empty()
-            && !reader.access.volatile;
+        let applies = reader.may_write && self.finds_stale(state, reader, spans);
         let look = thread.look.as_ref().filter(|_| applies)?;
         let is_last = own_events(state, reader.index, look.event + 1).next().is_none();
         let read = state.graph.events.get(look.event as usize)?;
@@ -158,55 +156,54 @@ impl Search<'_> {
             && read.kind == Kind::Read
             && read.agent as usize == reader.index
             && look.changes == thread.changes
-            && (look.access.object, &look.access.ranges) == (reader.access.object, &reader.access.ranges)
-            && self.symmetry.as_ref().is_none_or(|symmetry| symmetry.place(reader.index).is_none());
+            && (look.access.object, &look.access.ranges) == (reader.access.object, &reader.access.ranges);
         let atomicity = reader.atomic?;
         (is_same && read.scope == atomicity.scope).then_some((look, atomicity))
     }
 
-    /// What an invocation does next that others may notice, and what memory then holds, once it reads these bytes and
-    /// writes nothing; as a number. `None` where it does more than read.
-    fn comes_to(
+    /// Whether an invocation that reads, from there, what some update has read already only finds out later that it is
+    /// stale: it comes to a compare-exchange that succeeds with that alone, and would do better to read what that reads.
+    pub(super) fn is_dead_end(
         &self,
         state: &State,
-        index: usize,
-        at: &Arc<Invocation>,
-        bytes: &[Byte],
+        reader: &Reader,
+        spans: &UnitSpans,
+        (source, bytes): (Source, &UnitBytes),
         found: &mut Found,
-    ) -> Option<u128> {
-        let merging = self.merging.as_ref()?;
-        let mut simulation = state.without_graph();
-        simulation.threads[index].invocation = at.clone();
-        let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
-        if invocation.supply_atomic(self.context.program, bytes).is_some() {
-            return None;
+    ) -> bool {
+        let applies = self.finds_stale(state, reader, spans) && !self.knowledge.has_hidden_writers;
+        let ([(unit, _)], true) = (&spans[..], applies) else { return false };
+        let Some(look) = Look::new(state, reader.index, 0) else { return false };
+        let Some(next) = self.next_atomic(state, reader.index, bytes) else { return false };
+        let Some(atomicity) = next.exchanges(reader) else { return false };
+        let program = self.context.program;
+        let succeeds = |bytes: &[Byte]| next.invocation.always_writes(program, bytes);
+        let acquires = |semantics| acquires_as_much(semantics, look.semantics);
+        if !succeeds(bytes) || !acquires(atomicity.semantics) || !acquires(atomicity.unequal) {
+            return false;
         }
-        let mut hasher = SipHasher13::new();
-        for _ in 0..MAX_STOPS {
-            match self.run_invocation(&mut simulation, index, found) {
-                Stop::LoopEntry { .. } | Stop::Iteration { .. } => continue,
-                Stop::Read(access) => (0, access).hash(&mut hasher),
-                Stop::AtomicRead { access, atomicity, may_write } => {
-                    (1, access, atomicity, may_write).hash(&mut hasher);
-                }
-                Stop::Finished => 2.hash(&mut hasher),
-                Stop::Write(..)
-                | Stop::AtomicWrite { .. }
-                | Stop::Fence(_)
-                | Stop::Device(..)
-                | Stop::Barrier { .. }
-                | Stop::Subgroup { .. }
-                | Stop::Choose { .. }
-                | Stop::Discarded
-                | Stop::Fault(_)
-                | Stop::OutOfFuel
-                | Stop::Unsupported { .. }
-                | Stop::Forever { .. } => return None,
-            }
-            simulation.contents.hash_future(&mut hasher);
-            let invocation = &simulation.threads[index].invocation;
-            return merging.hash_invocation(invocation, &mut hasher).then(|| hasher.finish128().as_u128());
+        let fails_for_nothing = |other: &UnitBytes| {
+            let mut certain = [&next.invocation, &look.invocation]
+                .into_iter()
+                .all(|invocation| invocation.atomic_ways(program, other) == 1);
+            certain &= other == bytes || !succeeds(other);
+            certain
+                && (other == bytes || {
+                    let here = self.comes_to(&next.state, reader.index, &next.invocation, other);
+                    here.is_some() && here == self.comes_to(state, reader.index, &look.invocation, other)
+                })
+        };
+        let len = self.knowledge.unit_len(*unit) as usize;
+        let writes = (0..).zip(&state.graph.events).filter(|(_, event)| event.written_to(*unit).is_some());
+        let sources = std::iter::once(Source::Initial).chain(writes.map(|(id, _)| Source::Event(id)));
+        let mut there = sources
+            .filter(|other| *other != source)
+            .map(|other| state::source_bytes(state, self.knowledge, *unit, len, other));
+        let is_dead =
+            there.all(|other| fails_for_nothing(&other)) && self.knowledge.seen(*unit).iter().all(fails_for_nothing);
+        if is_dead {
+            found.discoveries.relied.insert(self.knowledge.key(*unit));
         }
-        None
+        is_dead
     }
 }

@@ -40,6 +40,8 @@ pub(super) struct State {
     pub(super) contents: Contents,
     /// Speculated reads whose write is still to come.
     pub(super) pending: Vec<Pending>,
+    /// How often a read speculated on the way here.
+    pub(super) speculated: u32,
     /// What read-modify-writes would have given units, had they read other values.
     pub(super) attempted: Arc<BTreeSet<(Unit, UnitBytes)>>,
     /// Barriers passed, by workgroup.
@@ -257,6 +259,7 @@ impl State {
             system_synchronizes_with: dispatch.system_synchronizes_with.as_slice().into(),
             contents: Contents::new(dispatch),
             pending: Vec::new(),
+            speculated: 0,
             attempted: Arc::default(),
             phases: Arc::new(vec![Phase::default(); workgroups as usize]),
             meetings: Vec::new(),
@@ -282,6 +285,7 @@ impl State {
             system_synchronizes_with: self.system_synchronizes_with.clone(),
             contents: self.contents.clone(),
             pending: Vec::new(),
+            speculated: self.speculated,
             attempted: Arc::default(),
             phases: self.phases.clone(),
             meetings: Vec::new(),

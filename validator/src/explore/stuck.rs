@@ -10,7 +10,7 @@ use super::resolve::{for_each_assignment, Reader};
 use super::search::Search;
 use super::spin::arrivals_without_accesses;
 use super::state::{self, State, Status, UnitSpans};
-use crate::behaviour::PathEnd;
+use crate::behaviour::{Bound, PathEnd};
 use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 
 impl Search<'_> {
@@ -53,7 +53,12 @@ impl Search<'_> {
         branches += children.len();
         // Any of the reads of a cycle may be the one whose value is known. What several of these branches
         // could reach belongs to the first: in the others, the reads before read no known value.
-        for index in self.buffered_loads(state, found) {
+        let mut loads = self.buffered_loads(state, found);
+        if !loads.is_empty() && self.knowledge.most_speculated.is_some_and(|most| state.speculated >= most) {
+            found.bounded.get_or_insert(Bound::SpeculatedReads);
+            loads.clear();
+        }
+        for index in loads {
             children.extend(self.speculate(&others, index, &mut branches, found));
             others.threads[index].reads_unknown.get_or_insert(state.graph.events.len() as EventId);
         }
@@ -102,6 +107,7 @@ impl Search<'_> {
             });
         }
         let mut children = Vec::new();
+        let state = State { speculated: state.speculated + 1, ..state.clone() };
         for_each_assignment(&candidates, &mut |assignment| {
             let since = state.threads[index].reads_unknown;
             if assignment.iter().any(|(source, _)| *source == Source::Pending)

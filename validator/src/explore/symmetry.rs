@@ -103,7 +103,7 @@ impl Symmetry {
             && settings.remark.is_none()
             && dispatch.system_synchronizes_with.is_empty()
             && !program.modes.tangles
-            && !context.may_discard()
+            && !context.may_discard
             && knowledge.has_units()
             && !knowledge.has_speculated()
             && (2..=MAX_INVOCATIONS).contains(&count)
