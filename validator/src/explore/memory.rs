@@ -322,9 +322,9 @@ impl Memory {
             Sum { whole, changed: SmallVec::new() }
         };
         let Sum { whole, changed } = self.future.get_or_init(all);
-        changed.iter().fold(*whole, |sum, (word, before)| {
-            sum.wrapping_sub(*before).wrapping_add(self.hash_word(*word))
-        })
+        changed
+            .iter()
+            .fold(*whole, |sum, (word, before)| sum.wrapping_sub(*before).wrapping_add(self.hash_word(*word)))
     }
 
     /// What a word, by number, counts as.

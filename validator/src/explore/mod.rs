@@ -243,7 +243,9 @@ pub fn explore_until(
             (false, None, Some(begun)) => search::Search::new(&context, &knowledge).go_on(begun),
             (false, None, None) => search::Search::new(&context, &knowledge).run(),
         };
-        if (found.overfed || found.judged_anew > search::MAX_JUDGED_ANEW) && context.budget.stopped().is_none() {
+        if (found.overfed || found.judged_anew > search::MAX_JUDGED_ANEW)
+            && context.budget.stopped().is_none()
+        {
             knowledge.speculate_less();
             context.budget.start_round();
             continue;

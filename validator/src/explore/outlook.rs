@@ -163,10 +163,9 @@ impl Search<'_> {
                         run.rest.push(child);
                     }
                 }
-                Stop::Fence(_)
-                | Stop::Device(..)
-                | Stop::LoopEntry { .. }
-                | Stop::Iteration { .. } => run.rest.push(simulation),
+                Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {
+                    run.rest.push(simulation)
+                }
                 Stop::Finished => {}
                 // Behind a barrier memory without events has what others wrote.
                 Stop::Barrier { .. }

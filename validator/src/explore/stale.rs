@@ -199,8 +199,8 @@ impl Search<'_> {
         let mut there = sources
             .filter(|other| *other != source)
             .map(|other| state::source_bytes(state, self.knowledge, *unit, len, other));
-        let is_dead =
-            there.all(|other| fails_for_nothing(&other)) && self.knowledge.seen(*unit).iter().all(fails_for_nothing);
+        let is_dead = there.all(|other| fails_for_nothing(&other))
+            && self.knowledge.seen(*unit).iter().all(fails_for_nothing);
         if is_dead {
             found.discoveries.relied.insert(self.knowledge.key(*unit));
         }

@@ -32,7 +32,8 @@ impl Next {
     /// How it is performed, if it is of the same place as a read before it.
     pub(super) fn exchanges(&self, reader: &Reader) -> Option<&Atomicity> {
         let scope = reader.atomic?.scope;
-        let is_same = (reader.access.object, &reader.access.ranges) == (self.access.object, &self.access.ranges)
+        let is_same = (reader.access.object, &reader.access.ranges)
+            == (self.access.object, &self.access.ranges)
             && self.atomicity.scope == scope
             && !self.access.volatile;
         is_same.then_some(&self.atomicity)
@@ -189,7 +190,8 @@ impl Search<'_> {
     }
 
     /// Whether nobody writes any more while a reader of one unit waits: whatever the others read of what is there, they
-    /// end, or only find out that it is stale. What the reader itself writes later they must not wait for.
+    /// end, or only find out that it is stale. None of them waits for what is still to come: at the reader's own unit program
+    /// order is location order, another unit nobody else may write.
     pub(super) fn others_only_end(
         &self,
         state: &State,
@@ -201,10 +203,12 @@ impl Search<'_> {
         if self.merging.is_none() || !state.pending.is_empty() || !self.has_one_reference(reader.memory) {
             return false;
         }
-        let is_independent = |unit: Unit| {
-            unit == *read
-                || !self.may_write(state, reader.index, unit, None)
-                    && self.unseen_writers(state, reader.index, unit).next().is_none()
+        let may_be_given = |index: usize, unit: Unit| {
+            let mut others = (0..state.threads.len()).filter(|other| *other != index);
+            others.any(|other| {
+                self.may_write(state, other, unit, None)
+                    || self.unseen_writers(state, other, unit).next().is_some()
+            })
         };
         let mut others = (0..state.threads.len()).filter(|index| *index != reader.index);
         others.all(|index| {
@@ -219,7 +223,7 @@ impl Search<'_> {
                 return false;
             };
             let [(unit, indices)] = &spans[..] else { return false };
-            if !is_independent(*unit) {
+            if unit != read && may_be_given(index, *unit) {
                 return false;
             }
             let event = other.event(Kind::Read, &spans);

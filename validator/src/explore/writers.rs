@@ -51,7 +51,9 @@ impl Search<'_> {
                 let except = own.then_some(reader.access.inst);
                 !comes_later
                     && self.may_write(state, other, *unit, except)
-                    && (own || !self.only_exchanges(state, other, *unit) || self.may_exchange(state, other, *unit))
+                    && (own
+                        || !self.only_exchanges(state, other, *unit)
+                        || self.may_exchange(state, other, *unit))
             };
             (0..state.threads.len()).any(may_write)
         })
