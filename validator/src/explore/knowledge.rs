@@ -70,6 +70,8 @@ pub(super) struct Knowledge {
     seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// States with the same future lead to each other: they are not taken for one.
     pub(super) goes_round: bool,
+    /// Somebody leaves an endless loop: nobody is taken to see what its next read tells it.
+    pub(super) leaves_loops: bool,
     /// How many reads of one path speculate at most.
     pub(super) most_speculated: Option<u32>,
     /// Values were left out because there were too many.
@@ -137,6 +139,8 @@ pub(super) struct Discoveries {
     pub(super) relied: BTreeSet<UnitKey>,
     /// States with the same future lead to each other.
     pub(super) goes_round: bool,
+    /// Somebody leaves an endless loop at whose read it stands.
+    pub(super) leaves_loops: bool,
     /// What the invocations touched, where they are explored apart from others.
     pub(super) touched: Touched,
     /// Words that reads waited for where a cycle of load buffering was closed.
@@ -157,6 +161,7 @@ impl Discoveries {
         self.split.extend(other.split);
         self.orders_matter |= other.orders_matter;
         self.goes_round |= other.goes_round;
+        self.leaves_loops |= other.leaves_loops;
         self.relied.extend(other.relied);
         merge_sets(&mut self.seen, other.seen);
         self.spin_reads.extend(other.spin_reads);
@@ -349,6 +354,8 @@ impl Knowledge {
             again |= known.len() > before && found.relied.contains(key);
         }
         self.goes_round |= found.goes_round;
+        again |= found.leaves_loops && !self.leaves_loops;
+        self.leaves_loops |= found.leaves_loops;
         for read in &found.spin_reads {
             again |= self.spin_reads.insert(*read);
         }

@@ -259,7 +259,7 @@ impl Search<'_> {
 
     /// Whether a state with the same future was there before.
     pub(super) fn was_there(&self, state: &mut State, trail: &mut Trail, found: &mut Found) -> bool {
-        let compared = self.merging.as_ref().and_then(|merging| self.future(merging, state));
+        let compared = self.merging.as_ref().and_then(|merging| self.future(merging, state, found));
         let Some((future, accesses)) = compared.filter(|(_, accesses)| accesses.len() <= MAX_ACCESSES) else {
             return false;
         };
@@ -285,7 +285,12 @@ impl Search<'_> {
 
     /// What the future of a state depends on, as a number, and the accesses of its graph that count; `None` where there is
     /// more to it than is compared.
-    fn future(&self, merging: &Merging, state: &mut State) -> Option<(u128, Vec<EventId>)> {
+    fn future(
+        &self,
+        merging: &Merging,
+        state: &mut State,
+        found: &mut Found,
+    ) -> Option<(u128, Vec<EventId>)> {
         if state.dirty
             || state.excused
             || state.closing.is_some()
@@ -322,8 +327,10 @@ impl Search<'_> {
         };
         let may_race = |unit: Unit| may_come(&merging.racing[unit as usize]);
         let graph = &state.graph;
+        let standing: Vec<_> = agents.iter().map(|agent| self.standing(state, *agent as usize, &agents, found)).collect();
         let onlookers = Onlookers {
             agents: &agents,
+            standing: &standing,
             includes_all: &|scope| scope >= self.context.everybody,
             has_one_reference: &|unit| state.contents.has_one_reference(self.knowledge.key(unit).0),
             may_race: (self.context.settings.races == Races::Undefined).then_some(&may_race),

@@ -24,6 +24,7 @@ mod descriptors;
 pub(crate) mod events;
 mod excuse;
 mod factored;
+mod foresight;
 mod found;
 mod groups;
 mod judging;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::barriers;
 use super::context::Context;
 use super::events;
+use super::foresight::IdleTurns;
 use super::found::Found;
 use super::knowledge::Knowledge;
 use super::memory::{volatile_access, View};
@@ -57,6 +58,7 @@ pub(super) struct Search<'a> {
     pub(super) merging: Option<Merging<'a>>,
     pub(super) outlooks: Outlooks,
     pub(super) turns: Turns,
+    pub(super) idle_turns: IdleTurns,
 }
 
 impl<'a> Search<'a> {
@@ -76,6 +78,7 @@ impl<'a> Search<'a> {
             merging: None,
             outlooks: Outlooks::default(),
             turns: Turns::default(),
+            idle_turns: IdleTurns::default(),
         }
     }
 

@@ -46,6 +46,7 @@ impl Search<'_> {
         {
             branches += 1;
             leaves = self.close(state, &spinning, found);
+            found.discoveries.leaves_loops |= !leaves.is_empty() && self.merging.is_some();
         }
         let mut others = state.clone();
         let mut children: Vec<State> = Vec::new();

@@ -17,6 +17,14 @@
 //!   from-reads cycle closes.
 //! - A read of a plain location counts while somebody to come may race with it.
 //!
+//! Nor does it count how much an agent sees of what its next event tells it anyway. An agent that stands at an acquiring
+//! atomic read goes on with what it sees and the message of the write that it reads from. What is in all of these messages,
+//! those of the writes to come included, it *foresees*: it is taken to see that already. Two invocations arrive at a
+//! counter one after the other and then wait for a flag: the second has seen what the first wrote before, or the first what
+//! the second wrote; whoever sets the flag has seen both. A write to come that releases has in its message what its agent
+//! sees or foresees. (What happens before a read is settled in the order of happens-before, which has no cycles; so this holds
+//! of all reads to come, load buffering included.)
+//!
 //! Who made an event does not count, but for what everybody sees. So the accesses are put in an order that hangs on what
 //! they are; two graphs whose futures are alike may be told apart for want of a better one.
 //!
@@ -50,6 +58,20 @@ pub struct Onlookers<'a> {
     pub may_look: &'a dyn Fn(Unit) -> bool,
     /// There may be barriers to come that release or acquire.
     pub fences: bool,
+    /// Of those agents that foresee something, what they stand at.
+    pub standing: &'a [Option<Standing>],
+}
+
+/// An acquiring atomic read of one unit at which an agent stands.
+pub struct Standing {
+    /// The writes that it may read from, if not those to come. The initial value is none of them.
+    pub sources: SmallVec<[EventId; 4]>,
+    /// The agents, by their position among the onlookers, that may still write there. All of these writes release.
+    pub writers: SmallVec<[usize; 8]>,
+    /// Storage classes of all semantics.
+    pub classes: ClassSet,
+    /// The semantics of the read make visible, and those of the writes to come make available.
+    pub publishes: bool,
 }
 
 /// An access that counts.
@@ -72,11 +94,11 @@ impl Growing {
         if onlookers.agents.is_empty()
             || !self.covers(graph)
             || self.data_race().is_some()
-            || !is_in_fragment(graph, onlookers)
             || self.locations().any(|location| location.is_mixed(graph))
         {
             return None;
         }
+        let ordering = ordering_in_fragment(graph, onlookers)?;
         let mut views: Vec<EventSet> = Vec::new();
         for agent in onlookers.agents {
             views.push(self.seen_by(graph, *agent));
@@ -86,6 +108,7 @@ impl Growing {
             }
         }
         let step = if onlookers.fences { 3 } else { 1 };
+        self.foresee(graph, onlookers, &ordering, &mut views, step);
         let own: Vec<&EventSet> = views.iter().step_by(step).collect();
         let accesses = self.in_order(graph, onlookers, &own);
         accesses.len().hash(hasher);
@@ -125,6 +148,41 @@ impl Growing {
             }
         }
         Some(accesses.into_iter().map(|access| access.id).collect())
+    }
+
+    /// Adds to what agents see, each `step` of the views, what they foresee.
+    fn foresee(
+        &self,
+        graph: &Graph,
+        onlookers: &Onlookers,
+        ordering: &Ordering,
+        views: &mut [EventSet],
+        step: usize,
+    ) {
+        let everything = EventSet::with(graph.events.len(), |_| true);
+        // Per agent that foresees, what it sees, and the messages of what is there to be read.
+        let mut standing: SmallVec<[(usize, &Standing, EventSet, EventSet); 8]> = SmallVec::new();
+        for (position, stands) in onlookers.standing.iter().enumerate() {
+            let Some(stands) = stands.as_ref().filter(|stands| ordering.is_kept_by(stands)) else { continue };
+            let mut common = everything.clone();
+            for source in &stands.sources {
+                common.retain_common(&self.message(graph, *source));
+            }
+            let seen = std::mem::replace(&mut views[position * step], everything.clone());
+            standing.push((position, stands, seen, common));
+        }
+        let mut changes = true;
+        while std::mem::take(&mut changes) {
+            for (position, stands, seen, common) in &standing {
+                let mut foreseen = common.clone();
+                stands.writers.iter().for_each(|writer| foreseen.retain_common(&views[writer * step]));
+                foreseen.unite(seen);
+                if foreseen != views[position * step] {
+                    views[position * step] = foreseen;
+                    changes = true;
+                }
+            }
+        }
     }
 
     /// The accesses that count, in an order that hangs on what they are.
@@ -225,19 +283,37 @@ fn hash_access(event: &Event, onlookers: &Onlookers, hasher: &mut impl Hasher) {
     }
 }
 
-/// Whether happens-before orders every location, whatever is to come.
-fn is_in_fragment(graph: &Graph, onlookers: &Onlookers) -> bool {
+/// What orders the accesses of a graph.
+struct Ordering {
+    /// The storage classes of all semantics; none if there are no semantics.
+    semantics: ClassSet,
+    /// Those of all accesses.
+    classes: ClassSet,
+    has_plain: bool,
+}
+
+impl Ordering {
+    /// Whether what happens before a read, by what it synchronizes with, is ordered before what its agent does then.
+    fn is_kept_by(&self, stands: &Standing) -> bool {
+        (self.semantics.is_empty() || self.semantics == stands.classes)
+            && stands.classes.contains(self.classes)
+            && (stands.publishes || !self.has_plain)
+    }
+}
+
+/// How a graph is ordered, if happens-before orders every location, whatever is to come.
+fn ordering_in_fragment(graph: &Graph, onlookers: &Onlookers) -> Option<Ordering> {
     let mut semantics = ClassSet::default();
     let mut classes = ClassSet::default();
     let (mut has_plain, mut publishes) = (false, true);
     for event in &graph.events {
         let orders = event.releases() || event.acquires();
         if (event.atomic || event.is_fence()) && !(onlookers.includes_all)(event.scope) {
-            return false;
+            return None;
         }
         if orders {
             if !semantics.is_empty() && semantics != event.semantics {
-                return false;
+                return None;
             }
             semantics = event.semantics;
             publishes &=
@@ -247,7 +323,7 @@ fn is_in_fragment(graph: &Graph, onlookers: &Onlookers) -> bool {
             Kind::Read | Kind::Write | Kind::Update => {
                 if !event.non_private || !event.units.iter().all(|unit| (onlookers.has_one_reference)(*unit))
                 {
-                    return false;
+                    return None;
                 }
                 has_plain |= !event.atomic;
                 classes.0 |= event.class.0;
@@ -255,18 +331,19 @@ fn is_in_fragment(graph: &Graph, onlookers: &Onlookers) -> bool {
             Kind::Fence => {}
             Kind::Barrier { execution, .. } => {
                 if !(event.releases() && event.acquires() && (onlookers.includes_all)(execution)) {
-                    return false;
+                    return None;
                 }
             }
             Kind::Availability | Kind::Visibility | Kind::DeviceAvailability | Kind::DeviceVisibility => {
-                return false;
+                return None;
             }
         }
     }
     if has_plain && (!publishes || onlookers.may_race.is_none()) {
-        return false;
+        return None;
     }
-    semantics.is_empty() || semantics.contains(classes)
+    let orders_all = semantics.is_empty() || semantics.contains(classes);
+    orders_all.then_some(Ordering { semantics, classes, has_plain })
 }
 
 impl Coherence {

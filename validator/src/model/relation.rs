@@ -39,6 +39,16 @@ impl EventSet {
         }
     }
 
+    /// Adds the events of another set.
+    pub fn unite(&mut self, other: &EventSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Keeps the events that are in another set, too.
+    pub fn retain_common(&mut self, other: &EventSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
+    }
+
     /// Whether the sets have an event in common.
     #[inline]
     pub fn intersects(&self, other: &EventSet) -> bool {

@@ -79,6 +79,7 @@ fn future_for(agents: &[u32], may_look: bool, events: &[Event]) -> Option<u128> 
     let mut growing = Growing::new(&graph, Variant::default());
     assert!(growing.extend(&graph) && growing.is_consistent());
     let onlookers = Onlookers {
+        standing: &[],
         agents,
         includes_all: &|scope| scope == Scope::Device,
         has_one_reference: &|_| true,
