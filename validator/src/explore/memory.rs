@@ -59,6 +59,8 @@ struct Memory {
     one_reference: bool,
     /// What its future depends on, once somebody asked.
     future: OnceLock<Sum>,
+    /// That sum, with the words that changed since, once somebody asked since the last change.
+    summed: OnceLock<u128>,
 }
 
 /// The sum of what the words of a memory count as, so that what did not change is not looked at again.
@@ -114,6 +116,7 @@ impl Contents {
                 bytes: Arc::new(bytes),
                 one_reference: references.len() < 2,
                 future: OnceLock::new(),
+                summed: OnceLock::new(),
             })
             .collect();
         let declarations = Declarations::new(dispatch);
@@ -321,10 +324,12 @@ impl Memory {
             let whole = words.fold(0, |sum: u128, word| sum.wrapping_add(self.hash_word(word)));
             Sum { whole, changed: SmallVec::new() }
         };
-        let Sum { whole, changed } = self.future.get_or_init(all);
-        changed
-            .iter()
-            .fold(*whole, |sum, (word, before)| sum.wrapping_sub(*before).wrapping_add(self.hash_word(*word)))
+        *self.summed.get_or_init(|| {
+            let Sum { whole, changed } = self.future.get_or_init(all);
+            changed.iter().fold(*whole, |sum, (word, before)| {
+                sum.wrapping_sub(*before).wrapping_add(self.hash_word(*word))
+            })
+        })
     }
 
     /// What a word, by number, counts as.
@@ -342,6 +347,7 @@ impl Memory {
 
     /// Notes that the words of an access may change.
     fn will_change(&mut self, access: &Access) {
+        self.summed.take();
         let Some(mut sum) = self.future.take() else { return };
         for word in words_of(access).map(|first| first / WORD) {
             if sum.changed.iter().any(|(known, _)| *known == word) {
@@ -380,6 +386,7 @@ impl Memory {
             self.uses = Arc::new(each_byte.collect());
             self.grain = 1;
             self.future.take();
+            self.summed.take();
         }
         let grain = self.grain;
         self.will_change(access);

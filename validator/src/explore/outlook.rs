@@ -106,11 +106,14 @@ impl Search<'_> {
 
     /// What the outlook of an invocation hangs on.
     fn number(&self, state: &State, index: usize) -> Option<u128> {
+        let thread = &state.threads[index];
+        let at = thread.at.get_or_init(|| {
+            let mut hasher = SipHasher13::new();
+            let is_told = thread.invocation.hash_future(&self.context.pauses, false, &mut hasher);
+            is_told.then(|| hasher.finish128().as_u128())
+        });
         let mut hasher = SipHasher13::new();
-        if !state.threads[index].invocation.hash_future(&self.context.pauses, false, &mut hasher) {
-            return None;
-        }
-        index.hash(&mut hasher);
+        (index, (*at)?).hash(&mut hasher);
         state.contents.hash_future(&mut hasher);
         Some(hasher.finish128().as_u128())
     }

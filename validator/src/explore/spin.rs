@@ -313,6 +313,19 @@ impl Search<'_> {
             .any(|choice| self.spins_on(state, reader.index, choice, &latest, found) != Some(false))
     }
 
+    /// Whether a spinning read, the only one of its turns, leaves its loop whichever latest write it sees.
+    pub(super) fn leaves_with_latest(&self, state: &State, index: usize, found: &mut Found) -> bool {
+        let Some(reader) = self.reader(state, index) else { return false };
+        let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
+        let Some([(unit, _)]) = spans.as_deref() else { return false };
+        if self.polled_beside(&reader).next().is_some() {
+            return false;
+        }
+        let latest = self.latest_writes(state);
+        let ways = latest(*unit).len();
+        (0..ways.max(1)).all(|choice| self.spins_on(state, index, choice, &latest, found) == Some(false))
+    }
+
     /// Whether others may still write where the turns of a spinning read look beside its own place.
     fn others_may_write_in_turn(&self, state: &State, reader: &Reader, found: &mut Found) -> bool {
         self.polled_beside(reader).any(|unit| {

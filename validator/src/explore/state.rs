@@ -109,6 +109,7 @@ impl IndexMut<usize> for Threads {
     fn index_mut(&mut self, index: usize) -> &mut Thread {
         let thread = Arc::make_mut(&mut self.0[index]);
         thread.future.take();
+        thread.at.take();
         thread
     }
 }
@@ -147,6 +148,8 @@ pub(super) struct Thread {
     pub(super) look: Option<Look>,
     /// What its own future depends on, once somebody asked since it changed.
     pub(super) future: OnceLock<Option<u128>>,
+    /// The same of its invocation alone, without the iterations that it is in.
+    pub(super) at: OnceLock<Option<u128>>,
 }
 
 /// The last arrival of an invocation at a loop header.
@@ -246,6 +249,7 @@ impl State {
                     loops: Vec::new(),
                     look: None,
                     future: OnceLock::new(),
+                    at: OnceLock::new(),
                 })
             })
             .collect();

@@ -45,7 +45,11 @@ impl Search<'_> {
             && (spinning.len() == waiting.len() || spinning.iter().any(|it| self.may_be_excused(state, *it)))
         {
             branches += 1;
-            leaves = self.close(state, &spinning, found);
+            if spinning.iter().any(|index| self.leaves_with_latest(state, *index, found)) {
+                found.paths.end(PathEnd::Fairness);
+            } else {
+                leaves = self.close(state, &spinning, found);
+            }
             found.discoveries.leaves_loops |= !leaves.is_empty() && self.merging.is_some();
         }
         let mut others = state.clone();
