@@ -35,6 +35,9 @@ use crate::model::graph::{Unit, UnitBytes};
 /// Reads of a path that speculate, where there are too many of them all.
 const MOST_SPECULATED: u32 = 1;
 
+/// Rounds that may be ended before they have noticed all that they would.
+const MAX_UNFINISHED: usize = 32;
+
 /// A unit by its memory and first byte.
 pub(super) type UnitKey = (u32, u32);
 
@@ -76,6 +79,8 @@ pub(super) struct Knowledge {
     pub(super) most_speculated: Option<u32>,
     /// Values were left out because there were too many.
     pub(super) capped: bool,
+    /// The rounds so far.
+    rounds: usize,
     /// Per memory and word: how it is seen in this round.
     words: Vec<Vec<Word>>,
     units: Arc<[UnitKey]>,
@@ -315,6 +320,7 @@ impl Knowledge {
 
     /// Takes over what a round noticed. Returns whether another round is needed.
     pub(super) fn learn(&mut self, found: &Discoveries, max_values: usize) -> bool {
+        self.rounds += 1;
         let mut again = false;
         for word in &found.split {
             again |= self.split.insert(*word);
@@ -380,6 +386,11 @@ impl Knowledge {
         }
         self.list_by_unit();
         again
+    }
+
+    /// Whether a round that is half done has noticed enough to be begun again at once.
+    pub(super) fn is_outdated_by(&self, found: &Discoveries) -> bool {
+        self.rounds < MAX_UNFINISHED && self.clone().learn(found, super::MAX_SPECULATED_VALUES)
     }
 
     /// The next round has fewer reads that speculate. What this one found does not count.

@@ -205,6 +205,7 @@ impl Search<'_> {
     pub(super) fn explore_futures(&self, mut rest: Vec<(State, f64)>, found: &mut Found) {
         let mut futures = Futures::default();
         let mut nodes = FIRST_NODES;
+        let mut asks_at = FIRST_NODES;
         while !rest.is_empty() && !found.stop && self.context.budget.stopped().is_none() {
             let count = if nodes == FIRST_NODES { 1 } else { BATCH };
             let batch: Vec<_> = rest.drain(rest.len().saturating_sub(count)..).rev().collect();
@@ -233,6 +234,11 @@ impl Search<'_> {
             rest.extend(left.into_iter().rev().flatten());
             self.context.budget.store((futures.known.len() - known) as u64 * STORED);
             nodes = NODES;
+            if found.paths.ended_in_all() >= asks_at {
+                // What the whole round would find is found anew.
+                found.stop |= self.knowledge.is_outdated_by(&found.discoveries);
+                asks_at *= 2;
+            }
         }
         if !found.stop && futures.go_round() {
             found.discoveries.goes_round = true;
