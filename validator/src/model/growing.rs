@@ -410,19 +410,10 @@ impl Growing {
         let at = self.locations.binary_search_by_key(&unit, |location| location.unit);
         let location = at.ok().map(|at| self.locations[at].as_ref());
         let events = location.map_or(&[][..], |location| &location.events).iter().enumerate();
-        let last = self.synchronized[event.agent as usize]
-            .then(|| graph.events.iter().rposition(|other| other.agent == event.agent))
-            .flatten()
-            .filter(|last| *last < self.ordered)
-            .map(|last| self.operation_of(last));
-        let is_before = |other: EventId| {
-            let earlier = &graph.events[other as usize];
-            let happens_before =
-                |last| self.happens_after.contains(last, self.operation_of(other as usize));
-            follows_own(earlier, event)
-                || graph.order_mutually(earlier, event) && last.is_some_and(happens_before)
-        };
-        let own = events.filter(|(_, other)| is_before(**other)).map(|(index, _)| index).collect();
+        let own = events
+            .filter(|(_, other)| follows_own(&graph.events[**other as usize], event))
+            .map(|(index, _)| index)
+            .collect();
         Admission { graph, event, location, own, revision: self.variant.revision }
     }
 
@@ -502,9 +493,7 @@ pub struct Admission<'a> {
     graph: &'a Graph,
     event: &'a Event,
     location: Option<&'a Coherence>,
-    /// The accesses that are location-ordered before it, by index: its own agent's, and atomics that happen before the
-    /// last of that. What is mutually ordered and happens before is location-ordered, since atomics make available and
-    /// visible themselves.
+    /// The accesses of its own agent that are location-ordered before it, by index.
     own: SmallVec<[usize; 8]>,
     revision: Revision,
 }
