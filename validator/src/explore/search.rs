@@ -30,7 +30,7 @@ use crate::witness::Execution;
 const MAX_LEFT: usize = 256;
 
 /// Graphs with speculated reads that a round judges, before the next one has fewer reads that speculate on a path.
-pub(super) const MAX_JUDGED_ANEW: u64 = 1 << 16;
+pub(super) const MAX_JUDGED_ANEW: u64 = 1 << 18;
 
 /// Instructions of an invocation until somebody looks at the budgets.
 const TURN: u64 = 1 << 20;
@@ -113,6 +113,7 @@ impl<'a> Search<'a> {
         found.paths.start();
         found.inexact.extend(self.context.program.modes.floats.always_inexact);
         self.explore(vec![(first, share)], FIRST_ALONE, None, &mut found);
+        found.discoveries.touched.merge(self.outlooks.touched());
         if found.bounded.is_some() || !found.undecided.is_empty() {
             self.break_symmetries(&mut found);
         }
