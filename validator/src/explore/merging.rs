@@ -45,7 +45,7 @@ const NODES: u64 = 64;
 const FIRST_NODES: u64 = 512;
 
 /// Graphs with speculated reads that a round may judge at any rate, and for each execution that it visits.
-const JUDGED_FREELY: u64 = 1 << 16;
+const JUDGED_FREELY: u64 = 1 << 14;
 const JUDGED_EACH: u64 = 64;
 
 /// Bytes that a number and a step take up.

@@ -30,7 +30,7 @@ use crate::witness::Execution;
 const MAX_LEFT: usize = 256;
 
 /// Graphs with speculated reads that a round judges, before the next one has fewer reads that speculate on a path.
-pub(super) const MAX_JUDGED_ANEW: u64 = 1 << 18;
+pub(super) const MAX_JUDGED_ANEW: u64 = 1 << 16;
 
 /// Instructions of an invocation until somebody looks at the budgets.
 const TURN: u64 = 1 << 20;
