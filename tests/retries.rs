@@ -193,7 +193,8 @@ OpBranchConditional %first %reads %exchanges
 %reads = OpLabel
 %r = OpAtomicLoad %uint %local %c1 %s0
 %to = OpAccessChain %pointer %shared %c0 %c0
-OpAtomicStore %to %c1 %s0 %r
+OpAtomicStore %local %c1 %s0 %c2
+OpStore %to %r
 OpBranch %join
 %exchanges = OpLabel
 %e = OpAtomicCompareExchange %uint %local %c1 %s0 %s0 %c5 %c0
@@ -228,14 +229,17 @@ OpBranchConditional %first %writes %tries
 OpAtomicStore %x %c1 %s0 %c1
 OpBranch %join
 %tries = OpLabel
+%r = OpAtomicLoad %uint %x %c1 %s32768
+OpStore %last %r
 OpBranch %head
 %head = OpLabel
 OpLoopMerge %done %again None
 OpBranch %turn
 %turn = OpLabel
-%r = OpAtomicLoad %uint %x %c1 %s32768
-%got = OpAtomicCompareExchange %uint %x %c1 %s0 %s0 %c5 %r
-%equal = OpIEqual %bool %got %r
+%old = OpLoad %uint %last
+%got = OpAtomicCompareExchange %uint %x %c1 %s0 %s0 %c5 %old
+OpStore %last %got
+%equal = OpIEqual %bool %got %old
 OpBranchConditional %equal %done %again
 %again = OpLabel
 OpBranch %head
