@@ -7,8 +7,9 @@ mod support;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use spirv_tv::behaviour::{Behaviours, Outcome, PathEnd};
+use spirv_tv::behaviour::{Behaviours, Bound, Outcome, PathEnd};
 use spirv_tv::check::{outcomes, Watch};
 
 use support::Checker;
@@ -78,4 +79,41 @@ fn rounds_of_a_barrier_are_explored_once() {
 fn retries_with_what_was_found_are_stale() {
     let args = "--workgroups 3 --spec 0=2 --buffer 0.0=words:768 --buffer 0.1=zeros:32";
     assert!(compare("shapes/steal.spvasm", args, PathEnd::StaleTurn) > 0);
+}
+
+/// Who has gone past a slot of a table does not come back to it: nobody waits for that.
+#[test]
+fn who_probes_a_table_does_what_all_executions_do() {
+    for n in [3, 4] {
+        let args = format!("--workgroups {n} --spec 0=1 {ZEROS}");
+        compare("shapes/hash.spvasm", &args, PathEnd::SameFuture);
+    }
+}
+
+/// Who read what another one has exchanged already would only find that out.
+#[test]
+fn looks_at_what_is_taken_are_dead_ends() {
+    let args = "--workgroups 4 --spec 0=2 --buffer 0.0=words:768 --buffer 0.1=zeros:32";
+    assert!(compare("shapes/steal.spvasm", args, PathEnd::StaleTurn) > 0);
+}
+
+/// Values of load buffering that follow from each other without end: the search ends soon, says why it is bounded, and has
+/// every execution without such a cycle, among them those in which one invocation comes behind the other.
+#[test]
+fn load_buffering_that_feeds_itself_ends() {
+    for module in ["feedback_add", "feedback_store"] {
+        let path = format!("idioms/{module}.spvasm");
+        for (n, is_complete) in [(1, true), (3, false)] {
+            let args = format!("--workgroups 2 --spec 0={n} --buffer 0.0=words:1,0");
+            let begun = Instant::now();
+            let [one, two] = [1, 2].map(|jobs| behaviours(&path, &args, false, jobs));
+            // Less than a second each, with room for busy machines.
+            assert!(begun.elapsed() < Duration::from_secs(20), "{module} {n}");
+            assert_eq!(one.complete, is_complete, "{module} {n}: {:?}", one.bounded);
+            assert_eq!(one.bounded, (!is_complete).then_some(Bound::SpeculatedReads), "{module} {n}");
+            let outcomes =
+                |found: &Behaviours| found.outcomes.iter().map(|(it, _)| it.clone()).collect::<Vec<_>>();
+            assert_eq!((outcomes(&one), &one.paths), (outcomes(&two), &two.paths), "{module} {n}");
+        }
+    }
 }

@@ -72,7 +72,7 @@ struct Counters {
     compared: usize,
     /// The twin would have too many candidates, or there are too many executions.
     too_large: usize,
-    /// The explorer ran out of time.
+    /// The explorer ran out of time, or has a bound on reads that speculate.
     too_slow: usize,
     synchronising: usize,
     race_free: usize,

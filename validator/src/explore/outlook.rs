@@ -16,6 +16,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
 use super::found::Found;
+use super::groups::Touched;
 use super::search::Search;
 use super::state::{self, State, Status, UnitSpans};
 use crate::event::Access;
@@ -45,7 +46,18 @@ struct Writes {
 
 /// The outlooks of a round, by what they depend on.
 #[derive(Default)]
-pub(super) struct Outlooks(Mutex<FxHashMap<u128, Arc<Outlook>>>);
+pub(super) struct Outlooks {
+    known: Mutex<FxHashMap<u128, Arc<Outlook>>>,
+    /// What runs by themselves touched: who writes there is no other group's invocation.
+    touched: Mutex<Touched>,
+}
+
+impl Outlooks {
+    /// What runs touched so far.
+    pub(super) fn touched(&self) -> Touched {
+        std::mem::take(&mut self.touched.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl Search<'_> {
     /// Whether an invocation that stands at a read may still write a unit, as far as a run by itself tells; `value`, if
@@ -66,6 +78,10 @@ impl Search<'_> {
     /// Whether an invocation that writes a unit by compare-exchanges alone may still find there what they compare it
     /// with. What an update has read no other one does.
     pub(super) fn may_exchange(&self, state: &State, index: usize, unit: Unit) -> bool {
+        // Without the axioms two updates may read the same write.
+        if !self.context.settings.axioms {
+            return true;
+        }
         let outlook = self.outlook(state, index);
         let Some(Some(writes)) = outlook.as_deref() else { return true };
         let Some(Writes { needs, .. }) = writes.get(&unit) else { return false };
@@ -95,7 +111,7 @@ impl Search<'_> {
             return None;
         }
         let number = self.number(state, index)?;
-        let known = || self.outlooks.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.outlooks.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(outlook) = known().get(&number) {
             return Some(outlook.clone());
         }
@@ -120,11 +136,18 @@ impl Search<'_> {
 
     /// Runs an invocation that stands at a read by itself.
     fn look_out(&self, state: &State, index: usize) -> Outlook {
+        let mut found = Found::default();
+        let outlook = self.run_alone(state, index, &mut found);
+        let mut touched = self.outlooks.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        touched.merge(found.discoveries.touched);
+        outlook
+    }
+
+    fn run_alone(&self, state: &State, index: usize, found: &mut Found) -> Outlook {
         let mut first = state.without_graph();
         first.fuel = MAX_INSTRUCTIONS;
         let mut run = Run { index, writes: FxHashMap::default(), rest: Vec::new() };
         self.answer_with_anything(&mut run, first)?;
-        let mut found = Found::default();
         let mut known = FxHashSet::default();
         let mut fuel = MAX_INSTRUCTIONS;
         while let Some(mut simulation) = run.rest.pop() {
@@ -136,7 +159,7 @@ impl Search<'_> {
                 return None;
             }
             simulation.fuel = fuel;
-            let stop = self.run_invocation(&mut simulation, index, &mut found);
+            let stop = self.run_invocation(&mut simulation, index, found);
             fuel = simulation.fuel;
             if simulation.threads[index].invocation.is_lost() {
                 return None;
@@ -156,7 +179,7 @@ impl Search<'_> {
                 Stop::Write(access, bytes) | Stop::AtomicWrite { access, bytes, .. } => {
                     let spans = self.spans(&access)?;
                     run.note(&spans, &bytes, None);
-                    self.write_beside(&mut simulation, index, &access, &bytes, &mut found)?;
+                    self.write_beside(&mut simulation, index, &access, &bytes, found)?;
                     run.rest.push(simulation);
                 }
                 Stop::Choose { ways, .. } if ways as usize <= MAX_STATES => {

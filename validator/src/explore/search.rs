@@ -116,6 +116,7 @@ impl<'a> Search<'a> {
         found.paths.start();
         found.inexact.extend(self.context.program.modes.floats.always_inexact);
         self.explore(vec![(first, share)], FIRST_ALONE, None, &mut found);
+        found.discoveries.touched.merge(self.outlooks.touched());
         if found.bounded.is_some() || !found.undecided.is_empty() {
             self.break_symmetries(&mut found);
         }

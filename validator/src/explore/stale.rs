@@ -156,6 +156,8 @@ impl Search<'_> {
             && read.kind == Kind::Read
             && read.agent as usize == reader.index
             && look.changes == thread.changes
+            // Its value is in the trace.
+            && !look.access.volatile
             && (look.access.object, &look.access.ranges) == (reader.access.object, &reader.access.ranges);
         let atomicity = reader.atomic?;
         (is_same && read.scope == atomicity.scope).then_some((look, atomicity))

@@ -140,7 +140,10 @@ impl Search<'_> {
         let mut simulation = state.without_graph();
         simulation.threads[index].invocation = at.clone();
         let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
-        if invocation.supply_atomic(self.context.program, bytes).is_some() {
+        // An undefined comparison goes both ways, and writes in one of them.
+        if invocation.atomic_ways(self.context.program, bytes) != 1
+            || invocation.supply_atomic(self.context.program, bytes).is_some()
+        {
             return (UNKNOWN, false);
         }
         simulation.contents.note_touches();
