@@ -3,6 +3,8 @@
 
 #[path = "symmetry/generate.rs"]
 mod generate;
+#[path = "symmetry/placing.rs"]
+mod placing;
 #[path = "symmetry/recast.rs"]
 mod recast;
 
@@ -29,12 +31,15 @@ struct Ready {
 }
 
 fn ready(body: &Body) -> Ready {
-    let text = body.render();
+    ready_text(body.render(), body.workgroups)
+}
+
+fn ready_text(text: String, workgroups: u32) -> Ready {
     let module = Module::from_text(&text, "random", &ReadOptions::default());
     let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let program = lower(&module, &LowerOptions::default()).unwrap();
     let size = |x| Some(Size3([x, 1, 1]));
-    let options = LaunchOptions { workgroups: size(body.workgroups), ..LaunchOptions::default() };
+    let options = LaunchOptions { workgroups: size(workgroups), ..LaunchOptions::default() };
     let launch = Launch::resolve(&options, &program, None).unwrap();
     let zeros = |words: u32| vec![Byte::Known(0); 4 * words as usize];
     let buffers = [("0.0".parse().unwrap(), zeros(SHARED)), ("0.1".parse().unwrap(), zeros(RESULTS))].into();
@@ -102,7 +107,10 @@ fn produced_alike(with: &Produced, without: &Produced) -> bool {
 
 /// Executions explored with and without symmetry, if the answers are the same; `None` where it is too much.
 fn compare(body: &Body, races: Races) -> Result<Option<(u64, u64)>, String> {
-    let ready = ready(body);
+    compare_ready(&ready(body), races).map_err(|error| format!("{error}\n{body:?}"))
+}
+
+fn compare_ready(ready: &Ready, races: Races) -> Result<Option<(u64, u64)>, String> {
     let without = ready.explore(races, false, 1);
     if without.stopped.is_some() {
         return Ok(None);
@@ -128,12 +136,12 @@ fn compare(body: &Body, races: Races) -> Result<Option<(u64, u64)>, String> {
         };
         if !same {
             return Err(format!(
-                "{races:?}, {jobs} jobs: {found:#?} {:?} {:?}\ninstead of {all:#?} {:?}\n{body:?}\n{}",
+                "{races:?}, {jobs} jobs: {found:#?} {:?} {:?}\ninstead of {all:#?} {:?}\n{}",
                 with.stopped, with.undecided, without.undecided, ready.text
             ));
         }
         explored.get_or_insert(with.explored);
-        compare_factored(&ready, races, jobs, &found)?;
+        compare_factored(ready, races, jobs, &found)?;
     }
     Ok(explored.map(|explored| (explored, without.explored)))
 }

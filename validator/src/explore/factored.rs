@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::context::Context;
 use super::found::Found;
-use super::orbit::{Leaf, Orbit, Patch};
+use super::orbit::{Leaf, Orbit, Patch, Spot};
 use super::product::of_everybody;
 use super::search::Search;
 use super::staging::Turn;
@@ -39,6 +39,9 @@ impl Orbit {
 
 /// The slots of a class and what fills them; `None` where one depends on the other.
 fn places(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
+    if let Some(places) = placed(members, leaves) {
+        return Some(places);
+    }
     let own: Vec<Vec<Patch>> = (0..members.len()).map(|member| own(leaves, member)).collect();
     let mut slots = vec![Vec::new(); members.len()];
     let mut filling: Option<Vec<Vec<Byte>>> = None;
@@ -54,6 +57,36 @@ fn places(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
     }
     let contents = filling.unwrap_or_else(|| vec![Vec::new(); members.len()]);
     Some(Places { members: members.to_vec(), slots, contents })
+}
+
+/// The same where what they leave is known to be the same in every place, but for where.
+fn placed(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
+    let [(_, first), others @ ..] = leaves else { return None };
+    if others.is_empty() || others.iter().any(|(_, leaf)| !Arc::ptr_eq(&first.own, &leaf.own)) {
+        return None;
+    }
+    let placed = &first.own.placed;
+    let bytes = placed.first().map_or(0, Vec::len);
+    let differs: Vec<bool> =
+        (0..bytes).map(|number| placed.iter().any(|each| each[number] != placed[0][number])).collect();
+    let mut filling: Option<Vec<usize>> = None;
+    let mut slots = vec![Vec::new(); members.len()];
+    for (place, leaf) in leaves {
+        // Of a word all bytes or none.
+        let word = |spot: &Spot| (spot.object, spot.index / 4);
+        let belongs = |(spot, _): &&(Spot, usize)| {
+            leaf.place.iter().any(|(other, number)| differs[*number] && word(other) == word(spot))
+        };
+        let kept: Vec<&(Spot, usize)> = leaf.place.iter().filter(belongs).collect();
+        let numbers: Vec<usize> = kept.iter().map(|(_, number)| *number).collect();
+        if *filling.get_or_insert_with(|| numbers.clone()) != numbers {
+            return None;
+        }
+        slots[*place] = kept.iter().map(|(spot, _)| (spot.object, spot.index)).collect();
+    }
+    let filling = filling.unwrap_or_default();
+    let contents = placed.iter().map(|each| filling.iter().map(|number| each[*number]).collect());
+    Some(Places { members: members.to_vec(), slots, contents: contents.collect() })
 }
 
 /// What a member leaves whatever its place.

@@ -5,7 +5,8 @@
 //! A word that some write is touched by whoever has one place, or by one invocation in whatever place, and by nobody
 //! outside of the class: then no two touch it in one execution.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -21,22 +22,32 @@ use crate::behaviour::Count;
 use crate::model::graph::{EventId, Graph, Unit};
 use crate::value::Byte;
 
-/// What the members of a class do without events in one place, to their end. What is the same for all of them is there
-/// once.
+/// What the members of a class do without events in one place, to their end.
 pub(super) struct Leaf {
+    pub(super) own: Arc<Own>,
+    /// Where they write what they place, and which of that is there.
+    pub(super) place: Vec<(Spot, usize)>,
+    /// The words of that, by memory and first byte.
+    words: BTreeSet<(u32, u32)>,
+}
+
+/// What each member leaves, but for where it places some of it. What is the same for all of them is there once.
+pub(super) struct Own {
     /// Observed object, index there, and what is there at first.
     slots: Vec<Vec<Spot>>,
     /// What is written there, per member.
     contents: Vec<Vec<Byte>>,
     /// The words that they touch, by memory and first byte, and whether they write them.
     touched: Vec<Vec<((u32, u32), bool)>>,
+    /// What they place, per member: as many bytes.
+    pub(super) placed: Vec<Vec<Byte>>,
 }
 
 /// An observed byte, and what it is at first.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Spot {
-    object: usize,
-    index: usize,
+pub(super) struct Spot {
+    pub(super) object: usize,
+    pub(super) index: usize,
     initial: Byte,
 }
 
@@ -48,37 +59,71 @@ pub(super) struct Patch {
     pub(super) initial: Byte,
 }
 
-impl Leaf {
+impl Own {
     pub(super) fn new<'a>(ground: &Ground, memories: impl Iterator<Item = &'a OwnView>) -> Self {
         let (mut slots, mut contents, mut touched) = (Vec::new(), Vec::new(), Vec::new());
+        let mut placed = Vec::new();
         for own in memories {
             let patches = patches_of(ground, own);
-            let spot = |patch: &Patch| {
-                let Patch { object, index, initial, .. } = *patch;
-                Spot { object, index, initial }
-            };
-            slots.push(patches.iter().map(spot).collect::<Vec<Spot>>());
+            slots.push(patches.iter().map(Spot::of).collect::<Vec<Spot>>());
             contents.push(patches.iter().map(|patch| patch.byte).collect::<Vec<Byte>>());
             touched.push(own.touched.iter().map(|(word, wrote)| (*word, *wrote)).collect::<Vec<_>>());
+            placed.push(own.placed.iter().map(|(_, byte)| *byte).collect::<Vec<Byte>>());
         }
-        Leaf { slots: once(slots), contents, touched: once(touched) }
+        Own { slots: once(slots), contents, touched: once(touched), placed }
+    }
+
+    fn patches(&self, member: usize) -> impl Iterator<Item = Patch> + Clone + '_ {
+        let spots = of(&self.slots, member).iter();
+        spots.zip(&self.contents[member]).map(|(spot, byte)| spot.with(*byte))
+    }
+}
+
+impl Spot {
+    fn of(patch: &Patch) -> Spot {
+        let Patch { object, index, initial, .. } = *patch;
+        Spot { object, index, initial }
+    }
+
+    fn with(self, byte: Byte) -> Patch {
+        let Spot { object, index, initial } = self;
+        Patch { object, index, byte, initial }
+    }
+}
+
+impl Leaf {
+    pub(super) fn new<'a>(ground: &Ground, memories: impl Iterator<Item = &'a OwnView>) -> Self {
+        Leaf { own: Arc::new(Own::new(ground, memories)), place: Vec::new(), words: BTreeSet::new() }
+    }
+
+    /// The place in which somebody has placed something.
+    pub(super) fn placing(ground: &Ground, own: Arc<Own>, placed: &[((u32, u32), Byte)]) -> Self {
+        // What is written last is there.
+        let last: BTreeMap<(u32, u32), usize> =
+            placed.iter().enumerate().map(|(number, (place, _))| (*place, number)).collect();
+        let spots = last.iter().flat_map(|((memory, offset), number)| {
+            places(ground, *memory, *offset).map(|patch| (Spot::of(&patch), *number))
+        });
+        let place = spots.collect();
+        Leaf { own, place, words: last.keys().map(|(memory, offset)| (*memory, offset / 4 * 4)).collect() }
     }
 
     /// Whether whoever has the place leaves the same.
     fn is_uniform(&self) -> bool {
-        self.slots.len() == 1 && self.contents.iter().all(|contents| *contents == self.contents[0])
+        let Own { slots, contents, placed, .. } = &*self.own;
+        let first = placed.first();
+        slots.len() == 1
+            && contents.iter().all(|each| *each == contents[0])
+            && placed.iter().all(|each| Some(each) == first)
     }
 
     pub(super) fn patches(&self, member: usize) -> impl Iterator<Item = Patch> + Clone + '_ {
-        let patch = |(spot, byte): (&Spot, &Byte)| {
-            let Spot { object, index, initial } = *spot;
-            Patch { object, index, byte: *byte, initial }
-        };
-        of(&self.slots, member).iter().zip(&self.contents[member]).map(patch)
+        let placed = &self.own.placed[member];
+        self.own.patches(member).chain(self.place.iter().map(|(spot, number)| spot.with(placed[*number])))
     }
 
     pub(super) fn all_patches(&self) -> impl Iterator<Item = Patch> + '_ {
-        (0..self.contents.len()).flat_map(|member| self.patches(member))
+        (0..self.own.contents.len()).flat_map(|member| self.patches(member))
     }
 }
 
@@ -251,12 +296,23 @@ impl Search<'_> {
                 self.break_symmetry(class, found);
                 return None;
             };
+            let mut before: Option<(&Arc<Own>, usize)> = None;
             for (place, leaf) in &leaves {
+                leaf.words.iter().for_each(|word| {
+                    (0..2).for_each(|member| touch(number, *place, member, *word, true));
+                });
+                // Where what each leaves is the same in several places, two of them are as many as any.
+                let times =
+                    before.filter(|(own, _)| Arc::ptr_eq(own, &leaf.own)).map_or(0, |(_, times)| times);
+                before = Some((&leaf.own, times + 1));
+                if times >= 2 {
+                    continue;
+                }
                 let members = 0..class.members.len();
                 // Where all touch the same, two are as many as any.
-                let members = members.take(if leaf.touched.len() == 1 { 2 } else { usize::MAX });
+                let members = members.take(if leaf.own.touched.len() == 1 { 2 } else { usize::MAX });
                 for member in members {
-                    let touched = of(&leaf.touched, member);
+                    let touched = of(&leaf.own.touched, member);
                     touched.iter().for_each(|(word, wrote)| touch(number, *place, member, *word, *wrote));
                 }
             }

@@ -83,6 +83,8 @@ pub(super) struct OwnView {
     pub(super) written: BTreeMap<(u32, u32), Byte>,
     /// By memory and first byte, whether it wrote them.
     pub(super) touched: BTreeMap<(u32, u32), bool>,
+    /// What it wrote where the result of its first read alone decides the place, in order, by memory and offset.
+    pub(super) placed: Vec<((u32, u32), Byte)>,
     changes: u64,
     /// It did what others might notice, without an event.
     is_open: bool,
@@ -107,12 +109,21 @@ pub(super) struct Ground<'a> {
     /// Of each memory.
     pub(super) initial: &'a [Vec<Byte>],
     pub(super) max_instructions: u64,
+    /// The stores whose places are told apart from others.
+    pub(super) placing: &'a [InstId],
 }
 
 impl<'a> Ground<'a> {
     pub(super) fn new(context: &Context<'a>, knowledge: &'a Knowledge, initial: &'a [Vec<Byte>]) -> Self {
         let max_instructions = context.settings.max_instructions;
-        Ground { program: context.program, dispatch: context.dispatch, knowledge, initial, max_instructions }
+        Ground {
+            program: context.program,
+            dispatch: context.dispatch,
+            knowledge,
+            initial,
+            max_instructions,
+            placing: &[],
+        }
     }
 }
 
@@ -155,7 +166,8 @@ impl Run {
         let end = loop {
             let mut view = View { ground, own: &mut self.memory };
             let stop = self.invocation.run(ground.program, ground.dispatch, &mut view, &mut fuel);
-            let is_open = self.memory.is_open || self.memory.touched.len() > MAX_TOUCHED;
+            let is_open =
+                self.memory.is_open || self.memory.touched.len().max(self.memory.placed.len()) > MAX_TOUCHED;
             if is_open || !self.invocation.take_inexact().is_empty() {
                 return None;
             }
@@ -248,6 +260,21 @@ impl View<'_> {
         Some(memory)
     }
 
+    /// A store whose place is told apart: a read of it would be one of a word that somebody else has, too.
+    fn place(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(object) = self.ground.dispatch.objects.get(access.object as usize) else {
+            return Written::Event;
+        };
+        if !is_quiet(access, object.memory, atomicity, self.ground.knowledge) {
+            return Written::Event;
+        }
+        self.own.is_open |= access.volatile;
+        let places = bytes_of(access).map(|offset| (object.memory, offset));
+        self.own.placed.extend(places.zip(bytes.iter().copied()));
+        self.own.changes += 1;
+        Written::Changed
+    }
+
     fn byte(&self, memory: u32, offset: u32) -> Byte {
         let initial = || self.ground.initial.get(memory as usize)?.get(offset as usize).copied();
         let written = self.own.written.get(&(memory, offset)).copied();
@@ -273,6 +300,9 @@ impl SharedMemory for View<'_> {
     }
 
     fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        if self.ground.placing.contains(&access.inst) {
+            return self.place(access, atomicity, bytes);
+        }
         let Some(memory) = self.quiet(access, atomicity, true) else { return Written::Event };
         let mut changed = false;
         for (value, offset) in bytes.iter().zip(bytes_of(access)) {

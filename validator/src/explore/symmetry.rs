@@ -27,14 +27,14 @@ use super::aliasing::Declarations;
 use super::context::Context;
 use super::found::Found;
 use super::knowledge::Knowledge;
-use super::orbit::Leaf;
+use super::orbit::{Leaf, Own};
 use super::recast::Parting;
 use super::replay::{have_same_shape, Deed, End, Ground, Run};
 use super::resolve::Reader;
 use super::search::Search;
 use super::standing::Standing;
 use super::state::{self, State, UnitSpans};
-use crate::ir::{AtomicKind, InstId, Op, Program};
+use crate::ir::{placed_stores, AtomicKind, InstId, Op, Program};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
@@ -76,6 +76,15 @@ struct Histories {
     nodes: Vec<History>,
     /// What follows a history when so many bytes are read.
     next: FxHashMap<(u32, SmallVec<[Byte; 8]>), u32>,
+    /// The stores for which alone the result of the first read matters, as far as that is known.
+    placing: Option<Placing>,
+}
+
+/// What the members do where the result of their first read decides nothing but where they place something.
+struct Placing {
+    stores: Vec<InstId>,
+    /// Once all of them were run with one result.
+    own: Option<Arc<Own>>,
 }
 
 #[derive(Default)]
@@ -141,7 +150,8 @@ impl Symmetry {
                 places[*member as usize] = Some((class, number));
             }
         }
-        Some(Symmetry { classes: starts.into_iter().map(Class::from).collect(), places, initial })
+        let classes = starts.into_iter().map(|start| Class::new(program, start)).collect();
+        Some(Symmetry { classes, places, initial })
     }
 
     /// The class of an invocation, and its number there.
@@ -165,10 +175,15 @@ struct Start {
     runs: Vec<Run>,
 }
 
-impl From<Start> for Class {
-    fn from(start: Start) -> Self {
+impl Class {
+    fn new(program: &Program, start: Start) -> Self {
+        let stores = match &start.end {
+            End::Reading { access, .. } => placed_stores(program, access.inst),
+            End::Finished | End::Spins => None,
+        };
+        let placing = stores.map(|stores| Placing { stores, own: None });
         let first = History { end: Some(start.end), runs: Arc::new(start.runs), ..History::default() };
-        let histories = Histories { nodes: vec![first], next: FxHashMap::default() };
+        let histories = Histories { nodes: vec![first], next: FxHashMap::default(), placing };
         Class { members: start.members, unit: start.unit, histories: Mutex::new(histories) }
     }
 }
@@ -229,7 +244,9 @@ impl Class {
                     return Next::Different;
                 }
                 let next = histories.nodes.len() as u32;
-                let node = histories.nodes[history as usize].followed_by(ground, bytes);
+                let placed = if history == NOTHING { histories.placed(ground, bytes) } else { None };
+                let node =
+                    placed.unwrap_or_else(|| histories.nodes[history as usize].followed_by(ground, bytes));
                 histories.nodes.push(node);
                 histories.next.insert(key, next);
                 next
@@ -258,6 +275,45 @@ impl Class {
 
     fn spins(&self, history: u32) -> bool {
         self.histories().nodes[history as usize].end == Some(End::Spins)
+    }
+}
+
+impl Histories {
+    /// What follows the first read, from what one member does, and all of them with some other result.
+    fn placed(&mut self, ground: &Ground, bytes: &[Byte]) -> Option<History> {
+        // Where it fails once, everybody is run with every result.
+        let mut placing = self.placing.take()?;
+        let ground = Ground { placing: &placing.stores, ..*ground };
+        let first = &self.nodes[NOTHING as usize];
+        let end = first.end.as_ref()?;
+        let go = |run: &Run| {
+            let mut run = run.clone();
+            let (deeds, end) = run.answer(&ground, end, bytes)?;
+            let is_quiet = deeds.iter().all(|deed| matches!(deed, Deed::Updated(..) | Deed::Fence(_)));
+            (is_quiet && end == End::Finished).then_some((run, deeds))
+        };
+        let (one, deeds) = go(first.runs.first()?)?;
+        let own = match &placing.own {
+            Some(own) => Arc::clone(own),
+            None => {
+                let all: Vec<(Run, Vec<Deed>)> = first.runs.iter().map(go).collect::<Option<_>>()?;
+                let places =
+                    |run: &Run| run.memory().placed.iter().map(|(place, _)| *place).collect::<Vec<_>>();
+                let there = places(&one);
+                if all.iter().any(|(run, other)| *other != deeds || places(run) != there) {
+                    return None;
+                }
+                Arc::new(Own::new(&ground, all.iter().map(|(run, _)| run.memory())))
+            }
+        };
+        let placed = &one.memory().placed;
+        if !placed.iter().map(|(_, byte)| byte).eq(own.placed.first()?) {
+            return None;
+        }
+        let leaf = Leaf::placing(&ground, Arc::clone(&own), placed);
+        placing.own = Some(own);
+        self.placing = Some(placing);
+        Some(History { end: Some(End::Finished), leaf: Some(Arc::new(leaf)), ..History::default() })
     }
 }
 

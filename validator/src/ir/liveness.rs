@@ -23,8 +23,12 @@ impl Runs {
         }
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.runs.len()
+    }
+
     /// The number of the run that a register is in.
-    fn of(&self, register: u32) -> Option<usize> {
+    pub(super) fn of(&self, register: u32) -> Option<usize> {
         let after = self.runs.partition_point(|&(start, _)| start <= register);
         let index = after.checked_sub(1)?;
         let &(start, count) = self.runs.get(index)?;
@@ -42,7 +46,7 @@ impl Runs {
 
 /// A set of small numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Set(Vec<u64>);
+pub(super) struct Set(Vec<u64>);
 
 impl Set {
     fn new(size: usize) -> Self {
@@ -57,7 +61,7 @@ impl Set {
         }
     }
 
-    fn contains(&self, number: usize) -> bool {
+    pub(super) fn contains(&self, number: usize) -> bool {
         self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 
@@ -203,7 +207,7 @@ pub(crate) fn loops(headers: Vec<(u32, Exit)>, body: Body) -> Vec<Loop> {
 }
 
 /// The values that are used otherwise than as the address of a load or a store.
-fn escaping(code: &[Inst], runs: &Runs) -> Set {
+pub(super) fn escaping(code: &[Inst], runs: &Runs) -> Set {
     let mut set = Set::new(runs.runs.len());
     for inst in code {
         let mut escape = |operand| set.change(runs.of_operand(operand), true);

@@ -315,8 +315,9 @@ impl Coherence {
     fn is_orientable(&self) -> bool {
         let is_read = |write: usize| self.readers(write).next().is_some();
         let is_open = |a: usize, b: usize| !self.order.contains(a, b) && !self.order.contains(b, a);
+        // Most pairs are ordered as they came: a word of these at a time.
         let mut pairs = (0..self.members.len())
-            .flat_map(|a| self.mutual.row(a).filter(move |b| *b > a).map(move |b| (a, b)));
+            .flat_map(|a| self.mutual.later_without(a, &self.order).map(move |b| (a, b)));
         let Some((a, b)) = pairs.find(|(a, b)| is_open(*a, *b) && (is_read(*a) || is_read(*b))) else {
             return true;
         };

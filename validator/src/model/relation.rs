@@ -197,6 +197,18 @@ impl Relation {
         self.words(a).iter().enumerate().flat_map(|(index, word)| bits(index, *word))
     }
 
+    /// The events behind `a` that are related to it on the right, but not in another relation over the same events,
+    /// ascending.
+    pub fn later_without<'a>(&'a self, a: usize, other: &'a Relation) -> impl Iterator<Item = usize> + 'a {
+        let first = (a + 1) / 64;
+        let words = self.words(a).iter().zip(other.words(a)).enumerate().skip(first);
+        let words = words.map(move |(index, (word, other))| {
+            let later = if index == first { u64::MAX << ((a + 1) % 64) } else { u64::MAX };
+            (index, word & !other & later)
+        });
+        words.filter(|(_, word)| *word != 0).flat_map(|(index, word)| bits(index, word))
+    }
+
     /// Relates `a` to the events of both sets that come after it.
     pub fn insert_later(&mut self, a: usize, left: &EventSet, right: &EventSet) {
         let first = (a + 1) / 64;
