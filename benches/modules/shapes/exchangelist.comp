@@ -1,0 +1,21 @@
+#version 450
+#pragma use_vulkan_memory_model
+#extension GL_KHR_memory_scope_semantics : require
+#define SB gl_StorageSemanticsBuffer
+#define RELAXED gl_ScopeDevice, 0, 0
+#define ACQUIRE gl_ScopeDevice, SB, gl_SemanticsAcquire | gl_SemanticsMakeVisible
+#define RELEASE gl_ScopeDevice, SB, gl_SemanticsRelease | gl_SemanticsMakeAvailable
+#define ACQ_REL gl_ScopeDevice, SB, gl_SemanticsAcquireRelease | gl_SemanticsMakeVisible | gl_SemanticsMakeAvailable
+layout(local_size_x = 1) in;
+layout(constant_id = 0) const uint N = 3;
+const uint MOST = 32;
+layout(set = 0, binding = 0) nonprivate buffer Shared { uint head; uint done; uint next[MOST]; };
+layout(set = 0, binding = 1) buffer Results { uint order[MOST]; };
+void main() {
+    uint i = gl_WorkGroupID.x;
+    next[i] = atomicExchange(head, i + 1, RELAXED);
+    if (atomicAdd(done, 1u, ACQ_REL) == N - 1) {
+        uint k = 0;
+        for (uint at = atomicLoad(head, RELAXED); at != 0; at = next[at - 1]) order[k++] = at;
+    }
+}

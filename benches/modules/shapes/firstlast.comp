@@ -1,0 +1,27 @@
+#version 450
+#pragma use_vulkan_memory_model
+#extension GL_KHR_memory_scope_semantics : require
+#define SB gl_StorageSemanticsBuffer
+#define RELAXED gl_ScopeDevice, 0, 0
+#define ACQUIRE gl_ScopeDevice, SB, gl_SemanticsAcquire | gl_SemanticsMakeVisible
+#define RELEASE gl_ScopeDevice, SB, gl_SemanticsRelease | gl_SemanticsMakeAvailable
+#define ACQ_REL gl_ScopeDevice, SB, gl_SemanticsAcquireRelease | gl_SemanticsMakeVisible | gl_SemanticsMakeAvailable
+layout(local_size_x = 1) in;
+layout(constant_id = 0) const uint N = 3;
+const uint MOST = 32;
+layout(set = 0, binding = 0) nonprivate buffer Shared { uint word[MOST]; };
+layout(set = 0, binding = 1) buffer Results { uint first; uint last; };
+void main() {
+    uint i = gl_WorkGroupID.x;
+    if (i < N) {
+        atomicStore(word[i], 1u, RELAXED);
+    } else if (i == N) {
+        uint k = 0;
+        while (k < N && atomicLoad(word[k], RELAXED) == 0) k++;
+        first = k;
+    } else {
+        uint k = N;
+        while (k > 0 && atomicLoad(word[k - 1], RELAXED) == 0) k--;
+        last = k;
+    }
+}
