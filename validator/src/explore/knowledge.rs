@@ -35,6 +35,15 @@ use crate::model::graph::{Unit, UnitBytes};
 /// Reads of a path that speculate, where there are too many of them all.
 const MOST_SPECULATED: u32 = 1;
 
+/// Values that executions gave one unit, from which on cycles of load buffering seem to feed themselves.
+const FED: usize = 16;
+
+/// Graphs with speculated reads that a round may judge, where cycles do not seem to feed themselves and where they do: at
+/// any rate, for each execution that it visits, and in all.
+const JUDGED_FREELY: [u64; 2] = [1 << 15, 1 << 14];
+const JUDGED_EACH: u64 = 64;
+const JUDGED_AT_MOST: [u64; 2] = [1 << 22, 1 << 16];
+
 /// Rounds that may be ended before they have noticed all that they would.
 const MAX_UNFINISHED: usize = 32;
 
@@ -391,6 +400,20 @@ impl Knowledge {
     /// Whether a round that is half done has noticed enough to be begun again at once.
     pub(super) fn is_outdated_by(&self, found: &Discoveries) -> bool {
         self.rounds < MAX_UNFINISHED && self.clone().learn(found, super::MAX_SPECULATED_VALUES)
+    }
+
+    /// Whether what a round does for reads that speculate is out of proportion: the next one has fewer of them on a path.
+    pub(super) fn is_overfed(&self, judged_anew: u64, explored: u64) -> bool {
+        judged_anew > JUDGED_FREELY[usize::from(self.is_fed())] + JUDGED_EACH * explored
+    }
+
+    /// Graphs with speculated reads that a round judges at most.
+    pub(super) fn most_judged_anew(&self) -> u64 {
+        JUDGED_AT_MOST[usize::from(self.is_fed())]
+    }
+
+    fn is_fed(&self) -> bool {
+        self.produced.values().any(|values| values.len() > FED)
     }
 
     /// The next round has fewer reads that speculate. What this one found does not count.

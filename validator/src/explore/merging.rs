@@ -44,10 +44,6 @@ const NODES: u64 = 64;
 /// Nodes of the first batch, which has one branch.
 const FIRST_NODES: u64 = 512;
 
-/// Graphs with speculated reads that a round may judge at any rate, and for each execution that it visits.
-const JUDGED_FREELY: u64 = 1 << 14;
-const JUDGED_EACH: u64 = 64;
-
 /// Bytes that a number and a step take up.
 const STORED: u64 = 96;
 
@@ -225,7 +221,7 @@ impl Search<'_> {
             for (part, trail, more) in done {
                 if !found.stop {
                     found.merge(part);
-                    found.overfed |= found.judged_anew > JUDGED_FREELY + JUDGED_EACH * found.explored;
+                    found.overfed |= self.knowledge.is_overfed(found.judged_anew, found.explored);
                     found.stop |= found.overfed;
                     futures.merge(trail);
                     left.push(more);
@@ -333,7 +329,8 @@ impl Search<'_> {
         };
         let may_race = |unit: Unit| may_come(&merging.racing[unit as usize]);
         let graph = &state.graph;
-        let standing: Vec<_> = agents.iter().map(|agent| self.standing(state, *agent as usize, &agents, found)).collect();
+        let standing: Vec<_> =
+            agents.iter().map(|agent| self.standing(state, *agent as usize, &agents, found)).collect();
         let onlookers = Onlookers {
             agents: &agents,
             standing: &standing,

@@ -244,9 +244,10 @@ pub fn explore_until(
             (false, None, Some(begun)) => search::Search::new(&context, &knowledge).go_on(begun),
             (false, None, None) => search::Search::new(&context, &knowledge).run(),
         };
-        if (found.overfed || found.judged_anew > search::MAX_JUDGED_ANEW)
-            && context.budget.stopped().is_none()
-        {
+        let overfed = found.overfed
+            || found.judged_anew > knowledge.most_judged_anew()
+            || knowledge.is_overfed(found.judged_anew, found.explored);
+        if overfed && context.budget.stopped().is_none() {
             knowledge.speculate_less();
             context.budget.start_round();
             continue;

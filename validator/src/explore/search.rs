@@ -30,9 +30,6 @@ use crate::witness::Execution;
 /// Branches that a scout leaves out and keeps.
 const MAX_LEFT: usize = 256;
 
-/// Graphs with speculated reads that a round judges, before the next one has fewer reads that speculate on a path.
-pub(super) const MAX_JUDGED_ANEW: u64 = 1 << 16;
-
 /// Instructions of an invocation until somebody looks at the budgets.
 const TURN: u64 = 1 << 20;
 
@@ -172,7 +169,7 @@ impl<'a> Search<'a> {
         found: &mut Found,
     ) -> Vec<State> {
         loop {
-            found.overfed |= found.judged_anew > MAX_JUDGED_ANEW;
+            found.overfed |= found.judged_anew > self.knowledge.most_judged_anew();
             found.stop |= found.overfed;
             if found.stop || self.context.budget.step() {
                 return Vec::new();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::smallvec;
 
-use super::Onlookers;
+use super::{Onlookers, Standing};
 use crate::event::{ClassSet, Order, Scope};
 use crate::ir::{FunctionId, InstId};
 use crate::model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
@@ -71,6 +71,16 @@ fn of(write: EventId) -> Source {
 
 /// What follows depends on, where the last of four agents goes on, or others do as well.
 fn future_for(agents: &[u32], may_look: bool, events: &[Event]) -> Option<u128> {
+    future_of_standing(agents, &[], may_look, events)
+}
+
+/// The same, where agents stand at acquiring reads.
+fn future_of_standing(
+    agents: &[u32],
+    standing: &[Option<Standing>],
+    may_look: bool,
+    events: &[Event],
+) -> Option<u128> {
     let agent = Agent { subgroup: 0, workgroup: 0, queue_family: 0 };
     let agents_of: Vec<Agent> =
         (0..4).map(|index| Agent { subgroup: index, workgroup: index, ..agent }).collect();
@@ -79,7 +89,7 @@ fn future_for(agents: &[u32], may_look: bool, events: &[Event]) -> Option<u128> 
     let mut growing = Growing::new(&graph, Variant::default());
     assert!(growing.extend(&graph) && growing.is_consistent());
     let onlookers = Onlookers {
-        standing: &[],
+        standing,
         agents,
         includes_all: &|scope| scope == Scope::Device,
         has_one_reference: &|_| true,
@@ -161,6 +171,54 @@ fn what_a_read_would_add_counts() {
     // What was read before an acquire barrier to come.
     let relaxed_after = |order| [&handed(order)[..], &[read(3, 0, of(1), RELAXED)]].concat();
     differ(&relaxed_after(RELAXED), &relaxed_after(RELEASE));
+}
+
+#[test]
+fn what_the_next_read_tells_is_seen_already() {
+    let stands = |sources: &[EventId], writers: &[usize]| {
+        let (sources, writers) = (sources.into(), writers.into());
+        Some(Standing { sources, writers, classes: ClassSet::UNIFORM, publishes: true })
+    };
+    let handed = |order, sees: bool| {
+        let mut events = vec![write(0, 1, 7, RELAXED), write(0, 0, 1, order)];
+        events.extend(sees.then(|| read(3, 1, of(0), RELAXED)));
+        events
+    };
+    let differs = |agents: &[u32], standing: &dyn Fn() -> Vec<Option<Standing>>, order| {
+        let [with, without] =
+            [true, false].map(|sees| future_of_standing(agents, &standing(), true, &handed(order, sees)));
+        assert!(with.is_some());
+        with != without
+    };
+    assert!(differs(&[3], &|| vec![None], RELEASE));
+    assert!(!differs(&[3], &|| vec![stands(&[1], &[])], RELEASE));
+    // A relaxed write tells nothing, nor does another that it may read from.
+    assert!(differs(&[3], &|| vec![stands(&[1], &[])], RELAXED));
+    assert!(differs(&[3], &|| vec![stands(&[0, 1], &[])], RELEASE));
+    // What somebody may still write tells what that one sees, or is told before by what it stands at.
+    assert!(!differs(&[0, 3], &|| vec![None, stands(&[1], &[0])], RELEASE));
+    assert!(differs(&[2, 3], &|| vec![None, stands(&[1], &[0])], RELEASE));
+    assert!(!differs(&[2, 3], &|| vec![stands(&[1], &[1]), stands(&[1], &[0])], RELEASE));
+    // Semantics for other storage classes, or that do not publish plain writes.
+    let elsewhere = || Some(Standing { classes: ClassSet::WORKGROUP, ..stands(&[1], &[]).unwrap() });
+    assert!(differs(&[3], &|| vec![elsewhere()], RELEASE));
+    let silent = || Some(Standing { publishes: false, ..stands(&[1], &[]).unwrap() });
+    assert!(!differs(&[3], &|| vec![silent()], RELEASE));
+    let plain = |sees: bool| [&[write(0, ATOMIC, 1, RELAXED)][..], &handed(RELEASE, sees)].concat();
+    let moved = |sees: bool| {
+        let mut events = plain(sees);
+        events.iter_mut().flat_map(|event| &mut event.sources).for_each(|source| *source = of(1));
+        events
+    };
+    let told = |sees: bool| {
+        future_of_standing(
+            &[3],
+            &[Some(Standing { publishes: false, ..stands(&[2], &[]).unwrap() })],
+            true,
+            &moved(sees),
+        )
+    };
+    assert_ne!(told(true), told(false));
 }
 
 #[test]
