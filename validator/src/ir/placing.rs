@@ -199,11 +199,14 @@ impl<'a> Taints<'a> {
 
 /// Whether the operation does nothing but set registers to what its operands say, or fail where they say that.
 fn depends_on_operands_alone(op: &Op) -> bool {
-    let other = match op {
-        Op::Binary { .. } | Op::Select { .. } | Op::Unary { .. } | Op::Convert { .. } => true,
-        Op::Composite(CompositeOp::ExtractDynamic { .. } | CompositeOp::InsertDynamic { .. }) => true,
-        Op::Memory(MemoryOp::Chain(_) | MemoryOp::ArrayLength { .. }) => true,
-        _ => false,
-    };
+    let other = matches!(
+        op,
+        Op::Binary { .. }
+            | Op::Select { .. }
+            | Op::Unary { .. }
+            | Op::Convert { .. }
+            | Op::Composite(CompositeOp::ExtractDynamic { .. } | CompositeOp::InsertDynamic { .. })
+            | Op::Memory(MemoryOp::Chain(_) | MemoryOp::ArrayLength { .. })
+    );
     other || is_inert(op, &[])
 }
