@@ -47,7 +47,7 @@ fn compare(module: &str, args: &str, end: PathEnd) -> u64 {
     one.paths.ended(end)
 }
 
-const ZEROS: &str = "--buffer 0.0=zeros:68 --buffer 0.1=zeros:32";
+const ZEROS: &str = "--buffer 0.0=zeros:68 --buffer 0.1=zeros:64";
 
 #[test]
 fn shapes_do_what_all_their_executions_do() {
@@ -59,6 +59,23 @@ fn shapes_do_what_all_their_executions_do() {
         ("seqlock", 2, 3),
         ("hash", 2, 2),
         ("ring", 3, 3),
+        ("bitmap", 4, 4),
+        ("casmax", 4, 4),
+        ("claim", 3, 3),
+        ("clh", 4, 4),
+        ("combining", 4, 4),
+        ("dissemination", 4, 4),
+        ("exchangelist", 4, 4),
+        ("firstlast", 3, 5),
+        ("lastblock", 4, 4),
+        ("monotone", 3, 3),
+        ("mpmc", 2, 4),
+        ("once", 4, 4),
+        ("rwlock", 5, 5),
+        ("tasks", 2, 2),
+        ("ticketdata", 4, 4),
+        ("token", 3, 3),
+        ("unionfind", 2, 2),
     ] {
         let args = format!("--workgroups {workgroups} --spec 0={n} {ZEROS}");
         compare(&format!("shapes/{module}.spvasm"), &args, PathEnd::SameFuture);
@@ -76,6 +93,15 @@ fn rounds_of_a_barrier_are_explored_once() {
     compare("shapes/sense.spvasm", &args, PathEnd::SameFuture);
     let one = behaviours("shapes/sense.spvasm", &args, false, 1);
     assert!(one.executions < 10, "{}", one.executions);
+}
+
+/// Of a retry that loads again only the turn that succeeds is left: each order in which the invocations come is one execution.
+#[test]
+fn retries_that_load_again_are_stale() {
+    let args = "--workgroups 5 --spec 0=5 --buffer 0.0=words:1,0,0,0,0,0 --buffer 0.1=zeros:32";
+    assert!(compare("shapes/rotate.spvasm", args, PathEnd::StaleTurn) > 0);
+    let one = behaviours("shapes/rotate.spvasm", args, false, 1);
+    assert_eq!((one.executions, one.paths.ended(PathEnd::IdleTurn)), (120u64.into(), 0));
 }
 
 /// Of the retries of a compare-exchange only the successful one is left: each order in which tasks are taken is one

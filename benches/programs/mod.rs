@@ -74,7 +74,7 @@ pub fn families() -> Vec<Family> {
     // The first word is what the shape begins with; the others are zeros.
     let shape = |name, file: &str, sizes: &[u32], launch: &dyn Fn(u32) -> Launched| {
         let first = match file {
-            "chain" => 1,
+            "chain" | "rotate" => 1,
             "steal" => 3 << 8,
             _ => 0,
         };
@@ -136,6 +136,30 @@ pub fn families() -> Vec<Family> {
         shape("chained flags, n observers", "chain", &[10, 12, 14, 16], &|n| Launched::workgroups(2 * n)),
         shape("insertion with probing", "hash", &[2, 3], &Launched::workgroups),
         shape("ring of two slots, n items", "ring", &[2, 3, 4], &|_| Launched::workgroups(3)),
+        shape("stack by compare-exchange", "treiber", &[2, 3], &Launched::workgroups),
+        shape("first and last word set", "firstlast", &[3, 6, 9], &|n| Launched::workgroups(n + 2)),
+        shape("rotation by compare-exchange", "rotate", &[4, 5, 6], &Launched::workgroups),
+        shape("lowest free bit by compare-exchange", "bitmap", &[4, 5, 6], &Launched::workgroups),
+        shape("maximum by compare-exchange", "casmax", &[5, 7, 8], &Launched::workgroups),
+        shape("dissemination barrier", "dissemination", &[4, 6, 8], &Launched::workgroups),
+        shape("combining-tree barrier", "combining", &[4, 6, 8], &Launched::workgroups),
+        shape("counting barrier, 2 rounds", "monotone", &[2, 3, 4], &Launched::workgroups),
+        shape("reader-writer lock, one counter", "rwlock", &[4, 5, 6], &Launched::workgroups),
+        shape("MCS lock", "mcs", &[3, 4, 5], &Launched::workgroups),
+        shape("CLH lock", "clh", &[5, 6, 7], &Launched::workgroups),
+        shape("filter lock", "filter", &[2, 3], &Launched::workgroups),
+        shape("ticket lock with data", "ticketdata", &[6, 7, 8], &Launched::workgroups),
+        shape("semaphore of two", "semaphore", &[2, 3, 4], &Launched::workgroups),
+        shape("queue with numbered slots", "mpmc", &[2, 3], &|n| Launched::workgroups(2 * n)),
+        shape("list linked by exchange", "exchangelist", &[4, 5, 6], &Launched::workgroups),
+        shape("slots taken by compare-exchange", "claim", &[4, 5, 6], &Launched::workgroups),
+        shape("tasks taken by fetch-add", "tasks", &[3, 4, 5], &Launched::workgroups),
+        shape("double-checked initialisation", "once", &[4, 5, 6], &Launched::workgroups),
+        shape("readers of an epoch", "epoch", &[1, 2], &|n| Launched::workgroups(n + 1)),
+        shape("union-find", "unionfind", &[2, 3], &Launched::workgroups),
+        shape("frontier of a search", "bfs", &[2, 3, 4], &Launched::workgroups),
+        shape("reduction by the last one done", "lastblock", &[5, 7, 9], &Launched::workgroups),
+        shape("token that goes round twice", "token", &[4, 6, 8], &Launched::workgroups),
         synchronised("work queue", "work-queue", &[2, 4, 6], &|n| {
             Launched::workgroups(n).zeros("0.1", n / 2)
         }),

@@ -6,7 +6,8 @@
 //! both reads have the outcomes of those with the one: without the first, what synchronizes is less or the same, and
 //! nothing else can tell. The same holds for one that succeeds, with the value that was read, but from another write. So a
 //! compare-exchange does not read such a write, nor does it wait for one: where it waits, its own read before could have
-//! waited. (Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops",
+//! waited. Where it stands at the read once more, `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old) break; }`, it
+//! has been round for nothing, and could do without both. (Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops",
 //! FMCAD 2021, leaves out such turns where the program shows them; here they are tried.)
 //!
 //! Which values may come is what the rounds so far saw written; where that was not all, there is another round.
@@ -30,6 +31,8 @@ pub(super) struct Look {
     pub(super) event: EventId,
     access: Arc<Access>,
     semantics: Semantics,
+    atomicity: Atomicity,
+    may_write: bool,
     /// How often its invocation had changed memory without an event.
     changes: u64,
 }
@@ -47,6 +50,8 @@ impl Look {
             event,
             access: access.clone(),
             semantics,
+            atomicity: *atomicity,
+            may_write: *may_write,
             changes: thread.changes,
         })
     }
@@ -89,7 +94,7 @@ impl Search<'_> {
         read.read.first() == Some(bytes)
             || !writes && {
                 let here = self.comes_to(state, reader.index, invocation, bytes);
-                here.is_some() && here == self.comes_to(state, reader.index, &look.invocation, bytes)
+                here.is_some() && self.leads_to(state, reader, look, bytes, here)
             }
     }
 
@@ -126,6 +131,20 @@ impl Search<'_> {
         let Some(reader) = self.reader(state, index) else { return false };
         let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {});
         spans.is_some_and(|spans| self.waits_for_stale(state, &reader, &spans, found))
+    }
+
+    /// Whether an invocation stands there if a read takes these bytes, or stands there at the read: it is about to read
+    /// once more, and has been round for nothing.
+    fn leads_to(
+        &self,
+        state: &State,
+        reader: &Reader,
+        look: &Look,
+        bytes: &[Byte],
+        there: Option<u128>,
+    ) -> bool {
+        there == self.stands_at(&look.invocation, &look.access, (&look.atomicity, look.may_write))
+            || there == self.comes_to(state, reader.index, &look.invocation, bytes)
     }
 
     /// Whether reads that only find out what is stale may be left out.
@@ -192,7 +211,7 @@ impl Search<'_> {
             certain
                 && (other == bytes || {
                     let here = self.comes_to(&next.state, reader.index, &next.invocation, other);
-                    here.is_some() && here == self.comes_to(state, reader.index, &look.invocation, other)
+                    here.is_some() && self.leads_to(state, reader, &look, other, here)
                 })
         };
         let len = self.knowledge.unit_len(*unit) as usize;

@@ -100,6 +100,20 @@ impl Search<'_> {
         self.turn(state, index, at, bytes)?.number
     }
 
+    /// That an invocation stands at an atomic read, and has touched nothing, as [`Search::comes_to`] says it.
+    pub(super) fn stands_at(
+        &self,
+        invocation: &Invocation,
+        access: &Access,
+        (atomicity, may_write): (&Atomicity, bool),
+    ) -> Option<u128> {
+        let merging = self.merging.as_ref()?;
+        let mut hasher = SipHasher13::new();
+        (1, access, atomicity, may_write).hash(&mut hasher);
+        let is_told = merging.hash_invocation(invocation, &mut hasher);
+        is_told.then(|| hasher.finish128().as_u128())
+    }
+
     /// How an invocation goes on that reads these bytes.
     fn turn(&self, state: &State, index: usize, at: &Arc<Invocation>, bytes: &[Byte]) -> Option<Turn> {
         let merging = self.merging.as_ref()?;
