@@ -106,6 +106,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         arguments: &arguments.read,
         watch: &watch,
         searches: Searches::default(),
+        last: None,
         choices: (arguments.output.format == Format::Jsonl).then(|| json::choices(&options)),
         error: None,
         bug: None,
@@ -252,6 +253,7 @@ struct StepChecker<'a> {
     watch: &'a Watch,
     /// A step's module before is that after the step before it.
     searches: Searches,
+    last: Option<Module>,
     /// Steps are printed as they are known; what their objects say of the run.
     choices: Option<Value>,
     /// What could not be written.
@@ -262,7 +264,13 @@ struct StepChecker<'a> {
 
 impl StepChecker<'_> {
     fn compare(&mut self, before: &[u32], after: &[u32]) -> Result<CheckReport, CliError> {
-        let before = Module::from_words(before.to_vec(), "before", &self.read)?;
+        let before = match self.last.take().filter(|last| last.words == before) {
+            Some(mut last) => {
+                last.name = "before".to_owned();
+                last
+            }
+            None => Module::from_words(before.to_vec(), "before", &self.read)?,
+        };
         let after = Module::from_words(after.to_vec(), "after", &self.read)?;
         let report = check_in_series(&before, &after, self.options, self.watch, &mut self.searches)?;
         if let Some(folder) = self.save_failing {
@@ -274,6 +282,7 @@ impl StepChecker<'_> {
                 }
             }
         }
+        self.last = Some(after);
         Ok(report)
     }
 }
