@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{json, Value};
 use spirv_tv::compare::Verdict;
-use spirv_tv::optimise::pipeline::ALL_PASSES;
+use spirv_tv::optimise::pipeline::{ALL_PASSES, PASSES_THAT_RAN};
 use spirv_tv::optimise::plan::plan;
 use spirv_tv::optimise::{
     CheckResult, Checker, Mode, OptimiserFailure, OptimiserProcess, Outcome, Pipeline, Report, Step,
@@ -270,6 +270,10 @@ fn a_failed_pass_ends_the_pipeline_unless_told_to_go_on() {
     let went_on = run(&process(), &passes, Mode::EachStep, true, &mut refines);
     assert!(went_on.steps[1].changed());
     assert_eq!(went_on.exit_code(), 5);
+    // What is compared then is not the result of all.
+    let mut accuser = Accuser::of("OpNothing");
+    let ends = run(&process(), &passes, Mode::Ends, true, &mut accuser);
+    assert_eq!((accuser.compared, ends.ends_label()), (vec![PASSES_THAT_RAN.to_owned()], PASSES_THAT_RAN));
 }
 
 #[test]

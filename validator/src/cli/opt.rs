@@ -20,7 +20,6 @@ use crate::behaviour::Bug;
 use crate::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
 use crate::compare::Verdict;
 use crate::module::{Module, ReadOptions};
-use crate::optimise::pipeline::ALL_PASSES;
 use crate::optimise::plan::plan;
 use crate::optimise::report::{ends_object, json_objects, step_object, table};
 use crate::optimise::{
@@ -137,7 +136,7 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
     let painter = painter(output.color);
     match output.format {
         // What is left behind the steps.
-        Format::Jsonl => report.ends.iter().map(|ends| format!("{}\n", ends_object(ends))).collect(),
+        Format::Jsonl => ends_object(report).map_or_else(String::new, |ends| format!("{ends}\n")),
         Format::Json => {
             let objects = json_objects(report, &json::choices(options));
             objects.iter().map(|object| format!("{object}\n")).collect()
@@ -165,7 +164,7 @@ fn quiet(report: &Report<StepResult>) -> String {
     };
     let mut lines = String::new();
     if let Some(ends) = &report.ends {
-        lines.push_str(&format!("{ALL_PASSES}: {}\n", told(ends)));
+        lines.push_str(&format!("{}: {}\n", report.ends_label(), told(ends)));
     }
     for step in &report.steps {
         match &step.outcome {

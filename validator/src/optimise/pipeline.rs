@@ -180,10 +180,26 @@ impl<R: CheckResult> Report<R> {
             .collect();
         WORST_FIRST.into_iter().find(|code| codes.contains(code)).unwrap_or(0)
     }
+
+    /// What the comparison of both ends is about.
+    pub fn ends_label(&self) -> &'static str {
+        let ran = |step: &Step<R>| match step.outcome {
+            Outcome::Failed(_) | Outcome::OutOfTime | Outcome::NotRun => false,
+            Outcome::Unchanged | Outcome::NotChecked | Outcome::Checked(_) => true,
+        };
+        if self.steps.iter().all(ran) {
+            ALL_PASSES
+        } else {
+            PASSES_THAT_RAN
+        }
+    }
 }
 
 /// The label of the comparison of both ends.
 pub const ALL_PASSES: &str = "all passes";
+
+/// The same where some passes failed, or had no time left.
+pub const PASSES_THAT_RAN: &str = "passes that ran";
 
 impl Pipeline<'_> {
     /// Runs the passes on a module, each on the result of the one before. `left` says how much time there is left, if
@@ -281,7 +297,7 @@ impl Pipeline<'_> {
         report: &mut Report<C::Result>,
     ) {
         let Some((_, last)) = changes.last() else { return };
-        let ends = checker.check(first, last, ALL_PASSES);
+        let ends = checker.check(first, last, report.ends_label());
         let verdict = ends.verdict();
         report.ends = Some(ends);
         if verdict != Some(Verdict::Violates) {

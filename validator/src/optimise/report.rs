@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{json, Map, Value};
 use spirv_tv_toolchain::passes::{find_pass, Class};
 
-use super::pipeline::{CheckResult, Outcome, Report, Step, ALL_PASSES};
+use super::pipeline::{CheckResult, Outcome, Report, Step};
 use super::process::OptimiserFailure;
 use crate::compare::Verdict;
 
@@ -127,14 +127,15 @@ fn align(rows: &[Row]) -> String {
 /// One object for each step with a verdict, and before them one for both ends where those were compared.
 /// `choices` is what every object says about the run; a comparison's own object comes with its own.
 pub fn json_objects<R: CheckResult>(report: &Report<R>, choices: &Value) -> Vec<Value> {
-    let ends = report.ends.iter().map(ends_object);
+    let ends = ends_object(report);
     let steps = report.steps.iter().zip(1..).filter_map(|(step, number)| step_object(number, step, choices));
-    ends.chain(steps).collect()
+    ends.into_iter().chain(steps).collect()
 }
 
-/// The object of the comparison of both ends.
-pub fn ends_object<R: CheckResult>(ends: &R) -> Value {
-    extend(ends.check_object(), [("pass", json!(ALL_PASSES))])
+/// The object of the comparison of both ends, if there is one.
+pub fn ends_object<R: CheckResult>(report: &Report<R>) -> Option<Value> {
+    let ends = report.ends.as_ref()?;
+    Some(extend(ends.check_object(), [("pass", json!(report.ends_label()))]))
 }
 
 /// The object of one step: the comparison's with `step`, `pass`, `class` and `changed` added. `None` for
