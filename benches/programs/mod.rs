@@ -79,7 +79,7 @@ pub fn families() -> Vec<Family> {
             _ => 0,
         };
         let words = format!("0.0=words:{first}{}", ",0".repeat(99));
-        let launch = |n| launch(n).spec(0, n).with("--buffer", words.clone()).zeros("0.1", 32);
+        let launch = |n| launch(n).spec(0, n).with("--buffer", words.clone()).zeros("0.1", 64);
         Family::new(name, &format!("benches/modules/shapes/{file}"), sizes, launch)
     };
     vec![
