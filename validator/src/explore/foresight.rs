@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::found::Found;
 use super::resolve::Reader;
 use super::search::Search;
-use super::state::{self, State};
+use super::state::{self, State, UnitSpans};
 use super::symmetry::always_updates;
 use crate::event::{Atomicity, Semantics};
 use crate::model::future::Standing;
@@ -44,7 +44,7 @@ impl Search<'_> {
         let mut publishes = publishes(atomicity, reader.may_write);
         let writers = self.releasing(state, index, unit, agents, (atomicity.semantics, &mut publishes))?;
         found.discoveries.wanted_writers.insert(self.knowledge.key(unit));
-        let sources = self.sources_that_tell(state, &reader, unit)?;
+        let sources = self.sources_that_tell(state, &reader, &spans, unit)?;
         Some(Standing { sources, writers, classes: atomicity.semantics.classes, publishes })
     }
 
@@ -89,11 +89,11 @@ impl Search<'_> {
         &self,
         state: &State,
         reader: &Reader,
+        spans: &UnitSpans,
         unit: Unit,
     ) -> Option<SmallVec<[EventId; 4]>> {
         let growing = state.growing.as_ref()?;
-        let spans = state::units_of(reader.access, reader.memory, self.knowledge, |_| {})?;
-        let event = reader.event(Kind::Read, &spans);
+        let event = reader.event(Kind::Read, spans);
         let admission = growing.admission(&state.graph, &event, unit);
         let taken = always_updates(self.context.program, reader.access.inst).then(|| admission.taken());
         let writes = (0..).zip(&state.graph.events).filter(|(_, event)| event.written_to(unit).is_some());

@@ -392,7 +392,7 @@ impl Search<'_> {
     }
 
     /// Whether an iteration whose reads `answer` supplies comes back to where it started, and changes nothing;
-    /// `None` where that hangs on more than its reads. `answer` says whether it is still possible.
+    /// `None` where that hangs on more than its reads, or is not told for want of instructions. `answer` says whether it is still possible.
     fn repeats(
         &self,
         state: &State,
@@ -436,10 +436,12 @@ impl Search<'_> {
                 | Stop::Finished
                 | Stop::Fault(_)
                 | Stop::Discarded
-                | Stop::OutOfFuel
-                | Stop::Unsupported { .. }
                 | Stop::Forever { .. } => return Some(false),
-                Stop::Barrier { .. } | Stop::Subgroup { .. } | Stop::Choose { .. } => return None,
+                Stop::Barrier { .. }
+                | Stop::Subgroup { .. }
+                | Stop::Choose { .. }
+                | Stop::OutOfFuel
+                | Stop::Unsupported { .. } => return None,
             }
         }
         None

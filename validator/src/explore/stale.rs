@@ -6,9 +6,9 @@
 //! both reads have the outcomes of those with the one: without the first, what synchronizes is less or the same, and
 //! nothing else can tell. The same holds for one that succeeds, with the value that was read, but from another write. So a
 //! compare-exchange does not read such a write, nor does it wait for one: where it waits, its own read before could have
-//! waited. Where it stands at the read once more, `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old) break; }`, it
-//! has been round for nothing, and could do without both. (Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops",
-//! FMCAD 2021, leaves out such turns where the program shows them; here they are tried.)
+//! waited. Where it stands at the read once more, since the loop loads again instead of taking over what was found, it has
+//! been round for nothing, and could do without both. (Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions
+//! for spinloops", FMCAD 2021, leaves out such turns where the program shows them; here they are tried.)
 //!
 //! Which values may come is what the rounds so far saw written; where that was not all, there is another round.
 
@@ -30,7 +30,6 @@ pub(super) struct Look {
     pub(super) invocation: Arc<Invocation>,
     pub(super) event: EventId,
     access: Arc<Access>,
-    semantics: Semantics,
     atomicity: Atomicity,
     may_write: bool,
     /// How often its invocation had changed memory without an event.
@@ -38,22 +37,29 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// A read that an invocation stands at, with the semantics that it has if it does not write.
+    /// A read that an invocation stands at.
     pub(super) fn new(state: &State, index: usize, event: EventId) -> Option<Look> {
         let thread = &state.threads[index];
         let Status::Reading { access, atomic: Some(atomicity), may_write } = &thread.status else {
             return None;
         };
-        let semantics = if *may_write { atomicity.unequal } else { atomicity.semantics };
         Some(Look {
             invocation: thread.invocation.clone(),
             event,
             access: access.clone(),
-            semantics,
             atomicity: *atomicity,
             may_write: *may_write,
             changes: thread.changes,
         })
+    }
+
+    /// Its semantics where it does not write.
+    fn semantics(&self) -> Semantics {
+        if self.may_write {
+            self.atomicity.unequal
+        } else {
+            self.atomicity.semantics
+        }
     }
 }
 
@@ -88,7 +94,7 @@ impl Search<'_> {
         }
         let writes = Invocation::clone(invocation).supply_atomic(program, bytes).is_some();
         let semantics = if writes { atomicity.semantics } else { atomicity.unequal };
-        if !acquires_as_much(semantics, look.semantics) {
+        if !acquires_as_much(semantics, look.semantics()) {
             return false;
         }
         read.read.first() == Some(bytes)
@@ -199,7 +205,7 @@ impl Search<'_> {
         let Some(atomicity) = next.exchanges(reader) else { return false };
         let program = self.context.program;
         let succeeds = |bytes: &[Byte]| next.invocation.always_writes(program, bytes);
-        let acquires = |semantics| acquires_as_much(semantics, look.semantics);
+        let acquires = |semantics| acquires_as_much(semantics, look.semantics());
         if !succeeds(bytes) || !acquires(atomicity.semantics) || !acquires(atomicity.unequal) {
             return false;
         }
