@@ -10,6 +10,7 @@ use std::path::Path;
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, CheckReport, Watch};
 use spirv_tv::compare::{Subject, Verdict, ViolationKind};
+use spirv_tv::event::UndefinedKind;
 use spirv_tv::module::{Module, ReadOptions};
 
 use support::Checker;
@@ -26,7 +27,7 @@ fn module(text: &str) -> Module {
 fn checker(invocations: u32) -> Checker {
     let spec = format!("0={invocations}");
     let args = ["--spec", &spec, "--workgroups", "1", "--inputs", "1", "--jobs", "1"];
-    let buffers = ["--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:256"];
+    let buffers = ["--buffer", "0.0=zeros:2", "--buffer", "0.1=zeros:512"];
     let args: Vec<String> = args.into_iter().chain(buffers).map(str::to_owned).collect();
     Checker::new(&args)
 }
@@ -127,4 +128,32 @@ fn one_order_refines_all() {
     assert_eq!(verdict_on_few(&before, &after), Verdict::Refines);
     assert_eq!(verdict_on_few(&after, &before), Verdict::Violates);
     assert_eq!(checked(&after, &before, 12).verdict, Verdict::Violates);
+}
+
+/// Invocations that give out slots among themselves, beside others that do.
+#[test]
+fn lists_beside_each_other_are_factored() {
+    let before = text("two_lists.spvasm");
+    let found = behaviours(&before, 64);
+    let [form] = &found.factored().collect::<Vec<_>>()[..] else { panic!("{}", found.count()) };
+    assert_eq!(form.classes.iter().map(|class| class.slots.len()).collect::<Vec<_>>(), [32, 32]);
+    assert_eq!((found.explored, &found.executions), (2, &found.count()));
+    assert_eq!(behaviours(&before, 6).count(), 36);
+    // What the others append.
+    let after = before.replace("OpConstant %6 5", "OpConstant %6 7");
+    assert_ne!(before, after);
+    let verdict = |before: &str, after: &str| checked(before, after, 64).verdict;
+    assert_eq!([verdict(&before, &before), verdict(&before, &after)], [Verdict::Refines, Verdict::Violates]);
+    assert_eq!(verdict_on_few(&before, &before), Verdict::Refines);
+    assert_eq!(verdict_on_few(&before, &after), Verdict::Violates);
+}
+
+/// What somebody does in the place of another one may meet what others do.
+#[test]
+fn what_others_do_is_met_in_any_place() {
+    let checker = checker(6);
+    let module = module(&text("overlapping_lists.spvasm"));
+    let report = outcomes(&module, &checker.options, &Watch::default()).unwrap();
+    let undefined = &report.runs[0].explored.behaviours.undefined;
+    assert_eq!(undefined.iter().map(|(it, _)| it.kind).collect::<Vec<_>>(), [UndefinedKind::DataRace]);
 }

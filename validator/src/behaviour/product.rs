@@ -9,7 +9,7 @@ use indexmap::map::Entry;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{Count, End, Outcome, Permuted, VolatileAccess};
+use super::{Count, End, Outcome, Permuted, Places, VolatileAccess};
 use crate::model::relation::Relation;
 use crate::model::vulkan;
 use crate::value::Byte;
@@ -47,6 +47,14 @@ struct Partial<'a> {
     outcome: Outcome,
     executions: u64,
     witnesses: Vec<&'a Witness>,
+}
+
+/// The same with the places that parts have in factored form.
+struct Combination<'a> {
+    whole: Partial<'a>,
+    classes: Vec<Places>,
+    /// Its executions.
+    count: Count,
 }
 
 impl Part {
@@ -136,6 +144,26 @@ impl Partial<'_> {
     }
 }
 
+impl<'a> Combination<'a> {
+    fn joined(
+        &self,
+        part: &Part,
+        outcome: &Outcome,
+        witness: &'a Witness,
+        classes: &[Places],
+        count: &Count,
+    ) -> Combination<'a> {
+        let witnesses = self.whole.witnesses.iter().copied().chain([witness]).collect();
+        let whole = Partial {
+            outcome: part.join(&self.whole.outcome, outcome),
+            executions: self.whole.executions.saturating_mul(witness.executions),
+            witnesses,
+        };
+        let classes = self.classes.iter().chain(classes).cloned().collect();
+        Combination { whole, classes, count: self.count.clone() * count }
+    }
+}
+
 impl Product {
     /// How many outcomes there are.
     pub fn count(&self) -> Count {
@@ -162,6 +190,44 @@ impl Product {
         let witnesses: Vec<&Witness> = ones.iter().map(|(_, witness)| witness).collect();
         let executions = witnesses.iter().map(|witness| witness.executions).fold(1, u64::saturating_mul);
         Some((finished(whole), together(&witnesses, executions)))
+    }
+
+    /// The same as one part: each combination of what is listed and of factored forms is an outcome or a form. `None` where
+    /// there are more than `most`, or some part hangs.
+    pub(crate) fn combined<'s>(&'s self, most: usize) -> Option<Product> {
+        let count = self.parts.iter().map(Part::len).fold(1, usize::saturating_mul);
+        let hangs = |part: &Part| part.outcomes.iter().any(|(outcome, _)| outcome.end == End::Hang);
+        if count > most || self.parts.iter().any(hangs) {
+            return None;
+        }
+        let mut wholes = vec![Combination { whole: self.start(), classes: Vec::new(), count: 1_u64.into() }];
+        for part in &self.parts {
+            let with = |whole: &Combination<'s>| {
+                let listed = part.outcomes.iter().map(|(outcome, witness)| {
+                    let count = Count::from(witness.executions);
+                    whole.joined(part, outcome, witness, &[], &count)
+                });
+                let factored = part
+                    .permuted
+                    .iter()
+                    .map(|one| whole.joined(part, &one.first, &one.witness, &one.classes, &one.executions));
+                listed.chain(factored).collect::<Vec<_>>()
+            };
+            wholes = wholes.iter().flat_map(with).collect();
+        }
+        let (mut outcomes, mut permuted) = (Vec::new(), Vec::new());
+        for Combination { whole, classes, count } in wholes {
+            let witness = together(&whole.witnesses, whole.executions);
+            let first = finished(whole.outcome);
+            match classes.is_empty() {
+                true => outcomes.push((first, witness)),
+                false => permuted.push(Permuted { first, witness, classes, executions: count }),
+            }
+        }
+        outcomes.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let owned = self.initial.iter().enumerate().map(|(object, bytes)| (object, 0..bytes.len())).collect();
+        let part = Part { members: (0..self.invocations).collect(), outcomes, permuted, owned };
+        Some(Product { parts: vec![part], initial: self.initial.clone(), invocations: self.invocations })
     }
 
     /// Puts all together, in the order of the parts' outcomes. `goes_on` hears of every outcome, and of its bytes if it is
@@ -276,4 +342,55 @@ fn synchronizes_with(witnesses: &[&Witness]) -> Option<Box<Relation>> {
         before += graph.events.len();
     }
     Some(Box::new(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::permuted::tests::permuted;
+    use super::*;
+
+    fn outcome(end: End, memory: &[u8]) -> (Outcome, Witness) {
+        let memory = match end {
+            End::Terminated => vec![memory.iter().map(|byte| Byte::Known(*byte)).collect()],
+            End::Hang => Vec::new(),
+        };
+        let (volatile, remarks) = (Vec::new(), Vec::new());
+        (Outcome { end, memory, volatile, remarks }, Witness { executions: 2, ..Witness::default() })
+    }
+
+    /// A list of two slots and one outcome without it, beside a byte with two values.
+    fn product(ends: [End; 2]) -> Product {
+        let listed = vec![outcome(ends[0], &[9, 0, 0, 0]), outcome(ends[1], &[8, 0, 0, 0])];
+        let byte = Part::new(vec![2], listed, vec![(0, 0..1)]);
+        let slots = vec![(0, 1..4)];
+        let none = vec![outcome(End::Terminated, &[9, 0, 0, 1])];
+        let list = Part {
+            permuted: vec![permuted(&[Some(1), Some(2)], &[5, 6])],
+            ..Part::new(vec![0, 1], none, slots)
+        };
+        Product { parts: vec![list, byte], initial: vec![vec![Byte::Known(0); 4]], invocations: 3 }
+    }
+
+    #[test]
+    fn parts_with_factored_forms_are_combined() {
+        let product = product([End::Terminated; 2]);
+        let all: BTreeMap<Outcome, u64> = product
+            .multiply_out(|_, _| true)
+            .into_iter()
+            .map(|(it, witness)| (it, witness.executions))
+            .collect();
+        let one = product.combined(4).unwrap();
+        assert_eq!((one.parts.len(), one.parts[0].outcomes.len(), one.parts[0].permuted.len()), (1, 2, 2));
+        assert_eq!(one.count(), product.count());
+        let again: BTreeMap<Outcome, u64> =
+            one.multiply_out(|_, _| true).into_iter().map(|(it, witness)| (it, witness.executions)).collect();
+        assert_eq!((all.len(), again), (6, all));
+        assert_eq!(one.parts[0].permuted[0].executions, 4);
+        assert!(product.combined(3).is_none());
+    }
+
+    #[test]
+    fn a_part_that_hangs_takes_the_memory_of_all() {
+        assert!(product([End::Terminated, End::Hang]).combined(4).is_none());
+    }
 }

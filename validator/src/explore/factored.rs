@@ -9,6 +9,7 @@ use rustc_hash::FxBuildHasher;
 use super::context::Context;
 use super::found::Found;
 use super::orbit::{Leaf, Orbit, Patch, Spot};
+use super::outcomes::Outcomes;
 use super::product::of_everybody;
 use super::search::Search;
 use super::staging::Turn;
@@ -130,7 +131,8 @@ fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Slot, Vec<Vec<Byte>>)> {
 }
 
 /// Factored forms, with the first of each in search order.
-pub(super) type Factored = IndexMap<Normal, Permuted, FxBuildHasher>;
+#[derive(Default)]
+pub(super) struct Factored(IndexMap<Normal, Permuted, FxBuildHasher>);
 
 impl Search<'_> {
     /// Counts the executions of a factored form, and keeps it if it is a new one.
@@ -148,15 +150,14 @@ impl Search<'_> {
     }
 }
 
-/// Keeps factored forms, each once.
-pub(super) trait Add {
-    /// Whether it is a new one.
-    fn add(&mut self, permuted: Permuted) -> bool;
-}
+impl Factored {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 
-impl Add for Factored {
+    /// Keeps a factored form. Whether it is a new one.
     fn add(&mut self, permuted: Permuted) -> bool {
-        match self.entry(permuted.normal()) {
+        match self.0.entry(permuted.normal()) {
             Entry::Occupied(mut known) => {
                 known.get_mut().merge(&permuted);
                 false
@@ -167,31 +168,49 @@ impl Add for Factored {
             }
         }
     }
+
+    pub(super) fn merge(&mut self, other: Factored) {
+        other.0.into_values().for_each(|permuted| _ = self.add(permuted));
+    }
+
+    /// How many outcomes there are, those in several forms several times.
+    pub(super) fn count(&self) -> Count {
+        self.0.values().fold(Count::default(), |count, one| count + &one.count())
+    }
+
+    /// The forms, if they are to be kept as such; else they are listed, as they are where it is not seen that no outcome is
+    /// in two.
+    pub(super) fn listed_unless(
+        self,
+        is_kept: bool,
+        outcomes: &mut Outcomes,
+        context: &Context,
+    ) -> Vec<Permuted> {
+        let Factored(forms) = self;
+        let is_apart =
+            |(index, one): (usize, &Normal)| forms.keys().take(index).all(|other| one.is_apart_from(other));
+        if is_kept && forms.keys().enumerate().all(is_apart) {
+            return forms.into_values().collect();
+        }
+        for one in forms.values() {
+            one.each(|outcome, witness| {
+                let new = outcomes.note(outcome, witness.executions, || witness.clone());
+                !context.budget.store(new.map_or(0, |witness| outcome.stored_bytes(witness)))
+            });
+        }
+        Vec::new()
+    }
 }
 
 impl Found {
-    /// Makes what was found in factored form a part with what is listed; lists it where these are few outcomes, or it is
-    /// not seen that none is there twice.
+    /// Makes what was found in factored form a part with what is listed, or lists it.
     pub(super) fn put_factored_together(&mut self, context: &Context) {
         let factored = std::mem::take(&mut self.factored);
-        if factored.is_empty() {
-            return;
-        }
-        let is_apart = |(index, one): (usize, &Normal)| {
-            factored.keys().take(index).all(|other| one.is_apart_from(other))
-        };
-        let count = factored.values().fold(Count::default(), |count, one| count + &one.count());
-        if factored.keys().enumerate().all(is_apart) && count > context.settings.factored_from {
+        let is_kept = factored.count() > context.settings.factored_from;
+        let permuted = factored.listed_unless(is_kept, &mut self.outcomes, context);
+        if !permuted.is_empty() {
             let outcomes = std::mem::take(&mut self.outcomes);
-            let permuted = factored.into_values().collect();
             self.product = Some(Arc::new(of_everybody(context.dispatch, outcomes, permuted)));
-            return;
-        }
-        for one in factored.values() {
-            one.each(|outcome, witness| {
-                let new = self.outcomes.note(outcome, witness.executions, || witness.clone());
-                !context.budget.store(new.map_or(0, |witness| outcome.stored_bytes(witness)))
-            });
         }
     }
 }

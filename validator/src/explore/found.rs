@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::context::Context;
-use super::factored::{Add, Factored};
+use super::factored::Factored;
 use super::knowledge::{Discoveries, Knowledge};
 use super::outcomes::Outcomes;
 use super::product::Factor;
@@ -55,9 +55,7 @@ impl Found {
         for (undefined, witness) in other.undefined {
             self.undefined.entry(undefined).or_insert(witness);
         }
-        for permuted in other.factored.into_values() {
-            self.factored.add(permuted);
-        }
+        self.factored.merge(other.factored);
         self.executions += &other.executions;
         self.explored += other.explored;
         self.paths.merge(&other.paths);

@@ -43,10 +43,12 @@ pub(super) enum Contact {
 
 impl Touched {
     pub(super) fn note(&mut self, memory: u32, access: &Access, contact: Contact) {
-        for word in words_of(access) {
-            let known = self.0.entry((memory, word)).or_insert(contact);
-            *known = contact.max(*known);
-        }
+        words_of(access).for_each(|word| self.note_word((memory, word), contact));
+    }
+
+    pub(super) fn note_word(&mut self, word: UnitKey, contact: Contact) {
+        let known = self.0.entry(word).or_insert(contact);
+        *known = contact.max(*known);
     }
 
     pub(super) fn merge(&mut self, other: Touched) {
@@ -54,10 +56,7 @@ impl Touched {
             self.0 = other.0;
             return;
         }
-        for (word, contact) in other.0 {
-            let known = self.0.entry(word).or_insert(contact);
-            *known = contact.max(*known);
-        }
+        other.0.into_iter().for_each(|(word, contact)| self.note_word(word, contact));
     }
 
     /// The words that were written, ascending.
@@ -145,8 +144,8 @@ impl Groups {
         let mut counts = true;
         context.budget.take_longest();
         for members in groups {
-            let mut found =
-                Search::of_group(context, knowledge).run_from(context.first.only(&members), share);
+            let search = Search::of_group(context, knowledge, &members);
+            let mut found = search.run_from(context.first.only(&members), share);
             let factor = Factor::taken_from(&mut found, members);
             // What else there is to learn does not depend on it.
             let ends = !found.undefined.is_empty() && found.stop || context.budget.stopped().is_some();

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::found::Found;
+use super::groups::Contact;
 use super::memory::{Contents, Touch};
 use super::recast::{Cast, Mismatch, Parting};
 use super::replay::{Ground, OwnView, Run};
@@ -333,6 +334,12 @@ impl Search<'_> {
         }
         if orbit.is_large() {
             orbit.classes = symmetry.classes.iter().map(|class| class.members.clone()).collect();
+        }
+        if self.in_group {
+            for (word, toucher) in &touches {
+                let contact = if toucher.wrote { Contact::Written } else { Contact::Read };
+                found.discoveries.touched.note_word(*word, contact);
+            }
         }
         let communicates =
             |(word, touch): (&(u32, u32), &Toucher)| communicates(symmetry, ended, *word, touch);

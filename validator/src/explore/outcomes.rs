@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-use crate::behaviour::Outcome;
+use crate::behaviour::{Count, Outcome};
 use crate::value::Byte;
 use crate::witness::Witness;
 
@@ -31,6 +31,12 @@ impl From<Map> for Outcomes {
 impl Outcomes {
     pub(super) fn is_empty(&self) -> bool {
         self.earlier.is_empty() && self.latest.is_empty()
+    }
+
+    /// How many there are, those of several parts several times.
+    pub(super) fn count(&self) -> Count {
+        let earlier: usize = self.earlier.iter().map(Map::len).sum();
+        (earlier + self.latest.len()).into()
     }
 
     /// Notes so many executions with an outcome. If it seems to be a new one: its witness, which is asked for then.

@@ -25,7 +25,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::path::{Moment, OwnBytes, Path};
 use self::traffic::{parts, Manner, Origin, Reading};
@@ -92,23 +92,24 @@ pub(super) fn unseen(context: &Context, knowledge: &Knowledge, last: &Found) -> 
         stale: (0..count as u32).collect(),
         is_crowded: false,
         is_cut: false,
+        followed: FxHashSet::default(),
         last,
-        symmetry: OnceCell::new(),
+        symmetries: OnceCell::new(),
     };
     let mut runs = vec![0; count];
+    // Of each invocation, that its last run missed something: it had all the answers of those before.
+    let mut cut = vec![false; count];
     // In turns: one that gives itself new answers, as by an update, must not use up its runs while others wait.
     while !probe.stale.is_empty() {
         for index in std::mem::take(&mut probe.stale) {
-            match runs[index as usize] < MAX_RUNS {
-                true => probe.run(index),
-                false => probe.is_cut = true,
-            }
-            runs[index as usize] += 1;
+            let (runs, cut) = (&mut runs[index as usize], &mut cut[index as usize]);
+            *cut = *runs >= MAX_RUNS || probe.run(index);
+            *runs += 1;
         }
     }
     match probe.discoveries() {
         Some(writes) => Unseen::Writes(Box::new(writes)),
-        None if probe.is_cut => Unseen::Cut,
+        None if cut.contains(&true) => Unseen::Cut,
         None => Unseen::Nothing,
     }
 }
@@ -158,12 +159,14 @@ struct Probe<'a> {
     stale: BTreeSet<u32>,
     /// So many ways are followed that reads are no longer answered in every way.
     is_crowded: bool,
-    /// A bound kept something from being followed.
+    /// A bound kept something from being followed in this run.
     is_cut: bool,
+    /// The states in which ways of this run branched, as numbers.
+    followed: FxHashSet<u128>,
     /// The last round.
     last: &'a Found,
-    /// Its classes.
-    symmetry: OnceCell<Option<Symmetry>>,
+    /// Its classes, of each group.
+    symmetries: OnceCell<Vec<Symmetry>>,
 }
 
 /// What a path goes on with.
@@ -175,8 +178,9 @@ enum Answer {
 }
 
 impl Probe<'_> {
-    /// Runs an invocation, those ways first on which least is read from others.
-    fn run(&mut self, index: u32) {
+    /// Runs an invocation, those ways first on which least is read from others. Returns whether a bound kept something
+    /// from being followed.
+    fn run(&mut self, index: u32) -> bool {
         let Context { program, dispatch, .. } = *self.context;
         let first = Path::new(index, Invocation::new(program, dispatch, index));
         let mut rest = VecDeque::from([(first, Answer::Start)]);
@@ -185,8 +189,10 @@ impl Probe<'_> {
         let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
         let mut left = MAX_RUN.min(share).min(self.fuel);
         // As long as all that is left may be followed to its end.
-        let most = MAX_PATHS as u64 / (dispatch.places.len() as u64).max(32);
+        let most = MAX_PATHS as u64 / (dispatch.places.len() as u64).max(4);
         let mut longest = 0;
+        self.followed.clear();
+        self.is_cut = false;
         while let Some((mut path, answer)) = rest.pop_front() {
             let mut answer = Some(answer);
             let given = MAX_PATH.min(left);
@@ -194,7 +200,12 @@ impl Probe<'_> {
             while let Some(next) = answer.take() {
                 let affordable = left / 2 / longest.max(given - fuel).max(1);
                 self.is_crowded = paths > most || rest.len() as u64 > affordable;
-                let mut ways = self.follow(&mut path, next, &mut fuel).into_iter();
+                let mut ways = self.follow(&mut path, next, &mut fuel);
+                if paths > 1 && !ways.is_empty() && self.was_followed(&path) {
+                    paths -= 1;
+                    ways.clear();
+                }
+                let mut ways = ways.into_iter();
                 answer = ways.next();
                 let room = (MAX_PATHS as u64 - paths) as usize;
                 self.is_cut |= ways.len() > room;
@@ -207,6 +218,7 @@ impl Probe<'_> {
             left -= given - fuel;
             self.fuel -= given - fuel;
         }
+        self.is_cut
     }
 
     /// Follows a path to where it may go on in several ways; none at its end.
@@ -215,6 +227,11 @@ impl Probe<'_> {
         let ways = self.run_on(path, fuel);
         self.is_cut |= path.guesses && path.invocation.is_lost();
         ways
+    }
+
+    /// Whether another way through this run came to where this one stands, with the same future: it is followed from there.
+    fn was_followed(&mut self, path: &Path) -> bool {
+        path.future(&self.context.pauses).is_some_and(|future| !self.followed.insert(future))
     }
 
     /// Gives a path its answer.
@@ -231,6 +248,7 @@ impl Probe<'_> {
                 path.guesses |= bytes.contains(&Byte::Undef);
                 way.into_iter().for_each(|way| path.invocation.choose(way));
                 if let Some(written) = path.invocation.supply_atomic(program, &bytes) {
+                    self.count_update(path, &access);
                     self.write(path, &access, &written, Some(&bytes));
                 }
             }
@@ -257,9 +275,6 @@ impl Probe<'_> {
                     return answers.into_iter().map(Answer::Read).collect();
                 }
                 Stop::AtomicRead { access, atomicity, may_write } => {
-                    if may_write {
-                        self.count_update(path, &access);
-                    }
                     let manner = if may_write { Manner::Update } else { Manner::Load };
                     let mut answers = self.answers(path, &access, manner);
                     if atomicity.commutes.is_some() {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::context::Context;
+use super::factored::Factored;
 use super::found::Found;
 use super::groups::Touched;
 use super::knowledge::UnitKey;
@@ -12,12 +13,16 @@ use super::outcomes::Outcomes;
 use crate::behaviour::{Count, Part, Permuted, Product};
 use crate::dispatch::Dispatch;
 
+/// Factored forms, and outcomes beside them, that those of several groups are put together to.
+const MAX_COMBINED: usize = 1 << 10;
+
 /// What one group's search found.
 pub(super) struct Factor {
     /// Its invocations, ascending.
     pub(super) members: Vec<usize>,
     /// As if the others did nothing.
     outcomes: Outcomes,
+    factored: Factored,
     executions: Count,
     pub(super) touched: Touched,
     /// Words that reads waited for where a cycle of load buffering was closed.
@@ -32,6 +37,7 @@ impl Factor {
         Factor {
             members,
             outcomes: std::mem::take(&mut found.outcomes),
+            factored: std::mem::take(&mut found.factored),
             executions: std::mem::take(&mut found.executions),
             touched: std::mem::take(&mut found.discoveries.touched),
             closed: std::mem::take(&mut found.discoveries.closed),
@@ -70,15 +76,25 @@ impl Found {
         }
         self.executions =
             factors.iter().fold(Count::from(1_u64), |product, factor| product * &factor.executions);
-        let part = |factor: Factor| {
+        // Few enough to list together.
+        let all = |factor: &Factor| factor.factored.count() + &factor.outcomes.count();
+        let all = factors.iter().fold(Count::from(1_u64), |product, factor| product * &all(factor));
+        let is_kept = all > context.settings.factored_from;
+        let part_of = |mut factor: Factor| {
             let owned = factor.owned(context.dispatch);
-            Part::new(factor.members, factor.outcomes.into_sorted(false), owned)
+            let permuted = factor.factored.listed_unless(is_kept, &mut factor.outcomes, context);
+            part(factor.members, factor.outcomes, permuted, owned)
         };
         let product = Product {
-            parts: factors.into_iter().map(part).collect(),
+            parts: factors.into_iter().map(part_of).collect(),
             initial: initial(context.dispatch),
             invocations: context.dispatch.places.len(),
         };
+        let is_factored = product.parts.iter().any(|part| !part.permuted.is_empty());
+        if let Some(one) = is_factored.then(|| product.combined(MAX_COMBINED)).flatten() {
+            self.product = Some(Arc::new(one));
+            return;
+        }
         if product.count().saturating() > context.settings.multiply_out {
             self.product = Some(Arc::new(product));
             return;
@@ -98,11 +114,21 @@ pub(super) fn of_everybody(dispatch: &Dispatch, outcomes: Outcomes, permuted: Ve
     let initial = initial(dispatch);
     let invocations = dispatch.places.len();
     let owned = initial.iter().enumerate().map(|(object, bytes)| (object, 0..bytes.len())).collect();
-    let mut part = Part::new((0..invocations).collect(), outcomes.into_sorted(false), owned);
+    let part = part((0..invocations).collect(), outcomes, permuted, owned);
+    Product { parts: vec![part], initial, invocations }
+}
+
+fn part(
+    members: Vec<usize>,
+    outcomes: Outcomes,
+    permuted: Vec<Permuted>,
+    owned: Vec<(usize, Range<usize>)>,
+) -> Part {
+    let mut part = Part::new(members, outcomes.into_sorted(false), owned);
     // What is in both is counted once.
     part.outcomes.retain(|(outcome, _)| !permuted.iter().any(|permuted| permuted.contains(outcome)));
     part.permuted = permuted;
-    Product { parts: vec![part], initial, invocations }
+    part
 }
 
 /// What observed memory holds at first.

@@ -60,7 +60,7 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
-        let symmetry = Symmetry::find(context, knowledge);
+        let symmetry = Symmetry::find(context, knowledge, None);
         let merging = Merging::new(context, knowledge);
         Search { symmetry, merging, ..Search::plain(context, knowledge) }
     }
@@ -85,9 +85,10 @@ impl<'a> Search<'a> {
     }
 
     /// A search of a group of invocations, apart from the others.
-    pub(super) fn of_group(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Self {
+    pub(super) fn of_group(context: &'a Context<'a>, knowledge: &'a Knowledge, members: &[usize]) -> Self {
+        let symmetry = Symmetry::find(context, knowledge, Some(members));
         let merging = Merging::new(context, knowledge);
-        Search { in_group: true, merging, ..Search::plain(context, knowledge) }
+        Search { in_group: true, symmetry, merging, ..Search::plain(context, knowledge) }
     }
 
     pub(super) fn run(&self) -> Found {

@@ -101,8 +101,12 @@ struct History {
 }
 
 impl Symmetry {
-    /// The classes of a program on a dispatch, as far as is known.
-    pub(super) fn find(context: &Context, knowledge: &Knowledge) -> Option<Symmetry> {
+    /// The classes of a program on a dispatch, as far as is known; of one group of invocations alone, if there is one.
+    pub(super) fn find(
+        context: &Context,
+        knowledge: &Knowledge,
+        group: Option<&[usize]>,
+    ) -> Option<Symmetry> {
         let Context { dispatch, program, settings, .. } = *context;
         let count = dispatch.places.len();
         let applies = context.has_first_updates
@@ -124,7 +128,10 @@ impl Symmetry {
         let ground = Ground::new(context, knowledge, &initial);
         let standing = Standing::new(program, dispatch);
         let mut starts: Vec<Start> = Vec::new();
-        let candidates = (0..count as u32).filter(|index| !knowledge.asymmetric.contains(index));
+        let is_of_group =
+            |index: &u32| group.is_none_or(|group| group.binary_search(&(*index as usize)).is_ok());
+        let candidates = (0..count as u32).filter(is_of_group);
+        let candidates = candidates.filter(|index| !knowledge.asymmetric.contains(index));
         for index in candidates {
             let mut run = Run::new(&ground, index);
             let Some((deeds, end)) = run.go(&ground, Vec::new()) else { continue };

@@ -1,12 +1,14 @@
 //! A way of one invocation through the program, by itself.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use siphasher::sip128::{Hasher128, SipHasher13};
 
 use super::super::knowledge::UnitKey;
 use super::super::phases::Phase;
-use crate::interp::Invocation;
+use crate::interp::{Invocation, Pauses};
 use crate::ir::{LoopId, Program};
 use crate::value::Byte;
 
@@ -34,7 +36,36 @@ impl Moment {
 }
 
 /// Bytes by memory and offset.
-pub(super) type OwnBytes = FxHashMap<(u32, u32), Byte>;
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnBytes {
+    bytes: FxHashMap<(u32, u32), Byte>,
+    /// The sum of the hashes of all of them, whatever their order.
+    sum: u128,
+}
+
+impl OwnBytes {
+    pub(super) fn get(&self, at: (u32, u32)) -> Option<Byte> {
+        self.bytes.get(&at).copied()
+    }
+
+    pub(super) fn insert(&mut self, at: (u32, u32), byte: Byte) {
+        let old = self.bytes.insert(at, byte);
+        let old = old.map_or(0, |old| hash_of(&(at, old)));
+        self.sum = self.sum.wrapping_sub(old).wrapping_add(hash_of(&(at, byte)));
+    }
+}
+
+impl PartialEq for OwnBytes {
+    fn eq(&self, other: &OwnBytes) -> bool {
+        self.sum == other.sum && self.bytes == other.bytes
+    }
+}
+
+fn hash_of(value: &impl Hash) -> u128 {
+    let mut hasher = SipHasher13::new();
+    value.hash(&mut hasher);
+    hasher.finish128().as_u128()
+}
 
 /// A way through the program.
 #[derive(Clone)]
@@ -130,6 +161,19 @@ impl Path {
         self.updates.get(unit).is_some_and(|count| (MAX_UPDATES..ENDLESSLY).contains(count))
     }
 
+    /// What is found on the way from here on hangs on this alone, as a number. `None` where there is more to it.
+    pub(super) fn future(&self, pauses: &Pauses) -> Option<u128> {
+        let mut hasher = SipHasher13::new();
+        // Barriers are passed without others.
+        let meets = false;
+        if !self.invocation.hash_future(pauses, meets, &mut hasher) {
+            return None;
+        }
+        let updates = self.updates.iter().map(|update| hash_of(&update)).fold(0, u128::wrapping_add);
+        (self.own.sum, updates, self.phase, self.unordered, self.guesses, self.faulted).hash(&mut hasher);
+        Some(hasher.finish128().as_u128())
+    }
+
     pub(super) fn arrive(&mut self, depth: u32, loop_id: LoopId) {
         self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id <= loop_id);
         let is_here = |last: &Arrival| last.depth == depth && last.loop_id == loop_id;
@@ -138,7 +182,7 @@ impl Path {
             self.arrivals.remove(first);
         }
         let invocation = Arc::new(self.invocation.clone());
-        let is_little = self.own.len() <= MAX_REMEMBERED;
+        let is_little = self.own.bytes.len() <= MAX_REMEMBERED;
         let written = is_little.then(|| Box::new((self.own.clone(), self.updates.clone())));
         let Path { changes, phase, unordered, .. } = *self;
         self.arrivals.push(Arrival { depth, loop_id, invocation, changes, written, phase, unordered });

@@ -81,7 +81,7 @@ impl Probe<'_> {
     }
 
     pub(super) fn byte(&self, own: &OwnBytes, memory: u32, offset: u32) -> Byte {
-        own.get(&(memory, offset)).copied().unwrap_or_else(|| self.initial_byte(memory, offset))
+        own.get((memory, offset)).unwrap_or_else(|| self.initial_byte(memory, offset))
     }
 
     /// What an invocation reads if nobody else wrote.
@@ -176,7 +176,7 @@ impl Probe<'_> {
         known.iter().any(|other| *other != index)
     }
 
-    /// Counts an update by an invocation. Who updates there too may then read what takes one more.
+    /// Counts an update that an invocation writes by. Who updates there too may then read what takes one more.
     pub(super) fn count_update(&mut self, path: &mut Path, access: &Access) {
         let Some(memory) = self.memory_of(access) else { return };
         for (unit, _) in parts(self.knowledge, access, memory) {
@@ -196,7 +196,7 @@ impl Probe<'_> {
         self.note_write(path, access, bytes, read);
         let Some(memory) = self.memory_of(access) else { return };
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
-        path.own.extend(ranges.map(|offset| (memory, offset)).zip(bytes.iter().copied()));
+        ranges.zip(bytes).for_each(|(offset, byte)| path.own.insert((memory, offset), *byte));
     }
 
     /// Notes who writes where and what. Who reads there has new answers.
@@ -263,11 +263,14 @@ impl Probe<'_> {
         if self.knowledge.has_writer(unit, &(writer, inst)) {
             return true;
         }
-        // Groups are explored without classes.
-        let find =
-            || self.last.factors.is_empty().then(|| Symmetry::find(self.context, self.knowledge)).flatten();
-        let symmetry = self.symmetry.get_or_init(find).as_ref();
-        let class = symmetry.and_then(|symmetry| symmetry.place(writer as usize));
+        let find = || {
+            let find = |group| Symmetry::find(self.context, self.knowledge, group);
+            let groups = self.last.factors.iter().map(|factor| Some(&factor.members[..]));
+            let no_groups = self.last.factors.is_empty().then_some(None);
+            no_groups.into_iter().chain(groups).filter_map(find).collect()
+        };
+        let mut symmetries = self.symmetries.get_or_init(find).iter();
+        let class = symmetries.find_map(|symmetry| symmetry.place(writer as usize));
         let members = class.map_or(&[][..], |(class, _)| &class.members);
         members.iter().any(|index| self.knowledge.has_writer(unit, &(*index, inst)))
     }
