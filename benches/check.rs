@@ -110,7 +110,7 @@ fn searches(criterion: &mut Criterion) {
     }
 }
 
-/// All Khronos litmus tests on one thread, reading included; where `../shared` is.
+/// All Khronos litmus tests on one thread, reading included, where they lie beside the checkout.
 fn litmus_folder(criterion: &mut Criterion) {
     let folder = root().join("../shared/conformance/khronos");
     let Ok(entries) = std::fs::read_dir(&folder) else {

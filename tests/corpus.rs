@@ -325,7 +325,7 @@ fn modules_are_valid() {
     report(modules.par_iter().filter_map(|(path, args)| objection(path, args)).collect(), modules.len());
 }
 
-/// What DESIGN and the issue ask of the corpus, and that its files say all they must.
+/// The corpus has pairs enough of each kind, and its files say all that they must (corpus/README.md).
 #[test]
 fn corpus_is_whole() {
     let pairs = pairs();

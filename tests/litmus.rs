@@ -1,4 +1,4 @@
-//! Litmus tests, each by the explorer: other people's (`../shared/conformance`) and our own
+//! Litmus tests, each by the explorer: other people's, where they lie beside the checkout, and our own
 //! (`corpus/litmus`).
 
 #[path = "support/require.rs"]

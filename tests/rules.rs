@@ -1,5 +1,6 @@
 //! No rule of the memory model is untested: each is broken in the naive twin, and the tests that
-//! `rules/rules.toml` names must notice it. (The engine meets the same tests: `tests/litmus.rs`.)
+//! `rules/rules.toml` names must notice it. (The engine meets the same tests: `tests/litmus.rs`;
+//! which rule stands where: `docs/model.md`.)
 
 #[allow(dead_code, reason = "final values are for tests/twin.rs")]
 #[path = "twin/axioms.rs"]

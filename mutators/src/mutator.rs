@@ -9,7 +9,7 @@ use crate::site::Site;
 
 /// One kind of rewrite.
 ///
-/// The contract:
+/// What a mutator promises:
 /// - A mutant of a weakening is the module with *one* change: several places where it can be made, or
 ///   several ways to make it in one place, are several mutants. Where the change asks for another one
 ///   to keep the module valid (a mask loses what its order cannot have, say), both belong together. A

@@ -1,4 +1,4 @@
-//! The twin's model on the litmus tests of the Khronos Alloy model (`../shared/conformance/khronos`).
+//! The twin's model on the litmus tests of the Khronos Alloy model, where they lie beside the checkout.
 
 use std::path::Path;
 

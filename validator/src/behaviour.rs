@@ -1,4 +1,4 @@
-//! Behaviours of a module on one launch and input (DESIGN section 1), as the explorer finds them
+//! Behaviours of a module on one launch and input (docs/semantics.md, section 2), as the explorer finds them
 //! and the comparison and the reports use them.
 
 mod count;

@@ -58,7 +58,7 @@ impl Dispatch {
 /// A piece of memory that several invocations may reach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
-    /// Its key in reports: `S.B`, `S.B.E`, `%name` (DESIGN section 4).
+    /// Its key in reports: `S.B`, `S.B.E`, `%name` (docs/json.md, "Values").
     pub key: String,
     /// Initial contents.
     pub initial: Vec<Byte>,

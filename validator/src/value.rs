@@ -1,7 +1,7 @@
 //! Register and memory values, with undefinedness.
 //!
 //! Undefined values are tracked per bit in registers and per byte in memory
-//! (DESIGN section 1). A set bit in `undef` says that the bit of the value is
+//! (docs/semantics.md, section 5.1). A set bit in `undef` says that the bit of the value is
 //! undefined; the corresponding bit of `bits` is then 0, so that equal values
 //! compare equal.
 

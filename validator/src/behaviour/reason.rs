@@ -1,4 +1,5 @@
-//! Why a search does not tell everything: what cut it, what it could not decide, and what went wrong in ourselves.
+//! Why a search does not tell everything: what cut it, what it could not decide, and what went wrong in ourselves
+//! (docs/semantics.md, sections 1.4 and 6).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The choices that a report rests on, named in every report (DESIGN section 1).
+//! The choices that a report rests on, named in every report (docs/semantics.md, section 3).
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::explore::Races;
 use crate::launch::{LaunchOptions, Target};
 use crate::model::vulkan::Variant;
 
-/// How GLSL450 and Simple modules are read (DESIGN section 2).
+/// How GLSL450 and Simple modules are read (docs/semantics.md, section 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Legacy {
     /// Coherent accesses are non-private, others are private.
@@ -28,7 +28,7 @@ impl Legacy {
     }
 }
 
-/// How results of float operations are compared (DESIGN section 1).
+/// How results of float operations are compared (docs/semantics.md, section 5.2; docs/floats.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Floats {
     /// Bit by bit; where that fails and the environment leaves results open, by the intervals of what it

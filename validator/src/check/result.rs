@@ -216,7 +216,7 @@ impl CheckReport {
         alike.find(|run| run.comparison.unfinished.is_none()).or(first)
     }
 
-    /// The exit code (DESIGN section 1).
+    /// The exit code (docs/semantics.md, section 1.2).
     pub fn exit_code(&self, strict: bool) -> u8 {
         match self.verdict {
             Verdict::Violates => 1,

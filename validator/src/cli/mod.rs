@@ -1,7 +1,7 @@
 //! The command line: options, subcommands, exit codes.
 //!
 //! Only results go to standard output; errors, warnings of the tool and progress go to standard
-//! error. Exit codes are those of DESIGN section 1.
+//! error. Exit codes are those of docs/semantics.md, section 1.2.
 
 mod arguments;
 mod check;

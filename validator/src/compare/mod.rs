@@ -1,8 +1,7 @@
 //! Comparison: does the module after refine the module before, on one launch and input?
 //!
-//! DESIGN section 1 is implemented here to the letter. A verdict is never guessed: what a budget
-//! or a bound cut off from *before* might have admitted a new behaviour, so that such a behaviour is
-//! then inconclusive.
+//! Implements docs/semantics.md, section 1. A verdict is never guessed: what a budget or a bound cut off
+//! from *before* might have admitted a new behaviour, so that such a behaviour is then inconclusive.
 
 mod matching;
 mod parts;

@@ -21,7 +21,7 @@ pub struct Side<'a> {
     pub dispatch: &'a Dispatch,
 }
 
-/// The choices of DESIGN section 1 that a comparison depends on.
+/// The choices (docs/semantics.md, section 3) that a comparison depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompareOptions {
     /// `--races keep`: a race is not undefined.

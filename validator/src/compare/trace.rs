@@ -1,4 +1,4 @@
-//! Volatile traces: is every trace of one outcome a trace of others?
+//! Volatile traces (docs/semantics.md, section 2.4): is every trace of one outcome a trace of others?
 //!
 //! A trace is a regular expression over accesses: [`VolatileAccess::Repeated`] stands for any number
 //! of failing iterations of a spin loop. An outcome has one trace per invocation; all of them

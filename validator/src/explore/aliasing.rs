@@ -1,5 +1,5 @@
 //! Memory reached through several memory object declarations (SPIR-V, "Aliasing"): undefined where
-//! one of them writes and neither is decorated Aliased.
+//! one of them writes and neither is decorated Aliased (docs/semantics.md, section 4.3).
 //!
 //! Declarations are module-scope variables, and all physical pointers together are one. Pointer parameters,
 //! which are declarations while their function is active, are those of one invocation: `interp/names.rs`.

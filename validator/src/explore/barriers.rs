@@ -1,5 +1,5 @@
-//! Control barriers: who waits for whom, and what happens when all are there. Litmus tests have
-//! numbered ones.
+//! Control barriers: who waits for whom, and what happens when all are there (docs/semantics.md, section 4.7). Litmus
+//! tests have numbered ones.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Endless loops without effects, which an optimiser may remove (`--hang lenient`): an invocation that would go round
 //! one for ever may also go on at its merge block, or end where there is none to go on at. Undefined behaviour that
-//! only comes after that is dropped.
+//! only comes after that is dropped (docs/semantics.md, section 3.3).
 
 use std::sync::Arc;
 

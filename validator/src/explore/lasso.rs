@@ -1,4 +1,5 @@
-//! Endless runs. Under fair progress one is a lasso: a finite execution, and a segment that repeats.
+//! Endless runs (docs/semantics.md, section 3.2). Under fair progress one is a lasso: a finite execution, and a segment that
+//! repeats.
 //!
 //! Who only reads in its turns waits at the first read of one ([`spin`](super::spin)). When nobody else goes on, each
 //! who waits takes one more turn, in which reads see only the latest writes: every write becomes visible in the end,

@@ -78,7 +78,7 @@ use crate::model::graph::Graph;
 use crate::model::relation::Relation;
 use crate::model::vulkan::Variant;
 
-/// What a data race does (DESIGN section 1).
+/// What a data race does (docs/semantics.md, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Races {
     /// It makes the whole run undefined.

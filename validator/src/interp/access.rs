@@ -3,7 +3,7 @@
 //! In Vulkan modules the instruction's memory operands say it all. GLSL450 and Simple modules have
 //! decorations: a Coherent (or Volatile) access, and every access of Workgroup memory, is non-private
 //! and is made available and visible, at the scope of a queue family or the workgroup; others are
-//! private (DESIGN section 2).
+//! private (docs/semantics.md, section 4.5).
 
 use smallvec::{smallvec, SmallVec};
 

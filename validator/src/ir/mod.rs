@@ -229,7 +229,7 @@ pub enum BuiltIn {
     SubgroupLtMask,
 }
 
-/// Memory decorations, united along a pointer's dynamic way (DESIGN section 2).
+/// Memory decorations, united along a pointer's dynamic way (docs/semantics.md, section 4.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decorations {
     pub coherent: bool,

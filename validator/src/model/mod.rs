@@ -1,4 +1,5 @@
-//! Memory models: what they say of an execution graph. One model a file.
+//! Memory models: what they say of an execution graph. One model a file. `docs/model.md` goes through the Vulkan model rule by
+//! rule: what computes each, where else it stands, and the tests that fail without it.
 
 mod coherence;
 pub mod consistency;

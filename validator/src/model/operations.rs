@@ -2,7 +2,8 @@
 //!
 //! Implements "Availability and Visibility Semantics": the operation of MakeAvailable is
 //! program-ordered right before the barrier or atomic, that of MakeVisible right after it. So they
-//! are ordered otherwise than their instruction where that both acquires and releases.
+//! are ordered otherwise than their instruction where that both acquires and releases (docs/semantics.md,
+//! section 7.3).
 
 use std::borrow::Cow;
 use std::sync::Arc;

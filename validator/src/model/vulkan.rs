@@ -5,7 +5,8 @@
 //! operations. Location order, reads-from and from-reads are per memory unit, a unit being bytes
 //! that no access splits. Neither more nor fewer behaviours than the text allows, except: later
 //! elements of an availability (visibility) chain must include the reference's storage class or the
-//! reference itself; the text only says so of the operation as such.
+//! reference itself; the text only says so of the operation as such (docs/semantics.md, section 7.4).
+//! Rule by rule: docs/model.md.
 
 use smallvec::SmallVec;
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::litmus::parse;
 use require::{skipped, Need};
 
-/// The files of a folder of `../shared/conformance` with the extension; `None` where the folder is not there.
+/// The files with the extension of a folder of other people's litmus tests, which lie beside the checkout; `None` where
+/// they do not.
 fn files(folder: &str, extension: &str) -> Option<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance").join(folder);
     let Ok(entries) = std::fs::read_dir(&folder) else {
