@@ -100,7 +100,7 @@ pub(super) fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str)
     Ok((left.trim(), right.trim()))
 }
 
-/// All launch options (README.md, "What is run"). What is `None` or empty gets a default.
+/// All launch options (docs/usage.md, "The default launch"). What is `None` or empty gets a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaunchOptions {
     pub entry: Option<String>,
