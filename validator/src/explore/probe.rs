@@ -359,7 +359,6 @@ fn may_lie_in_value(kind: UndefinedKind) -> bool {
         | UndefinedKind::DivisionByZero
         | UndefinedKind::SignedOverflow
         | UndefinedKind::InvalidConversion
-        | UndefinedKind::InvalidEncoding
         | UndefinedKind::FalseAssumption
         | UndefinedKind::InvalidRayQuery => true,
         UndefinedKind::DataRace
