@@ -6,7 +6,7 @@ use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
 use super::ViolationKind;
 use crate::behaviour::{Bound, Stopped, Undecided};
-use crate::ir::{Inexact, Line};
+use crate::ir::Inexact;
 
 /// What the two sides are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
