@@ -1,4 +1,4 @@
-//! Why a comparison is inconclusive, and what else there is to know of it.
+//! Why a comparison is inconclusive, and notes on it.
 
 use std::fmt;
 

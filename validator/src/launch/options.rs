@@ -1,4 +1,4 @@
-//! What the user says about a launch, parsed but not yet settled against a module.
+//! The launch options of the user, parsed but not yet resolved against a module.
 
 use std::fmt;
 use std::str::FromStr;
