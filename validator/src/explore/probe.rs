@@ -343,18 +343,15 @@ impl Probe<'_> {
 
 impl Probe<'_> {
     /// Whether a way goes on behind undefined behaviour. Where it guesses, other values than those that are tried may
-    /// be sound: an undefined result stands for what they give. What is undefined whatever they are may be passed once; after
-    /// that the way is taken for one that no values lead.
+    /// be sound: an undefined result stands for what they give. What is undefined whatever they are may be passed once, as
+    /// it makes the execution undefined; after that the way is taken for one that no values lead.
     fn goes_on_behind(&mut self, path: &mut Path, kind: UndefinedKind) -> bool {
-        if !path.guesses {
-            return true;
+        if !may_lie_in_value(kind) {
+            return !std::mem::replace(&mut path.faulted, true);
         }
-        if may_lie_in_value(kind) {
-            let only_computes = path.invocation.only_sets_registers(self.context.program);
-            self.is_cut |= !only_computes;
-            return only_computes;
-        }
-        !std::mem::replace(&mut path.faulted, true)
+        let goes_on = !path.guesses || path.invocation.only_sets_registers(self.context.program);
+        self.is_cut |= !goes_on;
+        goes_on
     }
 }
 
