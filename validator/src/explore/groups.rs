@@ -146,7 +146,7 @@ impl Groups {
         context.budget.take_longest();
         for members in groups {
             let mut found =
-                Search::of_group(context, knowledge).run_from(context.first.only(&members), share);
+                Search::of_group(context, knowledge).run_from(context.shared_first().only(&members), share);
             let factor = Factor::taken_from(&mut found, members);
             // What else there is to learn does not depend on it.
             let ends = !found.undefined.is_empty() && found.stop || context.budget.stopped().is_some();
