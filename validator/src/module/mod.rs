@@ -150,6 +150,11 @@ impl Module {
         Ok(module)
     }
 
+    /// What the disassembler makes of it, whatever text it was read from.
+    pub fn disassembly(&self) -> Option<String> {
+        spirv_tv_toolchain::disassemble(&self.words).ok()
+    }
+
     /// Number of instructions.
     pub fn len(&self) -> usize {
         self.entries.len()
