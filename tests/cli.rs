@@ -68,31 +68,36 @@ fn a_saved_pair_is_replayed_with_every_choice() {
 }
 
 #[test]
-fn the_readme_shows_what_is_printed() {
+fn the_documents_show_what_is_printed() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
-    let run = |line: &str| {
-        assert!(readme.contains(line), "the README has no `{line}`");
+    let read = |page: &str| std::fs::read_to_string(format!("{root}/{page}")).unwrap();
+    let run = |page: &str, line: &str| {
+        assert!(read(page).contains(line), "{page} has no `{line}`");
         let words = line.split_whitespace();
         let output = Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(words).current_dir(root).output();
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
-    for line in [
-        "check corpus/pairs/store-sunk-below-release/before.spvasm corpus/pairs/store-sunk-below-release/after.spvasm",
-        "outcomes corpus/pairs/store-sunk-below-release/before.spvasm",
-        "litmus corpus/litmus/thin-air-allowed.litmus --outcomes",
+    for (page, line) in [
+        (
+            "README.md",
+            "check corpus/pairs/store-sunk-below-release/before.spvasm corpus/pairs/store-sunk-below-release/after.spvasm",
+        ),
+        ("docs/usage.md", "outcomes corpus/pairs/store-sunk-below-release/before.spvasm"),
+        ("docs/litmus.md", "litmus corpus/litmus/thin-air-allowed.litmus --outcomes"),
     ] {
-        let printed = run(line);
-        assert!(!printed.is_empty() && readme.contains(&printed), "{line} prints\n{printed}");
+        let printed = run(page, line);
+        assert!(!printed.is_empty() && read(page).contains(&printed), "{line} prints\n{printed}");
     }
+    let usage = read("docs/usage.md");
     let printed = run(
+        "docs/usage.md",
         "opt corpus/findings/aliased-loads-merged/before.spvasm --ccp --redundancy-elimination --simplify-instructions",
     );
     for row in printed.lines().take_while(|row| !row.is_empty()) {
         // Times differ from run to run, and the width of their column with them.
         let timed = row.ends_with(" ms") || row.ends_with("  time");
         let untimed = if timed { row.rsplit_once("  ").map_or(row, |(row, _)| row.trim_end()) } else { row };
-        assert!(readme.contains(untimed), "{row}");
+        assert!(usage.contains(untimed), "{row}");
     }
 }
 

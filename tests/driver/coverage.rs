@@ -133,7 +133,8 @@ const HEAD: &str = "# Coverage
 Which instructions spirv-tv executes, and how each is tested. This page is generated:
 `COVERAGE=write cargo test -p spirv-tv --test driver coverage`; a test fails where it is not up to date.
 
-- *supported*: the lowering takes the instruction, at least on some types; a module that uses it otherwise is told what is missing.
+- *supported*: the lowering takes the instruction, at least on some types; for a module that uses it on
+  other types, the report says what is missing.
 - *tested*: *driver*: it is in a module that runs both in the interpreter and on lavapipe, with results that must agree
   (`tests/driver.rs`); *corpus*: it is in a module of `corpus/` whose outcomes or verdict are written down; nothing: neither (unit
   tests of the lowering and of the interpreter are not counted).

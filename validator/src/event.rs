@@ -260,7 +260,6 @@ pub enum UndefinedKind {
     UndefinedOperand,
     /// A float converted to an integer type that cannot hold its value.
     InvalidConversion,
-    InvalidEncoding,
     /// OpAssumeTrueKHR of what is false.
     FalseAssumption,
     /// A ray query used in a state, or with operands, in which it must not be.
@@ -286,7 +285,6 @@ impl UndefinedKind {
             UndefinedKind::UndefinedAddress => "undefined-address",
             UndefinedKind::UndefinedOperand => "undefined-operand",
             UndefinedKind::InvalidConversion => "invalid-conversion",
-            UndefinedKind::InvalidEncoding => "invalid-encoding",
             UndefinedKind::FalseAssumption => "false-assumption",
             UndefinedKind::InvalidRayQuery => "invalid-ray-query",
         }

@@ -81,7 +81,7 @@ impl Assumption {
     pub fn meaning(self) -> &'static str {
         match self {
             Assumption::UnusedInterface => {
-                "nobody outside the module needs the bindings, specialisation constants, interface \
+                "no code outside the module needs the bindings, specialisation constants, interface \
                  variables and struct members that its code does not use"
             }
             Assumption::RemovableLoops => {

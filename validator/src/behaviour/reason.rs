@@ -10,8 +10,6 @@ use crate::ir::Line;
 pub enum Bound {
     SpinBound,
     MaxInstructions,
-    /// A run that does something new for ever.
-    EndlessGrowth,
     /// Distinct values that reads of one location speculate.
     SpeculatedValues,
     /// Reads that speculate, where what one of them makes the other takes, again and again.
@@ -32,7 +30,6 @@ impl Bound {
         match self {
             Bound::SpinBound => "--spin-bound",
             Bound::MaxInstructions => "--max-instructions",
-            Bound::EndlessGrowth => "a run that grows for ever",
             Bound::SpeculatedValues => "values that load buffering speculates",
             Bound::SpeculatedReads => "reads that speculate in cycles of load buffering",
             Bound::OwedReads => "reads that speculate one value",

@@ -1,4 +1,4 @@
-//! The choices that a report rests on, named in every report (docs/semantics.md, section 3).
+//! The choices that a verdict depends on. Every report names them (docs/semantics.md, section 3).
 
 use std::collections::BTreeMap;
 

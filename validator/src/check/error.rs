@@ -1,4 +1,4 @@
-//! Why there is no report at all: exit code 2, but 70 for what is our fault.
+//! Why there is no report: exit code 2, or 70 for a bug of spirv-tv.
 
 use crate::behaviour::Bug;
 use crate::launch::LaunchError;

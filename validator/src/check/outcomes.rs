@@ -1,4 +1,4 @@
-//! The allowed outcomes of one module.
+//! The outcomes that one module allows.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

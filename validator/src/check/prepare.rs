@@ -1,4 +1,4 @@
-//! Preparation: entry points are paired and lowered, the launch is settled, inputs are made.
+//! Preparation of a check: pairs and lowers entry points, resolves the launch, makes the inputs.
 
 use rspirv::spirv::{Decoration, Op as Opcode};
 

@@ -1,4 +1,4 @@
-//! Why a check is inconclusive beside what its runs say.
+//! Why a check is inconclusive, beyond the reasons of its runs.
 
 use std::fmt;
 

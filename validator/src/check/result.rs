@@ -1,4 +1,4 @@
-//! What checks and searches result in; the reports are made from it.
+//! The results of checks and searches, from which reports are made.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One input on two programs: both searches, the comparison, what the intervals of floats say, and why.
+//! One input on two programs: both searches, the comparison, the intervals of floats, and the explanation.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,8 +1,9 @@
-//! Searches that were done, so that none is done twice: after's where its program is before's but for ids, names
-//! and lines, and before's where a pipeline's step before had it as after.
+//! Reuse of searches within a check and along a pipeline. The search of after is reused if its program is that of
+//! before except for ids, names and lines. The search of before is reused if the previous step of the pipeline
+//! had the module as after.
 //!
-//! Nothing depends on whether a search was found here but the time it takes, and what reports say of that. Only
-//! what is everything that any search of the program would find is kept: complete, and not undefined.
+//! Reuse changes only the time, and what reports say about reuse. A search is kept only if it holds what every
+//! search of the program would find: it is complete, and the program is not undefined.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! `--self-check`: a module against itself, once with and once without the explorer's shortcuts.
+//! `--self-check`: compares a module with itself, once with and once without the shortcuts of the explorer.
 
 use super::result::Role;
 use crate::behaviour::{Behaviours, Bug};

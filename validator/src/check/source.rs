@@ -1,4 +1,4 @@
-//! The texts of modules for reports.
+//! The texts of modules, for reports.
 
 use super::result::Source;
 use crate::module::Module;

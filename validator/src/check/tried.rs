@@ -1,4 +1,4 @@
-//! The verdict over the inputs of a check. An input whose search was not finished was not tried
+//! The verdict over the inputs of a check. An input whose search was not finished counts as not tried
 //! (docs/semantics.md, section 1.5).
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a check is doing, for another thread to show.
+//! What a check is doing at the moment, for display by another thread.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

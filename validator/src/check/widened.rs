@@ -1,9 +1,10 @@
-//! What after may compute since it lost a decoration or mode of floats that before has, or is decorated
-//! RelaxedPrecision: where an evaluation that this permits comes to what before does not permit, it is a violation.
+//! Edits that permit more float results. After may have lost a decoration or mode of floats that before has, or
+//! be decorated RelaxedPrecision. If an evaluation that this permits has a result that before does not permit,
+//! that is a violation.
 //!
-//! A decoration that is gone convicts nobody: what it was about may be folded, or dead. So after is searched once
-//! more, computed as an implementation may that has the new freedom, and what that comes to is compared with what
-//! before permits: its outcomes, or the intervals of its floats where the environment leaves those open.
+//! A lost decoration alone is no violation: the instruction may be folded, or dead. So after is searched once
+//! more, and computed as an implementation may that uses the new freedom. The result is compared with what before
+//! permits: its outcomes, or the intervals of its floats where the environment leaves those open.
 
 use std::collections::BTreeMap;
 

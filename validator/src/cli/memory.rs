@@ -1,4 +1,4 @@
-//! The memory that the process may hold.
+//! The limit on the memory of the process.
 
 use std::sync::atomic::Ordering;
 use std::sync::Arc;

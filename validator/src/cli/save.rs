@@ -1,4 +1,4 @@
-//! `--save-failing DIR`: a violating pair with everything that is needed to see the violation again.
+//! `--save-failing DIR`: saves a violating pair with everything that is needed to reproduce the violation.
 
 use std::fs;
 use std::path::{Path, PathBuf};

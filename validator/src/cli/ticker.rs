@@ -1,4 +1,4 @@
-//! A thread that does something again and again until its owner drops it.
+//! A thread that repeats an action until its owner drops it.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;

@@ -1,4 +1,4 @@
-//! Which object of before is which object of after (docs/semantics.md, section 2.1).
+//! Matches the objects of before with those of after (docs/semantics.md, section 2.1).
 
 use std::collections::BTreeMap;
 

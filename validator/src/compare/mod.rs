@@ -1,7 +1,8 @@
 //! Comparison: does the module after refine the module before, on one launch and input?
 //!
-//! Implements docs/semantics.md, section 1. A verdict is never guessed: what a budget or a bound cut off
-//! from *before* might have admitted a new behaviour, so that such a behaviour is then inconclusive.
+//! This module implements docs/semantics.md, section 1. It never guesses a verdict. If a budget or a bound cut
+//! the search of *before*, the part that was cut might have a new behaviour of after, so such a behaviour is
+//! inconclusive.
 
 mod matching;
 mod parts;

@@ -1,8 +1,9 @@
-//! Outcomes that are not multiplied out, compared part by part, and as factored forms where they are that.
+//! Comparison of outcomes that are not multiplied out: part by part, or as factored forms.
 //!
-//! Where both sides are all combinations of what the same groups of invocations come to, and each byte is the same group's to
-//! write in both, after refines before just if each part does: outcomes differ byte by byte and trace by trace, and no
-//! part is empty. What one part has that before's does not is one of the whole with anything that the others do.
+//! Suppose that the outcomes of both sides are all combinations of the outcomes of the same groups of
+//! invocations, and that the same group writes each byte in both. Then after refines before exactly if each part
+//! does: outcomes differ byte by byte and trace by trace, and no part is empty. If one part has an outcome that
+//! the part of before lacks, its combination with any outcome of the other parts is an outcome that before lacks.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Why a comparison is inconclusive, and what else there is to know of it.
+//! Why a comparison is inconclusive, and notes on it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
 use super::ViolationKind;
 use crate::behaviour::{Bound, Stopped, Undecided};
-use crate::ir::{Inexact, Line};
+use crate::ir::Inexact;
 
 /// What the two sides are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,6 @@ impl fmt::Display for Cut {
 pub enum Reason {
     /// What a search could not decide.
     Undecided { side: &'static str, why: Undecided },
-    /// An endless loop of before, which may be removed, stands in after, too.
-    Excuse { names: Names, line: Line, kind: ViolationKind },
     /// Where a float operation of either side may give another result, so may everything that follows from it.
     Float { names: Names, kind: ViolationKind, operations: [Vec<Inexact>; 2] },
     /// What was cut from before might have admitted what is new.
@@ -72,7 +70,6 @@ impl Reason {
     pub const fn name(&self) -> &'static str {
         match self {
             Reason::Undecided { why, .. } => why.name(),
-            Reason::Excuse { .. } => "excuse",
             Reason::Float { .. } => "float",
             Reason::BeforeCut { .. } => "before-cut",
             Reason::NoBehaviour { .. } => "no-behaviour",
@@ -85,13 +82,6 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Undecided { side, why } => write!(f, "{side}: {why}"),
-            Reason::Excuse { names: Names { before, after }, line, kind } => write!(
-                f,
-                "{before} {}: whether that excuses {} that {after} shows is not decided \
-                 (--hang strict reports it)",
-                Removable { line: *line },
-                described(*kind),
-            ),
             Reason::Float { names: Names { before, after }, kind, operations: [old, new] } => {
                 let sides = [(*before, old), (*after, new)];
                 let sides: Vec<String> = sides.into_iter().filter_map(open_operations).collect();
@@ -122,8 +112,6 @@ impl fmt::Display for Reason {
 /// What the user should know of a comparison besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// New behaviours are excused by an endless loop of before that after does not have.
-    Excused { before: &'static str, line: Line },
     /// Floats differ, as the environment permits.
     OpenFloats,
     /// Floats differ by no more units in the last place than `--float` allows.
@@ -137,10 +125,6 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Note::Excused { before, line } => {
-                let loops = Removable { line: *line };
-                write!(f, "{before} {loops}: new behaviours are excused (--hang strict reports them)")
-            }
             Note::SameProgram => {
                 f.write_str("both are the same program but for ids, names and lines, so that what was cut makes no difference")
             }
@@ -152,21 +136,6 @@ impl fmt::Display for Note {
                 write!(f, "floats differ by at most {units} units in the last place")
             }
         }
-    }
-}
-
-/// What an endless loop without effects is, after its module's name.
-struct Removable {
-    line: Line,
-}
-
-impl fmt::Display for Removable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "may run for ever in a loop without effects (line {}), which an optimiser may remove",
-            self.line
-        )
     }
 }
 

@@ -1,12 +1,12 @@
-//! Volatile traces (docs/semantics.md, section 2.4): is every trace of one outcome a trace of others?
+//! Volatile traces (docs/semantics.md, section 2.4): is every trace of one outcome a trace of other outcomes?
 //!
-//! A trace is a regular expression over accesses: [`VolatileAccess::Repeated`] stands for any number
-//! of failing iterations of a spin loop. An outcome has one trace per invocation; all of them
-//! together are one word, invocation after invocation, so that traces stay correlated. Inclusion
-//! is decided by the subset construction, on the fly.
+//! A trace is a regular expression over accesses: [`VolatileAccess::Repeated`] stands for any number of failing
+//! iterations of a spin loop. An outcome has one trace for each invocation. Together they form one word,
+//! invocation after invocation, so that traces stay correlated. Inclusion is decided by the subset construction,
+//! on the fly.
 //!
-//! An undefined byte is a letter of its own that only an undefined byte of before admits. This may
-//! accuse where before can show every value that the byte could have, one by one.
+//! An undefined byte is a letter of its own, which only an undefined byte of before admits. So a violation may be
+//! reported where before can show every value that the byte could have, one by one.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

@@ -14,6 +14,9 @@
 //! reads what a barrier orders behind its read. Nor do writes count of an invocation of a class
 //! ([`symmetry`](super::symmetry)) of which another one was seen to write there.
 //!
+//! Ways of an invocation that come to the same state, its own memory included, are followed once from there: a retry
+//! loop has few states, though many ways lead through it.
+//!
 //! What would be too much to try is put together: an undefined value stands for all others where a place has many, where
 //! many ways are open already, and for what a subgroup operation gives. It leads every way of a branch. Where that does not
 //! help (an undefined address), and beyond the bounds below, something may be missed: then the search counts as bounded.
@@ -44,6 +47,8 @@ use crate::value::Byte;
 const MAX_INVOCATIONS: usize = 1024;
 /// Ways through the program that are followed when an invocation is run.
 const MAX_PATHS: usize = 4096;
+/// States in which ways branch, to each way that is followed.
+const STATES_OF_A_PATH: u64 = 4;
 /// Ways at one instruction: more than are followed.
 const MAX_WAYS: u32 = 2 * MAX_PATHS as u32;
 /// Instructions of a way without branches, of a run of one invocation, and of all runs.
@@ -199,7 +204,9 @@ impl Probe<'_> {
             let mut fuel = given;
             while let Some(next) = answer.take() {
                 let affordable = left / 2 / longest.max(given - fuel).max(1);
-                self.is_crowded = paths > most || rest.len() as u64 > affordable;
+                let states = self.followed.len() as u64;
+                self.is_crowded =
+                    paths > most || states > STATES_OF_A_PATH * most || rest.len() as u64 > affordable;
                 let mut ways = self.follow(&mut path, next, &mut fuel);
                 if paths > 1 && !ways.is_empty() && self.was_followed(&path) {
                     paths -= 1;
@@ -336,18 +343,15 @@ impl Probe<'_> {
 
 impl Probe<'_> {
     /// Whether a way goes on behind undefined behaviour. Where it guesses, other values than those that are tried may
-    /// be sound: an undefined result stands for what they give. What is undefined whatever they are may be passed once; after
-    /// that the way is taken for one that no values lead.
+    /// be sound: an undefined result stands for what they give. What is undefined whatever they are may be passed once, as
+    /// it makes the execution undefined; after that the way is taken for one that no values lead.
     fn goes_on_behind(&mut self, path: &mut Path, kind: UndefinedKind) -> bool {
-        if !path.guesses {
-            return true;
+        if !may_lie_in_value(kind) {
+            return !std::mem::replace(&mut path.faulted, true);
         }
-        if may_lie_in_value(kind) {
-            let only_computes = path.invocation.only_sets_registers(self.context.program);
-            self.is_cut |= !only_computes;
-            return only_computes;
-        }
-        !std::mem::replace(&mut path.faulted, true)
+        let goes_on = !path.guesses || path.invocation.only_sets_registers(self.context.program);
+        self.is_cut |= !goes_on;
+        goes_on
     }
 }
 
@@ -359,7 +363,6 @@ fn may_lie_in_value(kind: UndefinedKind) -> bool {
         | UndefinedKind::DivisionByZero
         | UndefinedKind::SignedOverflow
         | UndefinedKind::InvalidConversion
-        | UndefinedKind::InvalidEncoding
         | UndefinedKind::FalseAssumption
         | UndefinedKind::InvalidRayQuery => true,
         UndefinedKind::DataRace

@@ -1,4 +1,4 @@
-//! `--acceleration-structure`: where acceleration structures are, and automatic ones.
+//! `--acceleration-structure`: where a module has acceleration structures, and automatic ones.
 
 use std::fmt;
 use std::str::FromStr;

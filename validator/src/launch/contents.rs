@@ -1,5 +1,4 @@
-//! Initial contents as the user gives them: `zeros:WORDS`, `words:1,2,0xff`, `@FILE`,
-//! `undef:WORDS`.
+//! Initial contents in the user's notation: `zeros:WORDS`, `words:1,2,0xff`, `@FILE`, `undef:WORDS`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

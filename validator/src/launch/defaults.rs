@@ -1,5 +1,4 @@
-//! What a launch is where the user says nothing: large enough to tell apart the scopes that the
-//! modules use, and no larger.
+//! The default launch. It is just large enough to distinguish the scopes that the modules use.
 
 use super::scopes::ScopeUse;
 use crate::event::Scope;

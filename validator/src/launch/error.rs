@@ -1,5 +1,5 @@
-//! What can be wrong with a launch. All of these end the run with exit code 2, except
-//! [`LaunchError::Unsupported`], which makes the verdict inconclusive.
+//! Errors of a launch. All of them end the run with exit code 2, except for [`LaunchError::Unsupported`], which
+//! makes the verdict inconclusive.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Launch files: the launch options as TOML, with the names that they have on the command line.
+//! Launch files: the launch options as TOML, with their names on the command line.
 //!
 //! ```toml
 //! entry = "main"
@@ -9,7 +9,7 @@
 //! push = "words:1"
 //! image = { "0.2" = "rgba8:4x4:zeros" }
 //! sampler = { "0.3" = "linear,repeat" }
-//! alias = ["0.0=0.1"]           # lists of KEY=VALUE and tables are both taken
+//! alias = ["0.0=0.1"]           # both lists of KEY=VALUE and tables are accepted
 //! inputs = 5
 //! seed = 7
 //! ```

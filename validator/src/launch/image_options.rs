@@ -1,4 +1,4 @@
-//! `--image` and `--sampler`, parsed but not yet settled against a module.
+//! `--image` and `--sampler`, parsed but not yet resolved against a module.
 
 use std::path::Path;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Images and samplers of a program: what is bound, and automatic images.
+//! The images and samplers of a program: those that are bound, and automatic images.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Automatic inputs: initial contents for what the user did not give.
+//! Automatic inputs: initial contents for everything that the user did not give.
 //!
-//! In this order: zeros; small distinct values; boundary values and constants harvested from both
-//! modules, each input turning the list on by one, so that every word takes every value in time;
-//! seeded random ones. Everything is a function of the modules, the launch and the seed.
+//! The inputs come in this order: zeros; small distinct values; boundary values and constants harvested from both
+//! modules; seeded random values. Each input of the third kind rotates the list by one, so that in time every
+//! word takes every value. Everything is a function of the modules, the launch and the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What vertex and fragment entry points take in: values by location or built-in, under the keys
-//! `in:LOCATION` and `in:NAME`.
+//! Inputs of vertex and fragment entry points: values by location or built-in, with the keys `in:LOCATION` and
+//! `in:NAME`.
 
 use std::collections::BTreeMap;
 

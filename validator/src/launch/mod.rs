@@ -1,9 +1,9 @@
-//! Launches: what is dispatched, on which inputs.
+//! Launches: what is dispatched, and on which inputs.
 //!
-//! [`LaunchOptions`] is what the user said, on the command line or in a file ([`file`]).
-//! [`Launch::resolve`] settles it against the module *before*: names become descriptor slots,
-//! what is missing gets the defaults of [`defaults`]. [`inputs::inputs`] makes the initial
-//! contents, and [`build_dispatch`] lays both out for one lowered program.
+//! [`LaunchOptions`] are the options of the user, from the command line or from a file ([`file`]).
+//! [`Launch::resolve`] resolves them against the module *before*: names become descriptor slots, and missing
+//! options get the defaults of [`defaults`]. [`inputs::inputs`] makes the initial contents, and
+//! [`build_dispatch`] lays out both for one lowered program.
 
 pub mod acceleration;
 mod build;

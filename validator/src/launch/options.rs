@@ -1,4 +1,4 @@
-//! What the user says about a launch, parsed but not yet settled against a module.
+//! The launch options of the user, parsed but not yet resolved against a module.
 
 use std::fmt;
 use std::str::FromStr;
@@ -100,7 +100,7 @@ pub(super) fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str)
     Ok((left.trim(), right.trim()))
 }
 
-/// All launch options (README.md, "What is run"). What is `None` or empty gets a default.
+/// All launch options (docs/usage.md, "The default launch"). What is `None` or empty gets a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaunchOptions {
     pub entry: Option<String>,

@@ -1,8 +1,8 @@
-//! Where physical pointers lead: the buffers of `--push-pointer`, and one made for each pointer that
-//! memory of the host's holds.
+//! Targets of physical pointers: the buffers of `--push-pointer`, and one buffer for each pointer in memory that
+//! the host initialises.
 //!
-//! Each buffer gets an address range of its own, far from the others, and a pointer is its address in
-//! memory: whatever a module computes from it is looked up where it is used.
+//! Each buffer has an address range of its own, far from the others. In memory a pointer is its address. Whatever
+//! a module computes from an address, the buffer is looked up where the address is used.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

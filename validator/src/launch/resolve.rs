@@ -1,4 +1,4 @@
-//! Settling launch options against the module before.
+//! Resolves launch options against the module before.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
-//! Which scopes a module uses in ways that a launch could tell apart.
+//! Which scopes a module uses in ways that a launch could distinguish.
 //!
 //! This is a static survey, for the defaults of a launch and for the words
-//! `scopes not distinguished` in a verdict. It may err: it looks at every instruction, reached
-//! or not. A scope is counted as wide as it can matter:
+//! `scopes not distinguished` in a verdict. It may err: it looks at every instruction, reachable
+//! or not. A scope counts as no wider than it can matter:
 //!
 //! - accesses to Workgroup variables never reach beyond the workgroup, whatever scope they name
 //!   (compilers write Device there);
-//! - without an atomic on memory that workgroups share, nothing synchronises workgroups, so that a
-//!   fence or an access of a wider scope does no more than one of Workgroup scope.
+//! - without an atomic on memory that workgroups share, nothing synchronises workgroups, so a
+//!   fence or an access of a wider scope has no more effect than one of Workgroup scope.
 
 use std::collections::BTreeSet;
 

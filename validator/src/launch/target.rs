@@ -1,4 +1,4 @@
-//! Targets: how the user names a buffer.
+//! Targets: the names by which the user refers to a buffer.
 
 use std::fmt;
 use std::str::FromStr;

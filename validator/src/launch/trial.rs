@@ -1,8 +1,8 @@
-//! Trial runs: every invocation of the module before, run concretely in turn, to see how much of its
-//! runtime arrays it touches.
+//! Trial runs: every invocation of the module before is run concretely, one after the other, to find out how much
+//! of its runtime arrays it touches.
 //!
-//! A trial is one interleaving and judges nothing. It is run twice, first and last invocation
-//! first, so that a slot that only the first comer takes is seen from both sides.
+//! A trial is one interleaving and decides nothing. It is made twice, with the first and with the last invocation
+//! first, so that a slot that only the first invocation to arrive takes is seen from both sides.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A walk over tokens.
+//! A cursor over tokens.
 
 use super::error::ParseError;
 use super::lexer::{Token, TokenKind};

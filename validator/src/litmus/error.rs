@@ -1,4 +1,4 @@
-//! What is wrong with a litmus file.
+//! Errors in litmus files.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Why an expectation of a litmus test is as it is.
+//! Explanations of the answer to an expectation of a litmus test.
 
 use super::lower::Lowered;
 use super::run::{counts, search, Checked, Final};

@@ -1,5 +1,6 @@
-//! Control barrier instances of tests in which barriers wait for nobody (`.test`): where each stands in the
-//! threads. As in the Alloy model, a thread comes to an instance once, and all come to two in the same order.
+//! Control barrier instances of tests in which barriers do not wait (`.test`), and where they are in the threads.
+//! As in the Alloy model, a thread reaches an instance once, and all threads reach two instances in the same
+//! order.
 
 use std::fmt;
 

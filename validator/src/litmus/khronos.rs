@@ -1,4 +1,4 @@
-//! Reader of the Khronos `.test` files: a line for each instruction or directive.
+//! Reader of the Khronos `.test` files, which have a line for each instruction or directive.
 
 use std::collections::HashMap;
 

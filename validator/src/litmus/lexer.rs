@@ -1,4 +1,4 @@
-//! Litmus files as tokens.
+//! Splits litmus files into tokens.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the dot-separated tokens of an instruction come to; the dialects differ in their spelling only.
+//! The meaning of the dot-separated tokens of an instruction. The dialects differ only in their spelling.
 
 mod modifier;
 

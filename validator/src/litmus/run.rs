@@ -1,4 +1,4 @@
-//! What the model says of a litmus test's expectations.
+//! Runs a litmus test and evaluates its expectations under the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

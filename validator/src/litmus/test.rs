@@ -1,4 +1,4 @@
-//! A litmus test as both dialects give it: threads of instructions over locations, and claims about the
+//! A litmus test, common to both dialects: threads of instructions over locations, and expectations about the
 //! executions that the model allows.
 
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The child's side of passes: the hidden subcommand [`SUBCOMMAND`].
 //!
-//! A frame with a module and flags comes in on standard input, and one goes out on standard output that says how the
-//! optimiser ended, and with what module; then the next, until there are no more. Modules are little-endian words. It
-//! validates nothing: the parent did, and does again.
+//! The child reads a frame with a module and flags from standard input. It writes a frame to standard output that
+//! says how the optimiser ended and contains the resulting module. It repeats this until there are no more
+//! frames. Modules are little-endian words. The child validates nothing: the parent validates before and after.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
-//! What parent and child say to each other: frames of some parts, each a number of bytes and the bytes, behind the
-//! number of parts; numbers have 32 bits, the lowest byte first.
+//! The protocol between parent and child: frames. A frame begins with its number of parts; each part is a number
+//! of bytes, followed by the bytes. Numbers have 32 bits, lowest byte first.
 
 use std::io::{self, Read, Write};
 

@@ -1,9 +1,9 @@
-//! `spirv-tv opt`: the bundled optimiser's passes, one by one, each result checked.
+//! `spirv-tv opt`: runs the passes of the bundled optimiser one by one, and checks each result.
 //!
-//! The optimiser's assertions are on and abort the process, so every pass runs in a child process:
+//! The assertions of the optimiser are enabled and abort the process, so every pass runs in a child process:
 //! [`process`] starts this program again with the hidden subcommand that [`child`] serves. [`plan`] turns
-//! spirv-opt's command line into single passes, [`pipeline`] runs them and hands each step that changed
-//! the module to a [`Checker`], and [`report`] writes the table and the JSON objects.
+//! spirv-opt's command line into single passes, [`pipeline`] runs them and hands each step that changed the
+//! module to a [`Checker`], and [`report`] writes the table and the JSON objects.
 
 pub mod child;
 mod frame;

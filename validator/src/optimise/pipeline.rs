@@ -1,4 +1,4 @@
-//! Runs the planned passes and has each step checked.
+//! Runs the planned passes and calls the checker for each step.
 
 use std::time::{Duration, Instant};
 

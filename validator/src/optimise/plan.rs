@@ -1,4 +1,4 @@
-//! From spirv-opt's command line to single passes.
+//! Turns spirv-opt's command line into single passes.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

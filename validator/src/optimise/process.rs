@@ -1,4 +1,4 @@
-//! How optimiser passes are run, and how they may end.
+//! How optimiser passes are run, and the ways in which they may end.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! A pipeline's report as a table and as JSON objects.
+//! The report of a pipeline, as a table and as JSON objects.
 
 use std::fmt::Write;
 

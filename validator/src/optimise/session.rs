@@ -1,4 +1,4 @@
-//! The parent's side of passes: starts a child, feeds it one pass after the other, and tells how they ended.
+//! The parent's side of passes: starts a child, sends it one pass after the other, and reports how each ended.
 
 use std::io::{self, Read};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};

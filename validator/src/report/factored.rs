@@ -1,4 +1,4 @@
-//! Outcomes in factored form: slots, and what fills them in some order.
+//! Outcomes in factored form: slots, and the contents that fill them in some order.
 
 use serde::Serialize;
 

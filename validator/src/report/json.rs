@@ -1,4 +1,4 @@
-//! Reports as JSON; `docs/json.md` describes every field. One object on one line.
+//! Reports as JSON, one object on one line. `docs/json.md` describes every field.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

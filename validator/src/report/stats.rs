@@ -1,4 +1,4 @@
-//! What searches cost, for `--stats`.
+//! What each search cost, for `--stats`.
 
 use crate::behaviour::{Behaviours, EndKind, PathEnd};
 use crate::check::{CheckReport, OutcomesReport};

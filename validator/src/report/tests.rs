@@ -1,4 +1,4 @@
-//! The formats, held against snapshots (`cargo insta review`, or `INSTA_UPDATE=always`).
+//! Tests of the formats by snapshots (`cargo insta review`, or `INSTA_UPDATE=always`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

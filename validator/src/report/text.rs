@@ -1,5 +1,5 @@
-//! Reports as text for a terminal: the verdict in one line first, then what is new, how after gets
-//! there, why before forbids it, a diff, and the choices that all of it rests on.
+//! Reports as text for a terminal: first the verdict in one line, then what is new, how after gets there, why
+//! before forbids it, a diff, and the choices that all of it depends on.
 
 use super::style::Painter;
 use super::words::words;

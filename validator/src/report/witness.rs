@@ -1,4 +1,5 @@
-//! A witness execution told for people: per invocation its events, in order, with the module's lines.
+//! The description of a witness execution for people: the events of each invocation, in order, with the lines of
+//! the module.
 
 use super::json::place;
 use super::style::Painter;

@@ -1,8 +1,9 @@
-//! Where floats may be why two sides differ: both are run once more, with the interval of every float
-//! that an implementation may compute otherwise, and the intervals in the final memory are compared.
+//! Differences in floats. If floats may be the cause of a difference, both modules are run once more, with an
+//! interval for every float that an implementation may compute otherwise. Then the intervals in the final memory
+//! are compared.
 //!
-//! That is one interleaving, so that it says something of modules only that have one outcome each. It
-//! must end with that outcome, and nothing but floats may hang on floats.
+//! Such a run is one interleaving, so it is meaningful only for modules that have one outcome each. It must end
+//! with that outcome, and only float values may depend on floats.
 
 mod outside;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Comparisons of intervals, and judgements of small pairs.
+//! Tests of comparisons of intervals, and verdicts on small pairs.
 
 use super::*;
 use crate::behaviour::{Bound, Stopped, VolatileAccess};

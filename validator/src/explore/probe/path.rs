@@ -83,7 +83,7 @@ pub(super) struct Path {
     pub(super) updates: FxHashMap<UnitKey, u32>,
     /// Undefined values stand for such as it may have read.
     pub(super) guesses: bool,
-    /// It guessed, and came to what is undefined for any values.
+    /// It came to what is undefined for any values.
     pub(super) faulted: bool,
     arrivals: Vec<Arrival>,
 }
@@ -96,7 +96,7 @@ struct Arrival {
     invocation: Arc<Invocation>,
     changes: u64,
     /// What it had written, if that was little, and its updates.
-    written: Option<Box<(OwnBytes, FxHashMap<UnitKey, u32>)>>,
+    written: Option<Arc<(OwnBytes, FxHashMap<UnitKey, u32>)>>,
     phase: Phase,
     unordered: bool,
 }
@@ -183,7 +183,7 @@ impl Path {
         }
         let invocation = Arc::new(self.invocation.clone());
         let is_little = self.own.bytes.len() <= MAX_REMEMBERED;
-        let written = is_little.then(|| Box::new((self.own.clone(), self.updates.clone())));
+        let written = is_little.then(|| Arc::new((self.own.clone(), self.updates.clone())));
         let Path { changes, phase, unordered, .. } = *self;
         self.arrivals.push(Arrival { depth, loop_id, invocation, changes, written, phase, unordered });
     }

@@ -1,4 +1,4 @@
-//! Laying out a dispatch: objects of memory and places of invocations.
+//! Lays out a dispatch: objects of memory, and invocations with their groups.
 
 #[cfg(test)]
 pub mod tests;

@@ -1,4 +1,4 @@
-//! Dispatches laid out, and what other tests build theirs from.
+//! Tests of the layout of dispatches, and helpers with which other tests build theirs.
 
 use super::*;
 use crate::ir::{

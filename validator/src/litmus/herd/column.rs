@@ -1,4 +1,4 @@
-//! The instructions of a thread.
+//! Reader of the instructions of a thread.
 
 use std::collections::HashMap;
 

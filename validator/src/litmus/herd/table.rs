@@ -1,4 +1,4 @@
-//! The table: its columns, and in each the registers that it writes and the labels that it has.
+//! Reader of the table: its columns, with the registers that each writes and its labels.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
-//! Lowering of litmus tests to what the explorer runs.
+//! Lowering of litmus tests to programs for the explorer.
 //!
-//! Each thread becomes a function, each variable an object of one word, aliases the same memory
-//! through a reference each. At its end a thread stores the registers that somebody wants to know
-//! into objects that nobody else touches: they are part of the outcome, and no events.
+//! Each thread becomes a function, and each variable an object of one word. Aliases become the same memory
+//! through a reference each. At its end a thread stores the registers that the test observes into objects that no
+//! other thread touches: they are part of the outcome, and no events.
 
 mod thread;
 

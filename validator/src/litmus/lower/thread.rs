@@ -1,4 +1,4 @@
-//! One thread's code.
+//! Lowering of the code of one thread.
 
 use super::super::test::{self, AccessKind, Comparison, Instruction, Operation, Target, Thread};
 use super::{number, Pool, Unsupported, FIRST_ADDRESS};

@@ -1,4 +1,4 @@
-//! Other people's litmus tests are read without a complaint.
+//! The litmus tests of other projects are read without an error.
 
 #[path = "../../../../tests/support/require.rs"]
 mod require;

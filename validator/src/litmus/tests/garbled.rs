@@ -1,4 +1,4 @@
-//! No text makes the readers panic, nor the run of what they read.
+//! No text makes the readers panic, or the run of a test that they read.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `.litmus` files and what they come to.
+//! Tests of `.litmus` files and their results.
 
 use crate::event::{ClassSet, Order, Scope};
 use crate::litmus::parse;

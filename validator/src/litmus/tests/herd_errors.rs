@@ -1,4 +1,4 @@
-//! Mistakes in `.litmus` files.
+//! Tests of errors in `.litmus` files.
 
 use super::complaint;
 use crate::litmus::parse;

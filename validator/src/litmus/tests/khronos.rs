@@ -1,4 +1,4 @@
-//! `.test` files and what they come to.
+//! Tests of `.test` files and their results.
 
 use crate::event::{ClassSet, Order, Scope};
 use crate::litmus::parse;

@@ -1,4 +1,4 @@
-//! Mistakes in `.test` files.
+//! Tests of errors in `.test` files.
 
 use super::complaint;
 use crate::litmus::parse;

@@ -1,4 +1,4 @@
-//! No test makes the run of it panic or go on for ever.
+//! No test makes its run panic or fail to end.
 
 use std::time::{Duration, Instant};
 
