@@ -1,42 +1,42 @@
 //! Which instructions an invocation may still come to.
 
 use crate::ir::{ControlOp, CooperativeOp, FunctionId, InstId, Op, Program};
+use crate::model::relation::Relation;
 
 /// Control-flow reachability of a program, over blocks and calls.
 pub(super) struct Reach {
     functions: Vec<FunctionReach>,
+    /// From each function to those that a call of it may execute, itself included.
+    executes: Relation,
 }
 
 struct FunctionReach {
     /// First instruction of each block, ascending by block.
     starts: Vec<u32>,
     /// Blocks that can follow each block, in any number of steps.
-    follows: Vec<Vec<bool>>,
+    follows: Relation,
     /// Calls in this function: instruction index and callee.
     calls: Vec<(u32, FunctionId)>,
     /// Those of them that go on with further calls.
     repeated: Vec<u32>,
-    /// Functions that a call of this one may execute, itself included.
-    executes: Vec<bool>,
 }
 
 impl Reach {
     pub(super) fn new(program: &Program) -> Self {
-        let mut functions: Vec<FunctionReach> = program
+        let functions: Vec<FunctionReach> = program
             .functions
             .iter()
             .map(|function| {
                 let count = function.blocks.len();
-                let mut follows = vec![vec![false; count]; count];
+                let starts: Vec<u32> = function.blocks.iter().map(|block| block.start).collect();
+                let mut follows = Relation::new(count);
                 let mut calls = Vec::new();
                 let mut repeated = Vec::new();
                 for (index, inst) in function.code.iter().enumerate() {
-                    let from =
-                        block_of(&function.blocks.iter().map(|b| b.start).collect::<Vec<_>>(), index as u32);
+                    let from = block_of(&starts, index as u32);
                     let mut edge = |target: u32| {
-                        if let Some(slot) = follows.get_mut(from).and_then(|row| row.get_mut(target as usize))
-                        {
-                            *slot = true;
+                        if (from.max(target as usize)) < count {
+                            follows.insert(from, target as usize);
                         }
                     };
                     match &inst.op {
@@ -56,26 +56,19 @@ impl Reach {
                         repeated.push(index as u32);
                     }
                 }
-                close(&mut follows);
-                let starts = function.blocks.iter().map(|block| block.start).collect();
-                FunctionReach { starts, follows, calls, repeated, executes: Vec::new() }
+                follows.close();
+                FunctionReach { starts, follows, calls, repeated }
             })
             .collect();
         let count = functions.len();
-        let mut executes = vec![vec![false; count]; count];
+        let mut executes = Relation::new(count);
         for (caller, function) in functions.iter().enumerate() {
-            executes[caller][caller] = true;
-            for (_, callee) in &function.calls {
-                if let Some(slot) = executes[caller].get_mut(callee.0 as usize) {
-                    *slot = true;
-                }
-            }
+            executes.insert(caller, caller);
+            let callees = function.calls.iter().map(|(_, callee)| callee.0 as usize);
+            callees.filter(|callee| *callee < count).for_each(|callee| executes.insert(caller, callee));
         }
-        close(&mut executes);
-        for (function, row) in functions.iter_mut().zip(executes) {
-            function.executes = row;
-        }
-        Reach { functions }
+        executes.close();
+        Reach { functions, executes }
     }
 
     /// Whether an invocation whose call stack is `position` (innermost last, the instruction that
@@ -89,8 +82,7 @@ impl Reach {
             let within = at.function == target.function && function.comes_to(from, target.index);
             within
                 || function.calls.iter().any(|(call, callee)| {
-                    let executes = self.functions.get(callee.0 as usize).map(|callee| &callee.executes);
-                    executes.and_then(|row| row.get(target.function.0 as usize)).copied().unwrap_or(true)
+                    may_relate(&self.executes, callee.0 as usize, target.function.0 as usize)
                         && function.comes_to(from, *call)
                 })
         })
@@ -100,7 +92,7 @@ impl Reach {
 impl FunctionReach {
     fn comes_to(&self, from: u32, target: u32) -> bool {
         let (a, b) = (block_of(&self.starts, from), block_of(&self.starts, target));
-        a == b && target >= from || self.follows.get(a).and_then(|row| row.get(b)).copied().unwrap_or(true)
+        a == b && target >= from || may_relate(&self.follows, a, b)
     }
 }
 
@@ -108,15 +100,7 @@ fn block_of(starts: &[u32], index: u32) -> usize {
     starts.partition_point(|start| *start <= index).saturating_sub(1)
 }
 
-fn close(matrix: &mut [Vec<bool>]) {
-    for middle in 0..matrix.len() {
-        let through = matrix[middle].clone();
-        for row in matrix.iter_mut() {
-            if row[middle] {
-                for (slot, more) in row.iter_mut().zip(&through) {
-                    *slot |= more;
-                }
-            }
-        }
-    }
+/// Whether one is related to the other, as far as both are there.
+fn may_relate(relation: &Relation, a: usize, b: usize) -> bool {
+    a.max(b) >= relation.len() || relation.contains(a, b)
 }
