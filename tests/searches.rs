@@ -7,6 +7,8 @@ mod support;
 #[path = "support/texts.rs"]
 mod texts;
 
+use std::time::Duration;
+
 use spirv_tv::behaviour::{Behaviours, Bound, Stopped};
 use spirv_tv::check::{check_in_series, outcomes, CheckReport, Role, Run, Searches, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
@@ -342,6 +344,24 @@ fn what_was_found_before_the_time_was_up_is_reported() {
     let part = found(&checker(&twelve));
     assert_eq!((part.complete, part.stopped), (false, Some(Stopped::Timeout)));
     assert!(!part.outcomes.is_empty());
+}
+
+/// Two numbers of seconds may end a step: the reason names the one that did.
+#[test]
+fn the_time_of_a_step_is_named() {
+    let mut twelve = checker(&[
+        "--workgroups",
+        "12",
+        "--buffer",
+        "0.0=zeros:1",
+        "--buffer",
+        "0.1=zeros:12",
+        "--timeout",
+        "900",
+    ]);
+    twelve.options.bounds.step_timeout = Some(Duration::from_secs(1));
+    let part = found(&twelve);
+    assert_eq!((part.complete, part.stopped), (false, Some(Stopped::StepTimeout)));
 }
 
 fn found(checker: &Checker) -> Behaviours {

@@ -9,14 +9,13 @@ mod reason;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 pub use count::Count;
 pub use paths::{EndKind, PathEnd, Paths};
 pub(crate) use permuted::Normal;
 pub use permuted::{Permuted, Places, Slot};
 pub use product::{Part, Product};
-pub use reason::{Bound, Bug, Stopped, Undecided};
+pub use reason::{Bound, Bug, Deadline, Stopped, Undecided};
 
 use crate::event::{Fault, UndefinedKind};
 use crate::ir::{Inexact, Line};
@@ -216,7 +215,7 @@ impl Behaviours {
     pub fn multiply_out(
         &mut self,
         max_memory: u64,
-        deadline: Option<Instant>,
+        deadline: Option<Deadline>,
         target: &dyn Fn(&Outcome) -> bool,
     ) {
         let Some(product) = self.product.take() else { return };
@@ -226,8 +225,8 @@ impl Behaviours {
             bytes = bytes.saturating_add(more);
             if bytes >= max_memory {
                 self.stopped = Some(Stopped::MaxMemory);
-            } else if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                self.stopped = Some(Stopped::Timeout);
+            } else if let Some(deadline) = deadline.filter(Deadline::is_over) {
+                self.stopped = Some(deadline.option);
             }
             self.stopped.is_none() && !self.ends_at_target
         });

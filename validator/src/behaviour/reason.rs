@@ -2,6 +2,7 @@
 //! (docs/semantics.md, sections 1.4 and 6).
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use crate::ir::Line;
 
@@ -50,7 +51,10 @@ impl fmt::Display for Bound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stopped {
     MaxExecutions,
+    /// The time for the whole command.
     Timeout,
+    /// The time for one step of a pipeline.
+    StepTimeout,
     MaxMemory,
     /// By whoever watched.
     Cancelled,
@@ -62,6 +66,7 @@ impl Stopped {
         match self {
             Stopped::MaxExecutions => "--max-executions",
             Stopped::Timeout => "--timeout",
+            Stopped::StepTimeout => "--step-timeout",
             Stopped::MaxMemory => "--max-memory",
             Stopped::Cancelled => "cancelled",
         }
@@ -71,6 +76,25 @@ impl Stopped {
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// When something must have ended, and the option that says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline {
+    pub at: Instant,
+    pub option: Stopped,
+}
+
+impl Deadline {
+    /// Whether the time is over.
+    pub fn is_over(&self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    /// How much time there is left.
+    pub fn left(&self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
     }
 }
 

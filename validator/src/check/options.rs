@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use crate::behaviour::{Deadline, Stopped};
 use crate::compare::ViolationKind;
 use crate::explore::Races;
 use crate::launch::{LaunchOptions, Target};
@@ -138,15 +139,35 @@ impl Default for Bounds {
 
 impl Bounds {
     /// When a check that begins now must have ended.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Deadline> {
         let now = Instant::now();
         let whole = self.timeout.and_then(|timeout| self.begun.unwrap_or(now).checked_add(timeout));
+        let whole = whole.map(|at| Deadline { at, option: Stopped::Timeout });
         let step = self.step_timeout.and_then(|timeout| now.checked_add(timeout));
+        let step = step.map(|at| Deadline { at, option: Stopped::StepTimeout });
         [whole, step].into_iter().flatten().min()
     }
 
     /// How much time there is left for a whole series, if that is bounded.
     pub fn left(&self) -> Option<Duration> {
         self.timeout.zip(self.begun).map(|(timeout, begun)| timeout.saturating_sub(begun.elapsed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_that_ends_first_is_named() {
+        let seconds = |whole, step| {
+            let time = |seconds: Option<u64>| seconds.map(Duration::from_secs);
+            let bounds = Bounds { timeout: time(whole), step_timeout: time(step), ..Bounds::default() };
+            bounds.deadline().map(|deadline| deadline.option)
+        };
+        assert_eq!(seconds(None, None), None);
+        assert_eq!(seconds(Some(900), None), Some(Stopped::Timeout));
+        assert_eq!(seconds(Some(900), Some(800)), Some(Stopped::StepTimeout));
+        assert_eq!(seconds(Some(700), Some(800)), Some(Stopped::Timeout));
     }
 }

@@ -1,11 +1,11 @@
 //! The outcomes that one module allows.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use super::choices::Choices;
 use super::error::CheckError;
 use super::options::CheckOptions;
+use super::pair::timed_by;
 use super::prepare::{self, Lowered, Prepared};
 use super::result::{Explored, OutcomesReport, OutcomesRun, Role, Untried};
 use super::source::source;
@@ -63,7 +63,7 @@ pub fn outcomes(
         report.undistinguished.extend(launch.undistinguished.clone());
         let mut inputs =
             prepare::inputs(&program, None, &launch, options, OUTCOMES_INPUTS, Chosen::default());
-        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_over = || deadline.is_some_and(|deadline| deadline.is_over());
         let mut trial = |dispatch: &Dispatch| trial::touched(&program, dispatch, &is_over);
         loop {
             let input = match prepare::supported(inputs.next(&mut trial), Role::Module)? {
@@ -71,7 +71,8 @@ pub fn outcomes(
                 Ok(Next::Over) => break,
                 Ok(Next::OutOfTime) => {
                     let entry = program.entry.name.clone();
-                    report.untried.push(Untried { entry, inputs: inputs.left() as usize });
+                    let option = timed_by(deadline);
+                    report.untried.push(Untried { entry, inputs: inputs.left() as usize, option });
                     break;
                 }
                 Err(unsupported) => {

@@ -1,7 +1,6 @@
 //! A check of two modules: every entry point, every input.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
@@ -14,7 +13,7 @@ use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
 use super::tried::{combined, Tried};
 use super::watch::Watch;
-use crate::behaviour::{Bug, Undefined};
+use crate::behaviour::{Bug, Deadline, Stopped, Undefined};
 use crate::compare::Verdict;
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
@@ -162,7 +161,7 @@ impl Checker<'_> {
         least: u32,
     ) -> Result<(), CheckError> {
         let deadline = self.runner.deadline;
-        let is_over = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
         let mut cost = 0_u64;
         while inputs.begun() < least || cost < DEAR {
@@ -185,7 +184,8 @@ impl Checker<'_> {
             match next {
                 Ok(Next::OutOfTime) => {
                     let entry = programs.before.entry.name.clone();
-                    self.found.untried.extend((left > 0).then_some(Untried { entry, inputs: left as usize }));
+                    let untried = Untried { entry, inputs: left as usize, option: timed_by(deadline) };
+                    self.found.untried.extend((left > 0).then_some(untried));
                     return Ok(());
                 }
                 Ok(Next::Input(_) | Next::Over) => {}
@@ -421,9 +421,14 @@ fn legacy_warning(runs: &[Run]) -> Option<String> {
     ))
 }
 
+/// The option that ends something.
+pub(super) fn timed_by(deadline: Option<Deadline>) -> Stopped {
+    deadline.map_or(Stopped::Timeout, |deadline| deadline.option)
+}
+
 impl CheckOptions {
     /// The settings of a search that must end at `deadline`.
-    pub(super) fn settings(&self, deadline: Option<Instant>, watch: &Watch) -> Settings {
+    pub(super) fn settings(&self, deadline: Option<Deadline>, watch: &Watch) -> Settings {
         let bounds = &self.bounds;
         Settings {
             variant: self.variant,
@@ -434,7 +439,8 @@ impl CheckOptions {
             max_instructions: bounds.max_instructions,
             max_executions: bounds.max_executions,
             max_memory: bounds.max_memory,
-            timeout: deadline.map(|at| at.checked_duration_since(Instant::now()).unwrap_or(Duration::ZERO)),
+            timeout: deadline.map(|deadline| deadline.left()),
+            timed_by: timed_by(deadline),
             jobs: bounds.jobs,
             verify_engine: bounds.verify_engine,
             merges: !bounds.all_executions,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::behaviour::Stopped;
 use crate::launch::Size3;
 
 /// What keeps the modules from being compared on one launch.
@@ -14,7 +15,7 @@ pub enum Reason {
     /// The entry point's workgroups differ in size.
     LocalSize { entry: String, sizes: [[u32; 3]; 2] },
     /// There was no time for too many inputs.
-    OutOfTime { entry: String, inputs: usize },
+    OutOfTime { entry: String, inputs: usize, option: Stopped },
 }
 
 impl Reason {
@@ -44,9 +45,9 @@ impl fmt::Display for Reason {
                 Size3(*before),
                 Size3(*after)
             ),
-            Reason::OutOfTime { entry, inputs } => {
+            Reason::OutOfTime { entry, inputs, option } => {
                 let plural = if *inputs == 1 { "" } else { "s" };
-                write!(f, "--timeout left no time for {inputs} input{plural} of entry point '{entry}'")
+                write!(f, "{option} left no time for {inputs} input{plural} of entry point '{entry}'")
             }
         }
     }

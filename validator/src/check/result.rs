@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::choices::Choices;
 use super::reason::Reason;
 use super::tried::Tried;
-use crate::behaviour::{Behaviours, Bound, Undefined};
+use crate::behaviour::{Behaviours, Bound, Stopped, Undefined};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
@@ -156,12 +156,15 @@ const KEPT_OUTCOMES: u64 = 1 << 10;
 pub struct Untried {
     pub entry: String,
     pub inputs: usize,
+    /// The option that says how much there was.
+    #[serde(skip)]
+    pub option: Stopped,
 }
 
 impl Untried {
     /// Why they say nothing.
     pub fn reason(&self) -> Reason {
-        Reason::OutOfTime { entry: self.entry.clone(), inputs: self.inputs }
+        Reason::OutOfTime { entry: self.entry.clone(), inputs: self.inputs, option: self.option }
     }
 }
 

@@ -1,7 +1,6 @@
 //! One input on two programs: both searches, the comparison, the intervals of floats, and the explanation.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::intervals::{self, IntervalSide, Judgement, Tolerance};
 use super::options::{CheckOptions, Floats};
@@ -9,7 +8,7 @@ use super::result::{Explored, Role, Run};
 use super::searches::{is_same_dispatch, Known, Searches};
 use super::watch::Watch;
 use super::widened;
-use crate::behaviour::{Bug, Outcome};
+use crate::behaviour::{Bug, Deadline, Outcome};
 use crate::compare::{
     are_comparable, has_same_objects, refines, same_program, vacuous, Allowed, CompareOptions, Comparison,
     Note, Reason, Side, Subject, Verdict,
@@ -76,7 +75,7 @@ impl Explored {
 pub(super) struct Runner<'a> {
     pub(super) options: &'a CheckOptions,
     pub(super) watch: &'a Watch,
-    pub(super) deadline: Option<Instant>,
+    pub(super) deadline: Option<Deadline>,
     pub(super) searches: &'a mut Searches,
 }
 

@@ -231,6 +231,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         suspects_from: _,
         // Where it ends before its time, who does the work, and who watches.
         timeout: _,
+        timed_by: _,
         jobs: _,
         progress: _,
     } = had;

@@ -40,7 +40,7 @@ impl Tried {
         }
         for one in untried {
             entries.entry(&one.entry).or_default();
-            tried.cuts.insert(Cut::Stopped(Stopped::Timeout));
+            tried.cuts.insert(Cut::Stopped(one.option));
         }
         for (entry, inputs) in entries {
             let finished = inputs.values().filter(|finished| **finished).count();
@@ -103,7 +103,7 @@ mod tests {
     fn what_there_was_no_time_for_was_not_finished() {
         let runs = [("main", "zeros", None), ("main", "distinct", None)];
         let of = |inputs| {
-            let untried = [Untried { entry: "main".to_owned(), inputs }];
+            let untried = [Untried { entry: "main".to_owned(), inputs, option: Stopped::Timeout }];
             let tried = Tried::of_searches(runs.into_iter(), &untried);
             (tried.inputs, tried.finished, tried.too_few, tried.unfinished())
         };

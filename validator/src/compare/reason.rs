@@ -29,7 +29,7 @@ impl Cut {
     pub const fn of_what(self) -> &'static str {
         match self {
             Cut::Stopped(Stopped::MaxExecutions) => "executions",
-            Cut::Stopped(Stopped::Timeout) => "time",
+            Cut::Stopped(Stopped::Timeout | Stopped::StepTimeout) => "time",
             Cut::Stopped(Stopped::MaxMemory) => "memory",
             Cut::Bound(Bound::MaxInstructions) => "instructions",
             Cut::Bound(Bound::SpinBound) => "spins",

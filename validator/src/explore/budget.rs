@@ -91,7 +91,7 @@ impl<'a> Budget<'a> {
             return true;
         }
         if self.settings.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
-            self.end(Stopped::Timeout);
+            self.end(self.settings.timed_by);
         }
         if self.settings.progress.cancelled.load(Ordering::Relaxed) {
             self.end(Stopped::Cancelled);

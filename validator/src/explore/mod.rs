@@ -136,6 +136,8 @@ pub struct Settings {
     /// Bytes for stored outcomes.
     pub max_memory: u64,
     pub timeout: Option<Duration>,
+    /// The option that says so.
+    pub timed_by: Stopped,
     /// Threads; 0 for as many as there are cores.
     pub jobs: usize,
     /// Stop at the first undefined behaviour.
@@ -185,6 +187,7 @@ impl Default for Settings {
             max_executions: 10_000_000,
             max_memory: 8 << 30,
             timeout: None,
+            timed_by: Stopped::Timeout,
             jobs: 0,
             stop_at_undefined: false,
             suspects_from: usize::MAX,
