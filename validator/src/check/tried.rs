@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::result::{Run, Untried};
-use crate::behaviour::Stopped;
 use crate::compare::{Cut, Verdict};
 
 /// How many inputs were tried.
@@ -74,6 +73,7 @@ pub(super) fn combined(runs: &[Run], untried: &[Untried]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviour::Stopped;
 
     const CUT: Option<Cut> = Some(Cut::Stopped(Stopped::MaxExecutions));
 

@@ -69,7 +69,7 @@ pub use budget::Progress;
 
 use self::found::Found;
 use self::probe::Unseen;
-use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Produced, Undecided};
+use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Produced, Stopped, Undecided};
 use crate::dispatch::Dispatch;
 use crate::ir::InstId;
 use crate::ir::Program;
