@@ -3,6 +3,7 @@
 //! on the programs of `programs/`, and, with `MODULES=FOLDER`, `opt -O` on the modules there. `PERFORMANCE=write` writes
 //! the table. Nothing here fails because of a time.
 
+#[allow(dead_code, reason = "the rest is for searches without processes")]
 #[path = "programs/mod.rs"]
 mod programs;
 
