@@ -11,7 +11,12 @@ pub enum Position {
     /// Nowhere in particular.
     Unknown,
     /// A place in text; both are counted from 1.
-    Text { line: usize, column: usize },
+    Text {
+        /// The line, from 1.
+        line: usize,
+        /// The column in bytes, from 1.
+        column: usize,
+    },
     /// An instruction of a binary, counted from 1 in module order (the header is none). It is the line
     /// of the instruction in [`disassemble`](crate::disassemble)'s text where the header is left out.
     Instruction(usize),
@@ -20,6 +25,7 @@ pub enum Position {
 /// An error message of SPIRV-Tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// Where the error is; [`Position::Unknown`] where the library names no place.
     pub position: Position,
     /// The library's own words, without a trailing line break.
     pub message: String,

@@ -4,9 +4,6 @@
 //! and owns every `unsafe` block of the workspace. The library's assertions are on: an optimiser pass
 //! may abort the process, so callers run [`optimize`] in a child process (`spirv_tv::optimise`).
 
-#![deny(unsafe_op_in_unsafe_fn)]
-#![deny(clippy::undocumented_unsafe_blocks)]
-
 mod context;
 mod diagnostic;
 mod ffi;

@@ -30,6 +30,7 @@ pub struct OptimizeOptions {
 /// What a successful run gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimized {
+    /// The resulting module, in the byte order of the host.
     pub words: Vec<u32>,
     /// The passes' remarks, warnings first to last.
     pub messages: Vec<String>,
@@ -40,10 +41,16 @@ pub struct Optimized {
 pub enum OptimizeError {
     /// A flag is unknown, or its argument is wrong.
     #[error("{message}")]
-    Flag { message: String },
+    Flag {
+        /// The optimiser's own words.
+        message: String,
+    },
     /// The input is invalid or a pass gave up.
     #[error("{message}")]
-    Run { message: String },
+    Run {
+        /// The messages of the validator or of the passes, one a line.
+        message: String,
+    },
 }
 
 /// Runs the passes that `flags` name (`--ccp`, `--loop-unroll-partial=4`, `-O`), in order and in one

@@ -42,14 +42,23 @@ pub struct ValidatorOptions {
 /// A universal limit of the specification that spirv-val can be told to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UniversalLimit {
+    /// Members of a struct type.
     StructMembers,
+    /// Structs nested in a struct type.
     StructDepth,
+    /// Variables of storage class Function in one function.
     LocalVariables,
+    /// Variables outside of functions.
     GlobalVariables,
+    /// Literals of one OpSwitch.
     SwitchBranches,
+    /// Parameters of one function.
     FunctionArguments,
+    /// Constructs nested in a function.
     ControlFlowNestingDepth,
+    /// Indices of one access chain.
     AccessChainIndexes,
+    /// The bound of ids in the header; ids are smaller.
     IdBound,
 }
 
