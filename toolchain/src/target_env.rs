@@ -106,6 +106,7 @@ impl TargetEnv {
     }
 
     /// The number in the C interface.
+    #[cfg(feature = "bundled")]
     pub(crate) fn raw(self) -> u32 {
         self.entry().2
     }
@@ -162,16 +163,16 @@ impl FromStr for TargetEnv {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::{c_char, CString};
-
+    #[cfg(feature = "bundled")]
     extern "C" {
-        fn spvParseTargetEnv(name: *const c_char, env: *mut u32) -> bool;
+        fn spvParseTargetEnv(name: *const std::ffi::c_char, env: *mut u32) -> bool;
     }
 
+    #[cfg(feature = "bundled")]
     #[test]
     fn numbers_are_those_of_the_compiled_library() {
         for (name, env, number) in ENVIRONMENTS {
-            let c_name = CString::new(name).unwrap();
+            let c_name = std::ffi::CString::new(name).unwrap();
             let mut parsed = u32::MAX;
             // SAFETY: a null-terminated string and a valid place for the answer.
             assert!(unsafe { spvParseTargetEnv(c_name.as_ptr(), &mut parsed) }, "{name}");

@@ -161,8 +161,10 @@ pub fn pass_flags() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "bundled")]
     use crate::optimizer::check_flag;
 
+    #[cfg(feature = "bundled")]
     #[test]
     fn the_compiled_library_accepts_every_flag() {
         for pass in PASSES {
