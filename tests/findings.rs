@@ -106,7 +106,11 @@ fn the_optimiser_still_writes_the_after_of_each_finding() {
     for folder in entries("findings") {
         let pair: toml::Table = toml::from_str(&read(&folder.join("pair.toml"))).expect("TOML");
         let origin = text(&pair, "origin").expect("the origin of a finding");
-        let (standing, flags) = match standing(origin, text(&pair, "gone"), &spirv_opt_version()) {
+        let (standing, flags) = match standing(
+            origin,
+            text(&pair, "gone"),
+            &spirv_opt_version().expect("the bundled optimiser has a version"),
+        ) {
             Ok(found) => found,
             Err(why) => {
                 failures.push(format!("{}: {why}", folder.display()));
@@ -145,7 +149,11 @@ fn the_optimiser_still_crashes_on_each_module_that_crashed_it() {
             text.lines().find_map(|line| line.strip_prefix(&prefix))
         };
         let origin = field("origin").expect("the origin of a crash");
-        let standing = match standing(origin, field("gone"), &spirv_opt_version()) {
+        let standing = match standing(
+            origin,
+            field("gone"),
+            &spirv_opt_version().expect("the bundled optimiser has a version"),
+        ) {
             Ok((standing, _)) => standing,
             Err(why) => {
                 failures.push(format!("{}: {why}", path.display()));

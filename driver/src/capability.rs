@@ -12,6 +12,7 @@ const HEADER_WORDS: usize = 5;
 /// Whether a device can run a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Support {
+    /// The device has every capability that the module declares.
     Yes,
     /// Capabilities that the module declares and the device lacks.
     Lacks(Vec<String>),

@@ -39,6 +39,7 @@ pub struct Mutant {
     pub site: Option<Site>,
     /// What was done to it.
     pub what: String,
+    /// The changed module.
     pub module: Module,
 }
 
@@ -66,6 +67,7 @@ impl fmt::Display for Mutant {
 /// The mutants of a module, validated.
 #[derive(Clone, Debug, Default)]
 pub struct Mutants {
+    /// Those that spirv-val accepts.
     pub valid: Vec<Mutant>,
     /// Those that spirv-val does not accept, with its message.
     pub invalid: Vec<(Mutant, Diagnostic)>,

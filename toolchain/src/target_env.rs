@@ -9,32 +9,58 @@ use std::str::FromStr;
 /// version in its header and to those of no client interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TargetEnv {
+    /// SPIR-V 1.0, without the rules of a client interface.
     Universal1_0,
+    /// Vulkan 1.0, with SPIR-V 1.0.
     Vulkan1_0,
+    /// SPIR-V 1.1, without the rules of a client interface.
     Universal1_1,
+    /// OpenCL 2.1, full profile.
     OpenCl2_1,
+    /// OpenCL 2.2, full profile.
     OpenCl2_2,
+    /// OpenGL 4.0.
     OpenGl4_0,
+    /// OpenGL 4.1.
     OpenGl4_1,
+    /// OpenGL 4.2.
     OpenGl4_2,
+    /// OpenGL 4.3.
     OpenGl4_3,
+    /// OpenGL 4.5.
     OpenGl4_5,
+    /// SPIR-V 1.2, without the rules of a client interface.
     Universal1_2,
+    /// OpenCL 1.2, full profile.
     OpenCl1_2,
+    /// OpenCL 1.2, embedded profile.
     OpenClEmbedded1_2,
+    /// OpenCL 2.0, full profile.
     OpenCl2_0,
+    /// OpenCL 2.0, embedded profile.
     OpenClEmbedded2_0,
+    /// OpenCL 2.1, embedded profile.
     OpenClEmbedded2_1,
+    /// OpenCL 2.2, embedded profile.
     OpenClEmbedded2_2,
+    /// SPIR-V 1.3, without the rules of a client interface.
     Universal1_3,
+    /// Vulkan 1.1, with SPIR-V 1.3.
     Vulkan1_1,
+    /// SPIR-V 1.4, without the rules of a client interface.
     Universal1_4,
+    /// Vulkan 1.1 with SPIR-V 1.4.
     Vulkan1_1Spirv1_4,
+    /// SPIR-V 1.5, without the rules of a client interface.
     Universal1_5,
+    /// Vulkan 1.2, with SPIR-V 1.5.
     Vulkan1_2,
     #[default]
+    /// SPIR-V 1.6, without the rules of a client interface.
     Universal1_6,
+    /// Vulkan 1.3, with SPIR-V 1.6.
     Vulkan1_3,
+    /// Vulkan 1.4, with SPIR-V 1.6.
     Vulkan1_4,
 }
 
@@ -80,6 +106,7 @@ impl TargetEnv {
     }
 
     /// The number in the C interface.
+    #[cfg(feature = "bundled")]
     pub(crate) fn raw(self) -> u32 {
         self.entry().2
     }
@@ -136,16 +163,16 @@ impl FromStr for TargetEnv {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::{c_char, CString};
-
+    #[cfg(feature = "bundled")]
     extern "C" {
-        fn spvParseTargetEnv(name: *const c_char, env: *mut u32) -> bool;
+        fn spvParseTargetEnv(name: *const std::ffi::c_char, env: *mut u32) -> bool;
     }
 
+    #[cfg(feature = "bundled")]
     #[test]
     fn numbers_are_those_of_the_compiled_library() {
         for (name, env, number) in ENVIRONMENTS {
-            let c_name = CString::new(name).unwrap();
+            let c_name = std::ffi::CString::new(name).unwrap();
             let mut parsed = u32::MAX;
             // SAFETY: a null-terminated string and a valid place for the answer.
             assert!(unsafe { spvParseTargetEnv(c_name.as_ptr(), &mut parsed) }, "{name}");

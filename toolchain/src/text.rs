@@ -1,10 +1,7 @@
 //! Assembly text to binary and back.
 
-use std::ffi::c_char;
-
-use crate::context::{Binary, Context};
-use crate::diagnostic::{Diagnostic, RawDiagnostic};
-use crate::ffi;
+use crate::backend;
+use crate::diagnostic::Diagnostic;
 use crate::target_env::TargetEnv;
 
 /// Assembles `text` into the words of a module, like `spirv-as --preserve-numeric-ids`: `%12` gets the
@@ -17,25 +14,7 @@ use crate::target_env::TargetEnv;
 /// The assembler's message with line and column. It stops at the first error.
 pub fn assemble(text: &str, env: Option<TargetEnv>) -> Result<Vec<u32>, Diagnostic> {
     let env = env.or_else(|| TargetEnv::from_text_header(text)).unwrap_or_default();
-    let context = Context::new(env)?;
-    let mut binary = Binary::null();
-    let mut diagnostic = RawDiagnostic::null();
-    // SAFETY: `text` is valid for its length (the assembler takes no terminator), and both results are
-    // written to places that own what they receive.
-    let code = unsafe {
-        ffi::spvTextToBinaryWithOptions(
-            context.as_ptr(),
-            text.as_ptr().cast::<c_char>(),
-            text.len(),
-            ffi::TEXT_TO_BINARY_PRESERVE_NUMERIC_IDS,
-            &mut binary.0,
-            &mut diagnostic.0,
-        )
-    };
-    match binary.to_words() {
-        Some(words) if code == ffi::SUCCESS => Ok(words),
-        _ => Err(diagnostic.of_text(code)),
-    }
+    backend::assemble(text, env)
 }
 
 /// How [`disassemble_with`] writes a module.
@@ -64,23 +43,6 @@ impl DisassembleOptions {
     /// number in the header, which becomes the assembler's).
     pub const RAW: DisassembleOptions =
         DisassembleOptions { friendly_names: false, indent: true, header: true, comments: false };
-
-    fn bits(self) -> u32 {
-        let mut bits = 0;
-        if self.friendly_names {
-            bits |= ffi::BINARY_TO_TEXT_FRIENDLY_NAMES;
-        }
-        if self.indent {
-            bits |= ffi::BINARY_TO_TEXT_INDENT;
-        }
-        if !self.header {
-            bits |= ffi::BINARY_TO_TEXT_NO_HEADER;
-        }
-        if self.comments {
-            bits |= ffi::BINARY_TO_TEXT_COMMENT;
-        }
-        bits
-    }
 }
 
 /// The text that spirv-dis prints for a module by default. One line an instruction, in module order.
@@ -96,48 +58,7 @@ pub fn disassemble(words: &[u32]) -> Result<String, Diagnostic> {
 /// # Errors
 /// The message and the number of the first instruction that cannot be decoded.
 pub fn disassemble_with(words: &[u32], options: DisassembleOptions) -> Result<String, Diagnostic> {
-    let context = Context::new(TargetEnv::default())?;
-    let mut text = OwnedText(std::ptr::null_mut());
-    let mut diagnostic = RawDiagnostic::null();
-    // SAFETY: `words` is valid for its length, and both results are written to places that own what
-    // they receive.
-    let code = unsafe {
-        ffi::spvBinaryToText(
-            context.as_ptr(),
-            words.as_ptr(),
-            words.len(),
-            options.bits(),
-            &mut text.0,
-            &mut diagnostic.0,
-        )
-    };
-    match text.to_string() {
-        Some(text) if code == ffi::SUCCESS => Ok(text),
-        _ => Err(diagnostic.of_binary(code)),
-    }
-}
-
-/// A text that the library allocated. May be null.
-struct OwnedText(*mut ffi::Text);
-
-impl OwnedText {
-    fn to_string(&self) -> Option<String> {
-        // SAFETY: null, or an object of the library that lives until `self` is dropped.
-        let text = unsafe { self.0.as_ref() }?;
-        if text.data.is_null() {
-            return None;
-        }
-        // SAFETY: `data` points to `length` bytes owned by `text`.
-        let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
-        Some(String::from_utf8_lossy(bytes).into_owned())
-    }
-}
-
-impl Drop for OwnedText {
-    fn drop(&mut self) {
-        // SAFETY: null (ignored) or an object that the library allocated, destroyed once.
-        unsafe { ffi::spvTextDestroy(self.0) }
-    }
+    backend::disassemble(words, options)
 }
 
 #[cfg(test)]

@@ -1,10 +1,7 @@
 //! spirv-val: is a module valid?
 
-use std::ptr::NonNull;
-
-use crate::context::Context;
-use crate::diagnostic::{Diagnostic, RawDiagnostic};
-use crate::ffi;
+use crate::backend;
+use crate::diagnostic::Diagnostic;
 use crate::target_env::TargetEnv;
 
 /// spirv-val's options, under its names.
@@ -42,14 +39,23 @@ pub struct ValidatorOptions {
 /// A universal limit of the specification that spirv-val can be told to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UniversalLimit {
+    /// Members of a struct type.
     StructMembers,
+    /// Structs nested in a struct type.
     StructDepth,
+    /// Variables of storage class Function in one function.
     LocalVariables,
+    /// Variables outside of functions.
     GlobalVariables,
+    /// Literals of one OpSwitch.
     SwitchBranches,
+    /// Parameters of one function.
     FunctionArguments,
+    /// Constructs nested in a function.
     ControlFlowNestingDepth,
+    /// Indices of one access chain.
     AccessChainIndexes,
+    /// The bound of ids in the header; ids are smaller.
     IdBound,
 }
 
@@ -66,21 +72,6 @@ impl UniversalLimit {
         (UniversalLimit::AccessChainIndexes, "max-access-chain-indexes"),
         (UniversalLimit::IdBound, "max-id-bound"),
     ];
-
-    /// The number in the C interface.
-    fn raw(self) -> u32 {
-        match self {
-            UniversalLimit::StructMembers => 0,
-            UniversalLimit::StructDepth => 1,
-            UniversalLimit::LocalVariables => 2,
-            UniversalLimit::GlobalVariables => 3,
-            UniversalLimit::SwitchBranches => 4,
-            UniversalLimit::FunctionArguments => 5,
-            UniversalLimit::ControlFlowNestingDepth => 6,
-            UniversalLimit::AccessChainIndexes => 7,
-            UniversalLimit::IdBound => 8,
-        }
-    }
 }
 
 impl ValidatorOptions {
@@ -96,91 +87,7 @@ impl ValidatorOptions {
 /// The validator's first message, with the number of the instruction where it names one (its
 /// disassembly is a part of the message, with friendly names).
 pub fn validate(words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnostic> {
-    let context = Context::new(options.target_env)?;
-    // The library asserts that what a pointer leads to has a layout.
-    let skip_block_layout = options.skip_block_layout || points_to_void(words);
-    let options = RawOptions::new(&ValidatorOptions { skip_block_layout, ..options.clone() })?;
-    let binary = ffi::ConstBinary { code: words.as_ptr(), word_count: words.len() };
-    let mut diagnostic = RawDiagnostic::null();
-    // SAFETY: context, options and binary live for the call; the diagnostic goes to a place that owns it.
-    let code = unsafe {
-        ffi::spvValidateWithOptions(context.as_ptr(), options.as_ptr(), &binary, &mut diagnostic.0)
-    };
-    if code == ffi::SUCCESS {
-        Ok(())
-    } else {
-        Err(diagnostic.of_binary(code))
-    }
-}
-
-/// Whether a pointer type of a module leads to OpTypeVoid.
-fn points_to_void(words: &[u32]) -> bool {
-    let mut void = None;
-    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
-    while let Some(first) = rest.first() {
-        let length = (first >> 16).max(1) as usize;
-        match (first & 0xffff, rest.get(1), rest.get(3)) {
-            (OP_TYPE_VOID, Some(id), _) => void = Some(*id),
-            (OP_TYPE_POINTER, _, pointee @ Some(_)) if pointee.copied() == void => return true,
-            (_, _, _) => {}
-        }
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    false
-}
-
-const HEADER_WORDS: usize = 5;
-const OP_TYPE_VOID: u32 = 19;
-const OP_TYPE_POINTER: u32 = 32;
-
-/// An options object of the library.
-pub(crate) struct RawOptions(NonNull<ffi::ValidatorOptions>);
-
-impl RawOptions {
-    pub(crate) fn new(options: &ValidatorOptions) -> Result<Self, Diagnostic> {
-        // SAFETY: has no preconditions.
-        let raw = NonNull::new(unsafe { ffi::spvValidatorOptionsCreate() })
-            .ok_or_else(|| Diagnostic::message("SPIRV-Tools is out of memory"))?;
-        let owned = RawOptions(raw);
-        let raw = raw.as_ptr();
-        // SAFETY: `raw` is a live options object that nobody else holds; the limits' numbers are those of
-        // `spv_validator_limit`.
-        unsafe {
-            ffi::spvValidatorOptionsSetRelaxStoreStruct(raw, options.relax_struct_store);
-            ffi::spvValidatorOptionsSetRelaxLogicalPointer(raw, options.relax_logical_pointer);
-            ffi::spvValidatorOptionsSetRelaxBlockLayout(raw, options.relax_block_layout);
-            ffi::spvValidatorOptionsSetUniformBufferStandardLayout(
-                raw,
-                options.uniform_buffer_standard_layout,
-            );
-            ffi::spvValidatorOptionsSetScalarBlockLayout(raw, options.scalar_block_layout);
-            ffi::spvValidatorOptionsSetWorkgroupScalarBlockLayout(raw, options.workgroup_scalar_block_layout);
-            ffi::spvValidatorOptionsSetSkipBlockLayout(raw, options.skip_block_layout);
-            if options.before_hlsl_legalization {
-                // Sets `relax_logical_pointer` too, so it must not be called with false.
-                ffi::spvValidatorOptionsSetBeforeHlslLegalization(raw, true);
-            }
-            ffi::spvValidatorOptionsSetAllowLocalSizeId(raw, options.allow_localsizeid);
-            ffi::spvValidatorOptionsSetAllowOffsetTextureOperand(raw, options.allow_offset_texture_operand);
-            ffi::spvValidatorOptionsSetAllowVulkan32BitBitwise(raw, options.allow_vulkan_32_bit_bitwise);
-            ffi::spvValidatorOptionsSetFriendlyNames(raw, true);
-            for &(limit, value) in &options.limits {
-                ffi::spvValidatorOptionsSetUniversalLimit(raw, limit.raw(), value);
-            }
-        }
-        Ok(owned)
-    }
-
-    pub(crate) fn as_ptr(&self) -> *mut ffi::ValidatorOptions {
-        self.0.as_ptr()
-    }
-}
-
-impl Drop for RawOptions {
-    fn drop(&mut self) {
-        // SAFETY: the pointer came from `spvValidatorOptionsCreate` and is destroyed once.
-        unsafe { ffi::spvValidatorOptionsDestroy(self.0.as_ptr()) }
-    }
+    backend::validate(words, options)
 }
 
 #[cfg(test)]
@@ -272,13 +179,6 @@ mod tests {
             );
         assert_eq!(check(&text, &ValidatorOptions::default()), Ok(()));
         assert_eq!(check(&text, &ValidatorOptions::for_env(TargetEnv::Vulkan1_1)), Ok(()));
-    }
-
-    #[test]
-    fn limit_numbers_follow_the_table() {
-        for (number, (limit, _)) in (0u32..).zip(UniversalLimit::ALL) {
-            assert_eq!(limit.raw(), number);
-        }
     }
 
     #[test]

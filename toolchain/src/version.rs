@@ -1,34 +1,30 @@
-//! The version of the SPIRV-Tools that are compiled in.
+//! The version of SPIRV-Tools.
 
-use std::ffi::{c_char, CStr};
+use crate::backend;
+use crate::program_error::ProgramError;
 
-use crate::ffi;
-
-/// The version, e.g. `v2025.3`.
-pub fn spirv_opt_version() -> String {
-    // SAFETY: has no preconditions; the string is static.
-    read(unsafe { ffi::spvSoftwareVersionString() })
+/// The version of the optimiser, e.g. `v2025.3`.
+///
+/// # Errors
+/// The program spirv-opt cannot be asked. This does not occur with the feature `bundled`.
+pub fn spirv_opt_version() -> Result<String, ProgramError> {
+    backend::version()
 }
 
-/// The version with the commit, as `spirv-opt --version` prints it.
-pub fn spirv_opt_version_details() -> String {
-    // SAFETY: has no preconditions; the string is static.
-    read(unsafe { ffi::spvSoftwareVersionDetailsString() })
-}
-
-fn read(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: both callers pass a static, null-terminated string of the library.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+/// The version with the commit and the date, as `spirv-opt --version` prints it.
+///
+/// # Errors
+/// See [`spirv_opt_version`].
+pub fn spirv_opt_version_details() -> Result<String, ProgramError> {
+    backend::version_details()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn version_is_that_of_the_crate() {
-        assert!(super::spirv_opt_version().starts_with("v20"));
-        assert!(super::spirv_opt_version_details().contains(&super::spirv_opt_version()));
+    fn the_details_contain_the_version() {
+        let version = super::spirv_opt_version().unwrap();
+        assert!(version.starts_with("v20"), "{version}");
+        assert!(super::spirv_opt_version_details().unwrap().contains(&version));
     }
 }

@@ -1,6 +1,8 @@
 //! The tables of passes against the source that is compiled in: no pass is missing, and the presets are
 //! the bundled version's lists.
 
+#![cfg(feature = "bundled")]
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,7 @@
 //! The presets' lists, run one pass at a time, give what the presets give in one run.
 
+#![cfg(feature = "bundled")]
+
 use std::path::Path;
 
 use spirv_tv_toolchain::{assemble, disassemble, optimize, preset, OptimizeOptions, TargetEnv};

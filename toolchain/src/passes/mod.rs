@@ -18,7 +18,9 @@ pub use table::PASSES;
 pub struct Pass {
     /// The flag, with its dashes and without an argument.
     pub flag: &'static str,
+    /// Whether the flag takes an argument, and which.
     pub argument: Argument,
+    /// What the pass promises about its result.
     pub class: Class,
     /// Why it is in that class, in one line.
     pub reason: &'static str,
@@ -27,14 +29,20 @@ pub struct Pass {
 /// Whether a flag takes `=ARGUMENT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
+    /// The flag stands alone.
     None,
     /// May be left out.
     Optional {
+        /// The argument in a usage line, e.g. `FRACTION`.
         placeholder: &'static str,
+        /// An argument that the optimiser accepts.
         example: &'static str,
     },
+    /// Without its argument the optimiser refuses the flag.
     Required {
+        /// The argument in a usage line, e.g. `FACTOR`.
         placeholder: &'static str,
+        /// An argument that the optimiser accepts.
         example: &'static str,
         /// spirv-opt also takes the argument as the next word of the command line.
         separate: bool,
@@ -65,6 +73,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
+    /// Every assumption, in the order in which documents and reports list them.
     pub const ALL: [Assumption; 3] =
         [Assumption::UnusedInterface, Assumption::RemovableLoops, Assumption::FloatFreedom];
 
@@ -152,8 +161,10 @@ pub fn pass_flags() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "bundled")]
     use crate::optimizer::check_flag;
 
+    #[cfg(feature = "bundled")]
     #[test]
     fn the_compiled_library_accepts_every_flag() {
         for pass in PASSES {

@@ -3,6 +3,7 @@
 /// A flag that stands for a list of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
+    /// The flag with its dashes: `-O`, `-Os` or `--legalize-hlsl`.
     pub flag: &'static str,
     /// The flags of its passes, in order.
     pub passes: &'static [&'static str],

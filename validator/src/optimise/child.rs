@@ -68,6 +68,7 @@ fn pass(request: &[Vec<u8>], options: &OptimizeOptions) -> Result<Vec<u32>, Fail
     let optimized = optimize(&words, &flags, options).map_err(|error| match error {
         OptimizeError::Flag { message } => Failure { end: REFUSED, message },
         OptimizeError::Run { message } => failed(message),
+        OptimizeError::Program(error) => failed(error.to_string()),
     })?;
     for message in &optimized.messages {
         // A remark that cannot be written is no reason to lose the module.

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use spirv_tv_toolchain::check_flag;
 use spirv_tv_toolchain::passes::{find_pass, preset, Argument, Pass};
-use spirv_tv_toolchain::{check_flag, OptimizeError};
 
 use crate::files;
 
@@ -89,10 +89,8 @@ fn with_argument(
         }
         Argument::None | Argument::Optional { .. } | Argument::Required { .. } => word,
     };
-    check_flag(&flag).map_err(|error| {
-        let (OptimizeError::Flag { message } | OptimizeError::Run { message }) = error;
-        PlanError::Refused { flag: flag.clone(), message }
-    })?;
+    check_flag(&flag)
+        .map_err(|error| PlanError::Refused { flag: flag.clone(), message: error.to_string() })?;
     Ok(flag)
 }
 

@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
+use super::ffi;
 use crate::diagnostic::Diagnostic;
-use crate::ffi;
 use crate::target_env::TargetEnv;
 
 /// A tool context for one target environment.
