@@ -16,13 +16,14 @@ use crate::explain::{self, DispatchNames, Explanation};
 use crate::ir::{Line, Program};
 use crate::launch::Input;
 use crate::model::vulkan::Variant;
+use crate::module::Text;
 use crate::witness::Witness;
 
 /// A module's name and the text that lines refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     pub name: String,
-    pub text: String,
+    pub text: Text,
 }
 
 impl Source {

@@ -14,6 +14,5 @@ pub fn comparable_texts(before: &Module, after: &Module) -> Option<(String, Stri
     if before.from_text == after.from_text {
         return None;
     }
-    let text = |module: &Module| spirv_tv_toolchain::disassemble(&module.words).ok();
-    text(before).zip(text(after))
+    before.disassembly().zip(after.disassembly())
 }

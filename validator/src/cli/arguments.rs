@@ -425,6 +425,7 @@ impl ReadArguments {
         let limits = self.limits();
         ReadOptions {
             lenient: self.lenient,
+            is_valid: false,
             assemble_env: self.target_env,
             validator: ValidatorOptions {
                 target_env: self.target_env.unwrap_or_default(),

@@ -112,7 +112,7 @@ fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
             // One file's bug leaves the others their answers.
             match caught(|| litmus::run(&test, settings, wanted)) {
                 Ok(Ok(answer)) => {
-                    let source = Source { name, text };
+                    let source = Source { name, text: text.into() };
                     Fate::Answered(Box::new(Solved { source, test, answer }))
                 }
                 Ok(Err(RunError::Unsupported(unsupported))) => Fate::Unsupported(unsupported),

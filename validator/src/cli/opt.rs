@@ -96,16 +96,18 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
         keep_going: arguments.keep_going,
     };
+    // What was read was validated, and what a pass writes is by the pipeline.
+    let is_as_read = words == module.words;
+    let is_valid = is_as_read && !read.lenient && !plan.iter().any(|pass| pass.legalizing);
     let mut checker = StepChecker {
         options: &options,
-        // What a pass writes is validated by the pipeline.
-        read: ReadOptions { lenient: true, ..read.clone() },
+        read: ReadOptions { lenient: true, is_valid, ..read.clone() },
         output: &arguments.output,
         save_failing: arguments.pair.save_failing.as_deref(),
         arguments: &arguments.read,
         watch: &watch,
         searches: Searches::default(),
-        last: None,
+        last: (is_as_read && !module.from_text).then_some(module),
         choices: (arguments.output.format == Format::Jsonl).then(|| json::choices(&options)),
         error: None,
         bug: None,

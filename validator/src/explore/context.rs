@@ -7,7 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::barriers::BarrierNumbers;
 use super::budget::Budget;
 use super::reach::Reach;
-use super::state::State;
+use super::state::{self, State};
 use super::tangles::{self, InstanceOrder};
 use super::unseen::Writers;
 use super::{apart, symmetry, Settings};
@@ -47,8 +47,8 @@ pub(super) struct Context<'a> {
     pub(super) everybody: Scope,
     pub(super) budget: Budget<'a>,
     pub(super) pauses: Pauses<'a>,
-    /// Where every search begins.
-    pub(super) first: State,
+    /// Where the searches of groups begin, once there are some.
+    shared_first: OnceLock<State>,
     /// Threads for large searches, once there is one.
     pool: OnceLock<Option<ThreadPool>>,
     /// An outcome of these ends the search.
@@ -65,7 +65,6 @@ impl<'a> Context<'a> {
         settings: &'a Settings,
         target: Option<Target<'a>>,
     ) -> Self {
-        let first = State::new(program, dispatch, settings);
         Context {
             program,
             dispatch,
@@ -83,10 +82,10 @@ impl<'a> Context<'a> {
             has_compare_exchanges: has_compare_exchanges(program),
             has_first_updates: symmetry::has_first_updates(program),
             may_discard: may_discard(program, dispatch),
-            everybody: everybody(&first.graph),
+            everybody: everybody(&state::empty_graph(dispatch)),
             budget: Budget::new(settings),
             pauses: Pauses::new(program),
-            first,
+            shared_first: OnceLock::new(),
             pool: OnceLock::new(),
             target,
         }
@@ -125,6 +124,16 @@ fn has_compare_exchanges(program: &Program) -> bool {
 }
 
 impl Context<'_> {
+    /// Where every search begins. A new one: all of it will be written to.
+    pub(super) fn first(&self) -> State {
+        State::new(self.program, self.dispatch, self.settings)
+    }
+
+    /// The same, for many searches that write to parts of it.
+    pub(super) fn shared_first(&self) -> &State {
+        self.shared_first.get_or_init(|| self.first())
+    }
+
     /// The threads that were asked for; `None` for those that everybody shares.
     pub(super) fn pool(&self) -> Option<&ThreadPool> {
         let build = || match self.settings.jobs {

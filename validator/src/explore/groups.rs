@@ -145,7 +145,7 @@ impl Groups {
         context.budget.take_longest();
         for members in groups {
             let search = Search::of_group(context, knowledge, &members);
-            let mut found = search.run_from(context.first.only(&members), share);
+            let mut found = search.run_from(context.shared_first().only(&members), share);
             let factor = Factor::taken_from(&mut found, members);
             // What else there is to learn does not depend on it.
             let ends = !found.undefined.is_empty() && found.stop || context.budget.stopped().is_some();

@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn run(&self) -> Found {
-        self.run_from(self.context.first.clone(), 1.0)
+        self.run_from(self.context.first(), 1.0)
     }
 
     /// The round whose first path a scout has `begun`, knowing the same.
@@ -275,7 +275,7 @@ impl<'a> Search<'a> {
                 break stop;
             }
         };
-        found.inexact.append(&mut invocation.take_inexact());
+        found.inexact.extend(invocation.take_inexact());
         if let Some(fault) = view.fault {
             stop = Stop::Fault(fault);
         }

@@ -71,6 +71,16 @@ pub(super) struct State {
     pub(super) dirty: bool,
 }
 
+/// The graph of no event yet.
+pub(super) fn empty_graph(dispatch: &Dispatch) -> Graph {
+    let agents = dispatch.places.iter().map(|place| Agent {
+        subgroup: place.subgroup,
+        workgroup: place.workgroup,
+        queue_family: place.queue_family,
+    });
+    Graph { agents: agents.collect(), ..Graph::default() }
+}
+
 /// The invocations, copied on write.
 #[derive(Clone)]
 pub(super) struct Threads(Vec<Arc<Thread>>);
@@ -221,19 +231,11 @@ pub(super) struct Pending {
 
 impl State {
     pub(super) fn new(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Self {
-        let agents = dispatch
-            .places
-            .iter()
-            .map(|place| Agent {
-                subgroup: place.subgroup,
-                workgroup: place.workgroup,
-                queue_family: place.queue_family,
-            })
-            .collect();
-        let threads = (0..dispatch.places.len())
-            .map(|index| {
+        let threads = Invocation::all(program, dispatch, 0..dispatch.places.len() as u32)
+            .into_iter()
+            .map(|invocation| {
                 Arc::new(Thread {
-                    invocation: Arc::new(Invocation::new(program, dispatch, index as u32)),
+                    invocation: Arc::new(invocation),
                     status: Status::Running,
                     waits_since: None,
                     has_decided: false,
@@ -253,7 +255,7 @@ impl State {
                 })
             })
             .collect();
-        let graph = Graph { agents, ..Graph::default() };
+        let graph = empty_graph(dispatch);
         let grows = settings.axioms && settings.shortcuts && dispatch.system_synchronizes_with.is_empty();
         let growing = grows.then(|| Arc::new(Growing::new(&graph, settings.variant)));
         let workgroups = dispatch.places.iter().map(|place| place.workgroup + 1).max().unwrap_or(0);

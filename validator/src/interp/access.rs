@@ -70,13 +70,18 @@ fn ranges(shape: &Shape, offset: u32) -> Ranges {
 /// The components of a shape from the bytes of its ranges.
 pub(super) fn components_of(shape: &Shape, bytes: &[Byte]) -> Components {
     let mut components = Components::from_elem(Scalar::default(), shape.leaves.len());
+    set_components(shape, bytes, &mut components);
+    components
+}
+
+/// Sets the components of a shape from the bytes of its ranges.
+pub(super) fn set_components(shape: &Shape, bytes: &[Byte], components: &mut [Scalar]) {
     let mut rest = bytes;
     for_each_by_offset(shape, |component, leaf| {
         let (leaf_bytes, behind) = rest.split_at((leaf.kind.bytes() as usize).min(rest.len()));
         components[component] = from_bytes(leaf.kind, leaf_bytes);
         rest = behind;
     });
-    components
 }
 
 /// The bytes of a shape's ranges from its components.

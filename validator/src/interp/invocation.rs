@@ -133,15 +133,55 @@ impl Invocation {
                 });
             } else if let Some(bytes) = dispatch.inputs.get(&(number as u32)) {
                 invocation.own.fill(object, bytes);
-            } else if let Some(built_in) = variable.built_in {
-                let value = built_in::value(built_in, dispatch, place);
-                invocation.own.initialize(object, shape, |component| {
-                    Scalar::new(u64::from(value.get(component as usize).copied().unwrap_or(0)))
-                });
             }
         }
+        invocation.set_built_ins(program, dispatch);
         invocation.enter(program, entry);
         invocation
+    }
+
+    /// The invocations of these numbers, before their first instructions.
+    pub fn all(
+        program: &Program,
+        dispatch: &Dispatch,
+        indices: impl IntoIterator<Item = u32>,
+    ) -> Vec<Invocation> {
+        let mut invocations: Vec<Invocation> = Vec::new();
+        for index in indices {
+            let entry = dispatch.entries.get(index as usize).copied().unwrap_or(program.entry.function);
+            let workgroup = dispatch.places[index as usize].workgroup;
+            let last = invocations.last();
+            // In a workgroup only built-ins differ.
+            let like = last.filter(|last| last.frame.function == entry && last.workgroup == workgroup);
+            let invocation = match like {
+                Some(like) => {
+                    let mut invocation = Invocation { index, ..like.clone() };
+                    invocation.set_built_ins(program, dispatch);
+                    invocation
+                }
+                None => Invocation::new(program, dispatch, index),
+            };
+            invocations.push(invocation);
+        }
+        invocations
+    }
+
+    /// Gives the variables that nothing else initialises the values of their built-ins.
+    fn set_built_ins(&mut self, program: &Program, dispatch: &Dispatch) {
+        let place = &dispatch.places[self.index as usize];
+        for (number, variable) in program.variables.iter().enumerate() {
+            let Some(built_in) = variable.built_in else { continue };
+            let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
+            let number = number as u32;
+            if shared || variable.initializer.is_some() || dispatch.inputs.contains_key(&number) {
+                continue;
+            }
+            let value = built_in::value(built_in, dispatch, place);
+            let shape = &program.shapes[variable.shape.0 as usize];
+            self.own.initialize(number, shape, |component| {
+                Scalar::new(u64::from(value.get(component as usize).copied().unwrap_or(0)))
+            });
+        }
     }
 
     /// Makes the frame of a function and its locals; arguments are not set yet.

@@ -5,7 +5,7 @@
 //! a pass may compute chains early; a module that makes such a pointer without using it is
 //! compared like any other.
 
-use super::access::{bytes_of, components_of, AccessPlan};
+use super::access::{bytes_of, components_of, set_components, AccessPlan, Bytes};
 use super::invocation::Copied;
 use super::machine::{fault, Components, Machine, Step};
 use super::own_memory::OwnAddress;
@@ -56,9 +56,14 @@ impl Machine<'_> {
                             self.state.set(register, value);
                         }
                     }
+                    Place::Shared(plan) if shape.leaves.is_empty() => {
+                        self.read_bytes(plan)?;
+                    }
                     Place::Shared(plan) => {
-                        let components = self.read_shared(plan, shape)?;
-                        self.set_all(*dst, &components);
+                        let bytes = self.read_bytes(plan)?;
+                        let first = (self.state.frame.registers + *dst) as usize;
+                        let registers = &mut self.state.registers[first..][..shape.leaves.len()];
+                        set_components(shape, &bytes, registers);
                     }
                 }
             }
@@ -147,6 +152,7 @@ impl Machine<'_> {
     }
 
     /// The pointer that an operand holds, which must point into an object.
+    #[inline]
     pub(super) fn resolve(&self, operand: Operand, line: Line) -> Result<Pointer, Box<Stop>> {
         let components = [self.value(operand), self.value(operand.offset(1))];
         let Some(pointer) = Pointer::decode(components) else {
@@ -163,6 +169,7 @@ impl Machine<'_> {
     }
 
     /// The pointer of this storage class that an operand holds, which must point into an object.
+    #[inline]
     pub(super) fn resolve_in(
         &self,
         class: StorageClass,
@@ -257,9 +264,15 @@ impl Machine<'_> {
     }
 
     fn read_shared(&mut self, plan: AccessPlan, shape: &Shape) -> Result<Components, Box<Stop>> {
+        Ok(components_of(shape, &self.read_bytes(plan)?))
+    }
+
+    /// The bytes of an access's ranges.
+    #[inline]
+    fn read_bytes(&mut self, plan: AccessPlan) -> Result<Bytes, Box<Stop>> {
         let mut bytes = plan.buffer();
         if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
-            Ok(components_of(shape, &bytes))
+            Ok(bytes)
         } else {
             Err(Box::new(Stop::Read(plan.access)))
         }

@@ -20,11 +20,17 @@ const BUDGET: u64 = 2_000_000;
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
 
-/// What the program touches on this dispatch; `None` where time is over before that is known.
+/// What the program touches on this dispatch; `None` where time is over before that is known. An access out of bounds
+/// ends the trial where there are no images: then all else has to be sized anew, whatever else it touches.
 pub fn touched(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> bool) -> Option<Touched> {
     let count = dispatch.places.len() as u32;
-    let first = run(program, dispatch, (0..count).collect(), is_over)?;
-    let last = run(program, dispatch, (0..count).rev().collect(), is_over)?;
+    let has_images = dispatch.objects.iter().any(|object| object.image.is_some());
+    // The last ones have the greatest indices.
+    let last = run(program, dispatch, (0..count).rev().collect(), is_over, has_images)?;
+    if last.out_of_bounds && !has_images {
+        return Some(last);
+    }
+    let first = run(program, dispatch, (0..count).collect(), is_over, has_images)?;
     Some(Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
@@ -51,13 +57,15 @@ fn run(
     dispatch: &Dispatch,
     order: Vec<u32>,
     is_over: &dyn Fn() -> bool,
+    passes_faults: bool,
 ) -> Option<Touched> {
     let mut memory = TrialMemory::new(dispatch);
+    let all = Invocation::all(program, dispatch, order.iter().copied());
     let mut invocations: Vec<(Invocation, State)> =
-        order.iter().map(|&index| (Invocation::new(program, dispatch, index), State::Running)).collect();
+        all.into_iter().map(|invocation| (invocation, State::Running)).collect();
     let mut out_of_bounds = false;
     let mut budget = BUDGET;
-    while budget > 0 {
+    'trial: while budget > 0 {
         let mut moved = false;
         for (invocation, state) in &mut invocations {
             if !matches!(state, State::Running) {
@@ -70,6 +78,9 @@ fn run(
             let turn = TURN.min(budget);
             let mut fuel = turn;
             *state = turn_of(invocation, program, dispatch, &mut memory, &mut fuel, &mut out_of_bounds);
+            if out_of_bounds && !passes_faults {
+                break 'trial;
+            }
             // A turn that used nothing still counts, so that the loop ends.
             budget = budget.saturating_sub((turn - fuel).max(1));
         }
@@ -257,10 +268,15 @@ impl SharedMemory for TrialMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
     use crate::event::StorageClass;
     use crate::ir::{FunctionId, InstId};
     use crate::launch::build::tests::{buffer, launch, program, slot};
-    use crate::launch::{build_dispatch, Input};
+    use crate::launch::inputs::{Chosen, Inputs};
+    use crate::launch::{build_dispatch, Input, Launch, LaunchOptions};
+    use crate::lower::{self, LowerOptions};
+    use crate::module::{Module, ReadOptions};
     use std::collections::BTreeMap;
 
     #[test]
@@ -302,5 +318,84 @@ mod tests {
         assert_eq!(out, [1, 0, 0, 0, 2, 3].map(Byte::Known));
         assert_eq!(memory.ends, [6, 6]);
         assert_eq!(memory.size(1), 8);
+    }
+
+    /// Four invocations write far beyond a runtime array, each behind a texel: the first one behind the farthest.
+    const FAR: &str = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %id
+OpExecutionMode %main LocalSize 4 1 1
+OpDecorate %id BuiltIn LocalInvocationIndex
+OpDecorate %words ArrayStride 4
+OpDecorate %block Block
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %buffer DescriptorSet 0
+OpDecorate %buffer Binding 0
+OpDecorate %image DescriptorSet 0
+OpDecorate %image Binding 1
+OpDecorate %image NonReadable
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%v2uint = OpTypeVector %uint 2
+%v4uint = OpTypeVector %uint 4
+%words = OpTypeRuntimeArray %uint
+%block = OpTypeStruct %words
+%p_block = OpTypePointer StorageBuffer %block
+%p_uint = OpTypePointer StorageBuffer %uint
+%p_input = OpTypePointer Input %uint
+%texels = OpTypeImage %uint 2D 0 0 0 2 R32ui
+%p_texels = OpTypePointer UniformConstant %texels
+%zero = OpConstant %uint 0
+%three = OpConstant %uint 3
+%far = OpConstant %uint 10000000
+%black = OpConstantComposite %v4uint %zero %zero %zero %zero
+%id = OpVariable %p_input Input
+%buffer = OpVariable %p_block StorageBuffer
+%image = OpVariable %p_texels UniformConstant
+%main = OpFunction %void None %function
+%entry = OpLabel
+%index = OpLoad %uint %id
+%x = OpISub %uint %three %index
+TEXEL
+%element = OpAccessChain %p_uint %buffer %zero %far
+OpStore %element %zero
+OpReturn
+OpFunctionEnd
+";
+
+    /// What it touches, and how many turns that took.
+    fn tried(text: &str) -> (Touched, u32) {
+        let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+        let module = Module::from_text(text, "far.spvasm", &options).unwrap();
+        let program = lower::lower(&module, &LowerOptions::default()).unwrap();
+        let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
+        let (mut dispatches, turns) = (Vec::new(), Cell::new(0));
+        let mut inputs = Inputs::new(&program, None, &launch, 1, 0, Chosen::default());
+        // The first dispatch that is tried is enough.
+        inputs
+            .next(&mut |dispatch| {
+                dispatches.push(dispatch.clone());
+                None
+            })
+            .unwrap();
+        let count = || {
+            turns.set(turns.get() + 1);
+            false
+        };
+        (touched(&program, &dispatches[0], &count).unwrap(), turns.get())
+    }
+
+    #[test]
+    fn an_access_out_of_bounds_ends_a_trial_that_sizes_no_image() {
+        let (touched, turns) = tried(&FAR.replace("TEXEL", ""));
+        assert!(touched.out_of_bounds);
+        assert_eq!(turns, 1);
+        let texel = "%at = OpCompositeConstruct %v2uint %x %zero
+%loaded = OpLoad %texels %image
+OpImageWrite %loaded %at %black";
+        let (touched, turns) = tried(&FAR.replace("TEXEL", texel));
+        assert!(touched.out_of_bounds && touched.texels.iter().any(|ends| ends[0] == 4));
+        assert_eq!(turns, 8);
     }
 }

@@ -159,7 +159,7 @@ mod tests {
     fn sized(module: &Module) -> [u32; 3] {
         let words = module.words_with_local_size(None, [8, 1, 3]);
         let module = Module::from_words(words, "test", &ReadOptions::default()).unwrap();
-        assert!(module.text.contains("OpIAdd %uint %uint_2 %uint_1"), "{}", module.text);
+        assert!(module.text.contains("OpIAdd %uint %uint_2 %uint_1"), "{}", module.text.as_str());
         lower(&module, &LowerOptions::default()).unwrap().entry.local_size
     }
 

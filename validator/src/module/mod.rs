@@ -6,6 +6,7 @@
 //! binary gets the lines of its disassembly, which [`Module::text`] holds.
 
 mod binary;
+mod disassembly;
 mod error;
 mod instruction;
 mod local_size;
@@ -14,7 +15,9 @@ mod tools;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
+pub use disassembly::Text;
 pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};
 pub use tools::ReadOptions;
@@ -37,14 +40,15 @@ pub struct Module {
     /// The binary, in the machine's byte order.
     pub words: Vec<u32>,
     /// The text that lines refer to.
-    pub text: String,
+    pub text: Text,
     /// Whether `text` is the user's own (otherwise it is the disassembly).
     pub from_text: bool,
     /// The validator's objection, where `lenient` made the reader go on in spite of it.
     pub objection: Option<ValidationMessage>,
     entries: Vec<Entry>,
     lines: Vec<Line>,
-    id_names: BTreeMap<String, u32>,
+    /// Read off the text once somebody asks.
+    id_names: OnceLock<BTreeMap<String, u32>>,
 }
 
 impl Module {
@@ -84,8 +88,17 @@ impl Module {
     /// See [`ReadError`].
     pub fn from_words(words: Vec<u32>, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
         let entries = binary::decode(&words, name)?;
-        let text = tools::disassemble(&words, name).map_err(|error| error.with(unknown_opcodes(&entries)))?;
-        Self::finish(words, text, false, entries, name, options)
+        let known = if options.is_valid { disassembly::lines(&words, &entries) } else { None };
+        let (text, lines) = match known {
+            Some(lines) => (Text::disassembly(&words), lines),
+            None => {
+                let text = tools::disassemble(&words, name);
+                let text: Text = text.map_err(|error| error.with(unknown_opcodes(&entries)))?.into();
+                let lines = lines_in(&text, &entries);
+                (text, lines)
+            }
+        };
+        Self::finish(words, text, false, entries, lines, name, options)
     }
 
     /// Reads a module from assembly text. A text that does not say for which version of SPIR-V it
@@ -111,30 +124,21 @@ impl Module {
     fn from_text_for(text: &str, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
         let words = tools::assemble(text, name, options)?;
         let entries = binary::decode(&words, name)?;
-        Self::finish(words, text.to_owned(), true, entries, name, options)
+        let lines = lines_in(text, &entries);
+        Self::finish(words, text.to_owned().into(), true, entries, lines, name, options)
     }
 
     fn finish(
         words: Vec<u32>,
-        text: String,
+        text: Text,
         from_text: bool,
         entries: Vec<Entry>,
+        lines: Vec<Line>,
         name: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let statements = text::scan(&text);
-        let mut lines = Vec::new();
-        let mut id_names = BTreeMap::new();
-        // Raw `!` words can hide instructions from the scan: then no line is better than a wrong one.
-        if statements.len() == entries.len() {
-            for (statement, entry) in statements.iter().zip(&entries) {
-                lines.push(statement.line);
-                if let (Some(name), Some(id)) = (statement.result, entry.result) {
-                    id_names.insert(name.to_owned(), id);
-                }
-            }
-        }
         let name = name.to_owned();
+        let id_names = OnceLock::new();
         let mut module = Module { name, words, text, from_text, objection: None, entries, lines, id_names };
         if let Some(objection) = tools::validate(&module, options) {
             if !options.lenient {
@@ -144,6 +148,11 @@ impl Module {
             module.objection = Some(objection);
         }
         Ok(module)
+    }
+
+    /// What the disassembler makes of it, whatever text it was read from.
+    pub fn disassembly(&self) -> Option<String> {
+        spirv_tv_toolchain::disassemble(&self.words).ok()
     }
 
     /// Number of instructions.
@@ -182,14 +191,37 @@ impl Module {
     /// The names that the user's text has for ids, without the `%`; numbers are left out.
     pub fn id_names(&self) -> impl Iterator<Item = (&str, u32)> {
         let is_name = |name: &str| !name.chars().all(|character| character.is_ascii_digit());
-        let names = self.id_names.iter().filter(move |(name, _)| self.from_text && is_name(name));
+        let names = self.from_text.then(|| self.known_names()).into_iter().flatten();
+        let names = names.filter(move |(name, _)| is_name(name));
         names.map(|(name, &id)| (name.as_str(), id))
     }
 
     /// The id that the text calls `%name`, given with or without the `%`.
     pub fn id_named(&self, name: &str) -> Option<u32> {
-        self.id_names.get(name.strip_prefix('%').unwrap_or(name)).copied()
+        self.known_names().get(name.strip_prefix('%').unwrap_or(name)).copied()
     }
+
+    fn known_names(&self) -> &BTreeMap<String, u32> {
+        self.id_names.get_or_init(|| {
+            let statements = text::scan(&self.text);
+            if statements.len() != self.entries.len() {
+                return BTreeMap::new();
+            }
+            let both = statements.iter().zip(&self.entries);
+            both.filter_map(|(statement, entry)| Some((statement.result?.to_owned(), entry.result?)))
+                .collect()
+        })
+    }
+}
+
+/// The lines of the instructions in a text.
+fn lines_in(text: &str, entries: &[Entry]) -> Vec<Line> {
+    let statements = text::scan(text);
+    // Raw `!` words can hide instructions from the scan: then no line is better than a wrong one.
+    if statements.len() != entries.len() {
+        return Vec::new();
+    }
+    statements.iter().map(|statement| statement.line).collect()
 }
 
 /// The opcodes that the grammar lacks, with the first instruction of each; `None` if there are none.

@@ -151,3 +151,19 @@ fn an_opcode_that_nobody_knows_is_named_with_its_instruction() {
         assert!(error.contains("6916 (first: instruction 9)"), "{error}");
     }
 }
+
+#[test]
+fn what_is_known_to_be_valid_has_the_same_lines_and_is_disassembled_when_asked() {
+    let text = |name: &str| MINIMAL.replace("%void = ", &format!("OpName %main \"{name}\"\n%void = "));
+    for (name, is_pending) in [("a", true), ("two\nlines", false)] {
+        let words = read(&text(name)).unwrap().words;
+        let eager = Module::from_words(words.clone(), "x", &ReadOptions::default()).unwrap();
+        let valid = ReadOptions { is_valid: true, ..ReadOptions::default() };
+        let lazy = Module::from_words(words, "x", &valid).unwrap();
+        assert_eq!(lazy.text.is_pending(), is_pending);
+        let lines = |module: &Module| -> Vec<Line> { module.instructions().map(|one| one.line).collect() };
+        assert_eq!(lines(&lazy), lines(&eager));
+        assert_eq!(lazy.text.as_str(), eager.text.as_str());
+        assert_eq!(lazy.id_named("void"), eager.id_named("void"));
+    }
+}

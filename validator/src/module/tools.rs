@@ -10,6 +10,8 @@ use super::Module;
 pub struct ReadOptions {
     /// Go on where only the validator objects.
     pub lenient: bool,
+    /// The validator has accepted the module already, with these options: it is not asked again.
+    pub is_valid: bool,
     /// The environment to assemble for; `None` takes the version that a text names in its header
     /// comment, and else the newest.
     pub assemble_env: Option<TargetEnv>,
@@ -22,6 +24,7 @@ impl ReadOptions {
     pub fn for_env(target_env: TargetEnv) -> Self {
         ReadOptions {
             lenient: false,
+            is_valid: false,
             assemble_env: Some(target_env),
             validator: ValidatorOptions::for_env(target_env),
         }
@@ -49,6 +52,9 @@ pub(super) fn disassemble(words: &[u32], file: &str) -> Result<String, ReadError
 
 /// The validator's objection, if any.
 pub(super) fn validate(module: &Module, options: &ReadOptions) -> Option<ValidationMessage> {
+    if options.is_valid {
+        return None;
+    }
     let diagnostic = spirv_tv_toolchain::validate(&module.words, &options.validator).err()?;
     let index = diagnostic.instruction().and_then(|number| number.checked_sub(1));
     Some(ValidationMessage { line: index.map_or(0, |index| module.line(index)), message: diagnostic.message })

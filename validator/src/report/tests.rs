@@ -19,6 +19,7 @@ use crate::ir::{FunctionId, InstId};
 use crate::launch::{Input, Slot};
 use crate::model::graph::{self, Agent, Graph, Kind, UnitBytes};
 use crate::model::vulkan::Variant;
+use crate::module::Text;
 use crate::value::Byte;
 use crate::witness::{Execution, Witness};
 
@@ -187,8 +188,8 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
     let comparison = refines(side("before", &before), side("after", &after), options).unwrap();
     let text = |third: &str| format!("; module\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\n");
     CheckReport {
-        before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release") },
-        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %relaxed") },
+        before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release").into() },
+        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %relaxed").into() },
         diff: None,
         verdict: comparison.verdict,
         runs: vec![Run {
@@ -302,7 +303,7 @@ fn outcomes_report() -> OutcomesReport {
     traced.memory[0][5] = Byte::Undef;
     let hang = Outcome::hang(vec![Vec::new(), Vec::new()]);
     OutcomesReport {
-        module: Source { name: "module.spvasm".into(), text: String::new() },
+        module: Source { name: "module.spvasm".into(), text: Text::default() },
         runs: vec![OutcomesRun {
             entry: "main".into(),
             input: input(),

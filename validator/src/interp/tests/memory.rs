@@ -387,3 +387,26 @@ fn pointers_are_equal_by_location() {
     assert_eq!(builder.finish()[8..12], [1, 0, 0, 0].map(Scalar::new));
     assert_eq!(builder.finish()[14], Scalar::new(1));
 }
+
+#[test]
+fn the_invocations_of_a_dispatch_are_those_that_are_made_one_by_one() {
+    let mut builder = Builder::new(0);
+    let shape = builder.shape(&[(0, LeafKind::Number(4))]);
+    builder.own(StorageClass::Input, shape).built_in = Some(BuiltIn::LocalInvocationIndex);
+    let initializer = builder.constant(Scalar::new(7));
+    let variable = builder.own(StorageClass::Private, shape);
+    (variable.built_in, variable.initializer) = (Some(BuiltIn::SubgroupSize), Some(initializer));
+    builder.body(Vec::new());
+    // One entry point of two, and one workgroup of two.
+    builder.program.functions.push(builder.program.functions[0].clone());
+    builder.program.functions[1].registers = 3;
+    let places = builder.dispatch.places.clone();
+    builder.dispatch.places.extend(places.into_iter().map(|place| Place { workgroup: 1, ..place }));
+    builder.dispatch.object_of.iter_mut().for_each(|objects| objects.push(None));
+    builder.dispatch.entries = [0, 0, 1, 1].map(FunctionId).to_vec();
+    let (program, dispatch) = (&builder.program, &builder.dispatch);
+    let one_by_one: Vec<Invocation> = (0..4).map(|index| Invocation::new(program, dispatch, index)).collect();
+    let all = Invocation::all(program, dispatch, 0..4);
+    assert_eq!(format!("{all:?}"), format!("{one_by_one:?}"));
+    assert_ne!(all[0].own_variable(0), all[1].own_variable(0));
+}
