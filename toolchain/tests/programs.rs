@@ -28,7 +28,8 @@ fn modules_are_assembled_validated_optimised_and_disassembled() {
     }
     let words = assemble(BUSY, None).expect("it assembles");
     assert_eq!(validate(&words, &ValidatorOptions::default()), Ok(()));
-    let options = OptimizeOptions { validate: Some(ValidatorOptions::default()), ..OptimizeOptions::default() };
+    let options =
+        OptimizeOptions { validate: Some(ValidatorOptions::default()), ..OptimizeOptions::default() };
     let optimized = optimize(&words, &["-O".to_owned()], &options).expect("the optimiser runs");
     assert_ne!(optimized.words, words);
     assert!(disassemble(&optimized.words).expect("a module").contains("OpEntryPoint"));
