@@ -1,8 +1,55 @@
-//! Translation validation for SPIR-V under the Vulkan memory model.
+//! Translation validation for SPIR-V under the Vulkan memory model: does a module, after an optimisation, do
+//! only what it was allowed to do before?
 //!
-//! The data's way: a module is read and validated ([`module`]), lowered ([`lower`]) to what the
-//! interpreter runs ([`ir`], [`interp`]), executed on a [`dispatch`] into events ([`event`]), judged
-//! by a memory model ([`model`]), explored ([`explore`]), compared, explained and reported.
+//! [`check::check`] compares two modules and gives a [`check::CheckReport`], which [`report`] writes as text or
+//! JSON. [`check::outcomes`] computes what one module may do.
+//!
+//! ```
+//! use spirv_tv::check::{check, CheckOptions, Watch};
+//! use spirv_tv::compare::Verdict;
+//! use spirv_tv::module::{Module, ReadOptions};
+//!
+//! let text = |value: u32| {
+//!     format!(
+//!         "OpCapability Shader
+//!          OpMemoryModel Logical GLSL450
+//!          OpEntryPoint GLCompute %main \"main\"
+//!          OpExecutionMode %main LocalSize 1 1 1
+//!          OpDecorate %block Block
+//!          OpMemberDecorate %block 0 Offset 0
+//!          OpDecorate %buffer DescriptorSet 0
+//!          OpDecorate %buffer Binding 0
+//!          %void = OpTypeVoid
+//!          %uint = OpTypeInt 32 0
+//!          %zero = OpConstant %uint 0
+//!          %value = OpConstant %uint {value}
+//!          %block = OpTypeStruct %uint
+//!          %to_block = OpTypePointer StorageBuffer %block
+//!          %to_uint = OpTypePointer StorageBuffer %uint
+//!          %buffer = OpVariable %to_block StorageBuffer
+//!          %signature = OpTypeFunction %void
+//!          %main = OpFunction %void None %signature
+//!          %entry = OpLabel
+//!          %place = OpAccessChain %to_uint %buffer %zero
+//!          OpStore %place %value
+//!          OpReturn
+//!          OpFunctionEnd"
+//!     )
+//! };
+//! let options = ReadOptions { assemble_env: Some("spv1.3".parse()?), ..ReadOptions::default() };
+//! let before = Module::from_text(&text(1), "before", &options)?;
+//! let after = Module::from_text(&text(2), "after", &options)?;
+//! let report = check(&before, &after, &CheckOptions::default(), &Watch::default())?;
+//! assert_eq!(report.verdict, Verdict::Violates);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The way of the data: a module is read and validated ([`module`]), lowered ([`lower`]) to what the interpreter
+//! runs ([`ir`], [`interp`]), executed on a [`dispatch`] into events ([`event`]), judged by a memory model
+//! ([`model`]), explored ([`explore`]), compared ([`compare`]), explained ([`explain`]) and reported ([`report`]).
+//!
+//! The feature `bundled` (the default) compiles SPIRV-Tools in; without it the programs on the `PATH` are run
+//! ([`toolchain`]).
 
 #![forbid(unsafe_code)]
 
@@ -46,3 +93,5 @@ pub mod report;
 pub mod value;
 #[allow(missing_docs)]
 pub mod witness;
+
+pub use spirv_tv_toolchain as toolchain;
