@@ -128,7 +128,7 @@ fn copies(image: &Image, aspect: vk::ImageAspectFlags) -> Result<Vec<vk::BufferI
     let level_extent = |level: u32| image.extent.map(|size| (size >> level).max(1));
     let texels = |level: u32| level_extent(level).iter().product::<u32>() as usize * image.layers as usize;
     let total: usize = (0..image.levels).map(texels).sum();
-    if total == 0 || image.bytes.len() % total != 0 {
+    if total == 0 || !image.bytes.len().is_multiple_of(total) {
         return Err(Error(format!("{} bytes for {total} texels", image.bytes.len())));
     }
     let texel = image.bytes.len() / total;
