@@ -135,8 +135,8 @@ fn launch(format: ImageFormat) -> LaunchOptions {
         [0.0_f32, 1.0, -1.0, 2.0, -3.0, 0.2, 0.6, -0.2, 0.8, 0.4, -0.6, 0.123, 1024.0, 0.0625, 3.5, -0.75];
     let wide = format.bytes() == 8 && format.components() == 1;
     let component = |number: u32| -> Vec<u8> {
-        let narrow =
-            (number.wrapping_mul(0x9e37_79b9) >> (number % 28)) & if number % 3 == 0 { 1 } else { u32::MAX };
+        let narrow = (number.wrapping_mul(0x9e37_79b9) >> (number % 28))
+            & if number.is_multiple_of(3) { 1 } else { u32::MAX };
         match (format.kind(), wide) {
             (TexelKind::Float, _) => {
                 let value = floats[(number as usize * 7 + number as usize / 16) % 16];

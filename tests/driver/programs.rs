@@ -74,7 +74,7 @@ pub fn run_random(device: &Device, seed: u64) -> Findings {
     let (text, launch) = super::random::program(seed);
     let options = CheckOptions { launch, ..CheckOptions::default() };
     let result = oracle::module(&name, &text).and_then(|module| {
-        let module = if seed % 2 == 0 { optimised(&module)? } else { module };
+        let module = if seed.is_multiple_of(2) { optimised(&module)? } else { module };
         compare(device, &module, &options, None, &name, &mut findings)
     });
     if let Err(error) = result {

@@ -129,7 +129,7 @@ pub fn combinations(lists: &[Vec<u64>]) -> Vec<Vec<u64>> {
 pub fn thin<T: Clone>(values: Vec<T>, most: usize) -> Vec<T> {
     let step = values.len().div_ceil(most).max(1);
     // A step that shares a factor with the lists' lengths would skip some values altogether.
-    let step = if step % 2 == 0 { step + 1 } else { step };
+    let step = if step.is_multiple_of(2) { step + 1 } else { step };
     if values.len() <= most {
         return values;
     }

@@ -202,7 +202,7 @@ fn quantised_matrices_are_multiplied_at_workgroup_scope() {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let found = words(&explored(&text(STORE), &args));
     let (a, b) = operands();
-    let scale = |at: usize| if at / 32 % 2 == 0 { 1 } else { 2 };
+    let scale = |at: usize| if (at / 32).is_multiple_of(2) { 1 } else { 2 };
     let sum =
         |row: usize, column: usize| (0..K).map(|at| scale(at) * a[row][at] * b[column][at]).sum::<i32>();
     let expected = (0..N * 16).map(|at| match at % 16 {

@@ -218,7 +218,7 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
 
 /// Contents in the form of `--buffer`.
 fn contents(name: &str, bytes: &[Byte], files: &mut Vec<(String, Vec<u8>)>) -> String {
-    let whole_words = bytes.len() % 4 == 0;
+    let whole_words = bytes.len().is_multiple_of(4);
     if whole_words && bytes.iter().all(|byte| *byte == Byte::Undef) {
         return format!("undef:{}", bytes.len() / 4);
     }

@@ -227,7 +227,8 @@ fn check_alignment(offset: u32, aligned: Option<u32>, shape: &Shape, line: Line)
             return Err(fault(UndefinedKind::Misaligned, line, detail));
         }
     }
-    let misplaced = shape.leaves.iter().find(|leaf| (offset + leaf.offset) % leaf.kind.alignment() != 0);
+    let misplaced =
+        shape.leaves.iter().find(|leaf| !(offset + leaf.offset).is_multiple_of(leaf.kind.alignment()));
     match misplaced {
         Some(leaf) => {
             let (offset, bytes) = (offset + leaf.offset, leaf.kind.bytes());

@@ -258,7 +258,7 @@ impl Machine<'_> {
         if u64::from(pointer.offset) + u64::from(size) > u64::from(object_size) {
             return Err(outside(pointer.offset, size, object_size, line));
         }
-        if pointer.offset % size != 0 {
+        if !pointer.offset.is_multiple_of(size) {
             let detail = format!("an atomic of {size} bytes acts on byte {} of the object", pointer.offset);
             return Err(fault(UndefinedKind::Misaligned, line, detail));
         }

@@ -371,7 +371,7 @@ impl Machine<'_> {
 
 /// The pointer to a tensor is a multiple of 16 bytes, where the module says where memory lies.
 fn check_tensor_alignment(class: StorageClass, offset: u32, line: Line) -> Result<(), Box<Stop>> {
-    if class != StorageClass::Workgroup && offset % 16 != 0 {
+    if class != StorageClass::Workgroup && !offset.is_multiple_of(16) {
         let detail = format!("a tensor begins at byte {offset} of the object, which is no multiple of 16");
         return Err(fault(UndefinedKind::Misaligned, line, detail));
     }

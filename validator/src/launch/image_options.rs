@@ -104,7 +104,7 @@ impl ImageSize {
         if extent[0] != extent[1] && faces > 1 {
             return Err("is a cube, whose faces are square".to_owned());
         }
-        if layers % faces != 0 || !ty.arrayed && layers != faces {
+        if !layers.is_multiple_of(faces) || !ty.arrayed && layers != faces {
             return Err(match (ty.arrayed, faces) {
                 (true, _) => format!("is made of cubes: layers come in sixes, not {layers}"),
                 (false, 1) => "is not arrayed: it has no layers".to_owned(),

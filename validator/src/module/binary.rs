@@ -20,7 +20,7 @@ pub(super) fn words_of(bytes: &[u8], file: &str) -> Result<Option<Vec<u32>>, Rea
         Some(first) if u32::from_be_bytes(first) == MAGIC_NUMBER => u32::from_be_bytes,
         Some(_) | None => return Ok(None),
     };
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         return Err(malformed(
             file,
             format!("its size of {} bytes is no multiple of 4; it may be truncated", bytes.len()),

@@ -49,7 +49,7 @@ impl Matrix {
 
     fn cofactor(&self, column: usize, row: usize) -> f64 {
         let determinant = self.minor(column, row).determinant();
-        if (column + row) % 2 == 0 {
+        if (column + row).is_multiple_of(2) {
             determinant
         } else {
             -determinant
