@@ -1,6 +1,8 @@
 //! How long checks and searches take: `cargo bench --bench check`. What it measured last is in
 //! `docs/performance.md`.
 
+#![allow(missing_docs, reason = "criterion_group makes a public function")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

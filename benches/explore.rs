@@ -1,6 +1,8 @@
 //! How long searches take, on one thread: `cargo bench --bench explore`. The table in `docs/performance.md` is
 //! made by `table.rs`.
 
+#![allow(missing_docs, reason = "criterion_group makes a public function")]
+
 #[allow(dead_code, reason = "some of it is for the table")]
 #[path = "programs/mod.rs"]
 mod programs;

@@ -1,6 +1,8 @@
 //! How many SPIR-V instructions the interpreter runs a second, on one core: `cargo bench --bench interpreter`.
 //! What it measured last is in `docs/performance.md`.
 
+#![allow(missing_docs, reason = "criterion_group makes a public function")]
+
 use std::path::Path;
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
