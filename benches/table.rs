@@ -309,11 +309,7 @@ fn main() {
     rivals(&mut text, wanted);
     if std::env::var("PERFORMANCE").is_ok_and(|value| value == "write") {
         assert!(wanted.is_empty(), "the whole table is written");
-        let path = programs::root().join("docs/performance.md");
-        let document = std::fs::read_to_string(&path).unwrap();
-        let (before, rest) = document.split_once(BEGIN).expect("docs/performance.md has the place for it");
-        let (_, after) = rest.split_once(END).expect("docs/performance.md has the end of it");
-        std::fs::write(&path, format!("{before}{BEGIN}{text}{END}{after}")).unwrap();
+        programs::write_between(BEGIN, END, &text);
     } else {
         println!("{text}");
     }

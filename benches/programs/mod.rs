@@ -197,6 +197,15 @@ pub fn prepared(module: &Path, args: &[String]) -> (Program, Dispatch) {
     (program, dispatch)
 }
 
+/// Puts a text between two marks of `docs/performance.md`.
+pub fn write_between(begin: &str, end: &str, text: &str) {
+    let path = root().join("docs/performance.md");
+    let document = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = document.split_once(begin).expect("docs/performance.md has the place for it");
+    let (_, after) = rest.split_once(end).expect("docs/performance.md has the end of it");
+    std::fs::write(&path, format!("{before}{begin}{text}{end}{after}")).unwrap();
+}
+
 /// What the files beside classic programs and pairs have in common.
 #[derive(Deserialize)]
 struct Beside {

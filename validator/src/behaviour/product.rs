@@ -132,14 +132,12 @@ impl Part {
     }
 }
 
-impl Partial<'_> {
-    fn joined<'a>(&'a self, part: &Part, outcome: &Outcome, witness: &'a Witness) -> Partial<'a> {
-        let mut witnesses: Vec<&Witness> = self.witnesses.clone();
-        witnesses.push(witness);
+impl<'a> Partial<'a> {
+    fn joined(&self, part: &Part, outcome: &Outcome, witness: &'a Witness) -> Partial<'a> {
         Partial {
             outcome: part.join(&self.outcome, outcome),
             executions: self.executions.saturating_mul(witness.executions),
-            witnesses,
+            witnesses: self.witnesses.iter().copied().chain([witness]).collect(),
         }
     }
 }
@@ -153,12 +151,7 @@ impl<'a> Combination<'a> {
         classes: &[Places],
         count: &Count,
     ) -> Combination<'a> {
-        let witnesses = self.whole.witnesses.iter().copied().chain([witness]).collect();
-        let whole = Partial {
-            outcome: part.join(&self.whole.outcome, outcome),
-            executions: self.whole.executions.saturating_mul(witness.executions),
-            witnesses,
-        };
+        let whole = self.whole.joined(part, outcome, witness);
         let classes = self.classes.iter().chain(classes).cloned().collect();
         Combination { whole, classes, count: self.count.clone() * count }
     }

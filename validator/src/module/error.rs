@@ -1,5 +1,7 @@
 //! What can go wrong while reading a module.
 
+use spirv_tv_toolchain::ProgramError;
+
 use crate::ir::Line;
 
 /// Why a module could not be read. All of these end the program with exit code 2.
@@ -27,6 +29,13 @@ pub enum ReadError {
         objection: ValidationMessage,
         /// The flag of spirv-val's that permits it.
         flag: Option<&'static str>,
+    },
+    /// A program of SPIRV-Tools gave no answer: this says nothing of the module.
+    #[error("{file}: {source}")]
+    Program {
+        file: String,
+        #[source]
+        source: ProgramError,
     },
 }
 

@@ -140,7 +140,9 @@ impl Module {
         let name = name.to_owned();
         let id_names = OnceLock::new();
         let mut module = Module { name, words, text, from_text, objection: None, entries, lines, id_names };
-        if let Some(objection) = tools::validate(&module, options) {
+        let objection = tools::validate(&module, options)
+            .map_err(|source| ReadError::Program { file: module.name.clone(), source })?;
+        if let Some(objection) = objection {
             if !options.lenient {
                 let flag = tools::permitting_flag(&module, options, &objection);
                 return Err(ReadError::Invalid { file: module.name, objection, flag });

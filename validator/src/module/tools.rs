@@ -1,6 +1,6 @@
 //! SPIRV-Tools as the front end uses it.
 
-use spirv_tv_toolchain::{Position, TargetEnv, ValidatorOptions};
+use spirv_tv_toolchain::{Position, ProgramError, TargetEnv, ValidatorOptions};
 
 use super::error::{ReadError, ValidationMessage};
 use super::Module;
@@ -32,32 +32,48 @@ impl ReadOptions {
 }
 
 pub(super) fn assemble(text: &str, file: &str, options: &ReadOptions) -> Result<Vec<u32>, ReadError> {
-    spirv_tv_toolchain::assemble(text, options.assemble_env).map_err(|diagnostic| match diagnostic.position {
-        Position::Text { line, column } => ReadError::Assemble {
-            file: file.to_owned(),
-            line: u32::try_from(line).unwrap_or(0),
-            column: u32::try_from(column).unwrap_or(0),
-            message: diagnostic.message,
-        },
-        Position::Unknown | Position::Instruction(_) => {
-            ReadError::NotSpirv { file: file.to_owned(), why: diagnostic.message }
+    let file = file.to_owned();
+    spirv_tv_toolchain::assemble(text, options.assemble_env).map_err(|diagnostic| {
+        match (diagnostic.program, diagnostic.position) {
+            (Some(source), _) => ReadError::Program { file, source },
+            (None, Position::Text { line, column }) => ReadError::Assemble {
+                file,
+                line: u32::try_from(line).unwrap_or(0),
+                column: u32::try_from(column).unwrap_or(0),
+                message: diagnostic.message,
+            },
+            (None, Position::Unknown | Position::Instruction(_)) => {
+                ReadError::NotSpirv { file, why: diagnostic.message }
+            }
         }
     })
 }
 
 pub(super) fn disassemble(words: &[u32], file: &str) -> Result<String, ReadError> {
-    spirv_tv_toolchain::disassemble(words)
-        .map_err(|diagnostic| ReadError::Malformed { file: file.to_owned(), message: diagnostic.to_string() })
+    let file = file.to_owned();
+    spirv_tv_toolchain::disassemble(words).map_err(|diagnostic| match diagnostic.program {
+        Some(source) => ReadError::Program { file, source },
+        None => ReadError::Malformed { file, message: diagnostic.to_string() },
+    })
 }
 
 /// The validator's objection, if any.
-pub(super) fn validate(module: &Module, options: &ReadOptions) -> Option<ValidationMessage> {
+pub(super) fn validate(
+    module: &Module,
+    options: &ReadOptions,
+) -> Result<Option<ValidationMessage>, ProgramError> {
     if options.is_valid {
-        return None;
+        return Ok(None);
     }
-    let diagnostic = spirv_tv_toolchain::validate(&module.words, &options.validator).err()?;
+    let Err(diagnostic) = spirv_tv_toolchain::validate(&module.words, &options.validator) else {
+        return Ok(None);
+    };
     let index = diagnostic.instruction().and_then(|number| number.checked_sub(1));
-    Some(ValidationMessage { line: index.map_or(0, |index| module.line(index)), message: diagnostic.message })
+    let line = index.map_or(0, |index| module.line(index));
+    match diagnostic.program {
+        Some(error) => Err(error),
+        None => Ok(Some(ValidationMessage { line, message: diagnostic.message })),
+    }
 }
 
 /// A flag of the validator with what it sets.
@@ -84,7 +100,7 @@ pub(super) fn permitting_flag(
     options: &ReadOptions,
     objection: &ValidationMessage,
 ) -> Option<&'static str> {
-    let objections: Vec<Option<ValidationMessage>> = PERMITTING
+    let objections: Result<Vec<Option<ValidationMessage>>, ProgramError> = PERMITTING
         .iter()
         .map(|(_, set)| {
             let mut options = options.clone();
@@ -92,6 +108,7 @@ pub(super) fn permitting_flag(
             validate(module, &options)
         })
         .collect();
+    let objections = objections.ok()?;
     let valid = objections.iter().position(Option::is_none);
     let other = || objections.iter().position(|other| other.as_ref() != Some(objection));
     PERMITTING.get(valid.or_else(other)?).map(|(name, _)| *name)

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use spirv_tv_toolchain::{optimize, OptimizeError, OptimizeOptions};
+use spirv_tv_toolchain::{optimize, OptimizeError, OptimizeOptions, ProgramError};
 
 use super::frame;
 
@@ -21,6 +21,8 @@ pub(super) const DONE: u8 = 0;
 pub(super) const FAILED: u8 = 1;
 /// The parent passed a flag that the optimiser refuses.
 pub(super) const REFUSED: u8 = 2;
+/// The optimiser's program could not be run, which says nothing of the optimiser.
+pub(super) const NOT_RUN: u8 = 3;
 
 /// Serves the subcommand if it is the first of `arguments` (without the program's name); `None` is any
 /// other command line.
@@ -39,7 +41,7 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
     })
 }
 
-/// An end that is no module: [`FAILED`] or [`REFUSED`], and why.
+/// An end that is no module: [`FAILED`], [`REFUSED`] or [`NOT_RUN`], and why.
 struct Failure {
     end: u8,
     message: String,
@@ -68,7 +70,12 @@ fn pass(request: &[Vec<u8>], options: &OptimizeOptions) -> Result<Vec<u32>, Fail
     let optimized = optimize(&words, &flags, options).map_err(|error| match error {
         OptimizeError::Flag { message } => Failure { end: REFUSED, message },
         OptimizeError::Run { message } => failed(message),
-        OptimizeError::Program(error) => failed(error.to_string()),
+        OptimizeError::Program(error @ (ProgramError::Crashed { .. } | ProgramError::Output { .. })) => {
+            failed(error.to_string())
+        }
+        OptimizeError::Program(error @ (ProgramError::Missing { .. } | ProgramError::Failed { .. })) => {
+            Failure { end: NOT_RUN, message: error.to_string() }
+        }
     })?;
     for message in &optimized.messages {
         // A remark that cannot be written is no reason to lose the module.

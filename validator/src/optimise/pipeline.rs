@@ -280,8 +280,11 @@ impl Pipeline<'_> {
                     before_hlsl_legalization: options.before_hlsl_legalization || planned.legalizing,
                     ..options.clone()
                 };
-                validate(&after, &legalizing)
-                    .map_err(|error| OptimiserFailure::Invalid { message: error.to_string() })?;
+                validate(&after, &legalizing).map_err(|error| match error.program {
+                    // Nothing is known of what the pass wrote.
+                    Some(program) => OptimiserFailure::NotRun { message: program.to_string() },
+                    None => OptimiserFailure::Invalid { message: error.to_string() },
+                })?;
             }
         }
         Ok(after)

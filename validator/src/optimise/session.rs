@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::child::{self, DONE, FAILED, REFUSED};
+use super::child::{self, DONE, FAILED, NOT_RUN, REFUSED};
 use super::frame;
 use super::process::{OptimiserFailure, OptimiserProcess};
 use crate::behaviour::Bug;
@@ -165,6 +165,7 @@ fn told(parts: &[Vec<u8>]) -> Result<Vec<u32>, OptimiserFailure> {
         [DONE] => child::from_bytes(words).ok_or_else(|| no_words(words.len())),
         [FAILED] => Err(OptimiserFailure::Failed { message: text(message) }),
         [REFUSED] => Err(OptimiserFailure::Flag { message: text(message) }),
+        [NOT_RUN] => Err(OptimiserFailure::NotRun { message: text(message) }),
         _ => Err(no_words(words.len())),
     }
 }
