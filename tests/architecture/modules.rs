@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::uses::{scan, Source};
 
-/// A module: the folder of its crate, then its path in it. `main.rs` is one, too.
+/// A module: the folder of its crate, without those around it, then its path in it. `main.rs` is one, too.
 pub type Module = Vec<String>;
 
 /// A path to another module.
@@ -33,11 +33,12 @@ pub struct Modules {
 const LONGEST_CHAIN: usize = 16;
 
 impl Modules {
-    /// Those of all crates whose folders lie in `root`.
+    /// Those of all crates whose folders lie in `root`, or in the folder of such a crate.
     pub fn read(root: &Path) -> Self {
-        let crates = entries(root).into_iter().filter(|folder| folder.join("Cargo.toml").is_file());
         let mut found = Vec::new();
-        crates.for_each(|folder| files(&folder.join("src"), &mut found));
+        for folder in packages(root) {
+            packages(&folder).into_iter().chain([folder]).for_each(|it| files(&it.join("src"), &mut found));
+        }
         let sources = found.into_iter().map(|path| {
             let text =
                 fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -153,11 +154,20 @@ fn below<'a>(module: &'a Module, paths: &'a [Vec<String>]) -> impl Iterator<Item
 fn module_of(file: &Path) -> Module {
     let stem = file.with_extension("");
     let mut names: Module = stem.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-    names.remove(1);
+    let src = names.iter().position(|name| name == "src").expect("code lies in src/");
+    names.remove(src);
+    names.drain(..src - 1);
     if names.len() == 2 && names[1] == "lib" || names.last().is_some_and(|name| name == "mod") {
         names.pop();
     }
     names
+}
+
+/// The folders in a folder that are packages with code in `src/`.
+fn packages(folder: &Path) -> Vec<PathBuf> {
+    let mut folders = entries(folder);
+    folders.retain(|folder| folder.join("Cargo.toml").is_file() && folder.join("src").is_dir());
+    folders
 }
 
 /// The files of a folder with Rust code, and of those in it.
@@ -186,7 +196,7 @@ mod tests {
     /// Where the paths of a file lead, if it lies beside the others.
     fn targets(file: &str, text: &str) -> Vec<String> {
         let files = [
-            ("validator/src/lib.rs", "mod a; mod b;"),
+            ("validator/src/lib.rs", "mod a; mod b; pub use spirv_tv_graphs as graphs;"),
             ("validator/src/a/mod.rs", "mod deep;\npub use deep::{Item, other as renamed};\nuse crate::b;"),
             (
                 "validator/src/a/deep.rs",
@@ -195,6 +205,8 @@ mod tests {
             ("validator/src/a/deep/tests.rs", "use crate::b::c;"),
             ("validator/src/a/deep/tests/more.rs", "use crate::b::d;"),
             ("validator/src/b.rs", "pub use self::x as y; pub use self::y as x;"),
+            ("validator/graphs/src/lib.rs", "mod event;"),
+            ("validator/graphs/src/event.rs", ""),
             ("tools/src/lib.rs", "mod text;"),
             ("tools/src/text.rs", ""),
         ];
@@ -221,6 +233,9 @@ mod tests {
         assert_eq!(from_new("spirv_tv_tools::text::h"), "tools/text");
         assert_eq!(target("tools/src/text.rs", "spirv_tv::a::h").unwrap(), "validator/a");
         assert_eq!(target("tools/src/text.rs", "crate::h").unwrap(), "tools");
+        assert_eq!(from_new("spirv_tv_graphs::event::h"), "graphs/event");
+        assert_eq!(from_new("crate::graphs::event::h"), "graphs/event");
+        assert_eq!(target("validator/graphs/src/new.rs", "crate::event::h").unwrap(), "graphs/event");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! Its first column has the folders and files of a row, its last one is "may use". Both name them in backticks, with commas
 //! between them; "–" is none. `(crate)` behind them says that they are crates, `(common)` that every row below may use
-//! them. All others lie in the folder that the table is about; `mod.rs` is that folder's own file. An entry of "may use" may
-//! be deeper, `folder/file.rs`, and then allows that much.
+//! them. All others lie in the folder that the table is about, unless they begin with its name: those lie in a crate in its
+//! folder. `mod.rs` is the folder's own file. An entry of "may use" may be deeper, `folder/file.rs`, and then allows that
+//! much.
 
 use std::collections::BTreeSet;
 
@@ -156,14 +157,15 @@ impl Row {
         let common = first.strip_suffix(COMMON);
         let of_crates = first.strip_suffix(CRATE);
         let base = if of_crates.is_some() { &[] } else { folder };
-        let mut may_use = names(last, folder)?;
+        let about = folder.first().map_or("", String::as_str);
+        let mut may_use = names(last, folder, about)?;
         for name in &mut may_use {
             // Crates do not lie in the folder.
             if let Some(same) = above.iter().flat_map(|row| &row.names).find(|it| it.text == name.text) {
                 *name = same.clone();
             }
         }
-        let names = names(common.or(of_crates).unwrap_or(first), base)?;
+        let names = names(common.or(of_crates).unwrap_or(first), base, about)?;
         Ok(Self { line, names, common: common.is_some(), may_use })
     }
 }
@@ -173,8 +175,9 @@ fn cells(line: &str) -> Vec<&str> {
     line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// Names in backticks, with commas between them, of what lies in a folder.
-fn names(cell: &str, folder: &[String]) -> Result<Vec<Name>, String> {
+/// Names in backticks, with commas between them, of what lies in a folder, or in a crate in the folder of the crate that the
+/// table is about.
+fn names(cell: &str, folder: &[String], about: &str) -> Result<Vec<Name>, String> {
     let name = |text: &str| {
         let quoted = text.trim().strip_prefix('`').and_then(|text| text.strip_suffix('`'));
         let path = quoted.and_then(|text| text.strip_suffix('/').or(text.strip_suffix(".rs")));
@@ -184,7 +187,11 @@ fn names(cell: &str, folder: &[String]) -> Result<Vec<Name>, String> {
         let alone = text == "mod.rs" || text.ends_with("/mod.rs");
         let mut inner: Module = path.split('/').map(str::to_owned).collect();
         inner.truncate(inner.len() - usize::from(alone));
-        Ok(Name { text: text.to_owned(), module: [folder, &inner].concat(), alone })
+        let module = match inner.split_first() {
+            Some((first, rest)) if first == about && !rest.is_empty() => rest.to_vec(),
+            _ => [folder, &inner].concat(),
+        };
+        Ok(Name { text: text.to_owned(), module, alone })
     };
     cell.split(',').filter(|_| cell != "–").map(name).collect()
 }
@@ -293,6 +300,26 @@ mod tests {
         assert_eq!(differences(&["validator"], &rows, &files), [expected]);
         let rows = [["`a/`", "–"], ["`b.rs`", "`a/deep.rs`, `a/mod.rs`"]];
         assert_eq!(differences(&["validator"], &rows, &files), [""; 0]);
+    }
+
+    #[test]
+    fn crates_may_lie_in_the_folder() {
+        let rows = [
+            ["`validator/graphs/event.rs` (common)", "–"],
+            ["`validator/graphs/` (crate)", "–"],
+            ["`low.rs`", "–"],
+            ["`high.rs`", "`validator/graphs/`"],
+        ];
+        let files = [
+            ("validator/src/lib.rs", "pub use spirv_tv_graphs as graphs;"),
+            ("validator/src/low.rs", "use crate::graphs::event::x;\nuse crate::graphs::graph::y;"),
+            ("validator/src/high.rs", "use spirv_tv_graphs::graph::y;"),
+            ("validator/graphs/src/lib.rs", "mod event; mod graph;"),
+            ("validator/graphs/src/event.rs", ""),
+            ("validator/graphs/src/graph.rs", "use crate::event::x;"),
+        ];
+        let expected = "validator/src/low.rs:2: crate::graphs::graph::y is in validator/graphs/, which low.rs may not use";
+        assert_eq!(differences(&["validator"], &rows, &files), [expected]);
     }
 
     /// Where others than its files use a folder, and what they use, is not such a table's affair.

@@ -66,8 +66,6 @@ pub mod compare;
 #[allow(missing_docs)]
 pub mod dispatch;
 #[allow(missing_docs)]
-pub mod event;
-#[allow(missing_docs)]
 pub mod explain;
 #[allow(missing_docs)]
 pub mod explore;
@@ -83,15 +81,14 @@ pub mod litmus;
 #[allow(missing_docs)]
 pub mod lower;
 #[allow(missing_docs)]
-pub mod model;
-#[allow(missing_docs)]
 pub mod module;
 #[allow(missing_docs)]
 pub mod optimise;
 #[allow(missing_docs)]
 pub mod report;
-pub mod value;
 #[allow(missing_docs)]
 pub mod witness;
 
+pub use spirv_tv_model as model;
+pub use spirv_tv_model::{event, value};
 pub use spirv_tv_toolchain as toolchain;

@@ -49,11 +49,9 @@ pub use subgroup::*;
 pub use tensor::*;
 pub use unused::mark_unused_results;
 
+pub use crate::event::{FunctionId, InstId, Line};
 use crate::event::{Scope, StorageClass};
 use crate::value::Scalar;
-
-/// A line of the text that the user gave, or of the disassembly; 1-based, 0 where unknown.
-pub type Line = u32;
 
 /// A module lowered for one entry point and one set of specialisation values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -314,9 +312,6 @@ impl LeafKind {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FunctionId(pub u32);
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub name: Option<String>,
@@ -427,13 +422,6 @@ impl Inst {
     pub const fn plain(op: Op, line: Line) -> Self {
         Inst { op, line, opcode: 0, no_contraction: false, relaxed: false, fast_math: None, evaluation: None }
     }
-}
-
-/// Where an instruction stands: identifies a static instruction in a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InstId {
-    pub function: FunctionId,
-    pub index: u32,
 }
 
 /// A run of components: a register of the frame or a constant.

@@ -5,11 +5,11 @@ use smallvec::smallvec;
 
 use super::{Onlookers, Standing};
 use crate::event::{ClassSet, Order, Scope};
-use crate::ir::{FunctionId, InstId};
-use crate::model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
-use crate::model::growing::Growing;
-use crate::model::vulkan::Variant;
+use crate::event::{FunctionId, InstId};
+use crate::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
+use crate::growing::Growing;
 use crate::value::Byte;
+use crate::vulkan::Variant;
 
 /// Units up to here are atomic, the others plain.
 const ATOMIC: Unit = 2;

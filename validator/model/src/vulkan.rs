@@ -98,7 +98,7 @@ pub fn relations_with(graph: &Graph, variant: Variant, sequences: Sequences) -> 
 }
 
 /// System-synchronizes-with, transitively.
-pub(crate) fn system_synchronizes_with(graph: &Graph) -> Relation {
+pub fn system_synchronizes_with(graph: &Graph) -> Relation {
     let mut relation = Relation::new(graph.events.len());
     for (a, b) in &graph.system_synchronizes_with {
         relation.insert(*a as usize, *b as usize);
@@ -239,7 +239,7 @@ pub(super) fn covers(barrier: &Event, other: &Event) -> bool {
 /// The storage-class sets SC that inter-thread-happens-before must be computed for. All conditions on
 /// semantics ask for those that have all of SC, so of the sets with the same operations the largest is
 /// enough: what semantics have in common, of operations that synchronize and of any others.
-pub(crate) fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
+pub fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[ClassSet; 8]> {
     let mut sets: SmallVec<[ClassSet; 8]> = SmallVec::new();
     let add = |sets: &mut SmallVec<[ClassSet; 8]>, a: ClassSet, b: ClassSet| {
         let common = ClassSet(a.0 & b.0);
@@ -266,7 +266,7 @@ pub(crate) fn storage_class_sets(graph: &Graph, sw: &Relation) -> SmallVec<[Clas
 }
 
 /// The events of each agent.
-pub(crate) fn events_of_agents(graph: &Graph) -> Vec<EventSet> {
+pub fn events_of_agents(graph: &Graph) -> Vec<EventSet> {
     let mut agents = vec![EventSet::new(graph.events.len()); graph.agents.len()];
     for (id, event) in graph.events.iter().enumerate() {
         agents[event.agent as usize].insert(id);
@@ -276,12 +276,7 @@ pub(crate) fn events_of_agents(graph: &Graph) -> Vec<EventSet> {
 
 /// Inter-thread-happens-before for the storage-class set `classes`, without its last bullet: the
 /// relation itself is the transitive closure.
-pub(crate) fn inter_thread_steps(
-    graph: &Graph,
-    sw: &Relation,
-    agents: &[EventSet],
-    classes: ClassSet,
-) -> Relation {
+pub fn inter_thread_steps(graph: &Graph, sw: &Relation, agents: &[EventSet], classes: ClassSet) -> Relation {
     let events = &graph.events;
     let len = events.len();
     let mut relation = Relation::new(len);
@@ -315,7 +310,7 @@ pub(super) fn is_ordered_by(event: &Event, classes: ClassSet) -> bool {
 
 /// Happens-before: program order, or inter-thread-happens-before for some storage-class set.
 /// Not transitive.
-pub(crate) fn happens_before(graph: &Graph, sw: &Relation) -> Relation {
+pub fn happens_before(graph: &Graph, sw: &Relation) -> Relation {
     let len = graph.events.len();
     let agents = events_of_agents(graph);
     let mut relation = Relation::new(len);

@@ -55,7 +55,7 @@ pub fn executions(graph: &Graph, variant: Variant) -> Option<Vec<Relations>> {
 
 /// The relations of a complete graph, one for every orientation that they depend on, whether or not it
 /// makes the graph an execution. `None` where there are too many.
-pub(crate) fn candidates(graph: &Graph, variant: Variant) -> Option<Vec<Relations>> {
+pub fn candidates(graph: &Graph, variant: Variant) -> Option<Vec<Relations>> {
     if !release_sequence::depend_on_order(graph) {
         return Some(vec![vulkan::relations(graph, variant)]);
     }
@@ -106,7 +106,7 @@ impl Judge<'_> {
     }
 
     /// Per location, the union that must be acyclic, with an orientation of mutually-ordered writes.
-    pub(crate) fn unions(&self, order: &Relation) -> Vec<Relation> {
+    pub fn unions(&self, order: &Relation) -> Vec<Relation> {
         let locations: Vec<&Location> = self.relations.locations.iter().collect();
         let mut unions: Vec<Relation> = locations.iter().map(|location| self.base(location)).collect();
         self.join_whole_atomics(&locations, &mut unions);
@@ -117,7 +117,7 @@ impl Judge<'_> {
     }
 
     /// Mutually-ordered pairs of atomic writes: what scoped modification order orients.
-    pub(crate) fn mutually_ordered_writes(&self) -> Vec<(EventId, EventId)> {
+    pub fn mutually_ordered_writes(&self) -> Vec<(EventId, EventId)> {
         self.undecided_pairs(&self.relations.locations.iter().collect::<Vec<_>>())
     }
 

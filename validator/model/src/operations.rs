@@ -15,17 +15,17 @@ use super::relation::Relation;
 use crate::event::{ClassSet, Order};
 
 /// A graph with its implicit operations.
-pub(crate) struct Operations<'a> {
-    pub(crate) graph: Cow<'a, Graph>,
+pub struct Operations<'a> {
+    pub graph: Cow<'a, Graph>,
     /// For each operation, the event that it belongs to.
-    pub(crate) event_of: Vec<EventId>,
+    pub event_of: Vec<EventId>,
     /// For each event, the operation that it is itself.
-    pub(crate) operation_of: Vec<EventId>,
+    pub operation_of: Vec<EventId>,
 }
 
 impl<'a> Operations<'a> {
     /// The operations of `graph`; itself where its events have no implicit ones.
-    pub(crate) fn of(graph: &'a Graph) -> Self {
+    pub fn of(graph: &'a Graph) -> Self {
         let mut events = Vec::new();
         let (mut event_of, mut operation_of) = (Vec::new(), Vec::new());
         let is_implied = |event: &Arc<Event>| makes_available(event) || makes_visible(event);
@@ -58,7 +58,7 @@ impl<'a> Operations<'a> {
     }
 
     /// A relation over events as one over operations.
-    pub(crate) fn expand<'r>(&self, relation: &'r Relation) -> Cow<'r, Relation> {
+    pub fn expand<'r>(&self, relation: &'r Relation) -> Cow<'r, Relation> {
         if self.is_graph() {
             return Cow::Borrowed(relation);
         }
@@ -72,7 +72,7 @@ impl<'a> Operations<'a> {
     }
 
     /// What a relation over operations says of the events themselves.
-    pub(crate) fn project(&self, relation: Relation) -> Relation {
+    pub fn project(&self, relation: Relation) -> Relation {
         if self.is_graph() {
             return relation;
         }

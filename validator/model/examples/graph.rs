@@ -5,17 +5,16 @@
 //! the accesses of the data are not atomic, they race.
 //!
 //! ```sh
-//! cargo run --release --example graph
+//! cargo run --release -p spirv-tv-model --example graph
 //! ```
 
 use std::sync::Arc;
 
 use smallvec::smallvec;
-use spirv_tv::event::{ClassSet, Order, Scope};
-use spirv_tv::ir::{FunctionId, InstId};
-use spirv_tv::model::consistency::{executions, Judge};
-use spirv_tv::model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
-use spirv_tv::model::vulkan::Variant;
+use spirv_tv_model::consistency::{executions, Judge};
+use spirv_tv_model::event::{ClassSet, FunctionId, InstId, Order, Scope};
+use spirv_tv_model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
+use spirv_tv_model::vulkan::Variant;
 
 fn access(agent: u32, kind: Kind, unit: Unit, atomic: bool) -> Event {
     Event {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::event::{ClassSet, Order, Scope};
-use crate::ir::{InstId, Line};
+use crate::event::{InstId, Line};
 use crate::value::Byte;
 
 /// Index of an event in its graph.
@@ -99,47 +99,56 @@ pub struct Event {
 
 impl Event {
     /// Whether it reads memory.
+    #[inline]
     pub fn reads(&self) -> bool {
         matches!(self.kind, Kind::Read | Kind::Update)
     }
 
     /// Whether it writes memory.
+    #[inline]
     pub fn writes(&self) -> bool {
         matches!(self.kind, Kind::Write | Kind::Update)
     }
 
     /// Whether it accesses memory.
+    #[inline]
     pub fn accesses(&self) -> bool {
         self.reads() || self.writes()
     }
 
     /// Whether it operates on memory of its `class`: accesses, and the operations that semantics ask for.
+    #[inline]
     pub fn operates_on_memory(&self) -> bool {
         self.accesses() || matches!(self.kind, Kind::Availability | Kind::Visibility)
     }
 
     /// Whether it is a memory barrier (a control barrier with semantics is one).
+    #[inline]
     pub fn is_fence(&self) -> bool {
         matches!(self.kind, Kind::Fence | Kind::Barrier { .. })
     }
 
     /// Whether it performs an acquire operation or is an acquire barrier.
+    #[inline]
     pub fn acquires(&self) -> bool {
         self.order.acquires() && (self.is_fence() || self.atomic && self.reads())
     }
 
     /// Whether it performs a release operation or is a release barrier.
+    #[inline]
     pub fn releases(&self) -> bool {
         self.order.releases() && (self.is_fence() || self.atomic && self.writes())
     }
 
     /// The source of a unit that it reads.
+    #[inline]
     pub fn source(&self, unit: Unit) -> Option<Source> {
         let position = self.units.iter().position(|candidate| *candidate == unit)?;
         self.sources.get(position).copied()
     }
 
     /// The bytes that it writes to a unit.
+    #[inline]
     pub fn written_to(&self, unit: Unit) -> Option<&UnitBytes> {
         let position = self.units.iter().position(|candidate| *candidate == unit)?;
         self.written.get(position)
@@ -192,11 +201,13 @@ impl Graph {
     }
 
     /// Program order: both by one agent, `a` first.
+    #[inline]
     pub fn program_ordered(&self, a: usize, b: usize) -> bool {
         a < b && self.events[a].agent == self.events[b].agent
     }
 
     /// Whether `b`'s agent is in the instance of `scope` around `a`'s agent.
+    #[inline]
     pub fn in_scope_instance(&self, a: u32, scope: Scope, b: u32) -> bool {
         let (x, y) = (self.agents[a as usize], self.agents[b as usize]);
         match scope {
@@ -209,16 +220,19 @@ impl Graph {
     }
 
     /// Whether two events are in the instances of each other's memory scopes.
+    #[inline]
     pub fn in_each_others_scope(&self, a: &Event, b: &Event) -> bool {
         self.in_scope_instance(a.agent, a.scope, b.agent) && self.in_scope_instance(b.agent, b.scope, a.agent)
     }
 
     /// Mutually-ordered atomic operations: same locations, same reference, in each other's scope.
+    #[inline]
     pub fn mutually_ordered(&self, a: usize, b: usize) -> bool {
         a != b && self.order_mutually(&self.events[a], &self.events[b])
     }
 
     /// Whether two different events are mutually-ordered.
+    #[inline]
     pub fn order_mutually(&self, x: &Event, y: &Event) -> bool {
         x.atomic
             && y.atomic

@@ -20,22 +20,26 @@ pub struct Scalar {
 
 impl Scalar {
     /// A defined value.
+    #[inline]
     pub const fn new(bits: u64) -> Self {
         Scalar { bits, undef: 0 }
     }
 
     /// A wholly undefined value of `width` bits.
+    #[inline]
     pub const fn undefined(width: u32) -> Self {
         Scalar { bits: 0, undef: mask(width) }
     }
 
     /// Whether every bit is defined.
+    #[inline]
     pub const fn is_defined(self) -> bool {
         self.undef == 0
     }
 }
 
 /// The mask of the low `width` bits, `width` in 1..=64.
+#[inline]
 pub const fn mask(width: u32) -> u64 {
     if width >= 64 {
         u64::MAX
@@ -55,6 +59,7 @@ pub enum Byte {
 
 impl Ord for Byte {
     // Without branches: outcomes are compared byte by byte.
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         let code = |byte: &Byte| match byte {
             Byte::Known(value) => u16::from(*value),
@@ -65,17 +70,20 @@ impl Ord for Byte {
 }
 
 impl PartialOrd for Byte {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Hash for Byte {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         Byte::hash_slice(&[*self], state);
     }
 
     // Outcomes are long: a word at a time, values in the low bits, which a multiplying hash mixes best.
+    #[inline]
     fn hash_slice<H: Hasher>(bytes: &[Self], state: &mut H) {
         for word in bytes.chunks(4) {
             let mut code = 0;

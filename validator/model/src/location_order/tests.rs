@@ -6,9 +6,9 @@ use smallvec::{smallvec, SmallVec};
 
 use super::{availability_operation, visibility_operation};
 use crate::event::{ClassSet, Order, Scope};
-use crate::ir::{FunctionId, InstId};
-use crate::model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
-use crate::model::vulkan::{self, Variant};
+use crate::event::{FunctionId, InstId};
+use crate::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
+use crate::vulkan::{self, Variant};
 
 const DEVICE: Option<Scope> = Some(Scope::Device);
 

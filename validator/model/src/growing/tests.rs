@@ -5,13 +5,13 @@ use std::sync::Arc;
 use smallvec::{smallvec, SmallVec};
 
 use super::Growing;
+use crate::consistency::{DataRace, Judge};
 use crate::event::{ClassSet, Order, Scope};
-use crate::ir::{FunctionId, InstId};
-use crate::model::consistency::{DataRace, Judge};
-use crate::model::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
-use crate::model::release_sequence::depend_on_order;
-use crate::model::vulkan::{self, Relations, Revision, Variant};
+use crate::event::{FunctionId, InstId};
+use crate::graph::{Agent, Event, EventId, Graph, Kind, Source, Unit};
+use crate::release_sequence::depend_on_order;
 use crate::value::Byte;
+use crate::vulkan::{self, Relations, Revision, Variant};
 
 const GRAPHS: u64 = 4_000;
 const BATCHES: usize = 16;

@@ -1,7 +1,21 @@
 //! What an invocation does that others may notice: memory accesses and barriers,
 //! with scopes and semantics in types that cannot express impossible combinations.
 
-use crate::ir::{InstId, Line};
+/// A line of the text that the user gave, or of the disassembly; 1-based, 0 where unknown.
+pub type Line = u32;
+
+/// The number of a function in its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// Where an instruction stands: identifies a static instruction in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstId {
+    /// The function that has it.
+    pub function: FunctionId,
+    /// Its index in the code of that function.
+    pub index: u32,
+}
 
 /// SPIR-V memory and execution scopes, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,6 +30,7 @@ pub enum Scope {
 
 impl Scope {
     /// Its name as SPIR-V spells it.
+    #[inline]
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Invocation => "Invocation",
@@ -62,18 +77,22 @@ impl ClassSet {
     pub const OUTPUT: ClassSet = ClassSet(0x1000);
     pub const ALL: ClassSet = ClassSet(0x1fc0);
 
+    #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    #[inline]
     pub const fn contains(self, other: ClassSet) -> bool {
         self.0 & other.0 == other.0
     }
 
+    #[inline]
     pub const fn intersects(self, other: ClassSet) -> bool {
         self.0 & other.0 != 0
     }
 
+    #[inline]
     pub const fn union(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 | other.0)
     }
@@ -81,6 +100,7 @@ impl ClassSet {
 
 impl StorageClass {
     /// Whether invocations may communicate through memory of this class.
+    #[inline]
     pub const fn is_shared(self) -> bool {
         match self {
             StorageClass::Uniform
@@ -100,6 +120,7 @@ impl StorageClass {
     }
 
     /// The semantics bit that applies to accesses of this class; empty where none does.
+    #[inline]
     pub const fn semantics_bit(self) -> ClassSet {
         match self {
             StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PhysicalStorageBuffer => {
@@ -130,10 +151,12 @@ pub enum Order {
 }
 
 impl Order {
+    #[inline]
     pub const fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcquireRelease | Order::SequentiallyConsistent)
     }
 
+    #[inline]
     pub const fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent)
     }
@@ -268,6 +291,7 @@ pub enum UndefinedKind {
 
 impl UndefinedKind {
     /// Its name in reports.
+    #[inline]
     pub const fn name(self) -> &'static str {
         match self {
             UndefinedKind::DataRace => "data-race",

@@ -13,7 +13,7 @@ use super::vulkan::{Location, Variant};
 use crate::event::Scope;
 
 /// Memory domains by width: subgroup 1, workgroup 2, queue family 3, shader 4.
-pub(crate) const DOMAINS: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
+pub const DOMAINS: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
 
 /// The narrowest `level` domains that an operation of this scope selects; a bit per domain.
 fn domains_of(scope: Scope) -> u8 {
@@ -331,7 +331,7 @@ impl<'a> LocationOrderer<'a> {
 
 /// The domains of `event`'s availability operation if its source scope includes the reference and
 /// unit of `write`; 0 if it performs none that does.
-pub(crate) fn availability_operation(event: &Event, write: &Event, unit: Unit) -> u8 {
+pub fn availability_operation(event: &Event, write: &Event, unit: Unit) -> u8 {
     let mut domains = 0;
     if let Some(scope) = event.available {
         if event.writes() && event.reference == write.reference && event.units.contains(&unit) {
@@ -346,7 +346,7 @@ pub(crate) fn availability_operation(event: &Event, write: &Event, unit: Unit) -
 
 /// The domains of `event`'s visibility operation if its destination scope includes the reference
 /// and unit of `read`; 0 if it performs none that does.
-pub(crate) fn visibility_operation(event: &Event, read: &Event, unit: Unit) -> u8 {
+pub fn visibility_operation(event: &Event, read: &Event, unit: Unit) -> u8 {
     let mut domains = 0;
     if let Some(scope) = event.visible {
         if event.reads() && event.reference == read.reference && event.units.contains(&unit) {

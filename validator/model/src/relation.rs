@@ -10,11 +10,13 @@ pub struct EventSet {
 
 impl EventSet {
     /// The empty set over events `0..len`.
+    #[inline]
     pub fn new(len: usize) -> Self {
         EventSet { words: smallvec![0; len.div_ceil(64)] }
     }
 
     /// The events for which `member` holds.
+    #[inline]
     pub fn with(len: usize, member: impl Fn(usize) -> bool) -> Self {
         let mut set = EventSet::new(len);
         (0..len).filter(|event| member(*event)).for_each(|event| set.insert(event));
@@ -40,11 +42,13 @@ impl EventSet {
     }
 
     /// Adds the events of another set.
+    #[inline]
     pub fn unite(&mut self, other: &EventSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
     /// Keeps the events that are in another set, too.
+    #[inline]
     pub fn retain_common(&mut self, other: &EventSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
@@ -56,6 +60,7 @@ impl EventSet {
     }
 
     /// The events of all three, ascending.
+    #[inline]
     pub fn common<'a>(&'a self, row: &'a [u64], other: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
         let words = self.words.iter().zip(row).zip(other).map(|((a, b), c)| a & b & c);
         words.enumerate().flat_map(|(index, word)| bits(index, word))
@@ -69,6 +74,7 @@ pub(super) fn has(words: &[u64], event: usize) -> bool {
 }
 
 /// The events of one word of a set.
+#[inline]
 fn bits(index: usize, word: u64) -> impl Iterator<Item = usize> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -91,6 +97,7 @@ pub struct Relation {
 }
 
 impl Clone for Relation {
+    #[inline]
     fn clone(&self) -> Self {
         // Of numbers, a copy of memory.
         Relation { len: self.len, words: self.words, bits: SmallVec::from_slice(&self.bits) }
@@ -99,12 +106,14 @@ impl Clone for Relation {
 
 impl Relation {
     /// The empty relation over `len` events.
+    #[inline]
     pub fn new(len: usize) -> Self {
         let words = len.div_ceil(64);
         Relation { len, words, bits: SmallVec::from_elem(0, len * words) }
     }
 
     /// Empties the relation and makes it one over `len` events, keeping its memory.
+    #[inline]
     pub fn reset(&mut self, len: usize) {
         self.len = len;
         self.words = len.div_ceil(64);
@@ -129,6 +138,7 @@ impl Relation {
     }
 
     /// Relates `a` to `b` and to all that `b` is related to; whether that was new.
+    #[inline]
     pub fn absorb(&mut self, a: usize, b: usize) -> bool {
         let mut changed = !self.contains(a, b);
         self.insert(a, b);
@@ -160,11 +170,13 @@ impl Relation {
     }
 
     /// Number of events that the relation is over.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether no pair is related.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|word| *word == 0)
     }
@@ -180,6 +192,7 @@ impl Relation {
     }
 
     /// The union with another relation over the same events.
+    #[inline]
     pub fn unite(&mut self, other: &Relation) {
         for (word, more) in self.bits.iter_mut().zip(&other.bits) {
             *word |= more;
@@ -193,12 +206,14 @@ impl Relation {
     }
 
     /// The events related to `a` on the right, ascending.
+    #[inline]
     pub fn row(&self, a: usize) -> impl Iterator<Item = usize> + '_ {
         self.words(a).iter().enumerate().flat_map(|(index, word)| bits(index, *word))
     }
 
     /// The events behind `a` that are related to it on the right, but not in another relation over the same events,
     /// ascending.
+    #[inline]
     pub fn later_without<'a>(&'a self, a: usize, other: &'a Relation) -> impl Iterator<Item = usize> + 'a {
         let first = (a + 1) / 64;
         let words = self.words(a).iter().zip(other.words(a)).enumerate().skip(first);
@@ -210,6 +225,7 @@ impl Relation {
     }
 
     /// Relates `a` to the events of both sets that come after it.
+    #[inline]
     pub fn insert_later(&mut self, a: usize, left: &EventSet, right: &EventSet) {
         let first = (a + 1) / 64;
         for index in first..self.words {
@@ -255,6 +271,7 @@ impl Relation {
     }
 
     /// Whether some event is related to itself.
+    #[inline]
     pub fn is_reflexive_somewhere(&self) -> bool {
         (0..self.len).any(|event| self.contains(event, event))
     }
