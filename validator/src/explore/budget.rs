@@ -1,47 +1,16 @@
 //! What a search may use up, and how far it is.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::Settings;
 use crate::behaviour::Stopped;
-
-/// How far a search is, to be read by another thread while it runs.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Executions visited in the current round.
-    pub explored: AtomicU64,
-    /// The part of the round's search tree that is done, where each branch of a node counts as much as the
-    /// others; in units of 1/[`WHOLE`].
-    done: AtomicU64,
-    /// Set it to end the search.
-    pub cancelled: AtomicBool,
-    /// Set it while the process holds more memory than it may: that ends the search, too.
-    pub out_of_memory: AtomicBool,
-}
-
-/// A whole search tree. Half the range of the counter, so that rounding never overflows it.
-const WHOLE: f64 = (1_u64 << 63) as f64;
-
-impl Progress {
-    /// About how many executions the round will have visited at its end, if what is left of the tree is like
-    /// what is done; `None` while nothing is done.
-    pub fn estimate(&self) -> Option<u64> {
-        let done = self.done.load(Ordering::Relaxed) as f64 / WHOLE;
-        let explored = self.explored.load(Ordering::Relaxed);
-        (done > 0.0).then(|| (explored as f64 / done.min(1.0)).round() as u64)
-    }
-
-    fn start_round(&self) {
-        self.explored.store(0, Ordering::Relaxed);
-        self.done.store(0, Ordering::Relaxed);
-    }
-}
+use crate::explore::progress::WHOLE;
+use crate::explore::settings::Settings;
 
 /// The budgets of one search, shared by its threads.
 #[derive(Debug)]
-pub(super) struct Budget<'a> {
+pub(crate) struct Budget<'a> {
     settings: &'a Settings,
     started: Instant,
     executions: AtomicU64,
@@ -55,10 +24,11 @@ pub(super) struct Budget<'a> {
 /// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
 /// belong to.
 const JUDGED_FREELY: u64 = 20;
+
 const EXECUTED_FREELY: u64 = 256;
 
 impl<'a> Budget<'a> {
-    pub(super) fn new(settings: &'a Settings) -> Self {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
         settings.progress.start_round();
         Budget {
             settings,
@@ -71,14 +41,14 @@ impl<'a> Budget<'a> {
     }
 
     /// A new round starts its count anew; time goes on.
-    pub(super) fn start_round(&self) {
+    pub(crate) fn start_round(&self) {
         self.executions.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
         self.settings.progress.start_round();
     }
 
     /// Counts a path that ended: its share of the search tree.
-    pub(super) fn path_ended(&self, share: f64) {
+    pub(crate) fn path_ended(&self, share: f64) {
         // What a budget cut is not done.
         if self.ended.get().is_none() {
             self.settings.progress.done.fetch_add((share * WHOLE) as u64, Ordering::Relaxed);
@@ -86,7 +56,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts a step of the search; true if it must end.
-    pub(super) fn step(&self) -> bool {
+    pub(crate) fn step(&self) -> bool {
         if self.ended.get().is_some() {
             return true;
         }
@@ -103,7 +73,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts a complete execution that stored this many bytes.
-    pub(super) fn execution(&self, bytes: u64) {
+    pub(crate) fn execution(&self, bytes: u64) {
         self.settings.progress.explored.fetch_add(1, Ordering::Relaxed);
         if self.executions.fetch_add(1, Ordering::Relaxed) + 1 >= self.settings.max_executions {
             self.end(Stopped::MaxExecutions);
@@ -114,7 +84,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts bytes that are stored; true if the search must end.
-    pub(super) fn store(&self, bytes: u64) -> bool {
+    pub(crate) fn store(&self, bytes: u64) -> bool {
         if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
             self.end(Stopped::MaxMemory);
         }
@@ -123,7 +93,7 @@ impl<'a> Budget<'a> {
 
     /// Counts what large searches cost beside complete executions, as executions: many events to judge, and
     /// the instructions of a path that ends. True if the search must end.
-    pub(super) fn charge(&self, events: usize, instructions: u64) -> bool {
+    pub(crate) fn charge(&self, events: usize, instructions: u64) -> bool {
         self.longest.fetch_max(instructions, Ordering::Relaxed);
         let cost = (events as u64 / JUDGED_FREELY).saturating_pow(3) + instructions / EXECUTED_FREELY;
         let spent = if cost > 0 { self.executions.fetch_add(cost, Ordering::Relaxed) + cost } else { 0 };
@@ -134,7 +104,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Instructions of the longest path since the last call.
-    pub(super) fn take_longest(&self) -> u64 {
+    pub(crate) fn take_longest(&self) -> u64 {
         self.longest.swap(0, Ordering::Relaxed)
     }
 
@@ -144,7 +114,7 @@ impl<'a> Budget<'a> {
     }
 
     /// The budget that ended the search.
-    pub(super) fn stopped(&self) -> Option<Stopped> {
+    pub(crate) fn stopped(&self) -> Option<Stopped> {
         self.ended.get().copied()
     }
 }

@@ -4,91 +4,50 @@ use std::sync::OnceLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::barriers::BarrierNumbers;
-use super::budget::Budget;
-use super::reach::Reach;
-use super::state::{self, State};
-use super::tangles::{self, InstanceOrder};
-use super::unseen::Writers;
-use super::{apart, symmetry, Settings};
-use crate::behaviour::Outcome;
 use crate::dispatch::Dispatch;
 use crate::event::{Order, Scope};
+use crate::explore::budget::Budget;
+use crate::explore::program::barrier_numbers::{self, BarrierNumbers};
+use crate::explore::program::instance_order::{self, InstanceOrder};
+use crate::explore::program::may_write::MayWrite;
+use crate::explore::program::reach::Reach;
+use crate::explore::program::updates;
+use crate::explore::settings::Settings;
+use crate::explore::state::{first, Context, State, Target};
 use crate::interp::Pauses;
-use crate::ir::{AtomicKind, BarrierOp, InstId, Op, Program};
+use crate::ir::{AtomicKind, BarrierOp, Op, Program};
 use crate::model::graph::Graph;
 use crate::model::location_order::DOMAINS;
 
-/// What stays the same over all rounds.
-pub(super) struct Context<'a> {
-    pub(super) program: &'a Program,
-    pub(super) dispatch: &'a Dispatch,
-    pub(super) settings: &'a Settings,
-    pub(super) reach: Reach,
-    pub(super) writers: Writers,
-    /// What may access shared memory without being atomic, and what may read it without writing it.
-    pub(super) plain: Writers,
-    pub(super) looking: Writers,
-    /// The instructions at which invocations wait for each other.
-    pub(super) meetings: Vec<InstId>,
-    pub(super) numbers: BarrierNumbers,
-    /// The invocations of each subgroup.
-    pub(super) subgroups: Vec<Vec<usize>>,
-    pub(super) workgroups: Vec<Vec<usize>>,
-    pub(super) order: InstanceOrder<'a>,
-    /// Something beside barriers of workgroups makes atomics synchronise.
-    pub(super) has_fences: bool,
-    pub(super) has_compare_exchanges: bool,
-    /// Invocations may be symmetric.
-    pub(super) has_first_updates: bool,
-    /// There may be no execution.
-    pub(super) may_discard: bool,
-    /// The narrowest scope that has everybody in it.
-    pub(super) everybody: Scope,
-    pub(super) budget: Budget<'a>,
-    pub(super) pauses: Pauses<'a>,
-    /// Where the searches of groups begin, once there are some.
-    shared_first: OnceLock<State>,
-    /// Threads for large searches, once there is one.
-    pool: OnceLock<Option<ThreadPool>>,
-    /// An outcome of these ends the search.
-    pub(super) target: Option<Target<'a>>,
-}
-
-/// Names outcomes.
-pub(super) type Target<'a> = &'a (dyn Fn(&Outcome) -> bool + Sync);
-
-impl<'a> Context<'a> {
-    pub(super) fn new(
-        program: &'a Program,
-        dispatch: &'a Dispatch,
-        settings: &'a Settings,
-        target: Option<Target<'a>>,
-    ) -> Self {
-        Context {
-            program,
-            dispatch,
-            settings,
-            reach: Reach::new(program),
-            writers: Writers::of(program),
-            plain: Writers::plain(program),
-            looking: Writers::looking(program),
-            meetings: apart::meetings(program),
-            numbers: BarrierNumbers::new(program, dispatch),
-            subgroups: tangles::subgroups(dispatch),
-            workgroups: tangles::workgroups(dispatch),
-            order: InstanceOrder::new(program),
-            has_fences: has_fences(program),
-            has_compare_exchanges: has_compare_exchanges(program),
-            has_first_updates: symmetry::has_first_updates(program),
-            may_discard: may_discard(program, dispatch),
-            everybody: everybody(&state::empty_graph(dispatch)),
-            budget: Budget::new(settings),
-            pauses: Pauses::new(program),
-            shared_first: OnceLock::new(),
-            pool: OnceLock::new(),
-            target,
-        }
+pub(crate) fn context<'a>(
+    program: &'a Program,
+    dispatch: &'a Dispatch,
+    settings: &'a Settings,
+    target: Option<Target<'a>>,
+) -> Context<'a> {
+    Context {
+        program,
+        dispatch,
+        settings,
+        reach: Reach::new(program),
+        writers: MayWrite::of(program),
+        plain: MayWrite::plain(program),
+        looking: MayWrite::looking(program),
+        meetings: barrier_numbers::meetings(program),
+        numbers: BarrierNumbers::new(program, dispatch),
+        subgroups: instance_order::subgroups(dispatch),
+        workgroups: instance_order::workgroups(dispatch),
+        order: InstanceOrder::new(program),
+        has_fences: has_fences(program),
+        has_compare_exchanges: has_compare_exchanges(program),
+        has_first_updates: updates::has_first_updates(program),
+        may_discard: may_discard(program, dispatch),
+        everybody: everybody(&first::empty_graph(dispatch)),
+        budget: Budget::new(settings),
+        pauses: Pauses::new(program),
+        shared_first: OnceLock::new(),
+        pool: OnceLock::new(),
+        target,
     }
 }
 
@@ -123,30 +82,28 @@ fn has_compare_exchanges(program: &Program) -> bool {
     )
 }
 
-impl Context<'_> {
-    /// Where every search begins. A new one: all of it will be written to.
-    pub(super) fn first(&self) -> State {
-        State::new(self.program, self.dispatch, self.settings)
-    }
+/// Where every search begins. A new one: all of it will be written to.
+pub(crate) fn first(context: &Context) -> State {
+    first::state(context.program, context.dispatch, context.settings)
+}
 
-    /// The same, for many searches that write to parts of it.
-    pub(super) fn shared_first(&self) -> &State {
-        self.shared_first.get_or_init(|| self.first())
-    }
+/// The same, for many searches that write to parts of it.
+pub(crate) fn shared_first<'c>(context: &'c Context) -> &'c State {
+    context.shared_first.get_or_init(|| first(context))
+}
 
-    /// The threads that were asked for; `None` for those that everybody shares.
-    pub(super) fn pool(&self) -> Option<&ThreadPool> {
-        let build = || match self.settings.jobs {
-            0 => None,
-            jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
-        };
-        self.pool.get_or_init(build).as_ref()
-    }
+/// The threads that were asked for; `None` for those that everybody shares.
+pub(crate) fn pool<'c>(context: &'c Context) -> Option<&'c ThreadPool> {
+    let build = || match context.settings.jobs {
+        0 => None,
+        jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
+    };
+    context.pool.get_or_init(build).as_ref()
+}
 
-    /// The same, if threads were needed.
-    pub(super) fn started_pool(&self) -> Option<Option<&ThreadPool>> {
-        self.pool.get().map(Option::as_ref)
-    }
+/// The same, if threads were needed.
+pub(crate) fn started_pool<'c>(context: &'c Context) -> Option<Option<&'c ThreadPool>> {
+    context.pool.get().map(Option::as_ref)
 }
 
 /// Whether there may be no execution: the program says of some that they do not count, or what synchronizes on the

@@ -13,210 +13,41 @@
 //! write what, which values to speculate, which reads spin) is learned in rounds, to a fixed point
 //! ([`knowledge`]). Only the last round counts.
 
-mod aliasing;
-mod apart;
-mod barriers;
+mod branch;
 mod budget;
-mod complete;
 mod context;
-mod cycles;
-mod descriptors;
 pub(crate) mod events;
-mod excuse;
-mod factored;
-mod foresight;
-mod found;
-mod groups;
-mod judging;
-mod knowledge;
-mod lasso;
-mod memory;
-mod merging;
-mod orbit;
+mod facts;
+mod hidden_writers;
+mod oracle;
 mod outcomes;
-mod outlook;
-mod pending;
-mod phases;
-mod probe;
-mod product;
-mod reach;
-mod recast;
-mod replay;
-mod resolve;
+mod program;
+mod progress;
+mod reductions;
 mod search;
-mod segment;
-mod sharing;
-mod spin;
-mod staging;
-mod stale;
-mod standing;
+mod settings;
 mod state;
-mod stuck;
-mod suspects;
-mod symmetry;
-mod tangles;
-mod turns;
-mod unseen;
-mod waiting;
-mod witness;
-mod writers;
+mod step;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-pub use budget::Progress;
+pub use self::progress::Progress;
+pub use self::settings::{Foreseen, Races, Remark, Remarkable, Settings};
 
-use self::found::Found;
-use self::probe::Unseen;
-use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Produced, Stopped, Undecided};
+use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Undecided};
 use crate::dispatch::Dispatch;
-use crate::ir::InstId;
+use crate::explore::facts::knowledge::{self, MAX_SPECULATED_VALUES};
+use crate::explore::hidden_writers::HiddenWriters;
+use crate::explore::outcomes::found;
+use crate::explore::reductions::components::{self, product};
+use crate::explore::reductions::early_races;
+use crate::explore::search::round;
+
+use crate::explore::state::Found;
 use crate::ir::Program;
-use crate::model::consistency::DataRace;
-use crate::model::graph::Graph;
-use crate::model::relation::Relation;
-use crate::model::vulkan::Variant;
 
-/// What a data race does (docs/semantics.md, section 3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Races {
-    /// It makes the whole run undefined.
-    #[default]
-    Undefined,
-    /// The outcomes of racy executions count like others.
-    Keep,
-}
-
-impl Races {
-    /// Its name in reports and for `--races`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Races::Undefined => "undefined",
-            Races::Keep => "keep",
-        }
-    }
-}
-
-/// What a search would otherwise have to learn about a program. Too much of it costs time, and never
-/// changes a result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Foreseen {
-    /// Words (memory and first byte) that several invocations access.
-    pub shared: Vec<(u32, u32)>,
-    /// Per such word, the invocations and instructions that may write it.
-    pub writers: BTreeMap<(u32, u32), BTreeSet<(u32, InstId)>>,
-}
-
-/// An execution to remark on.
-pub struct Remarkable<'a> {
-    pub graph: &'a Graph,
-    pub races: &'a [DataRace],
-    /// The orientation of scoped modification order that the execution stands for, where release sequences depend on it.
-    pub modification_order: Option<&'a Relation>,
-}
-
-/// What to remark on an execution.
-pub type Remark = fn(&Remarkable) -> Vec<u32>;
-
-/// The choices and bounds of a search.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    pub variant: Variant,
-    pub races: Races,
-    /// An endless loop without effects may not be left (`--hang strict`).
-    pub strict_hangs: bool,
-    /// Subgroup operations and barriers partition invocations by structure where flow diverges.
-    pub structural_reconvergence: bool,
-    /// Iterations of one loop with events in each before the run is cut.
-    pub spin_bound: u32,
-    /// Instructions of one execution, over all invocations.
-    pub max_instructions: u64,
-    pub max_executions: u64,
-    /// Bytes for stored outcomes.
-    pub max_memory: u64,
-    pub timeout: Option<Duration>,
-    /// The option that says so.
-    pub timed_by: Stopped,
-    /// Threads; 0 for as many as there are cores.
-    pub jobs: usize,
-    /// Stop at the first undefined behaviour.
-    pub stop_at_undefined: bool,
-    /// With that, from so many invocations on, races of one interleaving are looked for before anything else.
-    pub suspects_from: usize,
-    /// Leave out of the graph what cannot communicate, and extend relations as graphs grow. Without it every
-    /// access of memory that the module may write is an event, and relations are derived anew (`--self-check`).
-    pub shortcuts: bool,
-    /// With shortcuts, explore invocations that may change places in one order only.
-    pub symmetry: bool,
-    /// With shortcuts, explore states with the same future once: `executions` then counts those visited.
-    pub merges: bool,
-    /// Values to speculate beside those that the program itself produces.
-    pub speculate: Produced,
-    /// Plain reads speculate like atomic ones though races make a run undefined: finds races that only cycles of load
-    /// buffering have. Where races are kept they do anyway.
-    pub speculate_plain: bool,
-    /// What is known about the program beforehand.
-    pub foreseen: Foreseen,
-    /// What to remark on an execution, besides its final memory.
-    pub remark: Option<Remark>,
-    /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
-    /// the memory that invocations share.
-    pub axioms: bool,
-    /// Explore groups of invocations that do not communicate apart. Without it, and without shortcuts, all together.
-    pub groups: bool,
-    /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`]).
-    pub multiply_out: u64,
-    /// Executions up to which those that differ in who has which place are told one by one; more are kept in
-    /// factored form ([`Behaviours::product`]).
-    pub factored_from: u64,
-    /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
-    pub verify_engine: bool,
-    pub progress: Arc<Progress>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            variant: Variant::default(),
-            races: Races::Undefined,
-            strict_hangs: false,
-            structural_reconvergence: false,
-            spin_bound: 256,
-            max_instructions: 50_000_000,
-            max_executions: 10_000_000,
-            max_memory: 8 << 30,
-            timeout: None,
-            timed_by: Stopped::Timeout,
-            jobs: 0,
-            stop_at_undefined: false,
-            suspects_from: usize::MAX,
-            shortcuts: true,
-            symmetry: true,
-            merges: true,
-            speculate: Produced::new(),
-            speculate_plain: false,
-            foreseen: Foreseen::default(),
-            remark: None,
-            axioms: true,
-            groups: true,
-            multiply_out: u64::MAX,
-            factored_from: u64::MAX,
-            verify_engine: false,
-            progress: Arc::default(),
-        }
-    }
-}
-
-impl Settings {
-    fn plain_reads_speculate(&self) -> bool {
-        self.speculate_plain || self.races == Races::Keep
-    }
-}
-
-/// Distinct values a unit may speculate, and rounds, before the search counts as bounded.
-const MAX_SPECULATED_VALUES: usize = 64;
 const MAX_ROUNDS: usize = 64;
+
 /// Rounds of one path each before the first whole one.
 const MAX_SCOUTS: usize = 16;
 
@@ -232,7 +63,7 @@ pub fn explore_until(
     settings: &Settings,
     target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
 ) -> Behaviours {
-    let context = context::Context::new(program, dispatch, settings, target);
+    let context = context::context(program, dispatch, settings, target);
     let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
     let mut rounds = 0;
     let mut scouts = true;
@@ -242,10 +73,10 @@ pub fn explore_until(
     let mut begun = None;
     let (mut found, mut stopped, settled) = loop {
         let found = match (scouts, &groups, begun.take()) {
-            (true, ..) => search::Search::scout(&context, &knowledge).run(),
-            (false, Some(groups), _) => groups::Groups::run(groups, &context, &knowledge),
-            (false, None, Some(begun)) => search::Search::new(&context, &knowledge).go_on(begun),
-            (false, None, None) => search::Search::new(&context, &knowledge).run(),
+            (true, ..) => search::run(&round::scout(&context, &knowledge)),
+            (false, Some(groups), _) => components::Groups::run(groups, &context, &knowledge),
+            (false, None, Some(begun)) => search::go_on(&round::new(&context, &knowledge), begun),
+            (false, None, None) => search::run(&round::new(&context, &knowledge)),
         };
         let overfed = found.overfed
             || found.judged_anew > knowledge.most_judged_anew()
@@ -255,20 +86,20 @@ pub fn explore_until(
             context.budget.start_round();
             continue;
         }
-        let race = if rounds == 0 { suspects::race(&context, &knowledge, &found) } else { None };
+        let race = if rounds == 0 { early_races::race(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
         if let Some(race) = race {
             break (race, stopped, true);
         }
-        let united = groups::learn(&mut groups, &context, &found);
+        let united = components::learn(&mut groups, &context, &found);
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES) && !united;
         rounds += 1;
         if scouts && !found.left.is_empty() && stopped.is_none() {
             // Once its path teaches nothing more, all the others.
             scouts = !settled && rounds < MAX_SCOUTS;
             if !scouts {
-                groups = groups::Groups::of_scout(&context, &found);
-                groups::unite_meeting(&mut groups, &meets);
+                groups = components::Groups::of_scout(&context, &found);
+                components::unite_meeting(&mut groups, &meets);
                 if settled && groups.is_none() && found.discoveries.writers.is_empty() {
                     begun = Some(found);
                     continue;
@@ -277,14 +108,14 @@ pub fn explore_until(
         } else if stopped.is_some() || rounds == MAX_ROUNDS {
             break (found, stopped, false);
         } else if settled {
-            let unseen = match probe::unseen(&context, &knowledge, &found) {
-                Unseen::Nothing => break (found, stopped, settled),
-                Unseen::Cut => {
+            let unseen = match hidden_writers::find(&context, &knowledge, &found) {
+                HiddenWriters::Nothing => break (found, stopped, settled),
+                HiddenWriters::Cut => {
                     break (Found { bounded: Some(Bound::UnseenCycles), ..found }, stopped, settled);
                 }
-                Unseen::Writes(writes) => writes,
+                HiddenWriters::Writes(writes) => writes,
             };
-            groups::unite_meeting(&mut groups, &unseen.meets);
+            components::unite_meeting(&mut groups, &unseen.meets);
             meets.extend(unseen.meets.iter().copied());
             knowledge.has_hidden_writers = true;
             knowledge.learn(&unseen, MAX_SPECULATED_VALUES);
@@ -292,12 +123,12 @@ pub fn explore_until(
         context.budget.start_round();
     };
     if !found.factors.is_empty() || !found.factored.is_empty() {
-        found.put_together(&context);
-        found.put_factored_together(&context);
+        product::put_together(&mut found, &context);
+        product::put_factored_together(&mut found, &context);
         stopped = stopped.or(context.budget.stopped());
     }
     let searched_all = stopped.is_none() && settled && !found.stop;
-    let mut behaviours = found.into_behaviours(&context, &knowledge);
+    let mut behaviours = found::into_behaviours(found, &context, &knowledge);
     behaviours.stopped = stopped;
     if !settled && stopped.is_none() {
         behaviours.bounded.get_or_insert(Bound::Rounds);

@@ -1,0 +1,95 @@
+//! Whether promises can still be fulfilled: a path ends where no write to come can do so.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::event::{ClassSet, Order};
+use crate::explore::branch::{outlook, writers};
+use crate::explore::facts::discoveries::Manner;
+use crate::explore::oracle;
+use crate::explore::state::{Promise, Round, State};
+use crate::model::graph::{Event, EventId, Kind};
+
+/// Whether nobody will write any more what some speculated read waits for.
+pub(crate) fn is_never_written(round: &Round, state: &State) -> bool {
+    let may_be_written = |pending: &Promise| {
+        (0..state.threads.len()).any(|index| {
+            writers::may_write(round, state, index, pending.unit, None)
+                && outlook::is_in_outlook(round, state, index, pending.unit, Some(&pending.value))
+        })
+    };
+    !state.pending.iter().all(may_be_written)
+}
+
+/// Whether some speculated read can have no write any more: everything that invocations may
+/// still write there is ordered after the read.
+pub(crate) fn is_ordered_before_all(round: &Round, state: &State) -> bool {
+    if state.pending.is_empty() {
+        return false;
+    }
+    let mut graph = state.graph.clone();
+    let mut candidates = Vec::new();
+    for pending in &state.pending {
+        let read = &state.graph.events[pending.event as usize];
+        let first = graph.events.len();
+        for index in 0..state.threads.len() {
+            let Some(manners) = manners_to_come(round, state, index, pending) else { return false };
+            let agent = index as u32;
+            graph
+                .events
+                .extend(manners.into_iter().map(|manner| Arc::new(write_to_come(read, agent, manner))));
+        }
+        candidates.push((pending, first..graph.events.len()));
+    }
+    let relations = oracle::relations(round, &graph);
+    candidates.into_iter().any(|(pending, mut writes)| {
+        let location = relations.locations.iter().find(|location| location.unit == pending.unit);
+        location.is_some_and(|location| {
+            let at = |event: usize| location.events.binary_search(&(event as EventId)).ok();
+            writes.all(|write| match (at(pending.event as usize), at(write)) {
+                (Some(i), Some(j)) => location.location_ordered.contains(i, j),
+                _ => false,
+            })
+        })
+    })
+}
+
+/// In what manners an invocation may still write where a speculated read reads. `None` where that is
+/// not known.
+fn manners_to_come(
+    round: &Round,
+    state: &State,
+    index: usize,
+    pending: &Promise,
+) -> Option<SmallVec<[Manner; 4]>> {
+    let mut manners: SmallVec<[Manner; 4]> = SmallVec::new();
+    for inst in writers::writers_to_come(round, state, index, pending.unit, None, usize::MAX) {
+        for manner in round.knowledge.manners.get(&(index as u32, inst))? {
+            if !manners.contains(manner) {
+                manners.push(*manner);
+            }
+        }
+    }
+    Some(manners)
+}
+
+/// A plain write to where `read` reads, behind everything that its agent has done.
+fn write_to_come(read: &Event, agent: u32, manner: Manner) -> Event {
+    let mut event = read.clone();
+    event.agent = agent;
+    event.reference = manner.reference;
+    event.class = manner.class;
+    event.non_private = manner.non_private;
+    event.kind = Kind::Write;
+    event.sources.clear();
+    event.read.clear();
+    event.atomic = false;
+    event.order = Order::Relaxed;
+    event.semantics = ClassSet::default();
+    event.make_available = false;
+    event.make_visible = false;
+    event.available = None;
+    event.visible = None;
+    event
+}

@@ -1,0 +1,71 @@
+//! Which writes fulfil a promise: every way in which a new write is the source of reads that speculated its value.
+
+use std::sync::Arc;
+
+use crate::behaviour::Bound;
+use crate::explore::oracle::{self, Judgement};
+use crate::explore::outcomes::record;
+use crate::explore::state::{Found, Round, State};
+use crate::model::graph::{EventId, Source, UnitBytes};
+use crate::value::Byte;
+
+/// Speculated reads that one write may be owed to, before the search counts as bounded.
+const MAX_OWED: usize = 12;
+
+/// Where speculated reads owe a write, every way in which the new one is theirs or not.
+/// `None` where it cannot be.
+pub(crate) fn fulfil(round: &Round, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
+    let event = &state.graph.events[id as usize];
+    let has_faulted = state.threads.iter().any(|thread| thread.fault.is_some());
+    let owed: Vec<usize> = (0..state.pending.len())
+        .filter(|index| {
+            let pending = &state.pending[*index];
+            let written = event.written_to(pending.unit);
+            pending.event != id && written.is_some_and(|written| may_be(written, &pending.value, has_faulted))
+        })
+        .collect();
+    if owed.is_empty() {
+        return None;
+    }
+    if owed.len() > MAX_OWED {
+        found.bounded.get_or_insert(Bound::OwedReads);
+    }
+    found.paths.branch(1 << owed.len().min(MAX_OWED));
+    let mut children = Vec::new();
+    for chosen in 0_u64..1 << owed.len().min(MAX_OWED) {
+        let mut child = state.clone();
+        let mut kept = Vec::new();
+        for (index, pending) in state.pending.iter().enumerate() {
+            let position = owed.iter().position(|candidate| *candidate == index);
+            if position.is_some_and(|position| chosen >> position & 1 == 1) {
+                let read = Arc::make_mut(&mut child.graph.events[pending.event as usize]);
+                if let Some(at) = read.units.iter().position(|unit| *unit == pending.unit) {
+                    read.sources[at] = Source::Event(id);
+                }
+            } else {
+                kept.push(pending.clone());
+            }
+        }
+        child.pending = kept;
+        if chosen == 0 {
+            children.push(child);
+            continue;
+        }
+        match oracle::judge(round, &mut child, found) {
+            Judgement::Ends(end) => found.paths.end(end),
+            Judgement::Racy(race) => record::record_race(round, &child, race, found),
+            Judgement::Fine => children.push(child),
+        }
+    }
+    Some(children)
+}
+
+/// Whether a write gives what a read speculated. Where an invocation ran into undefined behaviour, what is undefined
+/// may be anything, in one execution at least.
+fn may_be(written: &UnitBytes, value: &UnitBytes, has_faulted: bool) -> bool {
+    written.len() == value.len()
+        && written
+            .iter()
+            .zip(value)
+            .all(|(written, value)| written == value || has_faulted && *written == Byte::Undef)
+}

@@ -1,0 +1,225 @@
+//! Spin loops. An iteration that changes nothing and comes back to the same state is left out: the
+//! execution without it has the same outcome. What remains is the read that leaves the loop, or
+//! waits for a write that lets it; where the latest writes do not, it waits for ever. One that comes back to the same
+//! state but wrote is compared with the configurations of earlier turns, for a [`lasso`](super::lasso).
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::behaviour::{Bound, PathEnd, VolatileAccess};
+use crate::explore::branch::spinning::{configurations, segments, turns};
+use crate::explore::oracle;
+use crate::explore::reductions::symmetry::gates;
+use crate::explore::settings::Races;
+use crate::explore::state::{Arrival, Found, Idle, Round, State, Status, Thread};
+use crate::ir::LoopId;
+use crate::model::consistency::DataRace;
+
+/// Stops of one iteration before a simulation gives up.
+pub(crate) const MAX_STOPS: usize = 10_000;
+
+/// How a turn of a loop ends.
+pub(crate) enum Turn {
+    GoesOn,
+    Ends(PathEnd),
+    Races(DataRace),
+    /// All turns that follow are like the one that ends.
+    Endless {
+        has_effects: bool,
+    },
+}
+
+/// An invocation arrives at a loop header.
+pub(crate) fn arrive(
+    round: &Round,
+    state: &mut State,
+    index: usize,
+    depth: u32,
+    loop_id: LoopId,
+    found: &mut Found,
+) -> Turn {
+    let thread = &state.threads[index];
+    let known = thread.loops.iter().position(|arrival| arrival.depth == depth && arrival.loop_id == loop_id);
+    let mut restless = 0;
+    if let Some(position) = known {
+        let last = &thread.loops[position];
+        let is_same = thread.invocation.same_state(&last.invocation, round.context.program);
+        let is_idle = is_same && turns::changed_nothing(round, state, index, last);
+        if state.closing.is_some() {
+            if is_idle {
+                note_spin(round, state, index, last, found);
+            }
+            // A turn that writes is one of a path in which its read does not wait.
+            let since = last.events;
+            if is_same && !(is_idle && configurations::comes_round(state, index, since)) {
+                return Turn::Ends(PathEnd::Fairness);
+            }
+        } else if is_idle {
+            return idle_turn(round, state, index, position, found);
+        } else if is_same {
+            restless = last.restless + 1;
+            if restless >= round.context.settings.spin_bound {
+                found.bounded.get_or_insert(Bound::SpinBound);
+                return Turn::Ends(PathEnd::SpinBound);
+            }
+            return restless_turn(round, state, index, position, restless, found);
+        }
+    }
+    note_arrival(round, state, index, depth, loop_id, restless);
+    Turn::GoesOn
+}
+
+/// A turn that wrote came back to the state in which it began.
+fn restless_turn(
+    round: &Round,
+    state: &mut State,
+    index: usize,
+    position: usize,
+    restless: u32,
+    found: &mut Found,
+) -> Turn {
+    let last = state.threads[index].loops[position].clone();
+    let now = Arc::new(configurations::configuration(round, state));
+    let mut earlier = last.configurations.iter().rev();
+    if let Some(segment) =
+        earlier.find_map(|earlier| configurations::repeats_from(round, state, earlier, &now))
+    {
+        gates::break_symmetries(round, found);
+        segments::repeat(state, segment);
+        return Turn::GoesOn;
+    }
+    note_arrival(round, state, index, last.depth, last.loop_id, restless);
+    if let Some(arrival) = state.threads[index].loops.last_mut() {
+        arrival.configurations = last.configurations;
+        arrival.configurations.push(now);
+    }
+    Turn::GoesOn
+}
+
+/// A turn that changed nothing came back to the state in which it began.
+fn idle_turn(round: &Round, state: &mut State, index: usize, position: usize, found: &mut Found) -> Turn {
+    let last = state.threads[index].loops[position].clone();
+    if state.has_parted() {
+        gates::break_symmetries(round, found);
+    }
+    let reads = turns::own_events(state, index, last.events).any(|event| event.reads());
+    if reads {
+        note_spin(round, state, index, &last, found);
+    }
+    let thread = &state.threads[index];
+    if thread.passes == last.passes {
+        if !reads {
+            return turn_for_ever(state, index, &last);
+        }
+        return end_of_idle_turn(round, state, found);
+    }
+    let events = state.graph.events.len() as u32;
+    let idle = Idle { events, changes: thread.changes, decided: reads };
+    state.threads[index].idle = Some(idle);
+    let together = idle_together(round, state, &last.met, index);
+    let Arrival { depth, loop_id, restless, .. } = last;
+    note_arrival(round, state, index, depth, loop_id, restless);
+    match together {
+        None => Turn::GoesOn,
+        Some(members) if members.iter().all(|member| !turns::decides(state, *member)) => {
+            for member in members {
+                state.threads[member].status = Status::Forever;
+            }
+            Turn::GoesOn
+        }
+        Some(_) => end_of_idle_turn(round, state, found),
+    }
+}
+
+/// How a path with an idle turn ends: like that without it, unless the turn races where races are judged last.
+fn end_of_idle_turn(round: &Round, state: &mut State, found: &mut Found) -> Turn {
+    let judged_late = round.knowledge.orders_matter && round.context.settings.races == Races::Undefined;
+    if !judged_late || !state.pending.is_empty() {
+        return Turn::Ends(PathEnd::IdleTurn);
+    }
+    match oracle::executions(round, state, found) {
+        Ok(executions) => match oracle::race(round, state, &executions) {
+            Some(race) => Turn::Races(race),
+            None => Turn::Ends(PathEnd::IdleTurn),
+        },
+        Err(end) => Turn::Ends(end),
+    }
+}
+
+/// With whom an invocation has been round its loop, if nobody of them changed anything, and all may go on so.
+fn idle_together(round: &Round, state: &State, met: &[Arc<[usize]>], index: usize) -> Option<Vec<usize>> {
+    let mut members: Vec<usize> = met.iter().flat_map(|met| met.iter().copied()).collect();
+    members.push(index);
+    members.sort_unstable();
+    members.dedup();
+    let is_idle = |member: &usize| {
+        let thread = &state.threads[*member];
+        !thread.status.is_over()
+            && thread.idle.is_some_and(|idle| {
+                thread.changes == idle.changes
+                    && turns::own_events(state, *member, idle.events)
+                        .all(|event| turns::changes_nothing(round, state, event, idle.events))
+            })
+    };
+    members.iter().all(is_idle).then_some(members)
+}
+
+/// All turns that follow are like the one that ends.
+fn turn_for_ever(state: &mut State, index: usize, last: &Arrival) -> Turn {
+    let has_effects = turns::own_events(state, index, last.events).next().is_some()
+        || state.threads[index].trace.len() != last.traced
+        || state.threads[index].invocation.effects() != last.invocation.effects();
+    let thread = &mut state.threads[index];
+    Arc::make_mut(&mut thread.trace).truncate(last.traced);
+    Turn::Endless { has_effects }
+}
+
+/// An invocation enters a loop.
+pub(crate) fn enter(round: &Round, state: &mut State, index: usize, depth: u32, loop_id: LoopId) {
+    note_arrival(round, state, index, depth, loop_id, 0);
+}
+
+fn note_arrival(round: &Round, state: &mut State, index: usize, depth: u32, loop_id: LoopId, restless: u32) {
+    let events = state.graph.events.len() as u32;
+    let thread = &mut state.threads[index];
+    thread
+        .loops
+        .retain(|arrival| arrival.depth < depth || arrival.depth == depth && arrival.loop_id < loop_id);
+    let position = thread.invocation.position().last().copied();
+    let group = position.and_then(|at| round.knowledge.spin_traces.get(&(index as u32, at)));
+    if let Some(group) = group {
+        Arc::make_mut(&mut thread.trace).push(VolatileAccess::Repeated(group.clone()));
+    }
+    let (invocation, traced) = (thread.invocation.clone(), thread.trace.len());
+    let Thread { changes, passes, .. } = *thread;
+    thread.loops.push(Arrival {
+        depth,
+        loop_id,
+        invocation,
+        events,
+        changes,
+        passes,
+        traced,
+        met: SmallVec::new(),
+        restless,
+        configurations: Vec::new(),
+    });
+}
+
+fn note_spin(round: &Round, state: &State, index: usize, since: &Arrival, found: &mut Found) {
+    let reads = || turns::own_events(state, index, since.events).filter(|event| event.reads());
+    found.discoveries.spin_reads.extend(reads().map(|event| event.inst));
+    let polled = reads().flat_map(|event| event.units.iter().map(|unit| round.knowledge.key(*unit)));
+    if let Some(first) = reads().next() {
+        let units = found.discoveries.spin_units.entry((index as u32, first.inst)).or_default();
+        units.extend(polled);
+    }
+    let trace = &state.threads[index].trace[since.traced..];
+    // The invocation stands at the header again.
+    let header = state.threads[index].invocation.position().last().copied();
+    if let (Some(header), false) = (header, trace.is_empty()) {
+        let traces = found.discoveries.spin_traces.entry((index as u32, header)).or_default();
+        traces.insert(trace.to_vec());
+    }
+}

@@ -1,0 +1,76 @@
+//! Configurations of invocations that write in their turns, to recognise when a turn leads back to an earlier one.
+
+use smallvec::SmallVec;
+
+use crate::explore::branch::spinning::turns;
+use crate::explore::state::{Configuration, Promise, Round, Segment, State};
+use crate::interp::Invocation;
+use crate::model::graph::{EventId, Unit, UnitBytes};
+
+/// Turns of a closing run before it is taken for another loop than the one supposed.
+const MAX_ROUNDS: u32 = 2;
+
+/// Counts that an invocation of a closing run is at the header of its loop again, where it was when there were so
+/// many events. False where it has been there too often.
+pub(crate) fn comes_round(state: &mut State, index: usize, since: u32) -> bool {
+    let Some(closing) = &state.closing else { return true };
+    let before = state.graph.events.get(since as usize..closing.events as usize).unwrap_or_default();
+    let is_whole = !before.iter().any(|event| event.agent as usize == index && event.accesses());
+    let Some(closing) = &mut state.closing else { return true };
+    let start = &mut closing.threads[index];
+    start.rounds += 1;
+    start.whole += u32::from(is_whole);
+    start.rounds <= MAX_ROUNDS
+}
+
+/// The configuration of a search.
+pub(crate) fn configuration(round: &Round, state: &State) -> Configuration {
+    let latest = turns::latest_writes(round, state);
+    let values = |unit: Unit| {
+        let written =
+            |write: EventId| state.graph.events[write as usize].written_to(unit).cloned().unwrap_or_default();
+        let mut values: SmallVec<[UnitBytes; 1]> = latest(unit).into_iter().map(written).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    };
+    let owed = |pending: &Promise| {
+        let read = &state.graph.events[pending.event as usize];
+        (read.agent, read.inst, pending.unit, pending.value.clone())
+    };
+    Configuration {
+        events: state.graph.events.len() as u32,
+        owed: state.pending.iter().map(owed).collect(),
+        threads: state.threads.clone(),
+        latest: (0..round.knowledge.units().len() as Unit).map(values).collect(),
+        memory: state.contents.snapshot(),
+    }
+}
+
+/// Whether a search has come back to a configuration: then all who took part since then may go on so for ever.
+pub(crate) fn repeats_from(
+    round: &Round,
+    state: &State,
+    earlier: &Configuration,
+    now: &Configuration,
+) -> Option<Segment> {
+    let is_same = earlier.latest == now.latest
+        && earlier.owed == now.owed
+        && earlier.memory == now.memory
+        && (0..state.threads.len()).all(|index| {
+            let (before, now) = (&earlier.threads[index], &state.threads[index]);
+            let (before, now): (&Invocation, &Invocation) = (&before.invocation, &now.invocation);
+            std::ptr::eq(before, now) || before.same_state(now, round.context.program)
+        });
+    if !is_same {
+        return None;
+    }
+    let acted = |index: &usize| {
+        turns::own_events(state, *index, earlier.events).next().is_some()
+            || state.threads[*index].changes != earlier.threads[*index].changes
+    };
+    let members: Vec<usize> = (0..state.threads.len()).filter(acted).collect();
+    let (start, end) = (earlier.events, now.events);
+    let statuses = members.iter().map(|member| state.threads[*member].status.clone()).collect();
+    Some(Segment { members: members.into(), start, end, statuses })
+}

@@ -1,0 +1,115 @@
+//! What one round discovers for the next one.
+//!
+//! For example, two invocations access a word that was taken to be the memory of one of them: the round notes the word in
+//! [`Discoveries::shared`], and accesses of that word are events in the next round ([`knowledge`](super::knowledge)).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use crate::behaviour::VolatileAccess;
+use crate::event::ClassSet;
+use crate::explore::facts::touched::Touched;
+use crate::explore::program::units::UnitKey;
+use crate::ir::InstId;
+use crate::model::graph::{Unit, UnitBytes};
+
+/// Bytes, accessed all or none, whose accesses no barrier seemed to order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RaceCandidate {
+    pub(crate) memory: u32,
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+/// How an instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Manner {
+    pub(crate) reference: u32,
+    pub(crate) class: ClassSet,
+    pub(crate) non_private: bool,
+}
+
+/// How a word of memory is seen in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Unshared,
+    /// One unit.
+    Whole(Unit),
+    /// Four units, one a byte; this is the first.
+    Bytes(Unit),
+}
+
+/// What a round noticed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Discoveries {
+    pub(crate) shared: BTreeSet<UnitKey>,
+    /// What made the first of them seem shared, if a plain access did.
+    pub(crate) suspect: Option<RaceCandidate>,
+    pub(crate) split: BTreeSet<UnitKey>,
+    pub(crate) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
+    pub(crate) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
+    /// Values that writes of executions gave.
+    pub(crate) produced: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Values that read-modify-writes of executions would have given.
+    pub(crate) attempted: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    pub(crate) orders_matter: bool,
+    pub(crate) spin_reads: BTreeSet<InstId>,
+    pub(crate) spin_units: BTreeMap<(u32, InstId), BTreeSet<UnitKey>>,
+    pub(crate) asymmetric: BTreeSet<u32>,
+    pub(crate) varied: BTreeSet<InstId>,
+    pub(crate) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
+    /// Values that writes gave on some path.
+    pub(crate) seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
+    /// Units of which it was taken for granted that no others are.
+    pub(crate) relied: BTreeSet<UnitKey>,
+    /// States with the same future lead to each other.
+    pub(crate) goes_round: bool,
+    /// Somebody leaves an endless loop at whose read it stands.
+    pub(crate) leaves_loops: bool,
+    /// What the invocations touched, where they are explored apart from others.
+    pub(crate) touched: Touched,
+    /// Words that reads waited for where a cycle of load buffering was closed.
+    pub(crate) closed: BTreeSet<UnitKey>,
+    /// On a scout's path: words that are events, with who accesses them.
+    pub(crate) meets: BTreeSet<(UnitKey, u32)>,
+    /// Words that are no events, with who read them where somebody else's value would have been possible.
+    pub(crate) read: FxHashSet<(UnitKey, u32)>,
+    /// Units whose writers or values would have been asked for.
+    pub(crate) wanted_writers: BTreeSet<UnitKey>,
+    pub(crate) wanted_values: BTreeSet<UnitKey>,
+}
+
+impl Discoveries {
+    pub(crate) fn merge(&mut self, other: Discoveries) {
+        self.shared.extend(other.shared);
+        self.suspect = self.suspect.or(other.suspect);
+        self.split.extend(other.split);
+        self.orders_matter |= other.orders_matter;
+        self.goes_round |= other.goes_round;
+        self.leaves_loops |= other.leaves_loops;
+        self.relied.extend(other.relied);
+        merge_sets(&mut self.seen, other.seen);
+        self.spin_reads.extend(other.spin_reads);
+        self.asymmetric.extend(other.asymmetric);
+        self.varied.extend(other.varied);
+        self.wanted_writers.extend(other.wanted_writers);
+        self.wanted_values.extend(other.wanted_values);
+        self.touched.merge(other.touched);
+        self.closed.extend(other.closed);
+        self.meets.extend(other.meets);
+        self.read.extend(other.read);
+        merge_sets(&mut self.writers, other.writers);
+        merge_sets(&mut self.manners, other.manners);
+        merge_sets(&mut self.produced, other.produced);
+        merge_sets(&mut self.attempted, other.attempted);
+        merge_sets(&mut self.spin_traces, other.spin_traces);
+        merge_sets(&mut self.spin_units, other.spin_units);
+    }
+}
+
+fn merge_sets<K: Ord, V: Ord>(into: &mut BTreeMap<K, BTreeSet<V>>, from: BTreeMap<K, BTreeSet<V>>) {
+    for (key, values) in from {
+        into.entry(key).or_default().extend(values);
+    }
+}

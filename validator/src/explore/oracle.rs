@@ -1,0 +1,221 @@
+//! What the model says of the graphs that a search grows.
+
+use std::sync::Arc;
+
+use crate::behaviour::{Bound, PathEnd};
+use crate::explore::outcomes::found;
+use crate::explore::settings::{Races, Remarkable};
+use crate::explore::state::{Found, Round, State};
+use crate::model::consistency::{self, DataRace, FinalValues, Judge};
+use crate::model::graph::{Graph, Unit};
+use crate::model::growing::Growing;
+use crate::model::relation::Relation;
+use crate::model::release_sequence::{self, Sequences};
+use crate::model::vulkan::{self, Relations};
+
+/// What the model says of a graph.
+pub(crate) enum Judgement {
+    /// It is none, or it is not known whether it is one.
+    Ends(PathEnd),
+    Racy(DataRace),
+    Fine,
+}
+
+/// A complete graph that is an execution, with one way to order what its relations depend on.
+pub(crate) enum Execution {
+    Grown(Arc<Growing>),
+    Derived(Arc<Relations>),
+}
+
+impl Execution {
+    /// Synchronizes-with, where a graph does not tell it by itself.
+    pub(crate) fn told(&self) -> Option<&Relation> {
+        match self {
+            Execution::Grown(_) => None,
+            Execution::Derived(relations) => {
+                relations.modification_order.as_ref().map(|_| &relations.synchronizes_with)
+            }
+        }
+    }
+}
+
+/// The relations of a graph that may still grow.
+pub(crate) fn relations(round: &Round, graph: &Graph) -> Relations {
+    let sequences = match round.knowledge.orders_matter {
+        true => Sequences::Certain,
+        false => Sequences::ReadsFrom,
+    };
+    vulkan::relations_with(graph, round.context.settings.variant, sequences)
+}
+
+/// Whether the graph is an execution so far.
+pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judgement {
+    let variant = round.context.settings.variant;
+    let orders_matter = round.knowledge.orders_matter;
+    if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+        found.discoveries.orders_matter = true;
+        state.dirty = true;
+        return Judgement::Fine;
+    }
+    let races_count = round.context.settings.races == Races::Undefined && !orders_matter;
+    if grow(round, state) {
+        return judge_grown(round, state, races_count, found);
+    }
+    if round.context.budget.charge(state.graph.events.len(), 0) {
+        return Judgement::Ends(PathEnd::Budget);
+    }
+    found.judged_anew += u64::from(state.speculated > 0);
+    let relations = Arc::new(relations(round, &state.graph));
+    let judge = Judge { graph: &state.graph, relations: &relations, variant };
+    if round.context.settings.axioms && !judge.is_consistent() {
+        return Judgement::Ends(PathEnd::Consistency);
+    }
+    if races_count && state.pending.is_empty() {
+        if let Some(race) = judge.data_races().first() {
+            return Judgement::Racy(*race);
+        }
+    }
+    state.judged = Some((state.graph.events.len(), relations));
+    Judgement::Fine
+}
+
+/// Brings the growing relations up to the graph. False where it has none.
+pub(crate) fn grow(round: &Round, state: &mut State) -> bool {
+    let Some(growing) = &mut state.growing else { return false };
+    let is_grown = !round.knowledge.orders_matter && Arc::make_mut(growing).extend(&state.graph);
+    if !is_grown {
+        state.growing = None;
+    }
+    is_grown
+}
+
+fn judge_grown(round: &Round, state: &mut State, races_count: bool, found: &mut Found) -> Judgement {
+    let Some(growing) = &mut state.growing else { return Judgement::Fine };
+    let judgement = match Arc::make_mut(growing).is_consistent() {
+        false => Judgement::Ends(PathEnd::Consistency),
+        true => match growing.data_race().filter(|_| races_count) {
+            Some(race) => Judgement::Racy(race),
+            None => Judgement::Fine,
+        },
+    };
+    if round.context.settings.verify_engine {
+        verify(round, &state.graph, races_count, &judgement, found);
+    }
+    judgement
+}
+
+/// Holds a judgement against the relations as the specification declares them (`--verify-engine`).
+fn verify(round: &Round, graph: &Graph, races_count: bool, judgement: &Judgement, found: &mut Found) {
+    let variant = round.context.settings.variant;
+    let relations = relations(round, graph);
+    let judge = Judge { graph, relations: &relations, variant };
+    let agrees = match judgement {
+        Judgement::Ends(_) => !judge.is_consistent(),
+        Judgement::Racy(race) => judge.is_consistent() && judge.data_races().first() == Some(race),
+        Judgement::Fine => judge.is_consistent() && (!races_count || judge.data_races().is_empty()),
+    };
+    if !agrees {
+        found::disagree(found, "whether a graph is an execution");
+    }
+}
+
+/// The ways in which the graph is an execution as it is: several where its relations depend on scoped
+/// modification order. Where it is none, why the path ends.
+pub(crate) fn executions(
+    round: &Round,
+    state: &mut State,
+    found: &mut Found,
+) -> Result<Vec<Execution>, PathEnd> {
+    let orders_matter = round.knowledge.orders_matter;
+    if let Some(relations) = judged(state).filter(|_| !orders_matter) {
+        return Ok(vec![Execution::Derived(relations.clone())]);
+    }
+    if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+        found.discoveries.orders_matter = true;
+        found.stop = true;
+        return Err(PathEnd::Relearned);
+    }
+    if grow(round, state) {
+        return match (judge_grown(round, state, false, found), &state.growing) {
+            (Judgement::Fine, Some(growing)) => Ok(vec![Execution::Grown(growing.clone())]),
+            _ => Err(PathEnd::Consistency),
+        };
+    }
+    if round.context.budget.charge(state.graph.events.len(), 0) {
+        return Err(PathEnd::Budget);
+    }
+    let variant = round.context.settings.variant;
+    if !round.context.settings.axioms {
+        return Ok(vec![Execution::Derived(Arc::new(vulkan::relations(&state.graph, variant)))]);
+    }
+    match consistency::executions(&state.graph, variant) {
+        Some(executions) if executions.is_empty() => Err(PathEnd::Consistency),
+        Some(executions) => Ok(executions.into_iter().map(|r| Execution::Derived(Arc::new(r))).collect()),
+        None => {
+            found.bounded.get_or_insert(Bound::OrdersOfWrites);
+            Err(PathEnd::OrdersOfWrites)
+        }
+    }
+}
+
+/// A race that counts, in some of these executions.
+pub(crate) fn race(round: &Round, state: &State, executions: &[Execution]) -> Option<DataRace> {
+    if round.context.settings.races == Races::Keep {
+        return None;
+    }
+    let variant = round.context.settings.variant;
+    executions.iter().find_map(|execution| match execution {
+        Execution::Grown(growing) => growing.data_race(),
+        // What was judged as it is has none.
+        Execution::Derived(_) if judged(state).is_some() && !round.knowledge.orders_matter => None,
+        Execution::Derived(relations) => {
+            Judge { graph: &state.graph, relations, variant }.data_races().first().copied()
+        }
+    })
+}
+
+/// What a host read after the dispatch may see.
+pub(crate) fn final_values(
+    round: &Round,
+    graph: &Graph,
+    execution: &Execution,
+    observed: &dyn Fn(Unit) -> bool,
+    found: &mut Found,
+) -> Vec<FinalValues> {
+    let variant = round.context.settings.variant;
+    match execution {
+        Execution::Derived(relations) => Judge { graph, relations, variant }.final_values(observed),
+        Execution::Grown(growing) => {
+            let values = growing.final_values(graph, observed);
+            if round.context.settings.verify_engine {
+                let relations = vulkan::relations(graph, variant);
+                if values != (Judge { graph, relations: &relations, variant }).final_values(observed) {
+                    found::disagree(found, "final values");
+                }
+            }
+            values
+        }
+    }
+}
+
+/// What to remark on an execution.
+pub(crate) fn remarks(round: &Round, graph: &Graph, execution: &Execution) -> Vec<u32> {
+    let Some(remark) = round.context.settings.remark else { return Vec::new() };
+    let variant = round.context.settings.variant;
+    let derived = match execution {
+        Execution::Derived(relations) => relations.clone(),
+        Execution::Grown(growing) if growing.data_race().is_none() => {
+            return remark(&Remarkable { graph, races: &[], modification_order: None });
+        }
+        Execution::Grown(_) => Arc::new(vulkan::relations(graph, variant)),
+    };
+    let races = Judge { graph, relations: &derived, variant }.data_races();
+    let modification_order = derived.modification_order.as_ref();
+    remark(&Remarkable { graph, races: &races, modification_order })
+}
+
+/// The relations of the graph if it was judged as it is, races included.
+fn judged(state: &State) -> Option<&Arc<Relations>> {
+    let (events, relations) = state.judged.as_ref()?;
+    (*events == state.graph.events.len()).then_some(relations)
+}

@@ -1,0 +1,30 @@
+//! Executions that a search found, as witnesses.
+
+use crate::explore::state::Round;
+use crate::model::consistency::DataRace;
+use crate::model::graph::Graph;
+use crate::model::relation::Relation;
+use crate::witness::{describe, Execution, Witness};
+
+/// An execution; `synchronizes_with` where its graph does not tell it.
+pub(crate) fn witness(round: &Round, execution: Execution, synchronizes_with: Option<&Relation>) -> Witness {
+    Witness {
+        executions: 1,
+        execution,
+        units: round.knowledge.units().clone(),
+        variant: round.context.settings.variant,
+        synchronizes_with: synchronizes_with.cloned().map(Box::new),
+    }
+}
+
+/// A sentence about a race, without line numbers.
+pub(crate) fn race_detail(graph: &Graph, race: DataRace) -> String {
+    let (a, b) = (&graph.events[race.first as usize], &graph.events[race.second as usize]);
+    format!(
+        "{} by invocation {} and {} by invocation {} are not ordered",
+        describe(a),
+        a.agent,
+        describe(b),
+        b.agent
+    )
+}

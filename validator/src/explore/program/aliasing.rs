@@ -1,0 +1,96 @@
+//! Memory reached through several memory object declarations (SPIR-V, "Aliasing"): undefined where
+//! one of them writes and neither is decorated Aliased (docs/semantics.md, section 4.3).
+//!
+//! Declarations are module-scope variables, and all physical pointers together are one. Pointer parameters,
+//! which are declarations while their function is active, are those of one invocation: `interp/names.rs`.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Fault, UndefinedKind};
+use crate::interp::Pointer;
+
+/// For each memory that several variables share, who used its words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Declarations {
+    memories: Vec<Option<Arc<Vec<Users>>>>,
+    variables: u32,
+}
+
+type Users = SmallVec<[User; 1]>;
+
+#[derive(Clone, Copy, Debug)]
+struct User {
+    declaration: u32,
+    wrote: bool,
+    aliased: bool,
+}
+
+impl Declarations {
+    pub(crate) fn new(dispatch: &Dispatch) -> Self {
+        let count = dispatch.objects.iter().map(|object| object.memory + 1).max().unwrap_or(0);
+        let mut users = vec![0_u32; count as usize];
+        for objects in &dispatch.object_of {
+            let mut memories: Vec<u32> = objects
+                .iter()
+                .flatten()
+                .filter_map(|object| dispatch.objects.get(*object as usize))
+                .map(|object| object.memory)
+                .collect();
+            memories.sort_unstable();
+            memories.dedup();
+            memories.iter().for_each(|memory| users[*memory as usize] += 1);
+        }
+        for range in &dispatch.physical {
+            if let Some(object) = dispatch.objects.get(range.object as usize) {
+                users[object.memory as usize] += 1;
+            }
+        }
+        let words = |memory: usize| {
+            let sizes = dispatch.objects.iter().filter(|object| object.memory as usize == memory);
+            sizes.map(|object| object.initial.len().div_ceil(4)).max().unwrap_or(0)
+        };
+        let memories = users
+            .iter()
+            .enumerate()
+            .map(|(memory, count)| (*count > 1).then(|| Arc::new(vec![Users::new(); words(memory)])))
+            .collect();
+        Declarations { memories, variables: dispatch.object_of.len() as u32 }
+    }
+
+    /// Whether every memory is reached through one declaration.
+    pub(crate) fn are_single(&self) -> bool {
+        self.memories.iter().all(Option::is_none)
+    }
+
+    /// Notes an access; the fault if it must not alias one before it.
+    pub(crate) fn note(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
+        let words = self.memories.get_mut(memory as usize)?.as_mut()?;
+        if access.declaration >= self.variables && access.declaration != Pointer::PHYSICAL {
+            return None;
+        }
+        let words = Arc::make_mut(words);
+        let (declaration, aliased) = (access.declaration, access.aliased);
+        let mut clash = false;
+        for (offset, len) in &access.ranges {
+            for word in offset / 4..(offset + len).div_ceil(4) {
+                let Some(users) = words.get_mut(word as usize) else { continue };
+                clash |= users.iter().any(|other| {
+                    other.declaration != declaration && (write || other.wrote) && !aliased && !other.aliased
+                });
+                match users.iter_mut().find(|other| other.declaration == declaration) {
+                    Some(known) => known.wrote |= write,
+                    None => users.push(User { declaration, wrote: write, aliased }),
+                }
+            }
+        }
+        clash.then(|| Fault {
+            kind: UndefinedKind::Aliasing,
+            line: access.line,
+            detail: "another variable without the Aliased decoration reaches the same memory, and one of them writes"
+                .to_owned(),
+        })
+    }
+}

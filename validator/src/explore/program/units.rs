@@ -1,0 +1,22 @@
+//! Words of memory, the grain in which the explorer shares memory: 4 bytes, aligned.
+
+use crate::event::Access;
+
+/// A unit by its memory and first byte.
+pub(crate) type UnitKey = (u32, u32);
+
+/// Bytes of a word.
+pub(crate) const WORD: u32 = 4;
+
+/// The words that an access touches, by their first bytes.
+pub(crate) fn words_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
+    grains_of(access, WORD)
+}
+
+/// The aligned pieces of so many bytes that an access touches, by their first bytes.
+pub(crate) fn grains_of(access: &Access, grain: u32) -> impl Iterator<Item = u32> + '_ {
+    let ranges = access.ranges.iter();
+    ranges.flat_map(move |(offset, len)| {
+        (offset / grain..(offset + len).div_ceil(grain)).map(move |piece| piece * grain)
+    })
+}

@@ -1,0 +1,24 @@
+//! What the search of one component found: a factor of the product.
+
+use std::collections::BTreeSet;
+
+use crate::behaviour::Count;
+use crate::explore::facts::touched::Touched;
+use crate::explore::outcomes::set::Outcomes;
+use crate::explore::program::units::UnitKey;
+use crate::explore::reductions::symmetry::factored_form::Factored;
+
+/// What one group's search found.
+pub(crate) struct Factor {
+    /// Its invocations, ascending.
+    pub(crate) members: Vec<usize>,
+    /// As if the others did nothing.
+    pub(crate) outcomes: Outcomes,
+    pub(crate) factored: Factored,
+    pub(crate) executions: Count,
+    pub(crate) touched: Touched,
+    /// Words that reads waited for where a cycle of load buffering was closed.
+    pub(crate) closed: BTreeSet<UnitKey>,
+    /// Some read may have waited.
+    pub(crate) waits: bool,
+}

@@ -1,0 +1,94 @@
+//! The plain accesses of a candidate for an early race, and the model's judgement of pairs of them.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::dispatch::Object;
+use crate::event::Access;
+use crate::explore::events;
+use crate::explore::facts::discoveries::RaceCandidate;
+use crate::explore::outcomes::record;
+use crate::explore::state::{Found, Round, State};
+use crate::model::consistency::Judge;
+use crate::model::graph::{Event, Graph, Kind, Source, UnitBytes};
+use crate::model::vulkan;
+use crate::value::Byte;
+
+/// Accesses of others, the latest ones, that an access is held against.
+const CANDIDATES: usize = 4;
+
+/// Events up to which the interleaving is followed.
+const MAX_EVENTS: usize = 1 << 17;
+
+/// Where the accesses of a suspect are noted.
+pub(crate) struct PlainAccesses<'a> {
+    pub(crate) suspect: RaceCandidate,
+    pub(crate) graph: &'a mut Graph,
+}
+
+impl PlainAccesses<'_> {
+    /// Adds an event for a plain access if it covers the suspect; the bytes are those of the access.
+    pub(crate) fn add(&mut self, agent: u32, access: &Access, object: &Object, kind: Kind, bytes: &[Byte]) {
+        if object.memory != self.suspect.memory {
+            return;
+        }
+        let start = self.suspect.start;
+        let mut value = UnitBytes::new();
+        let mut index = 0;
+        for (offset, len) in &access.ranges {
+            for byte in *offset..offset + len {
+                if (start..start + self.suspect.len).contains(&byte) {
+                    value.push(bytes.get(index).copied().unwrap_or(Byte::Undef));
+                }
+                index += 1;
+            }
+        }
+        if value.len() != self.suspect.len as usize {
+            return;
+        }
+        let unit = std::iter::once(0);
+        let mut event = events::access_event(agent, kind, access, None, object.reference, unit);
+        match kind {
+            Kind::Write => event.written = smallvec![value],
+            _ => {
+                event.sources = smallvec![Source::Initial];
+                event.read = smallvec![value];
+            }
+        }
+        self.graph.events.push(Arc::new(event));
+    }
+}
+
+/// Whether one of the events from `since` on races with an earlier one; records the race. Also where
+/// the interleaving is not worth following further.
+pub(crate) fn has_early_race(round: &Round, state: &State, since: usize, found: &mut Found) -> bool {
+    let graph = &state.graph;
+    if round.knowledge.suspect.is_none() || since == graph.events.len() {
+        return false;
+    }
+    for (id, event) in graph.events.iter().enumerate().skip(since) {
+        let conflicts = |other: &&Arc<Event>| {
+            other.agent != event.agent && other.accesses() && (other.writes() || event.writes())
+        };
+        for other in graph.events[..id].iter().rev().filter(conflicts).take(CANDIDATES) {
+            let pair = between(graph, id, [event.agent, other.agent]);
+            let variant = round.context.settings.variant;
+            let relations = vulkan::relations(&pair, variant);
+            let races = Judge { graph: &pair, relations: &relations, variant }.data_races();
+            if let Some(race) = races.first() {
+                let told = State { graph: pair, ..state.clone() };
+                record::record_race(round, &told, *race, found);
+                return true;
+            }
+        }
+    }
+    found.stop |= graph.events.len() > MAX_EVENTS;
+    found.stop
+}
+
+/// The events of two invocations, up to this one.
+fn between(graph: &Graph, last: usize, agents: [u32; 2]) -> Graph {
+    let events = graph.events[..=last].iter().filter(|event| agents.contains(&event.agent));
+    Graph { events: events.cloned().collect(), agents: graph.agents.clone(), ..Graph::default() }
+}

@@ -1,0 +1,439 @@
+//! Invocations that end apart from each other.
+//!
+//! Once nobody writes any more where others look, what an invocation still does depends on nobody else: it
+//! reads from writes that are there. Then the ends of each are found by themselves, and an execution is one end
+//! of each. That the reads of one are consistent with those of the others holds where the writes of every
+//! location that several of them read are totally ordered already: what a path through one's reads implies,
+//! that order says without it. That nobody writes, and that they have no memory without events in common, is
+//! not assumed but seen in the ends; where it is not so, the search goes on as usual.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::behaviour::{End, Outcome, PathEnd, VolatileAccess};
+use crate::explore::branch::{reader, reads, writers};
+use crate::explore::oracle;
+use crate::explore::outcomes::{completion, found, record};
+use crate::explore::reductions::symmetry::orbit::{self, Ended, Orbit};
+use crate::explore::search::parts::{self, SearchPosition, EXPANSION_PARTS, LARGE_EXPANSION};
+use crate::explore::settings::{Races, Settings};
+use crate::explore::state::memory::{Contents, Touch};
+use crate::explore::state::{Advanced, Found, Round, State, Status, Thread};
+use crate::explore::step::run;
+use crate::model::consistency::{FinalValues, Judge};
+use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
+use crate::model::vulkan;
+use crate::value::Byte;
+use crate::witness::{Ends, Execution};
+
+/// One way for an invocation to end.
+struct Suffix {
+    events: Vec<Arc<Event>>,
+    trace: Arc<Vec<VolatileAccess>>,
+    touches: Vec<Touch>,
+    /// What it leaves in observed memory.
+    left: Vec<Left>,
+    /// All that it read.
+    history: u32,
+}
+
+/// Bytes of an object, by its number among the observed ones, from one on.
+struct Left {
+    object: usize,
+    start: usize,
+    bytes: SmallVec<[Byte; 4]>,
+}
+
+/// The ends of invocations, apart from each other.
+struct Combination {
+    /// Each with its ends.
+    tails: Vec<(usize, Vec<Suffix>)>,
+    /// The same for witnesses.
+    ends: Arc<Ends>,
+    finals: Vec<FinalValues>,
+    /// What the others read, and did without events.
+    histories: Vec<u32>,
+    contents: Contents,
+    /// Of the whole tree, what each execution is.
+    share: f64,
+}
+
+/// What an execution leaves, as far as its ends are chosen.
+#[derive(Clone)]
+struct Chosen {
+    outcome: Outcome,
+    index: u64,
+}
+
+/// Where those who still run communicate no more: finds the ends of each apart, and all executions that they
+/// make, which are `share` of the tree. False where it is not so, or not certain.
+pub(crate) fn explore_suffixes(
+    round: &Round,
+    state: &mut State,
+    share: f64,
+    place: Option<&SearchPosition>,
+    found: &mut Found,
+) -> bool {
+    if state.together || !may_be_independent(round, state) {
+        return false;
+    }
+    if round.scouts {
+        found.strayed = true;
+        return false;
+    }
+    let mut found_apart = Found::default();
+    let Some(mut apart) = are_independent(round, state, &mut found_apart) else {
+        state.together = true;
+        return false;
+    };
+    found::merge(found, found_apart);
+    let ways: f64 = apart.tails.iter().map(|(_, tails)| tails.len() as f64).product();
+    if found.stop || completion::order_updates(state, found) || ways == 0.0 {
+        round.context.budget.path_ended(share);
+        return true;
+    }
+    record::note_values(round, state, found);
+    // One, and one more for every other end of an invocation.
+    found.explored += 1 + apart.tails.iter().map(|(_, tails)| tails.len() as u64 - 1).sum::<u64>();
+    apart.share = share / ways;
+    let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
+        apart.finals.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
+    let begun = state.threads.iter().map(|thread| &thread.trace);
+    let ends = apart.tails.iter().flat_map(|(_, tails)| tails).map(|tail| &tail.trace);
+    let volatile = match begun.clone().chain(ends).all(|trace| trace.is_empty()) {
+        true => Vec::new(),
+        false => begun.map(|trace| trace.to_vec()).collect(),
+    };
+    let memory = completion::final_memory(round, state, &last);
+    let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: Vec::new() };
+    put_together(round, &apart, Chosen { outcome, index: 0 }, ways, place, found);
+    true
+}
+
+/// Records one execution for each choice of ends.
+fn put_together(
+    round: &Round,
+    apart: &Combination,
+    mut chosen: Chosen,
+    ways: f64,
+    place: Option<&SearchPosition>,
+    found: &mut Found,
+) {
+    let count = apart.tails.len();
+    let record = |chosen: &Chosen, place: Option<&SearchPosition>, found: &mut Found| {
+        record_ends(round, apart, chosen, found);
+        !found.stop && !round.context.budget.step() && !parts::is_superseded(place)
+    };
+    if ways < LARGE_EXPANSION || round.context.settings.jobs == 1 {
+        apart.choose(&mut chosen, 0, count, &mut |chosen| record(chosen, place, found));
+        return;
+    }
+    let mut depth = 0;
+    let mut ways = 1;
+    while ways < EXPANSION_PARTS {
+        ways *= apart.tails[depth].1.len();
+        depth += 1;
+    }
+    let mut parts = Vec::new();
+    apart.choose(&mut chosen, 0, depth, &mut |chosen| {
+        parts.push(chosen.clone());
+        true
+    });
+    parts::in_parts(round, parts, place, found, |mut part, place, found| {
+        apart.choose(&mut part, depth, count, &mut |chosen| record(chosen, Some(place), found));
+    });
+}
+
+/// Whether it seems that those who still run communicate no more.
+fn may_be_independent(round: &Round, state: &State) -> bool {
+    let settings = round.context.settings;
+    if !settings.axioms
+        || !settings.shortcuts
+        || settings.remark.is_some()
+        || round.knowledge.suspect.is_some()
+        || round.knowledge.orders_matter
+        || state.dirty
+        || state.diverged.is_some()
+        || !state.pending.is_empty()
+        || state.has_parted()
+    {
+        return false;
+    }
+    let mut reading = 0;
+    for (index, thread) in state.threads.iter().enumerate() {
+        match thread.status {
+            Status::Finished => continue,
+            Status::Reading { .. } => reading += 1,
+            Status::Running
+            | Status::Barrier(_)
+            | Status::Subgroup(_)
+            | Status::Faulted
+            | Status::Forever => return false,
+        }
+        if thread.reads_unknown.is_some()
+            || thread.waits_since.is_some_and(|since| !reader::has_new_source(round, state, index, since))
+            || !writers::only_reads(round, state, index)
+        {
+            return false;
+        }
+    }
+    reading > 1
+}
+
+/// The ends of those who still run; what is in `found` counts only if they are to be had apart.
+fn are_independent(round: &Round, state: &mut State, found: &mut Found) -> Option<Combination> {
+    if !oracle::grow(round, state) {
+        return None;
+    }
+    let growing = state.growing.clone()?;
+    if round.context.settings.races == Races::Undefined && growing.data_race().is_some() {
+        return None;
+    }
+    let finals = growing.final_values(&state.graph, &|unit| record::is_observed(round, unit));
+    if finals.iter().any(|values| values.last_writes.len() != 1) {
+        return None;
+    }
+    let mut begun = state.clone();
+    begun.contents.note_touches();
+    let mut tails = Vec::new();
+    for index in 0..state.threads.len() {
+        if matches!(state.threads[index].status, Status::Reading { .. }) {
+            // The ends of the first one are those of the path.
+            if !tails.is_empty() {
+                found.paths.start();
+            }
+            tails.push((index, suffixes(round, &begun, index, found)?));
+        }
+    }
+    let is_settled = |unit| growing.writes_are_ordered(unit);
+    if found.discoveries.orders_matter || !read_by_several(&tails, is_settled) || !touched_by_several(&tails)
+    {
+        return None;
+    }
+    let events = |tails: &Vec<Suffix>| tails.iter().map(|tail| tail.events.clone()).collect();
+    let ends = tails.iter().map(|(_, tails)| events(tails)).collect();
+    let ends = Arc::new(Ends { begun: state.graph.clone(), ends });
+    let histories = state.threads.iter().map(|thread| thread.history).collect();
+    let contents = state.contents.clone();
+    Some(Combination { tails, ends, finals, histories, contents, share: 0.0 })
+}
+
+/// All ends of an invocation, if the others do nothing. `None` where it does not come to an end by itself, or
+/// writes.
+fn suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Option<Vec<Suffix>> {
+    let mut tails = Vec::new();
+    let mut rest = vec![begun.clone()];
+    while let Some(mut state) = rest.pop() {
+        if round.context.budget.step() {
+            break;
+        }
+        match run::advance(round, &mut state, found) {
+            Advanced::Ended(end) => {
+                found.paths.end(end);
+                run::charge_path(round, &state);
+            }
+            Advanced::Branch(children) => rest.extend(children.into_iter().rev()),
+            Advanced::Quiet => match state.threads[index].status {
+                Status::Finished => {
+                    run::charge_path(round, &state);
+                    found.paths.end(PathEnd::Execution);
+                    tails.push(suffix(round, begun, &state, index, found)?);
+                }
+                Status::Faulted => {
+                    if !run::end_at_fault(round, &mut state, found) {
+                        return None;
+                    }
+                }
+                Status::Reading { .. } => {
+                    let since = state.threads[index].waits_since;
+                    if since.is_some_and(|since| !reader::has_new_source(round, &state, index, since)) {
+                        return None;
+                    }
+                    let children = reads::resolve(round, state, index, found);
+                    rest.extend(children.into_iter().rev());
+                }
+                Status::Running | Status::Barrier(_) | Status::Subgroup(_) | Status::Forever => {
+                    return None;
+                }
+            },
+        }
+        if found.stop {
+            break;
+        }
+    }
+    Some(tails)
+}
+
+/// What an invocation did to come to its end; `None` where others may notice.
+fn suffix(round: &Round, begun: &State, state: &State, index: usize, found: &mut Found) -> Option<Suffix> {
+    let events = &state.graph.events[begun.graph.events.len()..];
+    let is_quiet = state.growing.is_some()
+        && !state.dirty
+        && state.diverged.is_none()
+        && state.pending.is_empty()
+        && state.contents.unordered_count() == begun.contents.unordered_count()
+        && !events.iter().any(|event| event.writes());
+    if !is_quiet {
+        return None;
+    }
+    record::note_values(round, state, found);
+    let touches = state.contents.touches();
+    let written = touches.iter().filter(|touch| touch.writes);
+    let left = written.flat_map(|touch| left(round, state, touch)).collect();
+    let Thread { trace, history, .. } = &state.threads[index];
+    Some(Suffix { events: events.to_vec(), trace: trace.clone(), touches, left, history: *history })
+}
+
+/// What a state has of a word, wherever it is observed.
+fn left<'s>(round: &'s Round, state: &'s State, touch: &'s Touch) -> impl Iterator<Item = Left> + 's {
+    let objects = round.context.dispatch.objects.iter().filter(|object| object.observed).enumerate();
+    let contents = state.contents.bytes(touch.memory);
+    objects.filter(|(_, object)| object.memory == touch.memory).filter_map(move |(number, object)| {
+        let first = object.view.unwrap_or(0) as usize;
+        let last = (first + object.initial.len()).min(contents.len());
+        let start = (touch.word as usize).max(first);
+        let bytes = contents.get(start..(touch.word as usize + 4).min(last))?;
+        Some(Left { object: number, start: start - first, bytes: bytes.into() })
+    })
+}
+
+fn record_ends(round: &Round, apart: &Combination, chosen: &Chosen, found: &mut Found) {
+    let Combination { ends, finals, share, .. } = apart;
+    let Chosen { outcome, index } = chosen;
+    if round.context.settings.verify_engine && !is_execution(round, &ends.graph(*index), finals) {
+        found::disagree(found, "executions whose invocations end apart");
+    }
+    let Some(orbit) = orbit_of_ends(round, apart, *index, found) else { return };
+    let execution = || Execution::Apart { ends: ends.clone(), index: *index };
+    if outcome.volatile.is_empty() || outcome.volatile.iter().any(|trace| !trace.is_empty()) {
+        completion::record(round, execution, outcome, &orbit, None, found);
+    } else {
+        let outcome = Outcome { volatile: Vec::new(), ..outcome.clone() };
+        completion::record(round, execution, &outcome, &orbit, None, found);
+    }
+    round.context.budget.path_ended(*share);
+}
+
+/// The executions for which one choice of ends stands; `None` where the round is lost.
+fn orbit_of_ends(round: &Round, apart: &Combination, index: u64, found: &mut Found) -> Option<Orbit> {
+    if round.symmetry.is_none() {
+        return Some(Orbit::of_one());
+    }
+    let mut ended = Ended {
+        histories: apart.histories.clone(),
+        contents: &apart.contents,
+        touches: Vec::new(),
+        graph: &apart.ends.begun,
+        partings: Vec::new(),
+        last: Vec::new(),
+    };
+    let mut rest = index;
+    for (invocation, tails) in apart.tails.iter().rev() {
+        let tail = &tails[(rest % tails.len() as u64) as usize];
+        rest /= tails.len() as u64;
+        ended.histories[*invocation] = tail.history;
+        ended.touches.push((*invocation, &tail.touches));
+    }
+    orbit::orbit(round, &ended, found)
+}
+
+/// Whether a graph is an execution without a race that counts, and with these final values.
+fn is_execution(round: &Round, graph: &Graph, finals: &[FinalValues]) -> bool {
+    let Settings { variant, races, .. } = *round.context.settings;
+    let relations = vulkan::relations(graph, variant);
+    let judge = Judge { graph, relations: &relations, variant };
+    judge.is_consistent()
+        && (races == Races::Keep || judge.data_races().is_empty())
+        && values_left(graph, &judge.final_values(&|unit| record::is_observed(round, unit)))
+            == values_left(graph, finals)
+}
+
+/// What choices of last writes leave in each unit: several writes may leave the same.
+fn values_left<'g>(graph: &'g Graph, finals: &[FinalValues]) -> Vec<Vec<(Unit, Option<&'g UnitBytes>)>> {
+    let choices =
+        finals.iter().flat_map(|values| values.last_writes.iter().map(|writes| (&values.units, writes)));
+    choices
+        .map(|(units, writes)| {
+            let left =
+                |(unit, write): (&Unit, &EventId)| (*unit, graph.events[*write as usize].written_to(*unit));
+            units.iter().zip(writes).map(left).collect()
+        })
+        .collect()
+}
+
+impl Combination {
+    /// Calls back with each choice of ends of the invocations from the `depth`th to the one before the `last`th, until
+    /// it is told that this is enough: false.
+    fn choose(
+        &self,
+        chosen: &mut Chosen,
+        depth: usize,
+        last: usize,
+        visit: &mut impl FnMut(&Chosen) -> bool,
+    ) -> bool {
+        if depth == last {
+            return visit(chosen);
+        }
+        let (invocation, tails) = &self.tails[depth];
+        let index = chosen.index;
+        for (number, tail) in (0..).zip(tails) {
+            chosen.index = index.wrapping_mul(tails.len() as u64).wrapping_add(number);
+            if let Some(trace) = chosen.outcome.volatile.get_mut(*invocation) {
+                trace.clone_from(&tail.trace);
+            }
+            let memory = &mut chosen.outcome.memory;
+            let of = |left: &Left| SmallVec::<[Byte; 4]>::from_slice(left.slot(memory));
+            let before: SmallVec<[_; 4]> = tail.left.iter().map(of).collect();
+            for left in &tail.left {
+                left.slot(memory).copy_from_slice(&left.bytes);
+            }
+            let more = self.choose(chosen, depth + 1, last, visit);
+            for (left, bytes) in tail.left.iter().zip(&before) {
+                left.slot(&mut chosen.outcome.memory).copy_from_slice(bytes);
+            }
+            if !more {
+                return false;
+            }
+        }
+        chosen.index = index;
+        true
+    }
+}
+
+impl Left {
+    /// Its place in the observed objects.
+    fn slot<'m>(&self, memory: &'m mut [Vec<Byte>]) -> &'m mut [Byte] {
+        &mut memory[self.object][self.start..self.start + self.bytes.len()]
+    }
+}
+
+/// Whether no location is read by several invocations whose writes are not totally ordered.
+fn read_by_several(tails: &[(usize, Vec<Suffix>)], is_settled: impl Fn(Unit) -> bool) -> bool {
+    let mut readers: FxHashMap<Unit, usize> = FxHashMap::default();
+    tails.iter().all(|(index, ends)| {
+        let mut units = ends.iter().flat_map(|tail| &tail.events).flat_map(|event| &event.units);
+        units.all(|unit| *readers.entry(*unit).or_insert(*index) == *index || is_settled(*unit))
+    })
+}
+
+/// Whether no word without events is written by one invocation and touched by another.
+fn touched_by_several(tails: &[(usize, Vec<Suffix>)]) -> bool {
+    /// Who touched a word, and whether somebody wrote it.
+    struct Touched {
+        by: usize,
+        several: bool,
+        written: bool,
+    }
+    let mut words: FxHashMap<(u32, u32), Touched> = FxHashMap::default();
+    for (index, ends) in tails {
+        for touch in ends.iter().flat_map(|tail| &tail.touches) {
+            let new = Touched { by: *index, several: false, written: false };
+            let word = words.entry((touch.memory, touch.word)).or_insert(new);
+            word.several |= word.by != *index;
+            word.written |= touch.writes;
+        }
+    }
+    !words.values().any(|word| word.several && word.written)
+}

@@ -1,0 +1,186 @@
+//! What invocations do next, tried out one at a time.
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::event::{Access, Atomicity};
+use crate::explore::branch::reader::Reader;
+use crate::explore::reductions::merging::known::Merging;
+use crate::explore::reductions::stale_reads::known_retries::Turn;
+use crate::explore::state::memory::Touch;
+use crate::explore::state::{Found, Round, State};
+use crate::explore::step::run;
+use crate::interp::{Invocation, Stop};
+use crate::value::Byte;
+
+/// Stops of a run before it is given up.
+const MAX_STOPS: usize = 64;
+
+/// An atomic that may write, to which an invocation comes.
+pub(crate) struct Next {
+    pub(crate) state: State,
+    pub(crate) invocation: Arc<Invocation>,
+    access: Access,
+    atomicity: Atomicity,
+}
+
+impl Next {
+    /// How it is performed, if it is of the same place as a read before it.
+    pub(crate) fn exchanges(&self, reader: &Reader) -> Option<&Atomicity> {
+        let scope = reader.atomic?.scope;
+        let is_same = (reader.access.object, &reader.access.ranges)
+            == (self.access.object, &self.access.ranges)
+            && self.atomicity.scope == scope
+            && !self.access.volatile;
+        is_same.then_some(&self.atomicity)
+    }
+}
+
+/// The atomic that may write to which an invocation comes from a read of these bytes, if it does nothing else before.
+pub(crate) fn next_atomic(round: &Round, state: &State, index: usize, bytes: &[Byte]) -> Option<Next> {
+    let mut simulation = state.without_graph();
+    let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
+    if invocation.supply_atomic(round.context.program, bytes).is_some() {
+        return None;
+    }
+    let changes = state.threads[index].changes;
+    for _ in 0..MAX_STOPS {
+        match run::run_invocation(round, &mut simulation, index, &mut Found::default()) {
+            Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
+            Stop::AtomicRead { access, atomicity, may_write: true }
+                if simulation.threads[index].changes == changes =>
+            {
+                let invocation = simulation.threads[index].invocation.clone();
+                return Some(Next { state: simulation, invocation, access, atomicity });
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// What an invocation does next that others may notice, and what memory then holds, once it reads these bytes and
+/// writes nothing; as a number. `None` where it does more than read.
+pub(crate) fn comes_to(
+    round: &Round,
+    state: &State,
+    index: usize,
+    at: &Arc<Invocation>,
+    bytes: &[Byte],
+) -> Option<u128> {
+    turn(round, state, index, at, bytes)?.number
+}
+
+/// That an invocation stands at an atomic read, and has touched nothing, as [`Search::comes_to`] says it.
+pub(crate) fn stands_at(
+    round: &Round,
+    invocation: &Invocation,
+    access: &Access,
+    (atomicity, may_write): (&Atomicity, bool),
+) -> Option<u128> {
+    let merging = round.merging.as_ref()?;
+    let mut hasher = SipHasher13::new();
+    (1, access, atomicity, may_write).hash(&mut hasher);
+    let is_told = merging.hash_invocation(invocation, &mut hasher);
+    is_told.then(|| hasher.finish128().as_u128())
+}
+
+/// How an invocation goes on that reads these bytes.
+pub(crate) fn turn(
+    round: &Round,
+    state: &State,
+    index: usize,
+    at: &Arc<Invocation>,
+    bytes: &[Byte],
+) -> Option<Turn> {
+    let merging = round.merging.as_ref()?;
+    let mut hasher = SipHasher13::new();
+    if !merging.hash_invocation(at, &mut hasher) {
+        return None;
+    }
+    (index, bytes).hash(&mut hasher);
+    let number = hasher.finish128().as_u128();
+    if let Some(known) = round.turns.get(number) {
+        if let Some(turn) = known {
+            return Some(turn);
+        }
+        state.contents.hash_future(&mut hasher);
+        let number = hasher.finish128().as_u128();
+        if let Some(turn) = round.turns.get(number) {
+            return turn;
+        }
+        let (turn, _) = follow_turn(round, merging, state, index, at, bytes);
+        round.turns.insert(number, Some(turn));
+        return Some(turn);
+    }
+    let (turn, reads) = follow_turn(round, merging, state, index, at, bytes);
+    round.turns.insert(number, (!reads).then_some(turn));
+    Some(turn)
+}
+
+/// Follows a turn; whether it reads memory without events that somebody may write, too.
+fn follow_turn(
+    round: &Round,
+    merging: &Merging,
+    state: &State,
+    index: usize,
+    at: &Arc<Invocation>,
+    bytes: &[Byte],
+) -> (Turn, bool) {
+    const UNKNOWN: Turn = Turn { number: None, ends: false };
+    let mut simulation = state.without_graph();
+    simulation.threads[index].invocation = at.clone();
+    let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
+    // An undefined comparison goes both ways, and writes in one of them.
+    if invocation.atomic_ways(round.context.program, bytes) != 1
+        || invocation.supply_atomic(round.context.program, bytes).is_some()
+    {
+        return (UNKNOWN, false);
+    }
+    simulation.contents.note_touches();
+    let mut hasher = SipHasher13::new();
+    for _ in 0..MAX_STOPS {
+        // Whatever it touches, it does so on a path that reads these bytes at once, too.
+        let mut ends = false;
+        match run::run_invocation(round, &mut simulation, index, &mut Found::default()) {
+            Stop::LoopEntry { .. } | Stop::Iteration { .. } => continue,
+            Stop::Read(access) => (0, access).hash(&mut hasher),
+            Stop::AtomicRead { access, atomicity, may_write } => {
+                (1, access, atomicity, may_write).hash(&mut hasher);
+            }
+            Stop::Finished => ends = true,
+            Stop::Write(..)
+            | Stop::AtomicWrite { .. }
+            | Stop::Fence(_)
+            | Stop::Device(..)
+            | Stop::Barrier { .. }
+            | Stop::Subgroup { .. }
+            | Stop::Choose { .. }
+            | Stop::Discarded
+            | Stop::Fault(_)
+            | Stop::OutOfFuel
+            | Stop::Unsupported { .. }
+            | Stop::Forever { .. } => break,
+        }
+        let touches = simulation.contents.touches();
+        for Touch { memory, word, writes } in &touches {
+            (memory, word, writes).hash(&mut hasher);
+            (*word..word + 4).for_each(|byte| simulation.contents.byte(*memory, byte).hash(&mut hasher));
+        }
+        let invocation = &simulation.threads[index].invocation;
+        let is_told = merging.hash_invocation(invocation, &mut hasher);
+        let turn = Turn { number: is_told.then(|| hasher.finish128().as_u128()), ends };
+        return (turn, reads_more_than_constants(round, &touches));
+    }
+    (UNKNOWN, true)
+}
+
+fn reads_more_than_constants(round: &Round, touches: &[Touch]) -> bool {
+    let mut reads = touches.iter().filter(|touch| !touch.writes);
+    reads.any(|touch| {
+        let objects = &round.context.dispatch.objects;
+        objects.iter().any(|object| object.memory == touch.memory && !object.constant)
+    })
+}

@@ -1,0 +1,40 @@
+//! Outcomes in factored form that a search found.
+
+use indexmap::map::Entry;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::behaviour::{Count, Normal, Permuted};
+
+/// Factored forms, with the first of each in search order.
+#[derive(Default)]
+pub(crate) struct Factored(pub(crate) IndexMap<Normal, Permuted, FxBuildHasher>);
+
+impl Factored {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keeps a factored form. Whether it is a new one.
+    pub(crate) fn add(&mut self, permuted: Permuted) -> bool {
+        match self.0.entry(permuted.normal()) {
+            Entry::Occupied(mut known) => {
+                known.get_mut().merge(&permuted);
+                false
+            }
+            Entry::Vacant(slot) => {
+                slot.insert(permuted);
+                true
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Factored) {
+        other.0.into_values().for_each(|permuted| _ = self.add(permuted));
+    }
+
+    /// How many outcomes there are, those in several forms several times.
+    pub(crate) fn count(&self) -> Count {
+        self.0.values().fold(Count::default(), |count, one| count + &one.count())
+    }
+}

@@ -1,0 +1,305 @@
+//! What an invocation does by itself, given what it reads from others: it runs apart from the search, with the
+//! memory that it shares with nobody as it was at first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::dispatch::Dispatch;
+use crate::event::{Access, Atomicity, DeviceOperation, Fence};
+use crate::explore::facts::discoveries::Word;
+use crate::explore::facts::knowledge::Knowledge;
+use crate::explore::program::units;
+use crate::explore::state::memory;
+use crate::interp::{Invocation, SharedMemory, Stop, Written};
+use crate::ir::{InstId, LoopId, Program};
+use crate::value::Byte;
+
+/// Words that a run may touch: copies of it are kept.
+const MAX_TOUCHED: usize = 4096;
+
+/// What others may notice of an invocation between two reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Write(Access, Option<Atomicity>, Vec<Byte>),
+    /// What a read that may write wrote.
+    Updated(InstId, Option<Vec<Byte>>),
+    Fence(Fence),
+    Device(DeviceOperation, Fence),
+}
+
+impl Deed {
+    /// The instruction of a write, and what it writes.
+    pub(crate) fn write(&self) -> Option<(InstId, &[Byte])> {
+        match self {
+            Deed::Write(access, _, bytes) => Some((access.inst, bytes)),
+            Deed::Updated(inst, written) => Some((*inst, written.as_deref()?)),
+            Deed::Fence(_) | Deed::Device(..) => None,
+        }
+    }
+
+    /// Whether two deeds differ in nothing but what they write.
+    fn has_shape_of(&self, other: &Deed) -> bool {
+        match (self, other) {
+            (Deed::Write(a, atomic_a, _), Deed::Write(b, atomic_b, _)) => (a, atomic_a) == (b, atomic_b),
+            (Deed::Updated(a, written_a), Deed::Updated(b, written_b)) => {
+                a == b && written_a.is_some() == written_b.is_some()
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// Whether what is done differs in nothing but what is written.
+pub(crate) fn have_same_shape((a, end_a): &(Vec<Deed>, End), (b, end_b): &(Vec<Deed>, End)) -> bool {
+    end_a == end_b && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.has_shape_of(b))
+}
+
+/// Where a run comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At a read; an atomic one may write too.
+    Reading {
+        access: Access,
+        atomic: Option<Atomicity>,
+        may_write: bool,
+    },
+    Finished,
+    /// The iteration of a loop changed nothing and came back to the same state.
+    Spins,
+}
+
+/// An invocation that runs by itself.
+#[derive(Clone)]
+pub(crate) struct Run {
+    invocation: Invocation,
+    memory: OwnView,
+    arrivals: Vec<Arrival>,
+    /// Deeds so far after which an iteration counts.
+    deeds: u64,
+}
+
+/// The memory that an invocation shares with nobody: what it wrote, and which words it touched.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OwnView {
+    pub(crate) written: BTreeMap<(u32, u32), Byte>,
+    /// By memory and first byte, whether it wrote them.
+    pub(crate) touched: BTreeMap<(u32, u32), bool>,
+    /// What it wrote where the result of its first read alone decides the place, in order, by memory and offset.
+    pub(crate) placed: Vec<((u32, u32), Byte)>,
+    changes: u64,
+    /// It did what others might notice, without an event.
+    is_open: bool,
+}
+
+/// The last arrival at a loop header.
+#[derive(Clone)]
+struct Arrival {
+    depth: u32,
+    loop_id: LoopId,
+    invocation: Arc<Invocation>,
+    changes: u64,
+    deeds: u64,
+}
+
+/// What runs do not change.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) dispatch: &'a Dispatch,
+    pub(crate) knowledge: &'a Knowledge,
+    /// Of each memory.
+    pub(crate) initial: &'a [Vec<Byte>],
+    pub(crate) max_instructions: u64,
+    /// The stores whose places are told apart from others.
+    pub(crate) placing: &'a [InstId],
+}
+
+impl Run {
+    /// The invocation `index` of the dispatch, before its first instruction.
+    pub(crate) fn new(ground: &Ground, index: u32) -> Self {
+        let invocation = Invocation::new(ground.program, ground.dispatch, index);
+        Run { invocation, memory: OwnView::default(), arrivals: Vec::new(), deeds: 0 }
+    }
+
+    /// Its own memory so far.
+    pub(crate) fn memory(&self) -> &OwnView {
+        &self.memory
+    }
+
+    /// Gives the read that it stands at its bytes, and goes on as [`Run::go`] does.
+    pub(crate) fn answer(&mut self, ground: &Ground, end: &End, bytes: &[Byte]) -> Option<(Vec<Deed>, End)> {
+        let End::Reading { access, atomic, may_write } = end else { return None };
+        let mut deeds = Vec::new();
+        if atomic.is_none() {
+            self.invocation.supply(ground.program, bytes);
+        } else {
+            if self.invocation.atomic_ways(ground.program, bytes) > 1 {
+                return None;
+            }
+            let written = self.invocation.supply_atomic(ground.program, bytes);
+            self.deeds += u64::from(written.as_deref().is_some_and(|written| written != bytes));
+            if *may_write {
+                deeds.push(Deed::Updated(access.inst, written));
+            }
+        }
+        self.go(ground, deeds)
+    }
+
+    /// Runs to the next read of what others may write, or to its end. `None` where it does something that its
+    /// reads alone do not decide, that concerns others in another way than by an event of its own, or that is told
+    /// with its place.
+    pub(crate) fn go(&mut self, ground: &Ground, mut deeds: Vec<Deed>) -> Option<(Vec<Deed>, End)> {
+        let mut fuel = ground.max_instructions;
+        let end = loop {
+            let mut view = View { ground, own: &mut self.memory };
+            let stop = self.invocation.run(ground.program, ground.dispatch, &mut view, &mut fuel);
+            let is_open =
+                self.memory.is_open || self.memory.touched.len().max(self.memory.placed.len()) > MAX_TOUCHED;
+            if is_open || !self.invocation.take_inexact().is_empty() {
+                return None;
+            }
+            match stop {
+                Stop::Read(access) if is_event(ground, &access) => {
+                    break End::Reading { access, atomic: None, may_write: false }
+                }
+                Stop::AtomicRead { access, atomicity, may_write } if is_event(ground, &access) => {
+                    break End::Reading { access, atomic: Some(atomicity), may_write }
+                }
+                Stop::Write(access, bytes) if is_event(ground, &access) => {
+                    self.deeds += 1;
+                    deeds.push(Deed::Write(access, None, bytes));
+                }
+                Stop::AtomicWrite { access, atomicity, bytes } if is_event(ground, &access) => {
+                    self.deeds += 1;
+                    deeds.push(Deed::Write(access, Some(atomicity), bytes));
+                }
+                Stop::Fence(fence) => deeds.push(Deed::Fence(fence)),
+                Stop::Device(operation, fence) => {
+                    self.deeds += 1;
+                    deeds.push(Deed::Device(operation, fence));
+                }
+                Stop::LoopEntry { function_depth, loop_id } => self.arrive(function_depth, loop_id),
+                Stop::Iteration { function_depth, loop_id, chosen: false, .. } => {
+                    if self.comes_back(ground.program, function_depth, loop_id) {
+                        break End::Spins;
+                    }
+                    self.arrive(function_depth, loop_id);
+                }
+                Stop::Finished => break End::Finished,
+                Stop::Read(_)
+                | Stop::AtomicRead { .. }
+                | Stop::Write(..)
+                | Stop::AtomicWrite { .. }
+                | Stop::Iteration { .. }
+                | Stop::Barrier { .. }
+                | Stop::Subgroup { .. }
+                | Stop::Discarded
+                | Stop::Choose { .. }
+                | Stop::Fault(_)
+                | Stop::OutOfFuel
+                | Stop::Unsupported { .. }
+                | Stop::Forever { .. } => return None,
+            }
+        };
+        Some((deeds, end))
+    }
+
+    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival.
+    fn comes_back(&self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
+        let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
+        last.is_some_and(|last| {
+            (last.changes, last.deeds) == (self.memory.changes, self.deeds)
+                && self.invocation.same_state(&last.invocation, program)
+        })
+    }
+
+    fn arrive(&mut self, depth: u32, loop_id: LoopId) {
+        self.arrivals.retain(|last| last.depth < depth || last.depth == depth && last.loop_id < loop_id);
+        let (changes, deeds) = (self.memory.changes, self.deeds);
+        let invocation = Arc::new(self.invocation.clone());
+        self.arrivals.push(Arrival { depth, loop_id, invocation, changes, deeds });
+    }
+}
+
+/// Whether all of an access is an event, and nothing of it is told with its place.
+fn is_event(ground: &Ground, access: &Access) -> bool {
+    let Some(object) = ground.dispatch.objects.get(access.object as usize) else { return false };
+    let is_shared = |word| ground.knowledge.word(object.memory, word) != Word::Unshared;
+    !access.volatile && units::words_of(access).all(is_shared)
+}
+
+struct View<'a> {
+    ground: &'a Ground<'a>,
+    own: &'a mut OwnView,
+}
+
+impl View<'_> {
+    /// The memory of an access that is no event.
+    fn quiet(&mut self, access: &Access, atomicity: Option<&Atomicity>, wrote: bool) -> Option<u32> {
+        let memory = self.ground.dispatch.objects.get(access.object as usize)?.memory;
+        if !memory::is_quiet(access, memory, atomicity, self.ground.knowledge) {
+            return None;
+        }
+        self.own.is_open |= access.volatile;
+        for word in units::words_of(access) {
+            *self.own.touched.entry((memory, word)).or_default() |= wrote;
+        }
+        Some(memory)
+    }
+
+    /// A store whose place is told apart: a read of it would be one of a word that somebody else has, too.
+    fn place(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(object) = self.ground.dispatch.objects.get(access.object as usize) else {
+            return Written::Event;
+        };
+        if !memory::is_quiet(access, object.memory, atomicity, self.ground.knowledge) {
+            return Written::Event;
+        }
+        self.own.is_open |= access.volatile;
+        let places = bytes_of(access).map(|offset| (object.memory, offset));
+        self.own.placed.extend(places.zip(bytes.iter().copied()));
+        self.own.changes += 1;
+        Written::Changed
+    }
+
+    fn byte(&self, memory: u32, offset: u32) -> Byte {
+        let initial = || self.ground.initial.get(memory as usize)?.get(offset as usize).copied();
+        let written = self.own.written.get(&(memory, offset)).copied();
+        written.or_else(initial).unwrap_or(Byte::Undef)
+    }
+}
+
+fn bytes_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
+    access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len)
+}
+
+impl SharedMemory for View<'_> {
+    fn size(&self, object: u32) -> u32 {
+        self.ground.dispatch.objects.get(object as usize).map_or(0, |object| object.initial.len() as u32)
+    }
+
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        let Some(memory) = self.quiet(access, atomicity, false) else { return false };
+        for (slot, offset) in out.iter_mut().zip(bytes_of(access)) {
+            *slot = self.byte(memory, offset);
+        }
+        true
+    }
+
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        if self.ground.placing.contains(&access.inst) {
+            return self.place(access, atomicity, bytes);
+        }
+        let Some(memory) = self.quiet(access, atomicity, true) else { return Written::Event };
+        let mut changed = false;
+        for (value, offset) in bytes.iter().zip(bytes_of(access)) {
+            changed |= self.byte(memory, offset) != *value;
+            self.own.written.insert((memory, offset), *value);
+        }
+        self.own.changes += u64::from(changed);
+        match changed {
+            true => Written::Changed,
+            false => Written::Unchanged,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! One node of the search tree: run every invocation as far as it goes, then list the branches.
+
+use crate::behaviour::PathEnd;
+use crate::explore::branch::promises::certification;
+use crate::explore::branch::subgroups::Released;
+use crate::explore::branch::{barriers, quiescence, reads};
+use crate::explore::reductions::independent_suffixes;
+use crate::explore::reductions::merging::states::{self, Trail};
+use crate::explore::search::parts::SearchPosition;
+use crate::explore::state::{Advanced, Found, Round, State};
+use crate::explore::step::run;
+
+/// Branches that a scout leaves out and keeps.
+pub(crate) const MAX_LEFT: usize = 256;
+
+/// Follows a path to its end or to where it branches; the branches in search order. `share` of the tree is
+/// done if there are none.
+pub(crate) fn follow(
+    round: &Round,
+    mut state: State,
+    share: f64,
+    place: Option<&SearchPosition>,
+    mut trail: Option<&mut Trail>,
+    found: &mut Found,
+) -> Vec<State> {
+    loop {
+        found.overfed |= found.judged_anew > round.knowledge.most_judged_anew();
+        found.stop |= found.overfed;
+        if found.stop || round.context.budget.step() {
+            return Vec::new();
+        }
+        let mut children = match run::advance(round, &mut state, found) {
+            Advanced::Ended(end) => {
+                found.stop |= state.dirty;
+                found.paths.end(end);
+                run::charge_path(round, &state);
+                Vec::new()
+            }
+            Advanced::Branch(children) => children,
+            Advanced::Quiet if run::end_at_fault(round, &mut state, found) => Vec::new(),
+            Advanced::Quiet if certification::is_never_written(round, &state) => {
+                found.paths.end(PathEnd::OutOfThinAir);
+                Vec::new()
+            }
+            Advanced::Quiet => match barriers::release_barrier(round, &mut state, found) {
+                Released::Some if !certification::is_ordered_before_all(round, &state) => continue,
+                Released::Some => {
+                    found.paths.end(PathEnd::OutOfThinAir);
+                    Vec::new()
+                }
+                Released::Ended(end) => {
+                    found.paths.end(end);
+                    Vec::new()
+                }
+                Released::Nobody
+                    if trail
+                        .take()
+                        .is_some_and(|trail| states::was_there(round, &mut state, trail, found)) =>
+                {
+                    Vec::new()
+                }
+                Released::Nobody
+                    if independent_suffixes::explore_suffixes(round, &mut state, share, place, found) =>
+                {
+                    return Vec::new()
+                }
+                Released::Nobody => match reads::next_reader(round, &mut state, found) {
+                    Some(reader) => reads::resolve(round, state, reader, found),
+                    None => quiescence::go_on(round, &mut state, found),
+                },
+            },
+        };
+        match children.pop() {
+            Some(only) if children.is_empty() => state = only,
+            Some(last) => {
+                children.push(last);
+                return children;
+            }
+            None => {
+                round.context.budget.path_ended(share);
+                return Vec::new();
+            }
+        }
+    }
+}

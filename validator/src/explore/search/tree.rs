@@ -1,0 +1,119 @@
+//! A search on several threads.
+//!
+//! What is left of the tree is split into parts, in search order, until none seems large; rayon's threads
+//! steal parts from each other. What the parts found is put together in search order, so that the result is
+//! the one of a single thread.
+
+use crate::explore::context;
+use crate::explore::reductions::merging;
+use crate::explore::search::follow::{self, MAX_LEFT};
+use crate::explore::search::parts::{self, SearchPosition};
+use crate::explore::state::{Found, Round, State};
+use rayon::prelude::*;
+
+/// Explores what follows states, the first one last, each with its share of the whole tree, where each branch
+/// counts as much as the others. After so many nodes `alone`, other threads help.
+pub(crate) fn explore(
+    round: &Round,
+    mut rest: Vec<(State, f64)>,
+    alone: u64,
+    place: Option<&SearchPosition>,
+    found: &mut Found,
+) {
+    if round.merging.is_some() {
+        return merging::explore_futures(round, rest, found);
+    }
+    // Large launches branch thousands of times on one path: too often for recursion.
+    let mut visited = 0;
+    while let Some((state, share)) = rest.pop() {
+        let children = follow::follow(round, state, share, place, None, found);
+        let ends = children.is_empty();
+        let share = share / children.len() as f64;
+        rest.extend(children.into_iter().rev().map(|child| (child, share)));
+        if round.scouts && (ends || found.stop) {
+            found.left = rest;
+            return;
+        }
+        if round.scouts && rest.len() > MAX_LEFT {
+            rest.drain(1..rest.len() - 1);
+            found.strayed = true;
+        }
+        if found.stop || parts::is_superseded(place) {
+            return;
+        }
+        visited += 1;
+        if visited >= alone && rest.len() > 1 && round.context.settings.jobs != 1 && !round.scouts {
+            rest.reverse();
+            return share_out(round, rest, place, found);
+        }
+    }
+}
+
+/// Nodes that a thread visits alone before it lets others help: first, and in a part that turns out large.
+pub(crate) const FIRST_ALONE: u64 = 256;
+
+const PART_ALONE: u64 = 1 << 16;
+
+/// Parts a thread: enough for the threads to end at about the same time.
+const PARTS: usize = 32;
+
+/// Levels of the tree that are split for that, at most.
+const MAX_LEVELS: usize = 48;
+
+/// A part of the tree.
+enum Part {
+    /// What follows a state, with its share of the whole tree.
+    Left(Box<State>, f64),
+    Done(Box<Found>),
+}
+
+/// Explores what follows these states, given in search order with their shares of the whole tree.
+fn share_out(round: &Round, states: Vec<(State, f64)>, place: Option<&SearchPosition>, found: &mut Found) {
+    match (place, context::pool(round.context)) {
+        (None, Some(pool)) => pool.install(|| share(round, states, place, found)),
+        _ => share(round, states, place, found),
+    }
+}
+
+fn share(round: &Round, states: Vec<(State, f64)>, place: Option<&SearchPosition>, found: &mut Found) {
+    let whole: f64 = states.iter().map(|(_, share)| share).sum();
+    let small = whole / (PARTS * rayon::current_num_threads()) as f64;
+    let mut parts: Vec<Part> =
+        states.into_iter().map(|(state, share)| Part::Left(Box::new(state), share)).collect();
+    for _ in 0..MAX_LEVELS {
+        if !parts.iter().any(|part| part.is_larger_than(small)) {
+            break;
+        }
+        parts = parts.into_par_iter().flat_map_iter(|part| split(round, part, small, place)).collect();
+    }
+    let stops = |part: &Part| matches!(part, Part::Done(part) if part.stop);
+    if let Some(last) = parts.iter().position(stops) {
+        parts.truncate(last + 1);
+    }
+    parts::in_parts(round, parts, place, found, |part, place, found| match part {
+        Part::Left(state, share) => {
+            explore(round, vec![(state.unshared(), share)], PART_ALONE, Some(place), found);
+        }
+        Part::Done(part) => *found = *part,
+    });
+}
+
+/// A large part as what was found up to its first branch, and the branches.
+fn split(round: &Round, part: Part, small: f64, place: Option<&SearchPosition>) -> Vec<Part> {
+    match part {
+        Part::Left(state, share) if share > small => {
+            let mut found = Found::default();
+            let children = follow::follow(round, *state, share, place, None, &mut found);
+            let share = share / children.len() as f64;
+            let children = children.into_iter().map(|child| Part::Left(Box::new(child), share));
+            std::iter::once(Part::Done(Box::new(found))).chain(children).collect()
+        }
+        Part::Left(..) | Part::Done(_) => vec![part],
+    }
+}
+
+impl Part {
+    fn is_larger_than(&self, small: f64) -> bool {
+        matches!(self, Part::Left(_, share) if *share > small)
+    }
+}
