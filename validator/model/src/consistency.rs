@@ -15,31 +15,14 @@ use super::relation::Relation;
 use super::release_sequence::{self, Sequences};
 use super::vulkan::{self, Location, Relations, Revision, Variant};
 
+pub use super::memory_model::{DataRace, FinalValues, LastWrites};
+
 /// Judges one graph with its relations.
 pub struct Judge<'a> {
     pub graph: &'a Graph,
     pub relations: &'a Relations,
     pub variant: Variant,
 }
-
-/// A data race: two accesses of one unit that nothing orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DataRace {
-    pub first: EventId,
-    pub second: EventId,
-    pub unit: Unit,
-}
-
-/// Units whose last writes depend on each other, and the choices of last writes (one a unit)
-/// that are consistent, distinct by the values that they leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FinalValues {
-    pub units: SmallVec<[Unit; 2]>,
-    pub last_writes: SmallVec<[LastWrites; 1]>,
-}
-
-/// One write a unit.
-pub type LastWrites = SmallVec<[EventId; 2]>;
 
 /// Orientations that [`executions`] looks at, at most.
 const MAX_ORIENTATIONS: usize = 10_000;

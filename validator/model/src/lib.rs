@@ -1,4 +1,5 @@
-//! Memory models: what they say of an execution graph. One model a file. `docs/model.md` of the repository goes through
+//! Memory models: what they say of an execution graph. [`memory_model::MemoryModel`] is what a model answers;
+//! [`vulkan`] is the first. `docs/model.md` of the repository goes through
 //! the Vulkan model rule by rule: what computes each, where else it stands, and the tests that fail without it.
 
 #![forbid(unsafe_code)]
@@ -9,6 +10,8 @@ pub mod consistency;
 #[allow(missing_docs)]
 pub mod event;
 #[allow(missing_docs)]
+pub mod explain;
+#[allow(missing_docs)]
 pub mod future;
 #[allow(missing_docs)]
 pub mod graph;
@@ -16,6 +19,8 @@ pub mod graph;
 pub mod growing;
 #[allow(missing_docs)]
 pub mod location_order;
+#[allow(missing_docs)]
+pub mod memory_model;
 #[allow(missing_docs)]
 pub mod operations;
 #[allow(missing_docs)]

@@ -77,6 +77,7 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> Hi
     let count = context.dispatch.places.len();
     let applies = is_complete
         && count > 1
+        && (!context.settings.axioms || context.settings.model.permits_load_buffering())
         && context.settings.foreseen.writers.is_empty()
         && is_open(context, knowledge, last);
     if !applies {
