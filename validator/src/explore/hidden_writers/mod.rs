@@ -235,7 +235,7 @@ fn run_on(probe: &mut Prober, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
     let Context { program, dispatch, .. } = *probe.context;
     loop {
         let mut view = View {
-            probe: probe,
+            probe,
             index: path.index,
             own: &mut path.own,
             changes: &mut path.changes,

@@ -135,7 +135,7 @@ fn for_each(
     }
     let parts = orbit.cast.iter().flat_map(|cast| &cast.parts);
     let mut staging = Expansion {
-        orbit: orbit,
+        orbit,
         ground,
         outcome,
         agents: (0..ground.dispatch.places.len() as u32).collect(),
