@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, Watch};
+use spirv_tv::explore::{ReductionName, Reductions};
 
 use support::Checker;
 
@@ -26,7 +27,7 @@ fn watched(module: &str, args: &[String], jobs: usize, watch: &Watch) -> Behavio
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(module);
     let mut checker = Checker::new(args);
     checker.options.bounds.jobs = jobs;
-    checker.options.bounds.all_executions = true;
+    checker.options.bounds.without = Reductions::of(&[ReductionName::Merging]);
     let report = outcomes(&checker.module(&path), &checker.options, watch);
     let mut report = report.unwrap_or_else(|error| panic!("{module}: {error}"));
     assert_eq!((report.runs.len(), &report.unsupported[..]), (1, &[][..]), "{module}");

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use spirv_tv::behaviour::{Behaviours, Bound, End, Outcome, Stopped};
-use spirv_tv::explore::{explore, Races, Settings};
+use spirv_tv::explore::{explore, Races, ReductionName, Reductions, Settings};
 use spirv_tv::launch::{build_dispatch, inputs, Launch};
 use spirv_tv::lower::{lower, LowerOptions};
 use spirv_tv::module::Module;
@@ -38,8 +38,7 @@ const SLOW: Duration = Duration::from_secs(5);
 
 fn together() -> Settings {
     Settings {
-        groups: false,
-        merges: false,
+        without: Reductions::of(&[ReductionName::Components, ReductionName::Merging]),
         jobs: 1,
         max_executions: 5_000,
         timeout: Some(SLOW),
@@ -48,7 +47,7 @@ fn together() -> Settings {
 }
 
 fn apart() -> Settings {
-    Settings { groups: true, ..together() }
+    Settings { without: Reductions::of(&[ReductionName::Merging]), ..together() }
 }
 
 fn outcomes(found: &Behaviours) -> BTreeSet<&Outcome> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use spirv_tv::behaviour::{Behaviours, Bound, Outcome, PathEnd};
 use spirv_tv::check::{outcomes, Watch};
+use spirv_tv::explore::{ReductionName, Reductions};
 
 use support::Checker;
 
@@ -18,7 +19,9 @@ fn behaviours(module: &str, args: &str, all_executions: bool, jobs: usize) -> Be
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/modules").join(module);
     let mut checker = Checker::new(&args);
-    checker.options.bounds.all_executions = all_executions;
+    if all_executions {
+        checker.options.bounds.without = Reductions::of(&[ReductionName::Merging]);
+    }
     checker.options.bounds.jobs = jobs;
     let report = outcomes(&checker.module(&path), &checker.options, &Watch::default());
     let mut report = report.unwrap_or_else(|error| panic!("{module}: {error}"));

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 use spirv_tv::behaviour::{Behaviours, Bound, Outcome, Stopped};
 use spirv_tv::dispatch::Dispatch;
-use spirv_tv::explore::{explore, Races, Settings};
+use spirv_tv::explore::{explore, Races, ReductionName, Reductions, Settings};
 use spirv_tv::ir::Program;
 use spirv_tv::launch::{build_dispatch, Input, Launch, LaunchOptions, Size3};
 use spirv_tv::lower::{lower, LowerOptions};
@@ -94,6 +94,9 @@ impl std::ops::Add for Count {
     }
 }
 
+/// All invocations at once, each order of them.
+const WHOLE: Reductions = Reductions::of(&[ReductionName::Symmetry, ReductionName::Components]);
+
 /// Searches a seed's program in every way, races undefined and kept.
 fn compare(seed: u64) -> Result<Count, String> {
     let made = make(seed);
@@ -101,7 +104,7 @@ fn compare(seed: u64) -> Result<Count, String> {
     let mut count = Count::default();
     for races in [Races::Undefined, Races::Keep] {
         let search = |settings: Settings| explore(&program, &dispatch, &settings);
-        let every = search(Settings { merges: false, symmetry: false, groups: false, ..settings(races) });
+        let every = search(Settings { without: WHOLE.with(ReductionName::Merging), ..settings(races) });
         let Some(expected) = answer(&every) else {
             count.cut += 1;
             continue;
@@ -109,13 +112,10 @@ fn compare(seed: u64) -> Result<Count, String> {
         count.compared += 1;
         count.undefined += usize::from(expected == Answer::Undefined);
         count.several += usize::from(every.outcomes.len() > 1);
-        let plain = Settings { shortcuts: false, merges: false, ..settings(races) };
+        let plain = Settings { shortcuts: false, ..settings(races) };
         let mut ways = vec![
-            ("merged", Settings { symmetry: false, groups: false, ..settings(races) }),
-            (
-                "merged on two threads",
-                Settings { symmetry: false, groups: false, jobs: 2, ..settings(races) },
-            ),
+            ("merged", Settings { without: WHOLE, ..settings(races) }),
+            ("merged on two threads", Settings { without: WHOLE, jobs: 2, ..settings(races) }),
             ("as usual", settings(races)),
         ];
         // Who goes round because of undefined conditions alone is found with shortcuts only.
@@ -206,14 +206,14 @@ OpBranch %join
 ",
     );
     let (program, dispatch) = ready(&text, 1);
-    for merges in [false, true] {
-        let found =
-            explore(&program, &dispatch, &Settings { merges, symmetry: false, ..settings(Races::Undefined) });
+    let without = Reductions::of(&[ReductionName::Symmetry]);
+    for without in [without.with(ReductionName::Merging), without] {
+        let found = explore(&program, &dispatch, &Settings { without, ..settings(Races::Undefined) });
         let five = [Byte::Known(5), Byte::Known(0), Byte::Known(0), Byte::Known(0)];
         let mut outcomes = found.outcomes.iter();
         assert!(
             outcomes.any(|(outcome, _)| outcome.memory[0].starts_with(&five)),
-            "{merges}: {:?}",
+            "{without:?}: {:?}",
             found.outcomes.len()
         );
     }
@@ -252,8 +252,8 @@ OpBranch %join
 ",
     );
     let (program, dispatch) = ready(&text, 2);
-    let [every, merged] = [false, true].map(|merges| {
-        let settings = Settings { merges, symmetry: false, groups: false, ..settings(Races::Undefined) };
+    let [every, merged] = [WHOLE.with(ReductionName::Merging), WHOLE].map(|without| {
+        let settings = Settings { without, ..settings(Races::Undefined) };
         answer(&explore(&program, &dispatch, &settings))
     });
     assert!(every.is_some());

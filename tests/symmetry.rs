@@ -14,7 +14,7 @@ use std::time::Duration;
 use spirv_tv::behaviour::{Behaviours, Bound, Count, End, Outcome, Produced, Stopped};
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::event::UndefinedKind;
-use spirv_tv::explore::{explore, explore_until, Races, Settings};
+use spirv_tv::explore::{explore, explore_until, Races, ReductionName, Reductions, Settings};
 use spirv_tv::ir::Program;
 use spirv_tv::launch::{build_dispatch, Input, Launch, LaunchOptions, Size3};
 use spirv_tv::lower::{lower, LowerOptions};
@@ -63,12 +63,11 @@ impl Ready {
 
     /// In factored form from so many executions on.
     fn explore_factored(&self, races: Races, symmetry: bool, jobs: usize, factored_from: u64) -> Behaviours {
+        let without = Reductions::of(&[ReductionName::Merging, ReductionName::Components]);
         let settings = Settings {
             factored_from,
-            merges: false,
+            without: if symmetry { without } else { without.with(ReductionName::Symmetry) },
             races,
-            symmetry,
-            groups: false,
             jobs,
             spin_bound: 8,
             max_executions: 2_000,

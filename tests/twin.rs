@@ -50,7 +50,7 @@ use std::collections::BTreeSet;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use spirv_tv::explore::Races;
+use spirv_tv::explore::{Races, ReductionName, Reductions};
 
 use engine::How;
 use enumerate::{enumerate, Found, Outcome};
@@ -107,15 +107,25 @@ fn compare_outcomes(what: &str, twin: &BTreeSet<Outcome>, engine: &BTreeSet<Outc
     ))
 }
 
+/// Every execution is visited.
+const UNMERGED: Reductions = Reductions::of(&[ReductionName::Merging]);
+
+/// Those of each order of invocations, too.
+const ASYMMETRIC: Reductions = UNMERGED.with(ReductionName::Symmetry);
+
+const USUAL: How =
+    How { races: Races::Undefined, shortcuts: true, without: Reductions::NONE, jobs: 1, early: false };
+
 /// How the engines differ on a program, if they do; with `thorough`, whichever way the fast one is asked.
 fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool) -> Result<(), String> {
-    let ways: &[(bool, bool, usize)] = match thorough {
-        true => &[(true, false, 1), (true, true, 1), (true, false, 2), (true, true, 2), (false, false, 1)],
-        false => &[(true, false, 1), (true, true, 1)],
-    };
-    for &(shortcuts, merges, jobs) in ways {
+    let mut ways = vec![(true, UNMERGED, 1), (true, Reductions::NONE, 1)];
+    if thorough {
+        ways.extend([(true, UNMERGED, 2), (true, Reductions::NONE, 2), (false, UNMERGED, 1)]);
+        ways.extend(ReductionName::ALL.map(|name| (true, Reductions::of(&[name]), 1)));
+    }
+    for (shortcuts, without, jobs) in ways {
         for races in [Races::Keep, Races::Undefined] {
-            let how = How { races, shortcuts, symmetry: true, merges, jobs, early: false };
+            let how = How { races, shortcuts, without, jobs, early: false };
             let answer = engine::answer(program, variant, how)?;
             if races == Races::Undefined && answer.racy != found.racy {
                 return Err(format!(
@@ -128,7 +138,7 @@ fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool
             }
             compare_outcomes(&format!("{how:?}"), &found.outcomes, &answer.outcomes)?;
             // Without shortcuts, reads of what nobody else writes have classes of their own.
-            if !merges && answer.executions != found.executions {
+            if without == UNMERGED && answer.executions != found.executions {
                 return Err(format!(
                     "{DIFFERENCE}executions {how:?}: twin {}, engine {}",
                     found.executions, answer.executions
@@ -136,11 +146,14 @@ fn difference(program: &Program, variant: Variant, found: &Found, thorough: bool
             }
         }
     }
-    let early =
-        How { races: Races::Undefined, shortcuts: true, symmetry: true, merges: true, jobs: 1, early: true };
-    let answer = engine::answer(program, variant, early)?;
-    if answer.racy != found.racy {
-        return Err(format!("{DIFFERENCE}races {early:?}: twin {}, engine {}", found.racy, answer.racy));
+    let early = How { early: true, ..USUAL };
+    let others = ReductionName::ALL.map(|name| How { without: Reductions::of(&[name]), ..early });
+    let others = if thorough { &others[..] } else { &[] };
+    for how in std::iter::once(&early).chain(others) {
+        let answer = engine::answer(program, variant, *how)?;
+        if answer.racy != found.racy {
+            return Err(format!("{DIFFERENCE}races {how:?}: twin {}, engine {}", found.racy, answer.racy));
+        }
     }
     Ok(())
 }
@@ -305,14 +318,7 @@ fn the_engines_agree_on_pairs_of_threads() {
         match check(&program, Variant::NEWEST, ORDINARY, seed % 8 == 3) {
             Ok(Checked::Compared(found)) => {
                 compared += 1;
-                let how = How {
-                    races: Races::Keep,
-                    shortcuts: true,
-                    symmetry: true,
-                    merges: false,
-                    jobs: 1,
-                    early: false,
-                };
+                let how = How { races: Races::Keep, without: UNMERGED, ..USUAL };
                 let answer = engine::answer(&program, Variant::NEWEST, how).unwrap();
                 apart += usize::from(answer.explored < found.executions);
             }
@@ -347,9 +353,9 @@ fn the_engines_agree_on_races_of_plain_accesses() {
 
 /// Whether symmetry spares executions of a program.
 fn is_symmetric(program: &Program, races: Races) -> bool {
-    let how = How { races, shortcuts: true, symmetry: true, merges: false, jobs: 1, early: false };
+    let how = How { races, without: UNMERGED, ..USUAL };
     let explored =
-        [true, false].map(|symmetry| engine::answer(program, Variant::NEWEST, How { symmetry, ..how }));
+        [how, How { without: ASYMMETRIC, ..how }].map(|how| engine::answer(program, Variant::NEWEST, how));
     matches!(explored, [Ok(with), Ok(without)] if with.explored < without.explored)
 }
 
@@ -404,9 +410,10 @@ fn threads_that_scopes_tell_apart_are_not_exchanged() {
         let phases = vec![Phase { threads, barrier: None }];
         let program = Program { shape, initial: [0; BUFFER_WORDS], phases };
         for races in [Races::Undefined, Races::Keep] {
-            let how = How { races, shortcuts: true, symmetry: true, merges: false, jobs: 1, early: false };
+            let how = How { races, without: UNMERGED, ..USUAL };
             let with = engine::answer(&program, Variant::NEWEST, how).unwrap();
-            let without = engine::answer(&program, Variant::NEWEST, How { symmetry: false, ..how }).unwrap();
+            let without =
+                engine::answer(&program, Variant::NEWEST, How { without: ASYMMETRIC, ..how }).unwrap();
             assert_eq!(
                 (with.racy, &with.outcomes, with.executions),
                 (without.racy, &without.outcomes, without.executions),

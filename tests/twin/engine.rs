@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spirv_tv::behaviour::{Behaviours, Bound, End, Stopped};
 use spirv_tv::event::UndefinedKind;
-use spirv_tv::explore::{explore, Races, Settings};
+use spirv_tv::explore::{explore, Races, Reductions, Settings};
 use spirv_tv::launch::{build_dispatch, Input, Launch, LaunchOptions, Size3};
 use spirv_tv::lower::{lower, LowerOptions};
 use spirv_tv::model::vulkan::{Revision, Variant};
@@ -28,8 +28,7 @@ pub const TOO_SLOW: &str = "too slow";
 pub struct How {
     pub races: Races,
     pub shortcuts: bool,
-    pub symmetry: bool,
-    pub merges: bool,
+    pub without: Reductions,
     pub jobs: usize,
     /// Stop at the first race, and look for those of one interleaving before anything else.
     pub early: bool,
@@ -99,8 +98,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         races: how.races,
         jobs: how.jobs,
         shortcuts: how.shortcuts,
-        symmetry: how.symmetry,
-        merges: how.merges,
+        without: how.without,
         stop_at_undefined: how.early,
         suspects_from: if how.early { 0 } else { usize::MAX },
         verify_engine: true,

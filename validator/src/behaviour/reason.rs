@@ -144,7 +144,7 @@ pub enum Bug {
     /// Two sets of outcomes came to the comparison in a form that it cannot compare.
     NotMultipliedOut,
     /// `--self-check`.
-    SelfCheck { module: &'static str, what: &'static str },
+    SelfCheck { module: &'static str, what: &'static str, without: &'static str },
     /// A verdict is inconclusive and nobody knows why.
     NoReason,
     /// Told on standard error, with its place.
@@ -172,7 +172,9 @@ impl fmt::Display for Bug {
             Bug::NotMultipliedOut => {
                 f.write_str("outcomes were not multiplied out before they were compared")
             }
-            Bug::SelfCheck { module, what } => write!(f, "the self-check of {module} failed: {what}"),
+            Bug::SelfCheck { module, what, without } => {
+                write!(f, "the self-check of {module} failed: {what} without {without}")
+            }
             Bug::NoReason => f.write_str("a verdict is inconclusive without a reason"),
             Bug::Panicked => f.write_str("it panicked"),
         }

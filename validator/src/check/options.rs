@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::behaviour::{Deadline, Stopped};
 use crate::compare::ViolationKind;
-use crate::explore::Races;
+use crate::explore::{Races, Reductions};
 use crate::launch::{LaunchOptions, Target};
 use crate::model::memory_model::Model;
 
@@ -111,8 +111,8 @@ pub struct Bounds {
     pub jobs: usize,
     /// Every judgement is held against the declared relations.
     pub verify_engine: bool,
-    /// Every execution is visited, also those whose futures are known.
-    pub all_executions: bool,
+    /// Reductions that searches do without.
+    pub without: Reductions,
 }
 
 /// So many outcomes cost less than anything else.
@@ -133,7 +133,7 @@ impl Default for Bounds {
             step_timeout: None,
             jobs: settings.jobs,
             verify_engine: settings.verify_engine,
-            all_executions: !settings.merges,
+            without: settings.without,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::behaviour::{Bug, Deadline, Stopped, Undefined};
 use crate::compare::Verdict;
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
-use crate::explore::{Races, Settings};
+use crate::explore::{Races, ReductionName, Settings};
 use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
 use crate::launch::inputs::{Inputs, Next, DEFAULT_INPUTS};
 use crate::launch::{trial, Input, Launch};
@@ -443,7 +443,7 @@ impl CheckOptions {
             timed_by: timed_by(deadline),
             jobs: bounds.jobs,
             verify_engine: bounds.verify_engine,
-            merges: !bounds.all_executions,
+            without: bounds.without,
             progress: watch.progress.clone(),
             ..Settings::default()
         }
@@ -451,7 +451,7 @@ impl CheckOptions {
 
     /// From how many executions on those that differ in who has which place are kept in factored form.
     pub(super) fn factored_from(&self) -> u64 {
-        match self.bounds.all_executions {
+        match self.bounds.without.contains(ReductionName::Merging) {
             true => u64::MAX,
             false => self.bounds.factored_from,
         }

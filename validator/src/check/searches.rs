@@ -215,14 +215,12 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         max_executions,
         max_memory,
         shortcuts,
-        symmetry,
-        merges,
+        without,
         speculate,
         speculate_plain,
         foreseen,
         remark,
         axioms,
-        groups,
         multiply_out,
         factored_from,
         verify_engine,
@@ -244,14 +242,12 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         && *max_executions == wanted.max_executions
         && *max_memory == wanted.max_memory
         && *shortcuts == wanted.shortcuts
-        && *symmetry == wanted.symmetry
-        && *merges == wanted.merges
+        && *without == wanted.without
         && *speculate_plain == wanted.speculate_plain
         && *foreseen == wanted.foreseen
         && remark.is_none()
         && wanted.remark.is_none()
         && *axioms == wanted.axioms
-        && *groups == wanted.groups
         && *multiply_out == wanted.multiply_out
         && *factored_from == wanted.factored_from
         && *verify_engine == wanted.verify_engine

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 
 use super::{memory, CliError};
 use crate::check::{Bounds, CheckOptions, Floats, Legacy};
-use crate::explore::Races;
+use crate::explore::{Races, ReductionName, Reductions};
 use crate::launch::acceleration::AccelerationSetting;
 use crate::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use crate::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
@@ -211,9 +212,18 @@ pub struct BoundArguments {
     /// Visit, and count, every execution: states from which the same follows are not taken for one (slow)
     #[arg(long)]
     pub all_executions: bool,
+    /// Do without a reduction of the search (slow)
+    #[arg(long, value_name = "REDUCTION", hide = true, value_parser = reductions())]
+    pub without: Vec<ReductionName>,
 }
 
 impl BoundArguments {
+    /// The reductions that searches do without.
+    fn without(&self) -> Reductions {
+        let merging = self.all_executions.then_some(ReductionName::Merging);
+        self.without.iter().copied().chain(merging).fold(Reductions::NONE, Reductions::with)
+    }
+
     /// The bounds.
     ///
     /// # Errors
@@ -232,10 +242,16 @@ impl BoundArguments {
             begun: Some(Instant::now()),
             jobs: self.jobs.unwrap_or(0),
             verify_engine: self.verify_engine,
-            all_executions: self.all_executions,
+            without: self.without(),
             ..Bounds::default()
         })
     }
+}
+
+/// Parses the name of a reduction.
+fn reductions() -> impl TypedValueParser<Value = ReductionName> {
+    let names = PossibleValuesParser::new(ReductionName::ALL.map(ReductionName::name));
+    names.try_map(|name| ReductionName::named(&name).ok_or("no reduction"))
 }
 
 /// Choices that the verdict rests on, and bounds of the search.

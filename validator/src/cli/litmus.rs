@@ -12,7 +12,7 @@ use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{caught, painter, print, CliError, ColorChoice, Format};
 use crate::check::{Source, Watch};
-use crate::explore::Settings;
+use crate::explore::{ReductionName, Settings};
 use crate::files;
 use crate::litmus::{self, RunError, Wanted};
 use crate::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
             jobs: if arguments.files.len() > 1 { 1 } else { bounds.jobs },
             verify_engine: bounds.verify_engine,
             // The executions of each state are counted.
-            merges: false,
+            without: bounds.without.with(ReductionName::Merging),
             progress: Arc::clone(&watch.progress),
             ..Settings::default()
         };

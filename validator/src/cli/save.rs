@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CliError, ReadArguments};
 use crate::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
+use crate::explore::ReductionName;
 use crate::launch::Input;
 use crate::model::memory_model::Parameter;
 use crate::module::Module;
@@ -95,7 +96,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         max_memory,
         timeout,
         verify_engine,
-        all_executions,
+        without,
         // How the comparison is done, without an option.
         multiply_out: _,
         factored_from: _,
@@ -130,9 +131,11 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         (*both_ways, "--both-ways"),
         (*all, "--all"),
         (*verify_engine, "--verify-engine"),
-        (*all_executions, "--all-executions"),
+        (without.contains(ReductionName::Merging), "--all-executions"),
     ];
     words.extend(flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag.to_owned()));
+    let others = without.iter().filter(|name| *name != ReductionName::Merging);
+    words.extend(others.map(|name| format!("--without {}", name.name())));
     words.extend(read.command_line());
     words.join(" ") + "\n"
 }

@@ -12,6 +12,7 @@ use crate::explore::program::instance_order::{self, InstanceOrder};
 use crate::explore::program::may_write::MayWrite;
 use crate::explore::program::reach::Reach;
 use crate::explore::program::updates;
+use crate::explore::reductions::names::Reductions;
 use crate::explore::settings::Settings;
 use crate::explore::state::{first, Context, State, Target};
 use crate::interp::Pauses;
@@ -48,6 +49,7 @@ pub(crate) fn context<'a>(
         shared_first: OnceLock::new(),
         pool: OnceLock::new(),
         target,
+        reductions: Reductions::NONE,
     }
 }
 

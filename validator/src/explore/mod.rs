@@ -32,24 +32,29 @@ mod step;
 use std::collections::BTreeSet;
 
 pub use self::progress::Progress;
+pub use self::reductions::names::{ReductionName, Reductions};
 pub use self::settings::{Foreseen, Races, Remark, Remarkable, Settings};
 
 use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Undecided};
 use crate::dispatch::Dispatch;
-use crate::explore::facts::knowledge::{self, MAX_SPECULATED_VALUES};
+use crate::explore::facts::knowledge::{Knowledge, MAX_SPECULATED_VALUES};
 use crate::explore::hidden_writers::HiddenWriters;
 use crate::explore::outcomes::found;
-use crate::explore::reductions::components::{self, product};
-use crate::explore::reductions::early_races;
+use crate::explore::reductions::all;
+use crate::explore::reductions::components::groups::{self as components, Groups};
 use crate::explore::search::round;
-
-use crate::explore::state::Found;
+use crate::explore::state::{Context, Found};
 use crate::ir::Program;
 
 const MAX_ROUNDS: usize = 64;
 
 /// Rounds of one path each before the first whole one.
 const MAX_SCOUTS: usize = 16;
+
+/// The reductions that a search uses.
+pub(crate) fn reductions_used(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Reductions {
+    all::applicable(&context::context(program, dispatch, settings, None))
+}
 
 /// Finds every behaviour of `program` on `dispatch`.
 pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> Behaviours {
@@ -63,18 +68,20 @@ pub fn explore_until(
     settings: &Settings,
     target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
 ) -> Behaviours {
-    let context = context::context(program, dispatch, settings, target);
-    let mut knowledge = knowledge::Knowledge::new(dispatch, settings);
+    let mut context = context::context(program, dispatch, settings, target);
+    context.reductions = all::applicable(&context);
+    let context = context;
+    let mut knowledge = Knowledge::new(dispatch, settings);
     let mut rounds = 0;
     let mut scouts = true;
-    let mut groups = None;
+    let mut groups: Option<Groups> = None;
     // In cycles that a probe found.
     let mut meets = BTreeSet::new();
     let mut begun = None;
     let (mut found, mut stopped, settled) = loop {
         let found = match (scouts, &groups, begun.take()) {
             (true, ..) => search::run(&round::scout(&context, &knowledge)),
-            (false, Some(groups), _) => components::Groups::run(groups, &context, &knowledge),
+            (false, Some(groups), _) => search::groups::run(groups, &context, &knowledge),
             (false, None, Some(begun)) => search::go_on(&round::new(&context, &knowledge), begun),
             (false, None, None) => search::run(&round::new(&context, &knowledge)),
         };
@@ -86,10 +93,10 @@ pub fn explore_until(
             context.budget.start_round();
             continue;
         }
-        let race = if rounds == 0 { early_races::race(&context, &knowledge, &found) } else { None };
+        let ahead = if rounds == 0 { found_ahead(&context, &knowledge, &found) } else { None };
         let stopped = context.budget.stopped();
-        if let Some(race) = race {
-            break (race, stopped, true);
+        if let Some(found) = ahead {
+            break (found, stopped, true);
         }
         let united = components::learn(&mut groups, &context, &found);
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES) && !united;
@@ -98,7 +105,7 @@ pub fn explore_until(
             // Once its path teaches nothing more, all the others.
             scouts = !settled && rounds < MAX_SCOUTS;
             if !scouts {
-                groups = components::Groups::of_scout(&context, &found);
+                groups = all::used(&context).find_map(|reduction| reduction.divide(&context, &found));
                 components::unite_meeting(&mut groups, &meets);
                 if settled && groups.is_none() && found.discoveries.writers.is_empty() {
                     begun = Some(found);
@@ -123,8 +130,7 @@ pub fn explore_until(
         context.budget.start_round();
     };
     if !found.factors.is_empty() || !found.factored.is_empty() {
-        product::put_together(&mut found, &context);
-        product::put_factored_together(&mut found, &context);
+        all::used(&context).for_each(|reduction| reduction.hand_over(&context, &mut found));
         stopped = stopped.or(context.budget.stopped());
     }
     let searched_all = stopped.is_none() && settled && !found.stop;
@@ -149,4 +155,10 @@ pub fn explore_until(
         behaviours.complete = false;
     }
     behaviours
+}
+
+/// What reductions find ahead of the search.
+fn found_ahead(context: &Context, knowledge: &Knowledge, first: &Found) -> Option<Found> {
+    let search = |knowledge: &Knowledge| search::run(&round::new(context, knowledge));
+    all::used(context).find_map(|reduction| reduction.ahead(context, knowledge, first, &search))
 }

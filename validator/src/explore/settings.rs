@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::behaviour::{Produced, Stopped};
 use crate::explore::progress::Progress;
+use crate::explore::reductions::names::Reductions;
 use crate::ir::InstId;
 use crate::model::graph::Graph;
 use crate::model::memory_model::{DataRace, MemoryModel, Model};
@@ -82,10 +83,8 @@ pub struct Settings {
     /// Leave out of the graph what cannot communicate, and extend relations as graphs grow. Without it every
     /// access of memory that the module may write is an event, and relations are derived anew (`--self-check`).
     pub shortcuts: bool,
-    /// With shortcuts, explore invocations that may change places in one order only.
-    pub symmetry: bool,
-    /// With shortcuts, explore states with the same future once: `executions` then counts those visited.
-    pub merges: bool,
+    /// Reductions that the search does without. Without shortcuts there are none.
+    pub without: Reductions,
     /// Values to speculate beside those that the program itself produces.
     pub speculate: Produced,
     /// Plain reads speculate like atomic ones though races make a run undefined: finds races that only cycles of load
@@ -98,8 +97,6 @@ pub struct Settings {
     /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
     /// the memory that invocations share.
     pub axioms: bool,
-    /// Explore groups of invocations that do not communicate apart. Without it, and without shortcuts, all together.
-    pub groups: bool,
     /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`]).
     pub multiply_out: u64,
     /// Executions up to which those that differ in who has which place are told one by one; more are kept in
@@ -127,14 +124,12 @@ impl Default for Settings {
             stop_at_undefined: false,
             suspects_from: usize::MAX,
             shortcuts: true,
-            symmetry: true,
-            merges: true,
+            without: Reductions::NONE,
             speculate: Produced::new(),
             speculate_plain: false,
             foreseen: Foreseen::default(),
             remark: None,
             axioms: true,
-            groups: true,
             multiply_out: u64::MAX,
             factored_from: u64::MAX,
             verify_engine: false,

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::event::{InstanceName, Scope, Wait};
+use crate::event::InstanceName;
 use crate::explore::events;
 use crate::explore::program::barrier_numbers;
+use crate::explore::reductions::barrier_epochs;
 use crate::explore::state::arrivals::Arrived;
 use crate::explore::state::{Round, State, Status, Thread};
 use crate::model::graph::Kind;
@@ -23,7 +24,7 @@ pub(crate) fn pass_barrier(round: &Round, state: &mut State, members: &[usize]) 
     let instance = state.instances;
     state.instances += 1;
     note_meeting(state, members);
-    begin_epoch(round, state, members);
+    barrier_epochs::begin_epoch(round, state, members);
     pass_instance(round, state, members, instance);
 }
 
@@ -36,25 +37,6 @@ pub(crate) fn pass_instance(round: &Round, state: &mut State, members: &[usize],
         }
         state.threads[*index].passes += 1;
         state.threads[*index].status = Status::Running;
-    }
-}
-
-/// Where whole workgroups pass a barrier, their next phase begins.
-fn begin_epoch(round: &Round, state: &mut State, members: &[usize]) {
-    let Some(Status::Barrier(arrived)) = members.first().map(|index| state.threads[*index].status.clone())
-    else {
-        return;
-    };
-    if arrived.execution < Scope::Workgroup || arrived.waits != Wait::Everybody {
-        return;
-    }
-    let workgroup_of = |index: &usize| round.context.dispatch.places[*index].workgroup as usize;
-    let mut passing: Vec<usize> = members.iter().map(workgroup_of).collect();
-    passing.dedup();
-    for workgroup in passing {
-        if let Some(phase) = Arc::make_mut(&mut state.phases).get_mut(workgroup) {
-            phase.pass(&arrived);
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::explore::program::units::UnitKey;
-use crate::explore::reductions::barrier_epochs::Epoch;
+use crate::explore::reductions::barrier_epochs::epoch::Epoch;
 use crate::interp::{Invocation, Pauses};
 use crate::ir::{LoopId, Program};
 use crate::value::Byte;

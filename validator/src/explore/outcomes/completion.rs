@@ -9,6 +9,7 @@ use crate::explore::branch::spinning::segments;
 use crate::explore::facts::discoveries::Word;
 use crate::explore::oracle::{self, Judgement};
 use crate::explore::outcomes::{record, witness};
+use crate::explore::reductions::commuting_updates;
 use crate::explore::reductions::symmetry::orbit::{self, Ended, Orbit};
 use crate::explore::reductions::symmetry::{expansion, gates};
 use crate::explore::state::{Found, Round, State};
@@ -21,7 +22,7 @@ use crate::witness::Execution;
 /// All invocations are finished: if the graph is an execution, its outcomes.
 pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
     assert!(state.pending.is_empty(), "what is owed for ever ends a path before");
-    if order_updates(state, found) {
+    if commuting_updates::order_updates(state, found) {
         return found.paths.end(PathEnd::Relearned);
     }
     let executions = match oracle::executions(round, state, found) {
@@ -112,14 +113,6 @@ fn orbit_of(
         pairs
     };
     orbit::orbit(round, &Ended::of(state, last.iter().flat_map(pairs).collect()), found)
-}
-
-/// Makes updates whose order was left open events of the next round, if there are only few.
-pub(crate) fn order_updates(state: &State, found: &mut Found) -> bool {
-    let few = state.contents.few_unordered();
-    found.discoveries.shared.extend(few);
-    found.stop |= !few.is_empty();
-    !few.is_empty()
 }
 
 /// The final memory of every choice of last writes, with the remarks.

@@ -1,11 +1,17 @@
-//! Invocations that end apart from each other.
+//! Independent suffixes: invocations that communicate no more end independently of each other.
 //!
-//! Once nobody writes any more where others look, what an invocation still does depends on nobody else: it
-//! reads from writes that are there. Then the ends of each are found by themselves, and an execution is one end
-//! of each. That the reads of one are consistent with those of the others holds where the writes of every
-//! location that several of them read are totally ordered already: what a path through one's reads implies,
-//! that order says without it. That nobody writes, and that they have no memory without events in common, is
-//! not assumed but seen in the ends; where it is not so, the search goes on as usual.
+//! Once nobody writes any more where others look, what an invocation still does depends on nobody else: it reads from
+//! writes that are there. Then the suffixes of each are found by themselves, and an execution is one suffix of each. That
+//! the reads of one are consistent with those of the others holds where the writes of every location that several of
+//! them read are totally ordered already: what a path through one's reads implies, that order says without it. That nobody
+//! writes, and that they have no memory without events in common, is not assumed but seen in the suffixes; where it is not
+//! so, the search goes on as usual.
+//!
+//! For example, one invocation has stored a flag, and twenty others load it: each has two suffixes, found in forty steps;
+//! their 2^20 executions are told without a search.
+//!
+//! A witness has the common beginning and one suffix of each ([`Ends`]). The idea is that of partial-order reduction:
+//! transitions that are independent from here on need no interleaving (Godefroid, LNCS 1032, 1996).
 
 use std::sync::Arc;
 
@@ -16,16 +22,40 @@ use crate::behaviour::{End, Outcome, PathEnd, VolatileAccess};
 use crate::explore::branch::{reader, reads, writers};
 use crate::explore::oracle;
 use crate::explore::outcomes::{completion, found, record};
+use crate::explore::reductions::commuting_updates;
+use crate::explore::reductions::names::ReductionName;
 use crate::explore::reductions::symmetry::orbit::{self, Ended, Orbit};
+use crate::explore::reductions::{Branching, Reduced, Reduction};
 use crate::explore::search::parts::{self, SearchPosition, EXPANSION_PARTS, LARGE_EXPANSION};
 use crate::explore::settings::Races;
 use crate::explore::state::memory::{Contents, Touch};
-use crate::explore::state::{Advanced, Found, Round, State, Status, Thread};
+use crate::explore::state::{Advanced, Context, Found, Round, State, Status, Thread};
 use crate::explore::step::run;
 use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{Extent, FinalValues};
 use crate::value::Byte;
 use crate::witness::{Ends, Execution};
+
+/// The reduction.
+pub(crate) struct IndependentSuffixes;
+
+impl Reduction for IndependentSuffixes {
+    fn name(&self) -> ReductionName {
+        ReductionName::IndependentSuffixes
+    }
+
+    /// Where the axioms are not local, reads of different invocations restrict each other.
+    fn is_applicable(&self, context: &Context) -> bool {
+        context.settings.axioms && context.settings.model.is_local() && context.settings.remark.is_none()
+    }
+
+    fn at_branch(&self, round: &Round, at: &mut Branching, found: &mut Found) -> Reduced {
+        match explore_suffixes(round, at.state, at.share, at.place, found) {
+            true => Reduced::Visited,
+            false => Reduced::No,
+        }
+    }
+}
 
 /// One way for an invocation to end.
 struct Suffix {
@@ -68,7 +98,7 @@ struct Chosen {
 
 /// Where those who still run communicate no more: finds the ends of each apart, and all executions that they
 /// make, which are `share` of the tree. False where it is not so, or not certain.
-pub(crate) fn explore_suffixes(
+fn explore_suffixes(
     round: &Round,
     state: &mut State,
     share: f64,
@@ -89,7 +119,7 @@ pub(crate) fn explore_suffixes(
     };
     found::merge(found, found_apart);
     let ways: f64 = apart.tails.iter().map(|(_, tails)| tails.len() as f64).product();
-    if found.stop || completion::order_updates(state, found) || ways == 0.0 {
+    if found.stop || commuting_updates::order_updates(state, found) || ways == 0.0 {
         round.context.budget.path_ended(share);
         return true;
     }
@@ -147,13 +177,7 @@ fn put_together(
 
 /// Whether it seems that those who still run communicate no more.
 fn may_be_independent(round: &Round, state: &State) -> bool {
-    let settings = round.context.settings;
-    if !settings.axioms
-        || !settings.shortcuts
-        // Reads of different invocations may restrict each other.
-        || !settings.model.is_local()
-        || settings.remark.is_some()
-        || round.knowledge.suspect.is_some()
+    if round.knowledge.suspect.is_some()
         || round.knowledge.orders_matter
         || state.dirty
         || state.diverged.is_some()

@@ -4,8 +4,8 @@ use crate::behaviour::PathEnd;
 use crate::explore::branch::promises::certification;
 use crate::explore::branch::subgroups::Released;
 use crate::explore::branch::{barriers, quiescence, reads};
-use crate::explore::reductions::independent_suffixes;
-use crate::explore::reductions::merging::states::{self, Trail};
+use crate::explore::reductions::merging::known::Trail;
+use crate::explore::reductions::{all, Branching, Reduced};
 use crate::explore::search::parts::SearchPosition;
 use crate::explore::state::{Advanced, Found, Round, State};
 use crate::explore::step::run;
@@ -52,22 +52,17 @@ pub(crate) fn follow(
                     found.paths.end(end);
                     Vec::new()
                 }
-                Released::Nobody
-                    if trail
-                        .take()
-                        .is_some_and(|trail| states::was_there(round, &mut state, trail, found)) =>
-                {
-                    Vec::new()
+                Released::Nobody => {
+                    let mut at = Branching { state: &mut state, share, place, trail: trail.take() };
+                    match all::at_branch(round, &mut at, found) {
+                        Reduced::No => match reads::next_reader(round, &mut state, found) {
+                            Some(reader) => reads::resolve(round, state, reader, found),
+                            None => quiescence::go_on(round, &mut state, found),
+                        },
+                        Reduced::Ended => Vec::new(),
+                        Reduced::Visited => return Vec::new(),
+                    }
                 }
-                Released::Nobody
-                    if independent_suffixes::explore_suffixes(round, &mut state, share, place, found) =>
-                {
-                    return Vec::new()
-                }
-                Released::Nobody => match reads::next_reader(round, &mut state, found) {
-                    Some(reader) => reads::resolve(round, state, reader, found),
-                    None => quiescence::go_on(round, &mut state, found),
-                },
             },
         };
         match children.pop() {

@@ -1,6 +1,8 @@
 //! The search itself: run every invocation as far as it goes, then branch.
 
+pub(crate) mod batches;
 pub(crate) mod follow;
+pub(crate) mod groups;
 pub(crate) mod parts;
 pub(crate) mod round;
 pub(crate) mod tree;

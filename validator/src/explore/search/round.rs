@@ -2,14 +2,18 @@
 
 use crate::explore::branch::outlooks::Outlooks;
 use crate::explore::facts::knowledge::Knowledge;
+use crate::explore::reductions::all;
 use crate::explore::reductions::stale_reads::known_retries::{IdleTurns, Turns};
-use crate::explore::reductions::{merging, symmetry};
 use crate::explore::state::{Context, Round};
 
 pub(crate) fn new<'a>(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Round<'a> {
-    let symmetry = symmetry::find(context, knowledge, None);
-    let merging = merging::new(context, knowledge);
-    Round { symmetry, merging, ..plain(context, knowledge) }
+    prepared(plain(context, knowledge), None)
+}
+
+/// A round with what reductions keep for it.
+fn prepared<'a>(mut round: Round<'a>, members: Option<&[usize]>) -> Round<'a> {
+    all::used(round.context).for_each(|reduction| reduction.prepare(&mut round, members));
+    round
 }
 
 fn plain<'a>(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Round<'a> {
@@ -37,7 +41,5 @@ pub(crate) fn of_group<'a>(
     knowledge: &'a Knowledge,
     members: &[usize],
 ) -> Round<'a> {
-    let symmetry = symmetry::find(context, knowledge, Some(members));
-    let merging = merging::new(context, knowledge);
-    Round { in_group: true, symmetry, merging, ..plain(context, knowledge) }
+    prepared(Round { in_group: true, ..plain(context, knowledge) }, Some(members))
 }

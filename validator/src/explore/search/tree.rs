@@ -5,7 +5,7 @@
 //! the one of a single thread.
 
 use crate::explore::context;
-use crate::explore::reductions::merging;
+use crate::explore::search::batches;
 use crate::explore::search::follow::{self, MAX_LEFT};
 use crate::explore::search::parts::{self, SearchPosition};
 use crate::explore::state::{Found, Round, State};
@@ -21,7 +21,7 @@ pub(crate) fn explore(
     found: &mut Found,
 ) {
     if round.merging.is_some() {
-        return merging::explore_futures(round, rest, found);
+        return batches::explore_futures(round, rest, found);
     }
     // Large launches branch thousands of times on one path: too often for recursion.
     let mut visited = 0;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::dispatch::Dispatch;
-use crate::explore::reductions::barrier_epochs::Epoch;
+use crate::explore::reductions::barrier_epochs::epoch::Epoch;
 use crate::explore::reductions::symmetry::classes::NOTHING;
 use crate::explore::settings::Settings;
 use crate::explore::state::memory::Contents;

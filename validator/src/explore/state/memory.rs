@@ -16,7 +16,10 @@ use crate::explore::facts::discoveries::{Discoveries, RaceCandidate, Word};
 use crate::explore::facts::knowledge::Knowledge;
 use crate::explore::program::aliasing::Declarations;
 use crate::explore::program::units::{self, WORD};
-use crate::explore::reductions::barrier_epochs::{Epoch, Update, Use, WordUse};
+use crate::explore::reductions::barrier_epochs::agents::Use;
+use crate::explore::reductions::barrier_epochs::epoch::Epoch;
+use crate::explore::reductions::barrier_epochs::uses::WordUse;
+use crate::explore::reductions::commuting_updates::updates::Update;
 use crate::value::Byte;
 
 /// Contents and use of all memories, copied on write.

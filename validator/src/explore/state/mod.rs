@@ -27,9 +27,10 @@ use crate::explore::program::barrier_numbers::BarrierNumbers;
 use crate::explore::program::instance_order::InstanceOrder;
 use crate::explore::program::may_write::MayWrite;
 use crate::explore::program::reach::Reach;
-use crate::explore::reductions::barrier_epochs::Epoch;
+use crate::explore::reductions::barrier_epochs::epoch::Epoch;
 use crate::explore::reductions::components::factors::Factor;
-use crate::explore::reductions::merging::known::Merging;
+use crate::explore::reductions::merging::known::Comparison;
+use crate::explore::reductions::names::{ReductionName, Reductions};
 use crate::explore::reductions::stale_reads::known_retries::{IdleTurns, Turns};
 use crate::explore::reductions::symmetry::classes::Symmetry;
 use crate::explore::reductions::symmetry::factored_form::Factored;
@@ -77,6 +78,15 @@ pub(crate) struct Context<'a> {
     pub(crate) pool: OnceLock<Option<ThreadPool>>,
     /// An outcome of these ends the search.
     pub(crate) target: Option<Target<'a>>,
+    /// Those that are applicable, and not switched off.
+    pub(crate) reductions: Reductions,
+}
+
+impl Context<'_> {
+    /// Whether the search uses a reduction.
+    pub(crate) fn uses(&self, reduction: ReductionName) -> bool {
+        self.reductions.contains(reduction)
+    }
 }
 
 /// Names outcomes.
@@ -177,7 +187,7 @@ pub(crate) struct Round<'a> {
     /// These invocations are not all that there are.
     pub(crate) in_group: bool,
     pub(crate) symmetry: Option<Symmetry>,
-    pub(crate) merging: Option<Merging<'a>>,
+    pub(crate) merging: Option<Comparison<'a>>,
     pub(crate) outlooks: Outlooks,
     pub(crate) turns: Turns,
     pub(crate) idle_turns: IdleTurns,

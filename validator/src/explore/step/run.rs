@@ -9,6 +9,7 @@ use crate::explore::branch::spinning::arrivals::{self, Turn};
 use crate::explore::branch::spinning::exits;
 use crate::explore::branch::{barrier_instances, noted_writes};
 use crate::explore::outcomes::record;
+use crate::explore::reductions::commuting_updates;
 use crate::explore::reductions::early_races::notes::{self, PlainAccesses};
 use crate::explore::state::arrivals::{Arrived, Gathered};
 use crate::explore::state::{accesses, Advanced, By, Found, Round, State, Status};
@@ -57,8 +58,7 @@ pub(crate) fn run_invocation(round: &Round, state: &mut State, index: usize, fou
         changes: &mut thread.changes,
         phases: &state.phases,
         agent: index as u32,
-        updates_commute: round.context.settings.model.is_local()
-            && (!round.knowledge.has_units() || !round.context.has_fences),
+        updates_commute: commuting_updates::may_stay_unordered(round),
         in_group: round.in_group,
         plain_speculates: round.context.settings.plain_reads_speculate(),
         notes: round.knowledge.suspect.map(|suspect| PlainAccesses { suspect, graph: &mut state.graph }),

@@ -1,34 +1,54 @@
-//! Races among plain accesses, found before the search learns everything that communicates.
+//! Early races: races of plain accesses, found ahead of the search.
 //!
-//! Where nothing but barriers of whole workgroups synchronises, two accesses are ordered by the barriers that
-//! their own two invocations pass, whatever the others do and whatever reads return. The first round runs
-//! every invocation on what memory holds: one interleaving, and so an execution. Where it notes a word
-//! whose accesses no barrier seems to order, it is run again, with the accesses of that word and the
-//! barriers as events, and the model is asked about pairs of invocations alone: a race of a thousand
-//! invocations needs no graph of all of them. What is not found so is left to the search.
+//! Where nothing but barriers of whole workgroups synchronises, two accesses are ordered by the barriers that their own two
+//! invocations pass, whatever the others do and whatever reads return. The first path runs every invocation on what
+//! memory holds: one interleaving, and so an execution. Where it notes a word whose accesses no barrier seems to order, it
+//! is run again, with the accesses of that word and the barriers as events, and the model is asked about pairs of
+//! invocations alone ([`notes`]): a race of a thousand invocations needs no graph of all of them. What is not found so is
+//! left to the search.
+//!
+//! For example, 1,024 invocations add to `sum` without atomics: the second of them races with the first.
+//!
+//! The search ends with that race. Its witness has the accesses of two invocations to one word, and their barriers. That
+//! one interleaving shows the races of others is the idea of predictive race detection (Said, Wang, Yang, Sakallah,
+//! "Generating data race witnesses by an SMT-based analysis", NFM 2011), with two threads of many as in GPUVerify (Betts
+//! and others, OOPSLA 2012).
 
 pub(crate) mod notes;
 
 use crate::event::{Order, Scope};
 use crate::explore::facts::knowledge::Knowledge;
-use crate::explore::search::{self, round};
+use crate::explore::reductions::names::ReductionName;
+use crate::explore::reductions::{Reduction, Search};
 use crate::explore::settings::{Races, Settings};
 use crate::explore::state::{Context, Found};
 use crate::ir::{BarrierOp, Op, Program};
 
-/// A race that the interleaving of the first round has; nothing where that cannot be told cheaply.
-pub(crate) fn race(context: &Context, knowledge: &Knowledge, first: &Found) -> Option<Found> {
-    let Settings { suspects_from, stop_at_undefined, races, axioms, shortcuts, .. } = *context.settings;
-    let applies = stop_at_undefined && races == Races::Undefined && axioms && shortcuts;
-    if !applies || knowledge.has_units() || context.dispatch.places.len() < suspects_from {
-        return None;
+/// The reduction.
+pub(crate) struct EarlyRaces;
+
+impl Reduction for EarlyRaces {
+    fn name(&self) -> ReductionName {
+        ReductionName::EarlyRaces
     }
-    if !context.dispatch.system_synchronizes_with.is_empty() || !only_workgroups_wait(context.program) {
-        return None;
+
+    fn is_applicable(&self, context: &Context) -> bool {
+        let Settings { suspects_from, stop_at_undefined, races, axioms, .. } = *context.settings;
+        stop_at_undefined
+            && races == Races::Undefined
+            && axioms
+            && context.dispatch.places.len() >= suspects_from
+            && context.dispatch.system_synchronizes_with.is_empty()
+            && only_workgroups_wait(context.program)
     }
-    let knowledge = knowledge.with_race_candidates(first.discoveries.suspect?);
-    let found = search::run(&round::new(context, &knowledge));
-    (!found.undefined.is_empty()).then_some(found)
+
+    fn ahead(&self, _: &Context, knowledge: &Knowledge, first: &Found, search: Search) -> Option<Found> {
+        if knowledge.has_units() {
+            return None;
+        }
+        let found = search(&knowledge.with_race_candidates(first.discoveries.suspect?));
+        (!found.undefined.is_empty()).then_some(found)
+    }
 }
 
 /// Whether nothing synchronises, makes available or makes visible but barriers of whole workgroups and plain accesses.

@@ -13,7 +13,7 @@ use crate::ir::InstId;
 pub(crate) const STORED: u64 = 96;
 
 /// What is known of a program for comparisons of its states.
-pub(crate) struct Merging<'a> {
+pub(crate) struct Comparison<'a> {
     pub(crate) pauses: &'a Pauses<'a>,
     /// Per unit, the plain accesses that may race there.
     pub(crate) racing: Vec<Vec<InstId>>,
@@ -36,7 +36,7 @@ pub(crate) struct Futures {
     pub(crate) known: IndexMap<u128, Known, FxBuildHasher>,
 }
 
-impl Merging<'_> {
+impl Comparison<'_> {
     /// Feeds a hasher what the future of an invocation depends on. False where there is more to it.
     pub(crate) fn hash_invocation(&self, invocation: &Invocation, hasher: &mut impl Hasher) -> bool {
         invocation.hash_future(self.pauses, self.meets, hasher)
@@ -111,6 +111,12 @@ impl Futures {
         }
         done < incoming.len()
     }
+}
+
+/// What is known to one branch of a batch.
+pub(crate) struct Trail<'t> {
+    pub(crate) before: &'t Futures,
+    pub(crate) own: Futures,
 }
 
 #[cfg(test)]

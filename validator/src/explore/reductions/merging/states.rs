@@ -5,22 +5,15 @@ use std::hash::{Hash, Hasher};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
-use crate::behaviour::PathEnd;
 use crate::explore::branch::spinning::turns;
 use crate::explore::oracle;
-use crate::explore::reductions::merging::known::{Declined, Futures, Merging, MAX_ACCESSES};
+use crate::explore::reductions::merging::known::{Comparison, Declined, Trail, MAX_ACCESSES};
 use crate::explore::reductions::merging::standing;
 use crate::explore::settings::Races;
 use crate::explore::state::{Arrival, Found, Round, State, Status, Thread};
 use crate::ir::InstId;
 use crate::model::future::{Future, Onlookers};
 use crate::model::graph::{EventId, Unit};
-
-/// What is known to one branch of a batch.
-pub(crate) struct Trail<'t> {
-    pub(crate) before: &'t Futures,
-    pub(crate) own: Futures,
-}
 
 /// Whether a state with the same future was there before.
 pub(crate) fn was_there(round: &Round, state: &mut State, trail: &mut Trail, found: &mut Found) -> bool {
@@ -41,7 +34,6 @@ pub(crate) fn was_there(round: &Round, state: &mut State, trail: &mut Trail, fou
     let declined: Declined =
         state.threads.iter().map(|thread| thread.waits_since.map_or(0, declines)).collect();
     if trail.before.covers(future, &declined) || trail.own.covers(future, &declined) {
-        found.paths.end(PathEnd::SameFuture);
         return true;
     }
     trail.own.known.entry(future).or_default().add(declined);
@@ -52,7 +44,7 @@ pub(crate) fn was_there(round: &Round, state: &mut State, trail: &mut Trail, fou
 /// more to it than is compared.
 fn future(
     round: &Round,
-    merging: &Merging,
+    merging: &Comparison,
     state: &mut State,
     found: &mut Found,
 ) -> Option<(u128, Vec<EventId>)> {
@@ -112,7 +104,7 @@ fn future(
 }
 
 /// What the future of an invocation depends on.
-fn future_of(merging: &Merging, thread: &Thread) -> Option<u128> {
+fn future_of(merging: &Comparison, thread: &Thread) -> Option<u128> {
     let mut hasher = SipHasher13::new();
     let is_unusual = thread.reads_unknown.is_some()
         || thread.fault.is_some()

@@ -1,4 +1,4 @@
-//! Turns that only find out that a value is stale.
+//! Stale reads: turns of retry loops that only find out that a value is stale are left out.
 //!
 //! A compare-exchange that fails because of what came after the read before it gives its invocation what that read could
 //! have given: `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old) break; }` with the value found taken over,
@@ -11,6 +11,11 @@
 //! for spinloops", FMCAD 2021, leaves out such turns where the program shows them; here they are tried.)
 //!
 //! Which values may come is what the rounds so far saw written; where that was not all, there is another round.
+//!
+//! For example, the loop above in two invocations: the first one's update makes the second one's compare-exchange fail,
+//! which only executions show in which its load could have read that update as well.
+//!
+//! A search offers a read fewer sources, and does not wait with it. A witness is an execution that was visited, as it is.
 
 pub(crate) mod known_retries;
 pub(crate) mod retries;
@@ -19,11 +24,27 @@ use crate::event::{Atomicity, Semantics};
 use crate::explore::branch::reader::{self, Reader};
 use crate::explore::branch::spinning::turns;
 use crate::explore::branch::writers;
+use crate::explore::reductions::names::ReductionName;
+use crate::explore::reductions::Reduction;
 use crate::explore::state::accesses::{self, UnitSpans};
-use crate::explore::state::{Found, Look, Round, State, Status};
+use crate::explore::state::{Context, Found, Look, Round, State, Status};
 use crate::interp::Invocation;
 use crate::model::graph::{EventId, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
+
+/// The reduction.
+pub(crate) struct StaleReads;
+
+impl Reduction for StaleReads {
+    fn name(&self) -> ReductionName {
+        ReductionName::StaleReads
+    }
+
+    /// Where the axioms are not local, other locations may depend on where a read stood.
+    fn is_applicable(&self, context: &Context) -> bool {
+        context.settings.model.is_local()
+    }
+}
 
 /// A read that an invocation stands at.
 pub(crate) fn look(state: &State, index: usize, event: EventId) -> Option<Look> {
@@ -143,8 +164,7 @@ fn leads_to(
 fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans) -> bool {
     // Every execution is wanted where states are not merged.
     round.merging.is_some()
-        // Where the read stood may matter to other locations.
-        && round.context.settings.model.is_local()
+        && round.context.uses(ReductionName::StaleReads)
         && spans.len() == 1
         && state.pending.is_empty()
         && state.closing.is_none()
@@ -234,6 +254,7 @@ pub(crate) fn others_only_end(
 ) -> bool {
     let (Some(growing), [(read, _)]) = (&state.growing, &spans[..]) else { return false };
     if round.merging.is_none()
+        || !round.context.uses(ReductionName::StaleReads)
         || !state.pending.is_empty()
         || !writers::has_one_reference(round, reader.memory)
     {

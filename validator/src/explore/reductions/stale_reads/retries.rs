@@ -7,7 +7,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::event::{Access, Atomicity};
 use crate::explore::branch::reader::Reader;
-use crate::explore::reductions::merging::known::Merging;
+use crate::explore::reductions::merging::known::Comparison;
 use crate::explore::reductions::stale_reads::known_retries::Turn;
 use crate::explore::state::memory::Touch;
 use crate::explore::state::{Found, Round, State};
@@ -123,7 +123,7 @@ pub(crate) fn turn(
 /// Follows a turn; whether it reads memory without events that somebody may write, too.
 fn follow_turn(
     round: &Round,
-    merging: &Merging,
+    merging: &Comparison,
     state: &State,
     index: usize,
     at: &Arc<Invocation>,

@@ -22,12 +22,44 @@ use crate::explore::facts::knowledge::Knowledge;
 use crate::explore::program::aliasing::Declarations;
 use crate::explore::program::scopes::ScopePosition;
 use crate::explore::program::updates;
+use crate::explore::reductions::components::product;
+use crate::explore::reductions::names::ReductionName;
 use crate::explore::reductions::symmetry::classes::{Class, Start, Symmetry, MAX_INVOCATIONS};
 use crate::explore::reductions::symmetry::replay::{End, Ground, Run};
-use crate::explore::state::{accesses, Context, Round};
+use crate::explore::reductions::Reduction;
+use crate::explore::state::{accesses, Context, Found, Round};
 use crate::ir::AtomicKind;
 use crate::model::graph::Unit;
 use crate::value::Byte;
+
+/// The reduction.
+pub(crate) struct SymmetryReduction;
+
+impl Reduction for SymmetryReduction {
+    fn name(&self) -> ReductionName {
+        ReductionName::Symmetry
+    }
+
+    fn is_applicable(&self, context: &Context) -> bool {
+        let Context { dispatch, program, settings, .. } = *context;
+        context.has_first_updates
+            && settings.axioms
+            && settings.remark.is_none()
+            && dispatch.system_synchronizes_with.is_empty()
+            && !program.modes.tangles
+            && !context.may_discard
+            && (2..=MAX_INVOCATIONS).contains(&dispatch.places.len())
+            && Declarations::new(dispatch).are_single()
+    }
+
+    fn prepare(&self, round: &mut Round, members: Option<&[usize]>) {
+        round.symmetry = find(round.context, round.knowledge, members);
+    }
+
+    fn hand_over(&self, context: &Context, found: &mut Found) {
+        product::put_factored_together(found, context);
+    }
+}
 
 fn ground_of<'a>(context: &Context<'a>, knowledge: &'a Knowledge, initial: &'a [Vec<Byte>]) -> Ground<'a> {
     let max_instructions = context.settings.max_instructions;
@@ -43,23 +75,11 @@ fn ground_of<'a>(context: &Context<'a>, knowledge: &'a Knowledge, initial: &'a [
 
 /// The classes of a program on a dispatch, as far as is known; of one group of invocations alone, if there is one.
 pub(crate) fn find(context: &Context, knowledge: &Knowledge, group: Option<&[usize]>) -> Option<Symmetry> {
-    let Context { dispatch, program, settings, .. } = *context;
-    let count = dispatch.places.len();
-    let applies = context.has_first_updates
-        && settings.symmetry
-        && settings.shortcuts
-        && settings.axioms
-        && settings.remark.is_none()
-        && dispatch.system_synchronizes_with.is_empty()
-        && !program.modes.tangles
-        && !context.may_discard
-        && knowledge.has_units()
-        && !knowledge.has_speculated()
-        && (2..=MAX_INVOCATIONS).contains(&count)
-        && Declarations::new(dispatch).are_single();
-    if !applies {
+    if !context.uses(ReductionName::Symmetry) || !knowledge.has_units() || knowledge.has_speculated() {
         return None;
     }
+    let Context { dispatch, program, .. } = *context;
+    let count = dispatch.places.len();
     let initial = dispatch.initial_memory();
     let ground = ground_of(context, knowledge, &initial);
     let standing = ScopePosition::new(program, dispatch);

@@ -1,66 +1,9 @@
-//! Barrier-separated phases: the ordering of plain accesses by workgroup barriers, without a graph.
-//!
-//! Two accesses of one workgroup are location-ordered if a control barrier lies between them that
-//! is a release and an acquire barrier for their storage class, at Workgroup scope or wider, and
-//! its semantics or the accesses themselves perform the availability and visibility operations.
-//! Words whose accesses are all ordered like this need no events. The check errs on one side only:
-//! what it does not see as ordered becomes events, which the model judges.
-//!
-//! Nor do atomic updates need events that leave the same value in any order and whose results nobody
-//! uses, as those of a histogram, as long as nothing else touches the word in between. They may
-//! synchronise with each other, by release sequences and barriers around them; but whatever is not
-//! ordered without that is not ordered in the execution where the updates that the one access leads to
-//! come after all that lead to the other.
+//! The uses of one word, and whether barriers order them.
 
-use crate::event::{Access, ClassSet, Commuting, Order, Scope};
-use crate::explore::state::arrivals::Arrived;
-
-/// The storage classes that barriers separate.
-const CLASSES: [ClassSet; 3] = [ClassSet::UNIFORM, ClassSet::WORKGROUP, ClassSet::IMAGE];
-
-/// The barriers that a workgroup has passed, counted by storage class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Epoch {
-    /// Barriers that order.
-    ordering: [u32; CLASSES.len()],
-    /// Of these, barriers with MakeAvailable and MakeVisible.
-    publishing: [u32; CLASSES.len()],
-}
-
-impl Epoch {
-    /// All invocations of the workgroup pass a barrier.
-    pub(crate) fn pass(&mut self, barrier: &Arrived) {
-        let semantics = barrier.fence.semantics;
-        let both = matches!(semantics.order, Order::AcquireRelease | Order::SequentiallyConsistent);
-        if !both || barrier.execution < Scope::Workgroup || barrier.fence.scope < Scope::Workgroup {
-            return;
-        }
-        for (index, class) in CLASSES.iter().enumerate() {
-            if semantics.classes.contains(*class) {
-                self.ordering[index] += 1;
-                self.publishing[index] += u32::from(semantics.make_available && semantics.make_visible);
-            }
-        }
-    }
-
-    /// Barriers passed that order accesses of this class.
-    pub(crate) fn orders(&self, class: ClassSet) -> u32 {
-        self.of(class).unwrap_or_default().ordering
-    }
-
-    /// The counts that matter to an access of this class.
-    pub(crate) fn of(&self, class: ClassSet) -> Option<Moment> {
-        let index = CLASSES.iter().position(|candidate| *candidate == class)?;
-        Some(Moment { ordering: self.ordering[index], publishing: self.publishing[index] })
-    }
-}
-
-/// When an access took place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Moment {
-    ordering: u32,
-    publishing: u32,
-}
+use crate::event::Scope;
+use crate::explore::reductions::barrier_epochs::agents::{Agents, Use};
+use crate::explore::reductions::barrier_epochs::epoch::Moment;
+use crate::explore::reductions::commuting_updates::updates::{Update, Updates};
 
 /// Who used a word so far, and when.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -105,74 +48,6 @@ impl Reads {
     }
 }
 
-/// Atomic updates since the last write that leave the same value in any order.
-#[derive(Clone, Copy, Debug, Default, Hash)]
-struct Updates {
-    /// What they do, and their size in bytes.
-    kind: Option<(Commuting, u32)>,
-    agents: Agents,
-    last: Moment,
-    /// Some are atomic only within their workgroup.
-    narrow: bool,
-}
-
-/// Some invocations, as far as it matters who they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-enum Agents {
-    #[default]
-    Nobody,
-    One {
-        agent: u32,
-        workgroup: u32,
-    },
-    /// Several of one workgroup.
-    Workgroup(u32),
-    Several,
-}
-
-impl Agents {
-    fn with(self, by: &Use) -> Agents {
-        match self {
-            Agents::Nobody => Agents::One { agent: by.agent, workgroup: by.workgroup },
-            Agents::One { agent, .. } if agent == by.agent => self,
-            Agents::One { workgroup, .. } | Agents::Workgroup(workgroup) if workgroup == by.workgroup => {
-                Agents::Workgroup(workgroup)
-            }
-            Agents::One { .. } | Agents::Workgroup(_) | Agents::Several => Agents::Several,
-        }
-    }
-
-    fn and(self, others: Agents) -> Agents {
-        match (self, others) {
-            (Agents::Nobody, known) | (known, Agents::Nobody) => known,
-            (Agents::One { .. }, Agents::One { .. }) if self == others => self,
-            (
-                Agents::One { workgroup: a, .. } | Agents::Workgroup(a),
-                Agents::One { workgroup: b, .. } | Agents::Workgroup(b),
-            ) if a == b => Agents::Workgroup(a),
-            _ => Agents::Several,
-        }
-    }
-
-    /// Whether all of them are this one.
-    fn are_only(self, by: &Use) -> bool {
-        match self {
-            Agents::Nobody => true,
-            Agents::One { agent, .. } => agent == by.agent,
-            Agents::Workgroup(_) | Agents::Several => false,
-        }
-    }
-
-    /// Whether all of them are of its workgroup.
-    fn are_near(self, by: &Use) -> bool {
-        match self {
-            Agents::Nobody => true,
-            Agents::One { workgroup, .. } | Agents::Workgroup(workgroup) => workgroup == by.workgroup,
-            Agents::Several => false,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum References {
     #[default]
@@ -189,25 +64,6 @@ impl References {
             References::One(_) | References::Several => References::Several,
         }
     }
-}
-
-/// An access of one word.
-pub(crate) struct Use<'a> {
-    pub(crate) agent: u32,
-    pub(crate) workgroup: u32,
-    pub(crate) access: &'a Access,
-    pub(crate) reference: u32,
-    pub(crate) now: Option<Moment>,
-    /// The word is reached through one reference only.
-    pub(crate) one_reference: bool,
-}
-
-/// An atomic update that commutes with others of its kind, at Workgroup scope or wider, of a word that is
-/// reached through one reference only.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Update {
-    pub(crate) kind: Commuting,
-    pub(crate) scope: Scope,
 }
 
 impl WordUse {
@@ -260,25 +116,13 @@ impl WordUse {
         if !(self.sees_write(by) && self.follows_write(by) && self.follows_reads(by)) {
             return None;
         }
-        let size = by.access.ranges.iter().map(|(_, length)| length).sum();
-        let kind = Some((update.kind, size));
-        let narrow = update.scope < Scope::QueueFamily;
-        let Updates { kind: known, agents, narrow: some_narrow, .. } = self.updates;
-        let joins = known == kind && (agents.are_near(by) || !narrow && !some_narrow);
-        if !joins {
+        if !self.updates.are_joined_by(by, update) {
             if !(self.sees_updates(by) && self.follows_updates(by)) {
                 return None;
             }
             self.updates = Updates::default();
         }
-        let commutes = joins && !agents.are_only(by);
-        self.updates = Updates {
-            kind,
-            agents: self.updates.agents.with(by),
-            last: by.now.unwrap_or_default(),
-            narrow: narrow || joins && some_narrow,
-        };
-        Some(commutes)
+        Some(self.updates.add(by, update))
     }
 
     /// The last write is this invocation's own, or ordered before the read and visible to it.

@@ -1,0 +1,51 @@
+//! Barrier epochs: how many barriers that order a workgroup has passed, and when an access took place.
+
+use crate::event::{ClassSet, Order, Scope};
+use crate::explore::state::arrivals::Arrived;
+
+/// The storage classes that barriers separate.
+const CLASSES: [ClassSet; 3] = [ClassSet::UNIFORM, ClassSet::WORKGROUP, ClassSet::IMAGE];
+
+/// The barriers that a workgroup has passed, counted by storage class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Epoch {
+    /// Barriers that order.
+    ordering: [u32; CLASSES.len()],
+    /// Of these, barriers with MakeAvailable and MakeVisible.
+    publishing: [u32; CLASSES.len()],
+}
+
+impl Epoch {
+    /// All invocations of the workgroup pass a barrier.
+    pub(crate) fn pass(&mut self, barrier: &Arrived) {
+        let semantics = barrier.fence.semantics;
+        let both = matches!(semantics.order, Order::AcquireRelease | Order::SequentiallyConsistent);
+        if !both || barrier.execution < Scope::Workgroup || barrier.fence.scope < Scope::Workgroup {
+            return;
+        }
+        for (index, class) in CLASSES.iter().enumerate() {
+            if semantics.classes.contains(*class) {
+                self.ordering[index] += 1;
+                self.publishing[index] += u32::from(semantics.make_available && semantics.make_visible);
+            }
+        }
+    }
+
+    /// Barriers passed that order accesses of this class.
+    pub(crate) fn orders(&self, class: ClassSet) -> u32 {
+        self.of(class).unwrap_or_default().ordering
+    }
+
+    /// The counts that matter to an access of this class.
+    pub(crate) fn of(&self, class: ClassSet) -> Option<Moment> {
+        let index = CLASSES.iter().position(|candidate| *candidate == class)?;
+        Some(Moment { ordering: self.ordering[index], publishing: self.publishing[index] })
+    }
+}
+
+/// When an access took place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Moment {
+    pub(crate) ordering: u32,
+    pub(crate) publishing: u32,
+}

@@ -1,0 +1,60 @@
+//! Barrier epochs: accesses that barriers of their workgroup order are no events.
+//!
+//! Two accesses of one workgroup are location-ordered if a control barrier lies between them that is a release and an
+//! acquire barrier for their storage class, at Workgroup scope or wider, and its semantics or the accesses themselves
+//! perform the availability and visibility operations. The barriers that a workgroup has passed are counted ([`epoch`]),
+//! and each word remembers who used it last, and when ([`uses`]). Words whose accesses are all ordered like this need no
+//! events. The check errs on one side only: what it does not see as ordered becomes events, which the model judges.
+//!
+//! For example, 64 invocations each write `tile[id]`, pass a barrier, and read `tile[id + 1]`: the barrier orders each write
+//! before the read, and the execution graph stays empty.
+//!
+//! A search does with fewer events, and visits the same executions. A witness does not have these accesses in its
+//! graph; who explains it runs the invocations again, and sees them. This is the idea of barrier intervals, as verifiers of
+//! GPU kernels have it (Betts, Chong, Donaldson, Qadeer, Thomson, "GPUVerify: a verifier for GPU kernels", OOPSLA 2012).
+
+pub(crate) mod agents;
+pub(crate) mod epoch;
+pub(crate) mod uses;
+
+use std::sync::Arc;
+
+use crate::event::{Scope, Wait};
+use crate::explore::reductions::names::ReductionName;
+use crate::explore::reductions::Reduction;
+use crate::explore::state::{Context, Round, State, Status};
+
+/// The reduction.
+pub(crate) struct BarrierEpochs;
+
+impl Reduction for BarrierEpochs {
+    fn name(&self) -> ReductionName {
+        ReductionName::BarrierEpochs
+    }
+
+    fn is_applicable(&self, _: &Context) -> bool {
+        true
+    }
+}
+
+/// Where whole workgroups pass a barrier, their next epoch begins.
+pub(crate) fn begin_epoch(round: &Round, state: &mut State, members: &[usize]) {
+    if !round.context.uses(ReductionName::BarrierEpochs) {
+        return;
+    }
+    let Some(Status::Barrier(arrived)) = members.first().map(|index| state.threads[*index].status.clone())
+    else {
+        return;
+    };
+    if arrived.execution < Scope::Workgroup || arrived.waits != Wait::Everybody {
+        return;
+    }
+    let workgroup_of = |index: &usize| round.context.dispatch.places[*index].workgroup as usize;
+    let mut passing: Vec<usize> = members.iter().map(workgroup_of).collect();
+    passing.dedup();
+    for workgroup in passing {
+        if let Some(phase) = Arc::make_mut(&mut state.phases).get_mut(workgroup) {
+            phase.pass(&arrived);
+        }
+    }
+}
