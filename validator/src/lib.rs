@@ -60,8 +60,6 @@ pub mod behaviour;
 #[allow(missing_docs)]
 pub mod check;
 #[allow(missing_docs)]
-pub mod cli;
-#[allow(missing_docs)]
 pub mod compare;
 #[allow(missing_docs)]
 pub mod dispatch;
@@ -69,7 +67,8 @@ pub mod dispatch;
 pub mod explain;
 #[allow(missing_docs)]
 pub mod explore;
-mod files;
+#[allow(missing_docs)]
+pub mod files;
 #[allow(missing_docs)]
 pub mod interp;
 #[allow(missing_docs)]
