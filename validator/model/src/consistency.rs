@@ -17,16 +17,22 @@ use super::vulkan::{self, Location, Relations, Revision, Variant};
 
 /// Judges one graph with its relations.
 pub struct Judge<'a> {
+    /// The graph that is judged.
     pub graph: &'a Graph,
+    /// What the model derives from it ([`vulkan::relations`]).
     pub relations: &'a Relations,
+    /// The variant of the model that the relations were derived with.
     pub variant: Variant,
 }
 
 /// A data race: two accesses of one unit that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DataRace {
+    /// The access that comes first in the graph.
     pub first: EventId,
+    /// The access that comes later in the graph; neither is location-ordered before the other.
     pub second: EventId,
+    /// The unit that both access, and that at least one of them writes.
     pub unit: Unit,
 }
 
@@ -34,7 +40,9 @@ pub struct DataRace {
 /// that are consistent, distinct by the values that they leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalValues {
+    /// The units, ascending: more than one where an atomic write spans several.
     pub units: SmallVec<[Unit; 2]>,
+    /// Every way in which the units may be left: for each unit the write that is last.
     pub last_writes: SmallVec<[LastWrites; 1]>,
 }
 

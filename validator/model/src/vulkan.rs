@@ -40,6 +40,7 @@ impl Revision {
 /// The model's variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
+    /// The revision of the text.
     pub revision: Revision,
     /// Availability and visibility chains of more than one element (a device feature).
     pub chains: bool,
@@ -54,7 +55,9 @@ impl Default for Variant {
 /// What the model derives from a graph.
 #[derive(Clone, Debug)]
 pub struct Relations {
+    /// "Synchronizes-With", over the events of the graph.
     pub synchronizes_with: Relation,
+    /// "Happens-Before", over the events of the graph. It is not transitive.
     pub happens_before: Relation,
     /// One entry for every unit that some event accesses, ascending by unit.
     pub locations: Vec<Location>,
@@ -65,6 +68,7 @@ pub struct Relations {
 /// The accesses of one unit and their order.
 #[derive(Clone, Debug)]
 pub struct Location {
+    /// The unit.
     pub unit: Unit,
     /// Events that access the unit, ascending.
     pub events: Vec<EventId>,
