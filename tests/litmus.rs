@@ -24,7 +24,8 @@ fn answer(path: &Path, variant: Variant, shortcuts: bool) -> Answer {
     let text = std::fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy();
     let test = litmus::parse(&name, &text).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
-    let settings = Settings { variant, shortcuts, jobs: 1, verify_engine: true, ..Settings::default() };
+    let settings =
+        Settings { model: variant.into(), shortcuts, jobs: 1, verify_engine: true, ..Settings::default() };
     let answer = litmus::run(&test, &settings, Wanted::default()).unwrap();
     assert!(answer.incomplete.is_empty(), "{}: {:?}", path.display(), answer.incomplete);
     answer

@@ -91,10 +91,11 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
     };
     let dispatch = build_dispatch(&lowered, &launch, &input).map_err(|e| e.to_string())?;
     let settings = Settings {
-        variant: Variant {
+        model: Variant {
             revision: if variant.from_reads_by_location_order { Revision::R2025 } else { Revision::R2024 },
             chains: variant.chains,
-        },
+        }
+        .into(),
         races: how.races,
         jobs: how.jobs,
         shortcuts: how.shortcuts,

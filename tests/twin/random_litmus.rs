@@ -242,7 +242,7 @@ fn difference(text: &str, variant: Variant) -> Option<Result<[bool; 2], String>>
         false => Revision::R2024,
     };
     let variant = EngineVariant { revision, chains: variant.chains };
-    let settings = Settings { variant, jobs: 1, verify_engine: true, ..Settings::default() };
+    let settings = Settings { model: variant.into(), jobs: 1, verify_engine: true, ..Settings::default() };
     let answer = match engine::run(&test, &settings, engine::Wanted::default()) {
         Ok(answer) => answer,
         Err(error) => return Some(Err(error.to_string())),

@@ -56,15 +56,25 @@
 
 #![forbid(unsafe_code)]
 
+#[allow(missing_docs)]
 pub mod behaviour;
+#[allow(missing_docs)]
 pub mod check;
+#[allow(missing_docs)]
 pub mod compare;
+#[allow(missing_docs)]
 pub mod explore;
+#[allow(missing_docs)]
 pub mod launch;
+#[allow(missing_docs)]
 pub mod litmus;
+#[allow(missing_docs)]
 pub mod module;
+#[allow(missing_docs)]
 pub mod optimise;
+#[allow(missing_docs)]
 pub mod report;
+#[allow(missing_docs)]
 pub mod witness;
 
 // For the command, the tests and the benchmarks of this repository only.

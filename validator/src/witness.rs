@@ -9,8 +9,8 @@ use crate::behaviour::ALLOCATION;
 use crate::event::Order;
 use crate::ir::Line;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, UnitBytes};
+use crate::model::memory_model::{Extent, Model};
 use crate::model::relation::Relation;
-use crate::model::vulkan::{self, Variant};
 use crate::value::Byte;
 
 /// One execution.
@@ -21,7 +21,8 @@ pub struct Witness {
     pub execution: Execution,
     /// For each unit of the graph, its memory (of the dispatch) and first byte.
     pub units: Arc<[(u32, u32)]>,
-    pub variant: Variant,
+    /// What judged it.
+    pub model: Model,
     /// Synchronizes-with, where the graph alone does not tell it: where release sequences depend on scoped
     /// modification order.
     pub synchronizes_with: Option<Box<Relation>>,
@@ -239,7 +240,7 @@ impl Witness {
         let synchronizes_with = match &self.synchronizes_with {
             Some(given) => given,
             None => {
-                derived = vulkan::relations(&graph, self.variant).synchronizes_with;
+                derived = self.model.relations(&graph, Extent::Complete).synchronizes_with;
                 &derived
             }
         };

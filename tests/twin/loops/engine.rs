@@ -84,10 +84,11 @@ pub fn answer(
     };
     let dispatch = build_dispatch(&lowered, &launch, &input).map_err(unexpected)?;
     let settings = Settings {
-        variant: Variant {
+        model: Variant {
             revision: if variant.from_reads_by_location_order { Revision::R2025 } else { Revision::R2024 },
             chains: variant.chains,
-        },
+        }
+        .into(),
         races,
         jobs,
         shortcuts,

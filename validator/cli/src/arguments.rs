@@ -13,6 +13,7 @@ use spirv_tv::launch::acceleration::AccelerationSetting;
 use spirv_tv::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
 use spirv_tv::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
 use spirv_tv::lower::Specialisation;
+use spirv_tv::model::memory_model;
 use spirv_tv::model::vulkan::{Revision, Variant};
 use spirv_tv::module::ReadOptions;
 
@@ -166,11 +167,11 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
-    /// The variant of the memory model.
+    /// The memory model, in the variant that was asked for.
     ///
     /// # Errors
     /// A model that is not built.
-    pub fn variant(&self) -> Result<Variant, CliError> {
+    pub fn model(&self) -> Result<memory_model::Model, CliError> {
         if self.model == Model::Opencl {
             return Err(CliError::usage("--model opencl is not supported yet by this version"));
         }
@@ -178,7 +179,7 @@ impl ModelArguments {
             RevisionChoice::R2024 => Revision::R2024,
             RevisionChoice::R2025 => Revision::R2025,
         };
-        Ok(Variant { revision, chains: !self.no_chains })
+        Ok(Variant { revision, chains: !self.no_chains }.into())
     }
 }
 
@@ -271,14 +272,14 @@ pub struct ChoiceArguments {
 impl ChoiceArguments {
     /// The options of a check, without those of single subcommands.
     pub fn options(&self, launch: LaunchOptions, target_env: String) -> Result<CheckOptions, CliError> {
-        let variant = self.model.variant()?;
+        let model = self.model.model()?;
         if self.environment == EnvironmentChoice::Shared {
             return Err(CliError::usage("--environment shared is not supported yet by this version"));
         }
         let floats = self.floats()?;
         Ok(CheckOptions {
             launch,
-            variant,
+            model,
             races: match self.races {
                 RaceChoice::Undefined => Races::Undefined,
                 RaceChoice::Keep => Races::Keep,

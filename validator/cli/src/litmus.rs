@@ -45,7 +45,7 @@ pub struct LitmusArguments {
 }
 
 pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
-    let (variant, bounds) = (arguments.model.variant()?, arguments.bounds.bounds()?);
+    let (model, bounds) = (arguments.model.model()?, arguments.bounds.bounds()?);
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
     let _limit = MemoryLimit::start(&watch, bounds.max_memory);
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     });
     let explore_one = |file: &String| {
         let settings = Settings {
-            variant,
+            model: model.clone(),
             spin_bound: bounds.spin_bound,
             max_instructions: bounds.max_instructions,
             max_executions: bounds.max_executions,
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     for (file, bug) in files.iter().filter_map(|file| Some((&file.file, file.bug()?))) {
         let _ = writeln!(io::stderr(), "error: {file}: {}", CliError::Bug(bug.clone()));
     }
-    let report = LitmusReport { files, choices: Choices::of(variant, &bounds) };
+    let report = LitmusReport { files, choices: Choices::of(&*model, &bounds) };
     print(&match arguments.format {
         Format::Json | Format::Jsonl => report::json(&report) + "\n",
         Format::Text => report::text(&report, arguments.quiet, painter(arguments.color)),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{CliError, ReadArguments};
 use spirv_tv::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
 use spirv_tv::launch::Input;
-use spirv_tv::model::vulkan::Variant;
+use spirv_tv::model::memory_model::Parameter;
 use spirv_tv::module::Module;
 use spirv_tv::report::json;
 use spirv_tv::value::Byte;
@@ -69,7 +69,7 @@ fn new_folder(folder: &Path) -> Result<PathBuf, CliError> {
 /// The command that shows the violation again: every choice is taken up, or said why not.
 fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> String {
     let CheckOptions {
-        variant: Variant { revision, chains },
+        model,
         races,
         strict_hangs,
         legacy,
@@ -105,7 +105,12 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         step_timeout,
     } = bounds;
     let mut words = vec![format!("spirv-tv check {} --launch launch.toml", names.join(" "))];
-    words.push(format!("--revision {}", revision.name()));
+    for (name, value) in model.parameters() {
+        words.extend(match value {
+            Parameter::Text(text) => Some(format!("--{name} {text}")),
+            Parameter::Flag(_) => None,
+        });
+    }
     words.push(format!("--races {}", races.name()));
     words.push(format!("--hang {}", if *strict_hangs { "strict" } else { "lenient" }));
     words.push(format!("--legacy {}", legacy.name()));
@@ -117,8 +122,10 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
     words.extend(timeout.map(|timeout| format!("--timeout {}", timeout.as_secs_f64())));
     let kinds: Vec<&str> = ignore.iter().map(|kind| kind.name()).collect();
     words.extend((!kinds.is_empty()).then(|| format!("--ignore {}", kinds.join(","))));
+    for (name, value) in model.parameters() {
+        words.extend((value == Parameter::Flag(false)).then(|| format!("--no-{name}")));
+    }
     let flags = [
-        (!chains, "--no-chains"),
         (*self_check, "--self-check"),
         (*both_ways, "--both-ways"),
         (*all, "--all"),

@@ -15,6 +15,8 @@ use super::relation::Relation;
 use super::release_sequence::{self, Sequences};
 use super::vulkan::{self, Location, Relations, Revision, Variant};
 
+pub use super::memory_model::{DataRace, FinalValues, LastWrites};
+
 /// Judges one graph with its relations.
 pub struct Judge<'a> {
     /// The graph that is judged.
@@ -24,30 +26,6 @@ pub struct Judge<'a> {
     /// The variant of the model that the relations were derived with.
     pub variant: Variant,
 }
-
-/// A data race: two accesses of one unit that nothing orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DataRace {
-    /// The access that comes first in the graph.
-    pub first: EventId,
-    /// The access that comes later in the graph; neither is location-ordered before the other.
-    pub second: EventId,
-    /// The unit that both access, and that at least one of them writes.
-    pub unit: Unit,
-}
-
-/// Units whose last writes depend on each other, and the choices of last writes (one a unit)
-/// that are consistent, distinct by the values that they leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FinalValues {
-    /// The units, ascending: more than one where an atomic write spans several.
-    pub units: SmallVec<[Unit; 2]>,
-    /// Every way in which the units may be left: for each unit the write that is last.
-    pub last_writes: SmallVec<[LastWrites; 1]>,
-}
-
-/// One write a unit.
-pub type LastWrites = SmallVec<[EventId; 2]>;
 
 /// Orientations that [`executions`] looks at, at most.
 const MAX_ORIENTATIONS: usize = 10_000;

@@ -35,6 +35,7 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::FxBuildHasher;
+use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
 use super::coherence::Coherence;
@@ -62,6 +63,15 @@ pub struct Onlookers<'a> {
     pub standing: &'a [Option<Standing>],
 }
 
+/// What the future of a graph depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Future {
+    /// A hash of it.
+    pub hash: u128,
+    /// The accesses that count, in an order that is the same for graphs with the same hash.
+    pub accesses: Vec<EventId>,
+}
+
 /// An acquiring atomic read of one unit at which an agent stands.
 pub struct Standing {
     /// The writes that it may read from, if not those to come. The initial value is none of them.
@@ -82,6 +92,14 @@ struct Access {
 }
 
 impl Growing {
+    /// What the future of a graph, whose events it has, depends on; `None` where the graph is none of those that this
+    /// is about.
+    pub fn future_of(&self, graph: &Graph, onlookers: &Onlookers) -> Option<Future> {
+        let mut hasher = SipHasher13::new();
+        let accesses = self.hash_future(graph, onlookers, &mut hasher)?;
+        Some(Future { hash: hasher.finish128().as_u128(), accesses })
+    }
+
     /// Feeds a hasher what the future of a graph, whose events it has, depends on. The accesses that count, in an order that
     /// is the same for graphs of which the same was said; `None` where the graph is none of those that this is about.
     pub fn hash_future(

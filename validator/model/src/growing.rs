@@ -616,5 +616,7 @@ fn close_inter_thread(
     }
 }
 
+mod dynamic;
+
 #[cfg(test)]
 mod tests;

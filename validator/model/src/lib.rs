@@ -1,4 +1,5 @@
-//! Memory models: what they say of an execution graph. There is one model, that of Vulkan.
+//! Memory models: what they say of an execution graph. [`memory_model::MemoryModel`] is what a model answers;
+//! [`vulkan`] is the first.
 //!
 //! A [`graph::Graph`] has events, each of an agent, with program order and reads-from. [`vulkan::relations`] derives what
 //! the model says of it, relation by relation. [`consistency::executions`] says whether the graph is an execution, and
@@ -66,10 +67,12 @@
 mod coherence;
 pub mod consistency;
 pub mod event;
+pub mod explain;
 pub mod future;
 pub mod graph;
 pub mod growing;
 pub mod location_order;
+pub mod memory_model;
 pub mod operations;
 pub mod relation;
 pub mod release_sequence;

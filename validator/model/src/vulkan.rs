@@ -8,14 +8,22 @@
 //! reference itself; the text only says so of the operation as such (docs/semantics.md, section 7.4).
 //! Rule by rule: docs/model.md.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
+use super::consistency::{self, Judge};
+use super::explain::{self, Explainer, Explanation, Names, Telling, Violation};
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit};
+use super::growing::Growing;
 use super::location_order::{Instances, LocationOrderer};
+use super::memory_model::{DataRace, Extent, FinalValues, GrowingRelations, MemoryModel, Model, Parameter};
 use super::operations::Operations;
 use super::relation::{EventSet, Relation};
 use super::release_sequence::{self, Sequences};
 use crate::event::{ClassSet, Scope};
+
+pub use super::memory_model::{Location, Relations};
 
 /// Revision of the model's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -52,28 +60,110 @@ impl Default for Variant {
     }
 }
 
-/// What the model derives from a graph.
-#[derive(Clone, Debug)]
-pub struct Relations {
-    /// "Synchronizes-With", over the events of the graph.
-    pub synchronizes_with: Relation,
-    /// "Happens-Before", over the events of the graph. It is not transitive.
-    pub happens_before: Relation,
-    /// One entry for every unit that some event accesses, ascending by unit.
-    pub locations: Vec<Location>,
-    /// The part of scoped modification order that these relations rest on.
-    pub modification_order: Option<Relation>,
+impl From<Variant> for Model {
+    fn from(variant: Variant) -> Model {
+        Model::new(variant)
+    }
 }
 
-/// The accesses of one unit and their order.
-#[derive(Clone, Debug)]
-pub struct Location {
-    /// The unit.
-    pub unit: Unit,
-    /// Events that access the unit, ascending.
-    pub events: Vec<EventId>,
-    /// Location-ordered, over indices into `events`.
-    pub location_ordered: Relation,
+impl Variant {
+    fn judge<'a>(&self, graph: &'a Graph, relations: &'a Relations) -> Judge<'a> {
+        Judge { graph, relations, variant: *self }
+    }
+}
+
+impl MemoryModel for Variant {
+    fn name(&self) -> &'static str {
+        "vulkan"
+    }
+
+    fn title(&self) -> String {
+        let chains = if self.chains { "" } else { ", without chains" };
+        format!("Vulkan memory model, revision {}{chains}", self.revision.name())
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Parameter)> {
+        let revision = Parameter::Text(self.revision.name().to_owned());
+        vec![("revision", revision), ("chains", Parameter::Flag(self.chains))]
+    }
+
+    fn permits_load_buffering(&self) -> bool {
+        true
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn depends_on_order(&self, graph: &Graph) -> bool {
+        release_sequence::depend_on_order(graph)
+    }
+
+    fn relations(&self, graph: &Graph, extent: Extent) -> Relations {
+        let sequences = match extent {
+            Extent::Complete => Sequences::ReadsFrom,
+            Extent::Beginning => Sequences::Certain,
+        };
+        relations_with(graph, *self, sequences)
+    }
+
+    fn is_consistent(&self, graph: &Graph, relations: &Relations) -> bool {
+        self.judge(graph, relations).is_consistent()
+    }
+
+    fn data_races(&self, graph: &Graph, relations: &Relations) -> Vec<DataRace> {
+        self.judge(graph, relations).data_races()
+    }
+
+    fn executions(&self, graph: &Graph) -> Option<Vec<Relations>> {
+        consistency::executions(graph, *self)
+    }
+
+    fn final_values(
+        &self,
+        graph: &Graph,
+        relations: &Relations,
+        observed: &dyn Fn(Unit) -> bool,
+    ) -> Vec<FinalValues> {
+        self.judge(graph, relations).final_values(observed)
+    }
+
+    fn latest_writes(&self, graph: &Graph, relations: &Relations, unit: Unit) -> Vec<EventId> {
+        self.judge(graph, relations).latest_writes(unit)
+    }
+
+    fn growing(&self, graph: &Graph) -> Option<Arc<dyn GrowingRelations>> {
+        Some(Arc::new(Growing::new(graph, *self)))
+    }
+
+    fn release_sequence_members(&self, graph: &Graph, modification_order: Option<&Relation>) -> usize {
+        release_sequence::count_members(graph, Sequences::of(modification_order))
+    }
+
+    fn without_chains(&self) -> Option<Model> {
+        self.chains.then(|| Variant { chains: false, ..*self }.into())
+    }
+
+    fn violation(&self, graph: &Graph, relations: &Relations) -> Option<Violation> {
+        explain::vulkan::violation(&self.judge(graph, relations))
+    }
+
+    fn forbidden(&self, graph: &Graph, names: &dyn Names) -> Option<Explanation> {
+        explain::vulkan::forbidden(graph, *self, names)
+    }
+
+    fn race(&self, graph: &Graph, race: DataRace, names: &dyn Names) -> Explanation {
+        explain::vulkan::race(graph, race, *self, names)
+    }
+
+    fn explainer<'a>(
+        &'a self,
+        graph: &'a Graph,
+        relations: &'a Relations,
+        telling: Telling<'a>,
+    ) -> Box<dyn Explainer + 'a> {
+        Box::new(explain::vulkan::Vulkan::new(graph, relations, *self, telling))
+    }
 }
 
 /// Derives the relations of `graph`. Where they depend on scoped modification order

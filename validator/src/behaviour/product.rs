@@ -10,8 +10,8 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::{Count, End, Outcome, Permuted, Places, VolatileAccess};
+use crate::model::memory_model::Extent;
 use crate::model::relation::Relation;
-use crate::model::vulkan;
 use crate::value::Byte;
 use crate::witness::{Execution, Witness};
 
@@ -313,7 +313,7 @@ fn together(witnesses: &[&Witness], executions: u64) -> Witness {
         executions,
         execution: Execution::Together(parts.collect()),
         units: first.units.clone(),
-        variant: first.variant,
+        model: first.model.clone(),
         synchronizes_with: synchronizes_with(witnesses),
     }
 }
@@ -327,7 +327,7 @@ fn synchronizes_with(witnesses: &[&Witness]) -> Option<Box<Relation>> {
     for (witness, graph) in witnesses.iter().zip(&graphs) {
         let own = match &witness.synchronizes_with {
             Some(given) => Relation::clone(given),
-            None => vulkan::relations(graph, witness.variant).synchronizes_with,
+            None => witness.model.relations(graph, Extent::Complete).synchronizes_with,
         };
         for from in 0..own.len() {
             own.row(from).for_each(|to| whole.insert(before + from, before + to));

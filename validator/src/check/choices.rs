@@ -1,18 +1,22 @@
 //! The choices that a verdict depends on. Every report names them (docs/semantics.md, section 3).
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::options::{Bounds, CheckOptions};
+use crate::model::memory_model::{MemoryModel, Parameter};
 
 /// Everything that a result depends on beside the modules. Serialised as `choices` in JSON, in this
 /// order; see `docs/json.md`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choices {
     pub model: String,
-    pub revision: String,
-    pub chains: bool,
+    /// What distinguishes its variant, each under its name.
+    #[serde(flatten)]
+    pub parameters: Parameters,
     pub races: String,
     pub legacy: String,
     pub progress: String,
@@ -31,6 +35,40 @@ pub struct Choices {
     pub bounds: BoundsChoice,
     /// Version of spirv-tv.
     pub version: String,
+}
+
+/// The parameters of a memory model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters(pub Vec<(&'static str, Parameter)>);
+
+impl Parameters {
+    /// Those of a model.
+    pub fn of(model: &dyn MemoryModel) -> Parameters {
+        Parameters(model.parameters())
+    }
+}
+
+/// As text reports list them: texts alone, flags by their names.
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(name, value)| match value {
+            Parameter::Text(text) => write!(f, " {text}"),
+            Parameter::Flag(flag) => write!(f, ", {name} {}", if *flag { "on" } else { "off" }),
+        })
+    }
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            match value {
+                Parameter::Text(text) => map.serialize_entry(name, text)?,
+                Parameter::Flag(flag) => map.serialize_entry(name, flag)?,
+            }
+        }
+        map.end()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,9 +117,8 @@ impl Choices {
     pub fn of(options: &CheckOptions, launch: Vec<LaunchChoice>, inputs: usize) -> Choices {
         let bounds = &options.bounds;
         Choices {
-            model: "vulkan".to_owned(),
-            revision: options.variant.revision.name().to_owned(),
-            chains: options.variant.chains,
+            model: options.model.name().to_owned(),
+            parameters: Parameters::of(&*options.model),
             races: options.races.name().to_owned(),
             legacy: options.legacy.name().to_owned(),
             progress: "fair".to_owned(),

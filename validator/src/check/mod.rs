@@ -17,7 +17,7 @@ mod tried;
 mod watch;
 mod widened;
 
-pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, LaunchChoice};
+pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, LaunchChoice, Parameters};
 pub use error::CheckError;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;

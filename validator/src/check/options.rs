@@ -7,7 +7,7 @@ use crate::behaviour::{Deadline, Stopped};
 use crate::compare::ViolationKind;
 use crate::explore::Races;
 use crate::launch::{LaunchOptions, Target};
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::Model;
 
 /// How GLSL450 and Simple modules are read (docs/semantics.md, section 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -66,7 +66,8 @@ pub enum ObserveOption {
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
     pub launch: LaunchOptions,
-    pub variant: Variant,
+    /// What judges executions.
+    pub model: Model,
     pub races: Races,
     /// `--hang strict`.
     pub strict_hangs: bool,

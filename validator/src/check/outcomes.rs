@@ -99,7 +99,7 @@ pub fn outcomes(
                 return Err(bug.clone().into());
             }
             let explored =
-                Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.variant);
+                Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.model.clone());
             report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored });
         }
     }

@@ -431,7 +431,7 @@ impl CheckOptions {
     pub(super) fn settings(&self, deadline: Option<Deadline>, watch: &Watch) -> Settings {
         let bounds = &self.bounds;
         Settings {
-            variant: self.variant,
+            model: self.model.clone(),
             races: self.races,
             strict_hangs: self.strict_hangs,
             structural_reconvergence: self.structural_reconvergence,

@@ -15,7 +15,7 @@ use crate::event::{Scope, UndefinedKind};
 use crate::explain::{self, DispatchNames, Explanation};
 use crate::ir::{Line, Program};
 use crate::launch::Input;
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::Model;
 use crate::module::Text;
 use crate::witness::Witness;
 
@@ -69,7 +69,7 @@ pub struct Explored {
     pub behaviours: Arc<Behaviours>,
     pub dispatch: Dispatch,
     /// What its behaviours are judged by.
-    pub variant: Variant,
+    pub model: Model,
     /// Whether the module declares accesses Coherent, as those of older memory models do.
     pub declares_coherence: bool,
     /// The behaviours are those of another search, of the same program but for ids, names and lines: of before, or
@@ -84,10 +84,10 @@ impl Explored {
         program: &Program,
         dispatch: Dispatch,
         behaviours: Arc<Behaviours>,
-        variant: Variant,
+        model: Model,
     ) -> Explored {
         let declares_coherence = DispatchNames::of(&dispatch, program).declares_coherence;
-        Explored { role, behaviours, dispatch, variant, declares_coherence, reused: false }
+        Explored { role, behaviours, dispatch, model, declares_coherence, reused: false }
     }
 
     /// Why an undefined behaviour is one and what would mend it, for data races. It is worked out here, so
@@ -97,7 +97,7 @@ impl Explored {
             return None;
         }
         let names = DispatchNames { dispatch: &self.dispatch, declares_coherence: self.declares_coherence };
-        explain::race_of(witness, &undefined.lines, self.variant, &names)
+        explain::race_of(witness, &undefined.lines, &*self.model, &names)
     }
 }
 

@@ -334,8 +334,9 @@ impl Runner<'_> {
             factored_from: self.options.factored_from(),
             ..self.settings()
         };
-        let explored =
-            |behaviours| Explored::new(role, program, dispatch.clone(), behaviours, self.options.variant);
+        let explored = |behaviours| {
+            Explored::new(role, program, dispatch.clone(), behaviours, self.options.model.clone())
+        };
         if let Some(behaviours) = self.searches.find(known, dispatch, &settings) {
             return Ok(Explored { reused: true, ..explored(behaviours) });
         }

@@ -206,7 +206,7 @@ pub(super) fn is_same_dispatch(a: &Dispatch, b: &Dispatch) -> bool {
 /// Whether a search with `wanted` finds what one with `had` found, where that was everything.
 fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
     let Settings {
-        variant,
+        model,
         races,
         strict_hangs,
         structural_reconvergence,
@@ -235,7 +235,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         jobs: _,
         progress: _,
     } = had;
-    *variant == wanted.variant
+    *model == wanted.model
         && *races == wanted.races
         && *strict_hangs == wanted.strict_hangs
         && *structural_reconvergence == wanted.structural_reconvergence

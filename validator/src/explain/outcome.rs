@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{forbidden, DispatchNames, Explanation, Side};
+use super::{DispatchNames, Explanation, Side};
 use crate::behaviour::{End, Outcome};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Remarkable, Settings};
@@ -70,7 +70,7 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
             .iter()
             .filter(|(outcome, witness)| wanted.is_met(side.dispatch, outcome, witness))
             .take(MAX_CANDIDATES)
-            .filter_map(|(_, witness)| forbidden(&witness.graph(), settings.variant, &names))
+            .filter_map(|(_, witness)| settings.model.forbidden(&witness.graph(), &names))
             .min_by_key(|explanation| explanation.chain.len())
     })
 }

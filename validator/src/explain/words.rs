@@ -1,11 +1,10 @@
 //! What after changed about an ordering of before, in words.
 
-use super::derivation::{ordered_units, Derived};
-use super::names::{class_names, kind_name, listed, order_name, Names};
 use crate::event::{ClassSet, Order, Scope};
 use crate::ir::Line;
+use crate::model::explain::{class_names, kind_name, listed, order_name, Names, Ordering};
 use crate::model::graph::{Event, EventId, Graph};
-use crate::model::vulkan::Relations;
+use crate::model::memory_model::Relations;
 use crate::value::Byte;
 
 /// Two graphs whose events are matched.
@@ -20,17 +19,16 @@ impl Told<'_> {
     /// Whether after, too, location-orders what before does.
     pub(super) fn ordered_in_after(&self, a: usize, b: usize, after: &Relations) -> bool {
         match (self.of_after[a], self.of_after[b]) {
-            (Some(a), Some(b)) => ordered_units(after, a as usize, b as usize).next().is_some(),
+            (Some(a), Some(b)) => after.ordered_units(a as usize, b as usize).next().is_some(),
             _ => false,
         }
     }
 
-    /// What after changed about the events of an ordering that starts at `first`, as clauses.
-    pub(super) fn changes(&self, derived: &Derived, first: usize, after: &Relations) -> Vec<String> {
-        let path = derived.links.iter().map(|(_, event)| *event);
-        let events: Vec<usize> = std::iter::once(first).chain(path).collect();
+    /// What after changed about the events of an ordering, as clauses.
+    pub(super) fn changes(&self, ordering: &Ordering, after: &Relations) -> Vec<String> {
+        let events = &ordering.events;
         let mut changes: Vec<String> = Vec::new();
-        for event in &events {
+        for event in events {
             let change = match self.of_after[*event] {
                 None => Some(format!("after has no {} there", kind_name(&self.before.events[*event]))),
                 Some(other) => self.difference(*event, other),

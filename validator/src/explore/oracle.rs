@@ -6,12 +6,11 @@ use crate::behaviour::{Bound, PathEnd};
 use crate::explore::outcomes::found;
 use crate::explore::settings::{Races, Remarkable};
 use crate::explore::state::{Found, Round, State};
-use crate::model::consistency::{self, DataRace, FinalValues, Judge};
 use crate::model::graph::{Graph, Unit};
-use crate::model::growing::Growing;
+use crate::model::memory_model::{
+    own, DataRace, Extent, FinalValues, GrowingRelations, MemoryModel, Relations,
+};
 use crate::model::relation::Relation;
-use crate::model::release_sequence::{self, Sequences};
-use crate::model::vulkan::{self, Relations};
 
 /// What the model says of a graph.
 pub(crate) enum Judgement {
@@ -23,7 +22,7 @@ pub(crate) enum Judgement {
 
 /// A complete graph that is an execution, with one way to order what its relations depend on.
 pub(crate) enum Execution {
-    Grown(Arc<Growing>),
+    Grown(Arc<dyn GrowingRelations>),
     Derived(Arc<Relations>),
 }
 
@@ -39,20 +38,24 @@ impl Execution {
     }
 }
 
+/// The memory model of a search.
+pub(crate) fn model<'a>(round: &Round<'a>) -> &'a dyn MemoryModel {
+    &*round.context.settings.model
+}
+
 /// The relations of a graph that may still grow.
 pub(crate) fn relations(round: &Round, graph: &Graph) -> Relations {
-    let sequences = match round.knowledge.orders_matter {
-        true => Sequences::Certain,
-        false => Sequences::ReadsFrom,
+    let extent = match round.knowledge.orders_matter {
+        true => Extent::Beginning,
+        false => Extent::Complete,
     };
-    vulkan::relations_with(graph, round.context.settings.variant, sequences)
+    model(round).relations(graph, extent)
 }
 
 /// Whether the graph is an execution so far.
 pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judgement {
-    let variant = round.context.settings.variant;
     let orders_matter = round.knowledge.orders_matter;
-    if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+    if !orders_matter && model(round).depends_on_order(&state.graph) {
         found.discoveries.orders_matter = true;
         state.dirty = true;
         return Judgement::Fine;
@@ -66,12 +69,11 @@ pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judg
     }
     found.judged_anew += u64::from(state.speculated > 0);
     let relations = Arc::new(relations(round, &state.graph));
-    let judge = Judge { graph: &state.graph, relations: &relations, variant };
-    if round.context.settings.axioms && !judge.is_consistent() {
+    if round.context.settings.axioms && !model(round).is_consistent(&state.graph, &relations) {
         return Judgement::Ends(PathEnd::Consistency);
     }
     if races_count && state.pending.is_empty() {
-        if let Some(race) = judge.data_races().first() {
+        if let Some(race) = model(round).data_races(&state.graph, &relations).first() {
             return Judgement::Racy(*race);
         }
     }
@@ -82,7 +84,7 @@ pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judg
 /// Brings the growing relations up to the graph. False where it has none.
 pub(crate) fn grow(round: &Round, state: &mut State) -> bool {
     let Some(growing) = &mut state.growing else { return false };
-    let is_grown = !round.knowledge.orders_matter && Arc::make_mut(growing).extend(&state.graph);
+    let is_grown = !round.knowledge.orders_matter && own(growing).extend(&state.graph);
     if !is_grown {
         state.growing = None;
     }
@@ -91,7 +93,7 @@ pub(crate) fn grow(round: &Round, state: &mut State) -> bool {
 
 fn judge_grown(round: &Round, state: &mut State, races_count: bool, found: &mut Found) -> Judgement {
     let Some(growing) = &mut state.growing else { return Judgement::Fine };
-    let judgement = match Arc::make_mut(growing).is_consistent() {
+    let judgement = match own(growing).is_consistent() {
         false => Judgement::Ends(PathEnd::Consistency),
         true => match growing.data_race().filter(|_| races_count) {
             Some(race) => Judgement::Racy(race),
@@ -106,13 +108,13 @@ fn judge_grown(round: &Round, state: &mut State, races_count: bool, found: &mut 
 
 /// Holds a judgement against the relations as the specification declares them (`--verify-engine`).
 fn verify(round: &Round, graph: &Graph, races_count: bool, judgement: &Judgement, found: &mut Found) {
-    let variant = round.context.settings.variant;
     let relations = relations(round, graph);
-    let judge = Judge { graph, relations: &relations, variant };
+    let is_consistent = model(round).is_consistent(graph, &relations);
+    let races = || model(round).data_races(graph, &relations);
     let agrees = match judgement {
-        Judgement::Ends(_) => !judge.is_consistent(),
-        Judgement::Racy(race) => judge.is_consistent() && judge.data_races().first() == Some(race),
-        Judgement::Fine => judge.is_consistent() && (!races_count || judge.data_races().is_empty()),
+        Judgement::Ends(_) => !is_consistent,
+        Judgement::Racy(race) => is_consistent && races().first() == Some(race),
+        Judgement::Fine => is_consistent && (!races_count || races().is_empty()),
     };
     if !agrees {
         found::disagree(found, "whether a graph is an execution");
@@ -130,7 +132,7 @@ pub(crate) fn executions(
     if let Some(relations) = judged(state).filter(|_| !orders_matter) {
         return Ok(vec![Execution::Derived(relations.clone())]);
     }
-    if !orders_matter && release_sequence::depend_on_order(&state.graph) {
+    if !orders_matter && model(round).depends_on_order(&state.graph) {
         found.discoveries.orders_matter = true;
         found.stop = true;
         return Err(PathEnd::Relearned);
@@ -144,11 +146,11 @@ pub(crate) fn executions(
     if round.context.budget.charge(state.graph.events.len(), 0) {
         return Err(PathEnd::Budget);
     }
-    let variant = round.context.settings.variant;
     if !round.context.settings.axioms {
-        return Ok(vec![Execution::Derived(Arc::new(vulkan::relations(&state.graph, variant)))]);
+        let relations = model(round).relations(&state.graph, Extent::Complete);
+        return Ok(vec![Execution::Derived(Arc::new(relations))]);
     }
-    match consistency::executions(&state.graph, variant) {
+    match model(round).executions(&state.graph) {
         Some(executions) if executions.is_empty() => Err(PathEnd::Consistency),
         Some(executions) => Ok(executions.into_iter().map(|r| Execution::Derived(Arc::new(r))).collect()),
         None => {
@@ -163,14 +165,11 @@ pub(crate) fn race(round: &Round, state: &State, executions: &[Execution]) -> Op
     if round.context.settings.races == Races::Keep {
         return None;
     }
-    let variant = round.context.settings.variant;
     executions.iter().find_map(|execution| match execution {
         Execution::Grown(growing) => growing.data_race(),
         // What was judged as it is has none.
         Execution::Derived(_) if judged(state).is_some() && !round.knowledge.orders_matter => None,
-        Execution::Derived(relations) => {
-            Judge { graph: &state.graph, relations, variant }.data_races().first().copied()
-        }
+        Execution::Derived(relations) => model(round).data_races(&state.graph, relations).first().copied(),
     })
 }
 
@@ -182,14 +181,13 @@ pub(crate) fn final_values(
     observed: &dyn Fn(Unit) -> bool,
     found: &mut Found,
 ) -> Vec<FinalValues> {
-    let variant = round.context.settings.variant;
     match execution {
-        Execution::Derived(relations) => Judge { graph, relations, variant }.final_values(observed),
+        Execution::Derived(relations) => model(round).final_values(graph, relations, observed),
         Execution::Grown(growing) => {
             let values = growing.final_values(graph, observed);
             if round.context.settings.verify_engine {
-                let relations = vulkan::relations(graph, variant);
-                if values != (Judge { graph, relations: &relations, variant }).final_values(observed) {
+                let relations = model(round).relations(graph, Extent::Complete);
+                if values != model(round).final_values(graph, &relations, observed) {
                     found::disagree(found, "final values");
                 }
             }
@@ -201,17 +199,17 @@ pub(crate) fn final_values(
 /// What to remark on an execution.
 pub(crate) fn remarks(round: &Round, graph: &Graph, execution: &Execution) -> Vec<u32> {
     let Some(remark) = round.context.settings.remark else { return Vec::new() };
-    let variant = round.context.settings.variant;
+    let model = model(round);
     let derived = match execution {
         Execution::Derived(relations) => relations.clone(),
         Execution::Grown(growing) if growing.data_race().is_none() => {
-            return remark(&Remarkable { graph, races: &[], modification_order: None });
+            return remark(&Remarkable { model, graph, races: &[], modification_order: None });
         }
-        Execution::Grown(_) => Arc::new(vulkan::relations(graph, variant)),
+        Execution::Grown(_) => Arc::new(model.relations(graph, Extent::Complete)),
     };
-    let races = Judge { graph, relations: &derived, variant }.data_races();
+    let races = model.data_races(graph, &derived);
     let modification_order = derived.modification_order.as_ref();
-    remark(&Remarkable { graph, races: &races, modification_order })
+    remark(&Remarkable { model, graph, races: &races, modification_order })
 }
 
 /// The relations of the graph if it was judged as it is, races included.

@@ -7,10 +7,9 @@ use std::time::Duration;
 use crate::behaviour::{Produced, Stopped};
 use crate::explore::progress::Progress;
 use crate::ir::InstId;
-use crate::model::consistency::DataRace;
 use crate::model::graph::Graph;
+use crate::model::memory_model::{DataRace, MemoryModel, Model};
 use crate::model::relation::Relation;
-use crate::model::vulkan::Variant;
 
 /// What a data race does (docs/semantics.md, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -44,6 +43,7 @@ pub struct Foreseen {
 
 /// An execution to remark on.
 pub struct Remarkable<'a> {
+    pub model: &'a dyn MemoryModel,
     pub graph: &'a Graph,
     pub races: &'a [DataRace],
     /// The orientation of scoped modification order that the execution stands for, where release sequences depend on it.
@@ -56,7 +56,8 @@ pub type Remark = fn(&Remarkable) -> Vec<u32>;
 /// The choices and bounds of a search.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    pub variant: Variant,
+    /// What judges executions.
+    pub model: Model,
     pub races: Races,
     /// An endless loop without effects may not be left (`--hang strict`).
     pub strict_hangs: bool,
@@ -112,7 +113,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            variant: Variant::default(),
+            model: Model::default(),
             races: Races::Undefined,
             strict_hangs: false,
             structural_reconvergence: false,

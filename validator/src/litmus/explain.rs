@@ -7,7 +7,7 @@ use crate::behaviour::{Behaviours, Outcome};
 use crate::explain::{self, Explanation, Names};
 use crate::explore::Settings;
 use crate::model::graph::Event;
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::Model;
 use crate::witness::Witness;
 
 /// Candidate executions among which the simplest reason is looked for.
@@ -40,9 +40,9 @@ pub(super) fn why(
     behaviours: &Behaviours,
     checked: &Checked,
 ) -> Option<String> {
-    let variant =
-        Variant { chains: settings.variant.chains && !expectation.without_chains, ..settings.variant };
-    let explainer = Explainer { test, lowered, expectation, variant };
+    let without_chains = settings.model.without_chains().filter(|_| expectation.without_chains);
+    let model = without_chains.unwrap_or_else(|| settings.model.clone());
+    let explainer = Explainer { test, lowered, expectation, model: model.clone() };
     if let Some(told) = &checked.witness {
         return explainer.race(&told.witness).map(|why| why.to_string());
     }
@@ -53,11 +53,11 @@ pub(super) fn why(
     drop(like_it);
     let settings =
         Settings { max_executions: MAX_CANDIDATES.min(settings.max_executions), ..settings.clone() };
-    let candidates = search(lowered, &settings, variant, false, super::run::races);
+    let candidates = search(lowered, &settings, model.clone(), false, super::run::races);
     let reasons = explainer
         .meeting(&candidates)
         .take(CANDIDATES)
-        .filter_map(|(_, witness)| explain::forbidden(&witness.graph(), variant, &TestNames(test)));
+        .filter_map(|(_, witness)| model.forbidden(&witness.graph(), &TestNames(test)));
     reasons.min_by_key(|why| why.chain.len()).map(|why| format!("forbidden: {why}"))
 }
 
@@ -65,7 +65,7 @@ struct Explainer<'a> {
     test: &'a Test,
     lowered: &'a Lowered,
     expectation: &'a Expectation,
-    variant: Variant,
+    model: Model,
 }
 
 impl<'a> Explainer<'a> {
@@ -79,6 +79,6 @@ impl<'a> Explainer<'a> {
     }
 
     fn race(&self, witness: &Witness) -> Option<Explanation> {
-        explain::race_of(witness, &[], self.variant, &TestNames(self.test))
+        explain::race_of(witness, &[], &*self.model, &TestNames(self.test))
     }
 }

@@ -9,8 +9,7 @@ use super::test::{Comparison, Condition, Expectation, Quantifier, Term, Test};
 use crate::behaviour::{Behaviours, Bound, Bug, End, Outcome, Stopped, Undecided, Undefined};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Remark, Remarkable, Settings};
-use crate::model::release_sequence::{count_members, Sequences};
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::Model;
 use crate::value::Byte;
 use crate::witness::Witness;
 
@@ -132,7 +131,7 @@ pub struct Wanted {
     pub only_met: bool,
 }
 
-/// Explores a test and checks its expectations. `settings` gives the variant and the bounds.
+/// Explores a test and checks its expectations. `settings` gives the model and the bounds.
 ///
 /// # Errors
 /// The test cannot be run, or the search went wrong.
@@ -146,7 +145,7 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
     let mut searches = Searches { test, lowered: &lowered, settings, states, alone, done: BTreeMap::new() };
     let mut expectations = Vec::new();
     for (index, expectation) in test.expectations.iter().enumerate() {
-        let chains = settings.variant.chains && !expectation.without_chains;
+        let chains = !(expectation.without_chains && settings.model.without_chains().is_some());
         let axioms = expectation.condition.is_about_consistent();
         let behaviours = searches.search(chains, axioms);
         let mut checked = check(test, &lowered, index, expectation, behaviours);
@@ -159,7 +158,7 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
         expectations.push(checked);
     }
     let known = alone.and_then(|_| searches.done.keys().next().copied());
-    let (chains, axioms) = known.unwrap_or((settings.variant.chains, true));
+    let (chains, axioms) = known.unwrap_or((true, true));
     searches.search(chains, axioms);
     if let Some(bug) = searches.done.values().find_map(Behaviours::bug) {
         return Err(bug.clone().into());
@@ -201,13 +200,14 @@ impl Searches<'_> {
             (false, true) => races_and_sequences,
             (false, false) => races,
         };
-        let variant = Variant { chains, ..self.settings.variant };
+        let without_chains = self.settings.model.without_chains().filter(|_| !chains);
+        let model = without_chains.unwrap_or_else(|| self.settings.model.clone());
         let (test, lowered, settings, alone) = (self.test, self.lowered, self.settings, self.alone);
         let decides = |outcome: &Outcome| alone.is_some_and(|alone| decides(test, lowered, alone, outcome));
         self.done.entry((chains, axioms)).or_insert_with(|| match test.misplaced_barriers() {
             // There is no execution, whatever is read.
             Some(_) => Behaviours { complete: true, ..Behaviours::default() },
-            None => search_until(lowered, settings, (variant, axioms, remark), Some(&decides)),
+            None => search_until(lowered, settings, (model, axioms, remark), Some(&decides)),
         })
     }
 }
@@ -218,26 +218,26 @@ fn decides(test: &Test, lowered: &Lowered, expectation: &Expectation, outcome: &
     counts(test, lowered, outcome) && state.meets(expectation) == expectation.quantifier.wants_one()
 }
 
-/// The executions of a test under this variant of the model, with or without its axioms.
+/// The executions of a test under this model, with or without its axioms.
 pub(super) fn search(
     lowered: &Lowered,
     settings: &Settings,
-    variant: Variant,
+    model: Model,
     axioms: bool,
     remark: Remark,
 ) -> Behaviours {
-    search_until(lowered, settings, (variant, axioms, remark), None)
+    search_until(lowered, settings, (model, axioms, remark), None)
 }
 
 fn search_until(
     lowered: &Lowered,
     settings: &Settings,
-    (variant, axioms, remark): (Variant, bool, Remark),
+    (model, axioms, remark): (Model, bool, Remark),
     target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
 ) -> Behaviours {
     let Lowered { program, dispatch, foreseen, speculate, .. } = lowered;
     let settings = Settings {
-        variant,
+        model,
         races: Races::Keep,
         foreseen: foreseen.clone(),
         speculate: speculate.clone(),
@@ -255,8 +255,8 @@ pub(super) fn races(execution: &Remarkable) -> Vec<u32> {
 
 /// Number of data races, and pairs of a release and a member of its release sequence.
 fn races_and_sequences(execution: &Remarkable) -> Vec<u32> {
-    let sequences = Sequences::of(execution.modification_order);
-    vec![execution.races.len() as u32, count_members(execution.graph, sequences) as u32]
+    let members = execution.model.release_sequence_members(execution.graph, execution.modification_order);
+    vec![execution.races.len() as u32, members as u32]
 }
 
 /// The same, then of each race between two accesses their threads and lines.

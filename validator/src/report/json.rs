@@ -17,7 +17,7 @@ use crate::compare::{Comparison, Cut, Subject, Verdict, Violation, ViolationKind
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::Input;
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::Model;
 use crate::value::Byte;
 use crate::witness::Witness;
 
@@ -102,7 +102,7 @@ pub fn outcomes(report: &OutcomesReport) -> String {
         role: Role::Module,
         behaviours: Arc::default(),
         dispatch: Dispatch::default(),
-        variant: Variant::default(),
+        model: Model::default(),
         declares_coherence: false,
         reused: false,
     };

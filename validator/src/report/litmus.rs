@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::style::Painter;
 use super::witness;
 use crate::behaviour::Bug;
-use crate::check::{Bounds, BoundsChoice, Source};
+use crate::check::{Bounds, BoundsChoice, Parameters, Source};
 use crate::litmus::test::{Quantifier, Test};
 use crate::litmus::{Answer, Checked, FinalState, ParseError, RacingPair, State, Unsupported};
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::MemoryModel;
 
 /// What became of all files.
 #[derive(Debug)]
@@ -47,8 +47,10 @@ pub struct Solved {
 #[derive(Debug, Serialize)]
 pub struct Choices {
     model: &'static str,
-    revision: &'static str,
-    chains: bool,
+    #[serde(flatten)]
+    parameters: Parameters,
+    #[serde(skip)]
+    title: String,
     races: &'static str,
     bounds: BoundsChoice,
     version: &'static str,
@@ -56,11 +58,11 @@ pub struct Choices {
 
 impl Choices {
     /// The choices of these options.
-    pub fn of(variant: Variant, bounds: &Bounds) -> Self {
+    pub fn of(model: &dyn MemoryModel, bounds: &Bounds) -> Self {
         Choices {
-            model: "vulkan",
-            revision: variant.revision.name(),
-            chains: variant.chains,
+            model: model.name(),
+            parameters: Parameters::of(model),
+            title: model.title(),
             races: "keep",
             bounds: BoundsChoice::of(bounds),
             version: env!("CARGO_PKG_VERSION"),
@@ -142,8 +144,6 @@ pub fn text(report: &LitmusReport, quiet: bool, painter: Painter) -> String {
     }
     let (met, all) =
         (report.expectations().filter(|checked| is_fine(checked)).count(), report.expectations().count());
-    let Choices { revision, chains, .. } = &report.choices;
-    let chains = if *chains { "" } else { ", without chains" };
     let count = format!("{met} of {all} expectations met");
     let count = if met == all { painter.good(&count) } else { painter.bad(&count) };
     let unread = report.files.iter().filter(|file| file.error().is_some()).count();
@@ -154,10 +154,7 @@ pub fn text(report: &LitmusReport, quiet: bool, painter: Painter) -> String {
         );
     }
     if !quiet {
-        text.push_str(&painter.faint(&format!(
-            "Vulkan memory model, revision {revision}{chains}
-"
-        )));
+        text.push_str(&painter.faint(&format!("{}\n", report.choices.title)));
     }
     text.push_str(&format!("{count}\n"));
     text

@@ -9,7 +9,7 @@ use super::{json, text, Painter};
 use crate::behaviour::{Behaviours, Bound, End, Outcome, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, OutcomesRun,
-    Role, Run, Source, UnsupportedConstruct,
+    Parameters, Role, Run, Source, UnsupportedConstruct,
 };
 use crate::compare::{refines, CompareOptions, Side, Verdict};
 use crate::dispatch::{Dispatch, Object, Place};
@@ -18,7 +18,7 @@ use crate::explore::events::access_event;
 use crate::ir::{FunctionId, InstId};
 use crate::launch::{Input, Slot};
 use crate::model::graph::{self, Agent, Graph, Kind, UnitBytes};
-use crate::model::vulkan::Variant;
+use crate::model::memory_model::Model;
 use crate::module::Text;
 use crate::value::Byte;
 use crate::witness::{Execution, Witness};
@@ -141,8 +141,7 @@ fn input() -> Input {
 fn choices() -> Choices {
     Choices {
         model: "vulkan".into(),
-        revision: "2025".into(),
-        chains: true,
+        parameters: Parameters::of(&*Model::default()),
         races: "undefined".into(),
         legacy: "spec".into(),
         progress: "fair".into(),
@@ -177,9 +176,9 @@ fn choices() -> Choices {
 }
 
 fn explored(role: Role, behaviours: Behaviours) -> Explored {
-    let variant = Variant::default();
+    let model = Model::default();
     let behaviours = behaviours.into();
-    Explored { role, behaviours, dispatch: dispatch(), variant, declares_coherence: false, reused: false }
+    Explored { role, behaviours, dispatch: dispatch(), model, declares_coherence: false, reused: false }
 }
 
 fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> CheckReport {

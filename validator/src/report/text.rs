@@ -306,11 +306,10 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
 fn choices_text(choices: &Choices) -> String {
     let size = |[x, y, z]: [u32; 3]| if (y, z) == (1, 1) { x.to_string() } else { format!("{x}x{y}x{z}") };
     let mut text = format!(
-        "model {} {}, chains {}, races {}, legacy {}, progress {}, hang {}, environment {}, \
+        "model {}{}, races {}, legacy {}, progress {}, hang {}, environment {}, \
          reconvergence {}, floats {}",
         choices.model,
-        choices.revision,
-        if choices.chains { "on" } else { "off" },
+        choices.parameters,
         choices.races,
         choices.legacy,
         choices.progress,

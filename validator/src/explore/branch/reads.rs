@@ -20,7 +20,8 @@ use crate::explore::state::{Found, Promise, Round, State, Status, Thread};
 use crate::explore::step::{run, view};
 use crate::interp::Invocation;
 use crate::model::graph::{EventId, Kind, Source, Unit, UnitBytes};
-use crate::model::growing::{visible_at, Admission};
+use crate::model::growing::visible_at;
+use crate::model::memory_model::Admission;
 use crate::value::Byte;
 
 /// The read to resolve next: a plain one at once if it reads only what happens before it, else the first
@@ -140,7 +141,7 @@ fn choices(
 ) -> Vec<Assignment> {
     let Thread { waits_since, reads_unknown, .. } = state.threads[reader.index];
     let event = reader.event(Kind::Read, spans);
-    let admissions: SmallVec<[Admission; 2]> = match &state.growing {
+    let admissions: SmallVec<[Box<dyn Admission + '_>; 2]> = match &state.growing {
         Some(growing) => {
             spans.iter().map(|(unit, _)| growing.admission(&state.graph, &event, *unit)).collect()
         }
@@ -197,7 +198,7 @@ fn choices(
 }
 
 /// Whether what a read of one unit takes is what an update has taken.
-fn is_taken(admissions: &[Admission], assignment: &[(Source, UnitBytes)]) -> bool {
+fn is_taken(admissions: &[Box<dyn Admission + '_>], assignment: &[(Source, UnitBytes)]) -> bool {
     matches!((admissions, assignment), ([admission], [(source, _)]) if !admission.admits_update(*source))
 }
 
@@ -213,7 +214,7 @@ fn candidates(
     state: &State,
     reader: &Reader,
     spans: &UnitSpans,
-    admissions: &[Admission],
+    admissions: &[Box<dyn Admission + '_>],
 ) -> Vec<Assignment> {
     let visible = (reader.atomic.is_none() && reads_in_order(round, state))
         .then(|| visible_sources(round, state, reader, spans));
@@ -227,7 +228,7 @@ fn candidates(
             let events = state.graph.events.iter().enumerate().skip(declined as usize);
             let writes = events.filter(|(_, event)| event.writes() && event.units.contains(unit));
             // Of many writes nearly all are taken, which is seen faster than what else speaks against them.
-            let taken = admissions.get(position).filter(|_| updates).map(Admission::taken);
+            let taken = admissions.get(position).filter(|_| updates).map(|admission| admission.taken());
             let is_visible = |source: &Source| {
                 !taken.as_ref().is_some_and(|taken| taken.contains(source))
                     && visible.as_ref().is_none_or(|visible| visible[position].contains(source))

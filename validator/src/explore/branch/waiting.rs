@@ -10,6 +10,7 @@ use smallvec::{smallvec, SmallVec};
 use crate::explore::branch::load_buffering::{self, Waiting};
 use crate::explore::branch::spinning::{exits, turns};
 use crate::explore::branch::{barrier_instances, outlook, reader, writers};
+use crate::explore::oracle;
 use crate::explore::reductions::symmetry::gates;
 use crate::explore::state::{accesses, Found, Round, State};
 use crate::model::graph::Unit;
@@ -140,6 +141,9 @@ fn in_cycle(round: &Round, state: &State, waiting: &mut Waiting, index: usize, f
         return known;
     }
     let axioms = round.context.settings.axioms;
+    if axioms && !oracle::model(round).permits_load_buffering() {
+        return false;
+    }
     let released_by = &waiting.released_by;
     let members = released_by.row(index).filter(|other| released_by.contains(*other, index));
     let members: Vec<usize> = members.collect();

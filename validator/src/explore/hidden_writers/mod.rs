@@ -77,6 +77,7 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> Hi
     let count = context.dispatch.places.len();
     let applies = is_complete
         && count > 1
+        && (!context.settings.axioms || context.settings.model.permits_load_buffering())
         && context.settings.foreseen.writers.is_empty()
         && is_open(context, knowledge, last);
     if !applies {
@@ -234,7 +235,7 @@ fn run_on(probe: &mut Prober, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
     let Context { program, dispatch, .. } = *probe.context;
     loop {
         let mut view = View {
-            probe: probe,
+            probe,
             index: path.index,
             own: &mut path.own,
             changes: &mut path.changes,

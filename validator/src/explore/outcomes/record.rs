@@ -7,8 +7,8 @@ use crate::event::UndefinedKind;
 use crate::explore::outcomes::witness;
 use crate::explore::reductions::symmetry::gates;
 use crate::explore::state::{Found, Round, State};
-use crate::model::consistency::DataRace;
 use crate::model::graph::{Unit, UnitBytes};
+use crate::model::memory_model::DataRace;
 use crate::witness::{Execution, Witness};
 
 pub(crate) fn is_observed(round: &Round, unit: Unit) -> bool {

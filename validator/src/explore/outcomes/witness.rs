@@ -1,8 +1,8 @@
 //! Executions that a search found, as witnesses.
 
 use crate::explore::state::Round;
-use crate::model::consistency::DataRace;
 use crate::model::graph::Graph;
+use crate::model::memory_model::DataRace;
 use crate::model::relation::Relation;
 use crate::witness::{describe, Execution, Witness};
 
@@ -12,7 +12,7 @@ pub(crate) fn witness(round: &Round, execution: Execution, synchronizes_with: Op
         executions: 1,
         execution,
         units: round.knowledge.units().clone(),
-        variant: round.context.settings.variant,
+        model: round.context.settings.model.clone(),
         synchronizes_with: synchronizes_with.cloned().map(Box::new),
     }
 }

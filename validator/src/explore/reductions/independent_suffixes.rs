@@ -18,13 +18,12 @@ use crate::explore::oracle;
 use crate::explore::outcomes::{completion, found, record};
 use crate::explore::reductions::symmetry::orbit::{self, Ended, Orbit};
 use crate::explore::search::parts::{self, SearchPosition, EXPANSION_PARTS, LARGE_EXPANSION};
-use crate::explore::settings::{Races, Settings};
+use crate::explore::settings::Races;
 use crate::explore::state::memory::{Contents, Touch};
 use crate::explore::state::{Advanced, Found, Round, State, Status, Thread};
 use crate::explore::step::run;
-use crate::model::consistency::{FinalValues, Judge};
 use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
-use crate::model::vulkan;
+use crate::model::memory_model::{Extent, FinalValues};
 use crate::value::Byte;
 use crate::witness::{Ends, Execution};
 
@@ -151,6 +150,8 @@ fn may_be_independent(round: &Round, state: &State) -> bool {
     let settings = round.context.settings;
     if !settings.axioms
         || !settings.shortcuts
+        // Reads of different invocations may restrict each other.
+        || !settings.model.is_local()
         || settings.remark.is_some()
         || round.knowledge.suspect.is_some()
         || round.knowledge.orders_matter
@@ -341,12 +342,13 @@ fn orbit_of_ends(round: &Round, apart: &Combination, index: u64, found: &mut Fou
 
 /// Whether a graph is an execution without a race that counts, and with these final values.
 fn is_execution(round: &Round, graph: &Graph, finals: &[FinalValues]) -> bool {
-    let Settings { variant, races, .. } = *round.context.settings;
-    let relations = vulkan::relations(graph, variant);
-    let judge = Judge { graph, relations: &relations, variant };
-    judge.is_consistent()
-        && (races == Races::Keep || judge.data_races().is_empty())
-        && values_left(graph, &judge.final_values(&|unit| record::is_observed(round, unit)))
+    let races_are_kept = round.context.settings.races == Races::Keep;
+    let model = oracle::model(round);
+    let relations = model.relations(graph, Extent::Complete);
+    let is_observed = |unit| record::is_observed(round, unit);
+    model.is_consistent(graph, &relations)
+        && (races_are_kept || model.data_races(graph, &relations).is_empty())
+        && values_left(graph, &model.final_values(graph, &relations, &is_observed))
             == values_left(graph, finals)
 }
 

@@ -11,7 +11,6 @@ use crate::explore::state::{State, Status, Thread, Threads};
 use crate::interp::Invocation;
 use crate::ir::Program;
 use crate::model::graph::{Agent, Graph};
-use crate::model::growing::Growing;
 
 /// The graph of no event yet.
 pub(crate) fn empty_graph(dispatch: &Dispatch) -> Graph {
@@ -50,7 +49,7 @@ pub(crate) fn state(program: &Program, dispatch: &Dispatch, settings: &Settings)
         .collect();
     let graph = empty_graph(dispatch);
     let grows = settings.axioms && settings.shortcuts && dispatch.system_synchronizes_with.is_empty();
-    let growing = grows.then(|| Arc::new(Growing::new(&graph, settings.variant)));
+    let growing = grows.then(|| settings.model.growing(&graph)).flatten();
     let workgroups = dispatch.places.iter().map(|place| place.workgroup + 1).max().unwrap_or(0);
     State {
         threads: Threads(threads),

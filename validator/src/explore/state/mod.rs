@@ -39,8 +39,7 @@ use crate::explore::state::memory::{Accessor, Contents};
 use crate::interp::{Invocation, Pauses};
 use crate::ir::{Inexact, InstId, Line, LoopId, Program};
 use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
-use crate::model::growing::Growing;
-use crate::model::vulkan::Relations;
+use crate::model::memory_model::{GrowingRelations, Relations};
 use crate::value::Byte;
 use crate::witness::Witness;
 
@@ -236,7 +235,7 @@ pub(crate) struct State {
     /// The relations of the graph as it was judged last, with its number of events.
     pub(crate) judged: Option<(usize, Arc<Relations>)>,
     /// The relations of the graph as it grows, while it is one of those that they are for.
-    pub(crate) growing: Option<Arc<Growing>>,
+    pub(crate) growing: Option<Arc<dyn GrowingRelations>>,
     /// Those who still run do not end apart from each other, or it is not certain that they do.
     pub(crate) together: bool,
     /// Where everybody who waits stood when it was supposed that they wait for ever.
@@ -445,7 +444,7 @@ impl State {
         self.contents.unshare();
         self.phases = Arc::new(self.phases.to_vec());
         self.attempted = Arc::new(BTreeSet::clone(&self.attempted));
-        self.growing = self.growing.map(|growing| Arc::new(growing.unshared()));
+        self.growing = self.growing.map(|growing| growing.unshared());
         self
     }
 

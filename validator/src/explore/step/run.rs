@@ -57,7 +57,8 @@ pub(crate) fn run_invocation(round: &Round, state: &mut State, index: usize, fou
         changes: &mut thread.changes,
         phases: &state.phases,
         agent: index as u32,
-        updates_commute: !round.knowledge.has_units() || !round.context.has_fences,
+        updates_commute: round.context.settings.model.is_local()
+            && (!round.knowledge.has_units() || !round.context.has_fences),
         in_group: round.in_group,
         plain_speculates: round.context.settings.plain_reads_speculate(),
         notes: round.knowledge.suspect.map(|suspect| PlainAccesses { suspect, graph: &mut state.graph }),

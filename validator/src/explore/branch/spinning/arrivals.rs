@@ -14,7 +14,7 @@ use crate::explore::reductions::symmetry::gates;
 use crate::explore::settings::Races;
 use crate::explore::state::{Arrival, Found, Idle, Round, State, Status, Thread};
 use crate::ir::LoopId;
-use crate::model::consistency::DataRace;
+use crate::model::memory_model::DataRace;
 
 /// Stops of one iteration before a simulation gives up.
 pub(crate) const MAX_STOPS: usize = 10_000;

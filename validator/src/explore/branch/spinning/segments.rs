@@ -7,7 +7,6 @@ use crate::explore::branch::spinning::turns;
 use crate::explore::oracle::{self, Judgement};
 use crate::explore::settings::Races;
 use crate::explore::state::{Round, Segment, State, Status};
-use crate::model::consistency::Judge;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit};
 
 /// A hang with its segments done once more, and whether they may go on so for ever.
@@ -31,13 +30,12 @@ pub(crate) fn unrolled(round: &Round, state: &State) -> (Graph, bool) {
 
 /// What the model says of a hang with its segments done once more.
 pub(crate) fn judge_unrolled(round: &Round, graph: &Graph) -> Judgement {
-    let variant = round.context.settings.variant;
+    let model = oracle::model(round);
     let relations = oracle::relations(round, graph);
-    let judge = Judge { graph, relations: &relations, variant };
-    if round.context.settings.axioms && !judge.is_consistent() {
+    if round.context.settings.axioms && !model.is_consistent(graph, &relations) {
         return Judgement::Ends(PathEnd::Consistency);
     }
-    match judge.data_races().first() {
+    match model.data_races(graph, &relations).first() {
         Some(race) if round.context.settings.races == Races::Undefined => Judgement::Racy(*race),
         Some(_) | None => Judgement::Fine,
     }

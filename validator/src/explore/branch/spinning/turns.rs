@@ -7,7 +7,6 @@ use crate::explore::oracle;
 use crate::explore::settings::Races;
 use crate::explore::state::{Arrival, Round, Segment, State};
 use crate::ir::InstId;
-use crate::model::consistency::Judge;
 use crate::model::graph::{Event, EventId, Graph, Kind, Unit};
 
 /// The events of one turn, ascending.
@@ -97,9 +96,8 @@ pub(crate) fn latest_writes<'s>(
     if let Some(growing) = grown.filter(|_| !round.knowledge.orders_matter) {
         return Box::new(|unit| growing.latest_writes(unit));
     }
-    let variant = round.context.settings.variant;
     let relations = oracle::relations(round, &state.graph);
-    Box::new(move |unit| Judge { graph: &state.graph, relations: &relations, variant }.latest_writes(unit))
+    Box::new(move |unit| oracle::model(round).latest_writes(&state.graph, &relations, unit))
 }
 
 /// Whether the read is one of a spin loop, and the first of its iteration.

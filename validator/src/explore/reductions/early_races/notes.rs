@@ -8,11 +8,11 @@ use crate::dispatch::Object;
 use crate::event::Access;
 use crate::explore::events;
 use crate::explore::facts::discoveries::RaceCandidate;
+use crate::explore::oracle;
 use crate::explore::outcomes::record;
 use crate::explore::state::{Found, Round, State};
-use crate::model::consistency::Judge;
 use crate::model::graph::{Event, Graph, Kind, Source, UnitBytes};
-use crate::model::vulkan;
+use crate::model::memory_model::Extent;
 use crate::value::Byte;
 
 /// Accesses of others, the latest ones, that an access is held against.
@@ -73,9 +73,8 @@ pub(crate) fn has_early_race(round: &Round, state: &State, since: usize, found: 
         };
         for other in graph.events[..id].iter().rev().filter(conflicts).take(CANDIDATES) {
             let pair = between(graph, id, [event.agent, other.agent]);
-            let variant = round.context.settings.variant;
-            let relations = vulkan::relations(&pair, variant);
-            let races = Judge { graph: &pair, relations: &relations, variant }.data_races();
+            let model = oracle::model(round);
+            let races = model.data_races(&pair, &model.relations(&pair, Extent::Complete));
             if let Some(race) = races.first() {
                 let told = State { graph: pair, ..state.clone() };
                 record::record_race(round, &told, *race, found);

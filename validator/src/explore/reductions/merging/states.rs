@@ -13,7 +13,7 @@ use crate::explore::reductions::merging::standing;
 use crate::explore::settings::Races;
 use crate::explore::state::{Arrival, Found, Round, State, Status, Thread};
 use crate::ir::InstId;
-use crate::model::future::Onlookers;
+use crate::model::future::{Future, Onlookers};
 use crate::model::graph::{EventId, Unit};
 
 /// What is known to one branch of a batch.
@@ -106,7 +106,8 @@ fn future(
         fences: round.context.has_fences || merging.meets,
     };
     let growing = state.growing.as_ref()?;
-    let accesses = growing.hash_future(graph, &onlookers, &mut hasher)?;
+    let Future { hash, accesses } = growing.future(graph, &onlookers)?;
+    hash.hash(&mut hasher);
     Some((hasher.finish128().as_u128(), accesses))
 }
 

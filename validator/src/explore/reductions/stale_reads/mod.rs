@@ -143,6 +143,8 @@ fn leads_to(
 fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans) -> bool {
     // Every execution is wanted where states are not merged.
     round.merging.is_some()
+        // Where the read stood may matter to other locations.
+        && round.context.settings.model.is_local()
         && spans.len() == 1
         && state.pending.is_empty()
         && state.closing.is_none()

@@ -135,7 +135,7 @@ fn for_each(
     }
     let parts = orbit.cast.iter().flat_map(|cast| &cast.parts);
     let mut staging = Expansion {
-        orbit: orbit,
+        orbit,
         ground,
         outcome,
         agents: (0..ground.dispatch.places.len() as u32).collect(),
@@ -196,7 +196,7 @@ pub(crate) fn record_orbit(
     found: &mut Found,
 ) {
     let Some(symmetry) = &round.symmetry else { return };
-    let Witness { executions, execution, units, variant, synchronizes_with } = first;
+    let Witness { executions, execution, units, model, synchronizes_with } = first;
     let graph = execution.graph();
     let events = orbit.cast.iter().flat_map(|cast| cast.varied.iter());
     let varied: Vec<Vec<Unit>> = events.map(|event| graph.events[*event as usize].units.to_vec()).collect();
@@ -212,7 +212,7 @@ pub(crate) fn record_orbit(
             }),
         },
         units: Arc::clone(&units),
-        variant,
+        model: model.clone(),
         synchronizes_with: synchronizes_with.clone(),
     };
     if ways(orbit) > round.context.settings.factored_from as f64 {
@@ -223,7 +223,7 @@ pub(crate) fn record_orbit(
             executions: orbit.count.saturating(),
             execution,
             units,
-            variant,
+            model: model.clone(),
             synchronizes_with: synchronizes_with.clone(),
         };
         if let Some(permuted) = factored::factored(orbit, outcome, same) {

@@ -1,0 +1,173 @@
+//! What explanations say of a graph, and the words for it. A model gives at least the axiom that a graph violates with
+//! a cycle ([`Violation`]); what it can say beyond that is behind [`Explainer`].
+
+mod names;
+pub(crate) mod vulkan;
+
+use std::fmt;
+
+use crate::graph::{Graph, Unit, UnitBytes};
+use crate::memory_model::{DataRace, MemoryModel, Relations};
+
+pub use names::{class_names, instance_name, kind_name, listed, long, order_name, short, Names};
+
+/// A sentence for a shader programmer, and the relations behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// Without a full stop.
+    pub sentence: String,
+    /// Named relations with the lines of instructions, one a line.
+    pub chain: Vec<String>,
+}
+
+/// The sentence, then the chain, indented.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)?;
+        self.chain.iter().try_for_each(|step| write!(f, "\n  {step}"))
+    }
+}
+
+/// An axiom that a graph violates, and a cycle of relations that shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Its name in the model's text.
+    pub axiom: &'static str,
+    /// Each edge begins where the one before it ends.
+    pub cycle: Vec<Edge>,
+}
+
+/// Two events that a relation relates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The event that comes first, by its place in the graph.
+    pub from: usize,
+    /// The event that comes later, by its place in the graph.
+    pub to: usize,
+    /// The relation's name.
+    pub relation: &'static str,
+}
+
+/// How an explanation names the events of its graph.
+#[derive(Clone, Copy)]
+pub struct Telling<'a> {
+    /// An event with all that tells it apart.
+    pub long: &'a dyn Fn(usize) -> String,
+    /// An event by its line.
+    pub short: &'a dyn Fn(usize) -> String,
+    /// The names of places and agents.
+    pub names: &'a dyn Names,
+}
+
+/// Explains the orderings of one graph.
+pub trait Explainer {
+    /// How a model orders one access before another at a unit; `None` where it does not.
+    fn ordering(&self, first: usize, second: usize, unit: Unit) -> Option<Ordering>;
+
+    /// Why the graph is no execution; `None` if it is one, or where that is not found.
+    fn refutation(&self) -> Option<Refutation>;
+
+    /// Why no write of these bytes can be the last one to the unit. `None` where one can, where there is none, or
+    /// where that is not found.
+    fn overwritten(&self, _unit: Unit, _bytes: &UnitBytes) -> Option<Explanation> {
+        None
+    }
+}
+
+/// How one access is ordered before another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordering {
+    /// Begins with "by".
+    pub way: String,
+    /// The events on the way, the accesses included.
+    pub events: Vec<usize>,
+}
+
+/// Why a graph is no execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refutation {
+    /// The axiom and the cycle, in words.
+    pub explanation: Explanation,
+    /// The ordered accesses that it rests on.
+    pub orderings: Vec<(usize, usize)>,
+}
+
+/// The explainer of a model that has only [`Violation`]s.
+pub struct Plain<'a, M: ?Sized> {
+    /// The model whose violations are told.
+    pub model: &'a M,
+    /// The graph that is explained.
+    pub graph: &'a Graph,
+    /// What the model derives from the graph.
+    pub relations: &'a Relations,
+    /// How its events are named.
+    pub telling: Telling<'a>,
+}
+
+impl<M: MemoryModel + ?Sized> Explainer for Plain<'_, M> {
+    fn ordering(&self, first: usize, second: usize, unit: Unit) -> Option<Ordering> {
+        self.relations.ordered_units(first, second).find(|other| *other == unit)?;
+        let way = match self.graph.program_ordered(first, second) {
+            true => "by program order",
+            false => "by happens-before",
+        };
+        Some(Ordering { way: way.to_owned(), events: vec![first, second] })
+    }
+
+    fn refutation(&self) -> Option<Refutation> {
+        let violation = self.model.violation(self.graph, self.relations)?;
+        let ordered = |edge: &&Edge| self.relations.ordered_units(edge.from, edge.to).next().is_some();
+        let orderings = violation.cycle.iter().filter(ordered).map(|edge| (edge.from, edge.to)).collect();
+        Some(Refutation { explanation: violated(&violation, &self.telling), orderings })
+    }
+}
+
+/// A violation in words.
+pub fn violated(violation: &Violation, telling: &Telling) -> Explanation {
+    let Violation { axiom, cycle } = violation;
+    let sentence = match cycle.first() {
+        None => format!("{axiom} forbids it"),
+        Some(edge) => {
+            let around: Vec<String> = cycle.iter().map(|edge| edge.relation.to_owned()).collect();
+            format!("{axiom} forbids the cycle from {} by {}", (telling.long)(edge.from), listed(&around))
+        }
+    };
+    let step = |edge: &Edge| {
+        format!("{}: {} before {}", edge.relation, (telling.short)(edge.from), (telling.short)(edge.to))
+    };
+    Explanation { sentence, chain: cycle.iter().map(step).collect() }
+}
+
+/// That two accesses race, without a word on what would order them.
+pub fn unordered(graph: &Graph, race: DataRace, names: &dyn Names) -> Explanation {
+    let events = graph.events.get(race.first as usize).zip(graph.events.get(race.second as usize));
+    let sentence = match events {
+        Some((first, second)) => {
+            format!("{} and {} are not ordered", long(first, names), long(second, names))
+        }
+        None => "two accesses are not ordered".to_owned(),
+    };
+    Explanation { sentence, chain: Vec::new() }
+}
+
+/// The relations of a graph: several where they depend on the order of writes. Where none of them makes it an
+/// execution, as while it is not complete, those that need no such order.
+pub fn possible(model: &(impl MemoryModel + ?Sized), graph: &Graph) -> Vec<Relations> {
+    use crate::memory_model::Extent;
+    let executions = match model.depends_on_order(graph) {
+        true => model.executions(graph).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    match executions.is_empty() {
+        true => vec![model.relations(graph, Extent::Complete)],
+        false => executions,
+    }
+}
+
+/// The long and the short names of a graph's events.
+pub fn tellers<'a>(
+    graph: &'a Graph,
+    names: &'a dyn Names,
+) -> (impl Fn(usize) -> String + 'a, impl Fn(usize) -> String + 'a) {
+    (move |event| long(&graph.events[event], names), move |event| short(&graph.events[event], graph, names))
+}
