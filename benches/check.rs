@@ -17,7 +17,7 @@ use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv_toolchain::{assemble, optimize, OptimizeOptions, TargetEnv};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// `spirv-tv check` as a process of its own: starting it, reading, validating, searching, comparing, reporting.

@@ -17,7 +17,7 @@ use spirv_tv::value::Byte;
 
 /// A program and its dispatch on zeros.
 fn prepared(name: &str) -> (Program, Dispatch) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/modules").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/modules").join(name);
     let module = Module::load(&path.to_string_lossy(), &ReadOptions::default()).unwrap();
     let program = lower(&module, &LowerOptions::default()).unwrap();
     let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();

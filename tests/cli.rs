@@ -5,7 +5,8 @@ use std::process::Command;
 
 #[test]
 fn sessions() {
-    // They run in the folder of this package; modules lie in `../corpus` and `../tests/cli`.
+    // They run in the folder of the library; modules lie in `../corpus` and `../tests/cli`.
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the folder is there");
     trycmd::TestCases::new().case("../tests/cli/*.trycmd");
 }
 
@@ -13,7 +14,7 @@ fn sessions() {
 fn a_saved_pair_violates_again() {
     let spirv_tv = env!("CARGO_BIN_EXE_spirv-tv");
     let folder = tempfile::tempdir().unwrap();
-    let pair = |name: &str| format!("{}/../tests/cli/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
+    let pair = |name: &str| format!("{}/../../tests/cli/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
     let saved = Command::new(spirv_tv)
         .args(["check", &pair("two-entries"), &pair("two-entries-wrong"), "--scalar-block-layout"])
         .arg("--save-failing")
@@ -35,7 +36,7 @@ fn a_saved_pair_violates_again() {
 fn a_saved_pair_is_replayed_with_every_choice() {
     let spirv_tv = env!("CARGO_BIN_EXE_spirv-tv");
     let folder = tempfile::tempdir().unwrap();
-    let pair = |name: &str| format!("{}/../tests/cli/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
+    let pair = |name: &str| format!("{}/../../tests/cli/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
     let options = "--revision 2024 --no-chains --races keep --hang strict --legacy coherent --float ulp:3 \
         --reconvergence structural --spin-bound 17 --max-instructions 123456 --max-executions 54321 \
         --max-memory 900M --timeout 500 --ignore new-race,new-hang --self-check --both-ways --all --verify-engine \
@@ -69,7 +70,7 @@ fn a_saved_pair_is_replayed_with_every_choice() {
 
 #[test]
 fn the_documents_show_what_is_printed() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let read = |page: &str| std::fs::read_to_string(format!("{root}/{page}")).unwrap();
     let run = |page: &str, line: &str| {
         assert!(read(page).contains(line), "{page} has no `{line}`");
@@ -103,7 +104,7 @@ fn the_documents_show_what_is_printed() {
 
 #[test]
 fn explanations_are_what_is_printed() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let page = std::fs::read_to_string(format!("{root}/docs/explanations.md")).unwrap();
     let blocks: Vec<&str> = page
         .split("```console\n$ spirv-tv ")

@@ -73,7 +73,7 @@ struct Classic {
 }
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
 }
 
 /// Paths in `folder` for which `wanted` holds, sorted.

@@ -24,7 +24,7 @@ fn behaviours(module: &str, args: &[String]) -> Behaviours {
 
 /// What a module does on zeros, with somebody watching the search.
 fn watched(module: &str, args: &[String], jobs: usize, watch: &Watch) -> Behaviours {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(module);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(module);
     let mut checker = Checker::new(args);
     checker.options.bounds.jobs = jobs;
     checker.options.bounds.without = Reductions::of(&[ReductionName::Merging]);

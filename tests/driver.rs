@@ -191,20 +191,20 @@ fn coverage_document_is_up_to_date() {
     compared.add(merged(programs::paths().iter().map(|path| programs::count(path)).collect()));
     assert!(compared.complaints.is_empty(), "{}", compared.complaints.join("\n"));
     let corpus = merged(support::subjects().iter().map(|subject| programs::count(&subject.path)).collect());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/driver/census.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/driver/census.toml");
     let census = support::toml(&path);
     let coverage = coverage::coverage(&compared, &corpus, &census);
     let excused: BTreeMap<&str, &str> = exceptions::UNTESTED.into_iter().collect();
     let missing = coverage::missing(&coverage, &excused);
     assert!(missing.is_empty(), "{}", missing.join("\n"));
     let text = coverage::document(&coverage, &census);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/coverage.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/coverage.md");
     if std::env::var_os("COVERAGE").is_some() {
         std::fs::write(&path, &text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
     let known = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         known == text,
-        "docs/coverage.md is out of date: COVERAGE=write cargo test -p spirv-tv --test driver coverage"
+        "docs/coverage.md is out of date: COVERAGE=write cargo test -p spirv-tv-cli --test driver coverage"
     );
 }

@@ -16,7 +16,7 @@ use spirv_tv::module::{Module, ReadOptions};
 use support::Checker;
 
 fn text(module: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/modules/idioms").join(module);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/modules/idioms").join(module);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

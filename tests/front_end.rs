@@ -9,7 +9,7 @@ use spirv_tv::module::{Module, ReadOptions};
 /// The modules of the corpus, each with the environment that its pair is for.
 fn corpus() -> Vec<(PathBuf, ReadOptions)> {
     let mut found = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")];
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")];
     while let Some(folder) = folders.pop() {
         let mut modules = Vec::new();
         let mut options = ReadOptions::default();

@@ -12,7 +12,7 @@ use spirv_tv::litmus::{self, Answer, RacingPair, Wanted};
 use spirv_tv::model::vulkan::{Revision, Variant};
 
 fn shared(folder: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance").join(folder);
     if folder.is_dir() {
         return Some(folder);
     }
@@ -88,7 +88,7 @@ fn the_herd_style_litmus_tests_are_met() {
 
 #[test]
 fn our_own_litmus_tests_are_met() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/litmus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus");
     let mut checked = 0;
     let mut found = Vec::new();
     for (folder, revision) in [(corpus.clone(), Revision::R2025), (corpus.join("2024"), Revision::R2024)] {
@@ -102,7 +102,7 @@ fn our_own_litmus_tests_are_met() {
 
 #[test]
 fn every_final_state_has_its_races() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/litmus/condition-race-free.litmus");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus/condition-race-free.litmus");
     let test = litmus::parse("race-free.litmus", &std::fs::read_to_string(path).unwrap()).unwrap();
     let answer =
         litmus::run(&test, &Settings::default(), Wanted { states: true, ..Wanted::default() }).unwrap();

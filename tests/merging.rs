@@ -17,7 +17,7 @@ use support::Checker;
 /// What a module of `benches/modules/` does, with and without that.
 fn behaviours(module: &str, args: &str, all_executions: bool, jobs: usize) -> Behaviours {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/modules").join(module);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/modules").join(module);
     let mut checker = Checker::new(&args);
     if all_executions {
         checker.options.bounds.without = Reductions::of(&[ReductionName::Merging]);

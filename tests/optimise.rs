@@ -303,7 +303,8 @@ fn an_invalid_result_is_the_optimisers_failure() {
 /// Those behind it run in a fresh process.
 #[test]
 fn a_pass_that_crashes_leaves_the_others_their_process() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/crashes/addition-of-constants-folded.spvasm");
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/crashes/addition-of-constants-folded.spvasm");
     let words = assemble(&std::fs::read_to_string(path).unwrap(), None).expect("it assembles");
     let plan = plan(&flags(&["--eliminate-dead-const", "--amd-ext-to-khr", "--compact-ids"]), &words);
     let process = process();

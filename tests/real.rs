@@ -6,9 +6,9 @@
 //! (`SPIRV_TV_REQUIRE=glslang`: without glslang it fails).
 //!
 //! ```text
-//! cargo test -p spirv-tv --test real -- --nocapture                          # prints the table
-//! cargo test -p spirv-tv --test real -- --nocapture --ignored                # the ones that take long
-//! REAL_KEEP=DIR REAL_ONLY=part,part cargo test -p spirv-tv --test real …     # keeps the compiled modules
+//! cargo test -p spirv-tv-cli --test real -- --nocapture                          # prints the table
+//! cargo test -p spirv-tv-cli --test real -- --nocapture --ignored                # the ones that take long
+//! REAL_KEEP=DIR REAL_ONLY=part,part cargo test -p spirv-tv-cli --test real …     # keeps the compiled modules
 //! ```
 
 #[path = "real/catalogue.rs"]
@@ -38,7 +38,7 @@ use verdict::Judged;
 const MOST_INCONCLUSIVE: usize = 5;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/real")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/real")
 }
 
 /// What became of an entry.

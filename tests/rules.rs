@@ -81,7 +81,7 @@ impl Test {
 const REVISIONS: [(&str, bool); 2] = [("", true), ("2024/", false)];
 
 fn corpus_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/litmus")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus")
 }
 
 /// The tests of a folder by name.
@@ -186,7 +186,7 @@ fn every_broken_rule_is_noticed() {
 
 /// For whoever adds a rule: which tests notice what.
 #[test]
-#[ignore = "prints a table: cargo test -p spirv-tv --test rules -- --ignored --nocapture"]
+#[ignore = "prints a table: cargo test -p spirv-tv-cli --test rules -- --ignored --nocapture"]
 fn who_notices() {
     let tests = tests();
     for &rule in Rule::ALL {

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use clap::Parser;
 use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, CheckOptions, Watch};
-use spirv_tv::cli::CheckArguments;
 use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
+use spirv_tv_cli::CheckArguments;
 
 use programs::Program;
 
@@ -48,7 +48,7 @@ fn arguments(args: &[&str]) -> CheckArguments {
 }
 
 fn parsed(text: &str, args: &[&str]) -> Module {
-    let module = Module::from_text(text, "test", &arguments(args).read.options());
+    let module = Module::from_text(text, "test", &arguments(args).read_options());
     module.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

@@ -436,7 +436,7 @@ fn the_engines_agree_on_many_threads_that_are_alike() {
 
 /// The nightly run. `TWIN_SEED` is the first seed, `TWIN_COUNT` another number of programs.
 #[test]
-#[ignore = "takes many minutes: cargo test --release -p spirv-tv --test twin -- --ignored --nocapture"]
+#[ignore = "takes many minutes: cargo test --release -p spirv-tv-cli --test twin -- --ignored --nocapture"]
 fn the_engines_agree_on_many() {
     compare(20_000, NIGHTLY);
 }

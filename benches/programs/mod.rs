@@ -6,12 +6,12 @@ use clap::Parser;
 use mimalloc::MiMalloc;
 use serde::Deserialize;
 use spirv_tv::check::CheckOptions;
-use spirv_tv::cli::CheckArguments;
 use spirv_tv::dispatch::Dispatch;
 use spirv_tv::ir::Program;
 use spirv_tv::launch::{build_dispatch, inputs, trial, Launch};
 use spirv_tv::lower::{lower, LowerOptions};
 use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv_cli::CheckArguments;
 
 /// What the `spirv-tv` command allocates with.
 #[global_allocator]
@@ -167,7 +167,7 @@ pub fn families() -> Vec<Family> {
 }
 
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 #[derive(Parser)]
@@ -180,7 +180,7 @@ struct CommandLine {
 pub fn options(args: &[String]) -> (ReadOptions, CheckOptions) {
     let line = ["check", "BEFORE", "AFTER"].into_iter().chain(args.iter().map(String::as_str));
     let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
-    (arguments.read.options(), arguments.options().unwrap_or_else(|error| panic!("{error}")))
+    (arguments.read_options(), arguments.options().unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// A program and its dispatch on its first automatic input.

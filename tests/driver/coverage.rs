@@ -131,7 +131,7 @@ pub fn document(coverage: &Coverage, census: &Census) -> String {
 const HEAD: &str = "# Coverage
 
 Which instructions spirv-tv executes, and how each is tested. This page is generated:
-`COVERAGE=write cargo test -p spirv-tv --test driver coverage`; a test fails where it is not up to date.
+`COVERAGE=write cargo test -p spirv-tv-cli --test driver coverage`; a test fails where it is not up to date.
 
 - *supported*: the lowering takes the instruction, at least on some types; for a module that uses it on
   other types, the report says what is missing.

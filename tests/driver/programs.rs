@@ -17,7 +17,7 @@ use super::support::Checker;
 
 /// The programs of the folder.
 pub fn paths() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/driver/programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/driver/programs");
     let listing = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = listing.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "spvasm"));

@@ -64,6 +64,6 @@ impl Entry {
 }
 
 pub fn read() -> List {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/rules/rules.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/rules/rules.toml");
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }

@@ -9,14 +9,14 @@ use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::Deserialize;
 use spirv_tv::check::{check, CheckOptions, CheckReport, Reason, Watch};
-use spirv_tv::cli::CheckArguments;
 use spirv_tv::compare::{self, Comparison, Verdict};
 use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv_cli::CheckArguments;
 use spirv_tv_mutators as mutators;
 
 /// A file or folder of the corpus.
 pub fn corpus(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(path)
 }
 
 /// What is in a folder of the corpus, sorted.
@@ -142,7 +142,7 @@ impl Checker {
         let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
         let mut options = arguments.options().unwrap_or_else(|error| panic!("{error}"));
         options.bounds.jobs = 1;
-        Checker { read: arguments.read.options(), options }
+        Checker { read: arguments.read_options(), options }
     }
 
     /// Reads a module of the corpus.

@@ -14,7 +14,7 @@ fn no_reads_give_one_choice() {
 
 #[test]
 fn the_twin_meets_the_khronos_tests() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/khronos");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/khronos");
     let Ok(entries) = std::fs::read_dir(&folder) else {
         skipped(Need::Shared, &format!("{} is not there", folder.display()));
         return;

@@ -212,7 +212,7 @@ fn random_herd_tests_are_answered_alike() {
 
 /// The nightly run.
 #[test]
-#[ignore = "takes minutes: cargo test -p spirv-tv --test twin -- --ignored"]
+#[ignore = "takes minutes: cargo test -p spirv-tv-cli --test twin -- --ignored"]
 fn many_random_herd_tests_are_answered_alike() {
     compare(20_000);
 }

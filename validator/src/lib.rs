@@ -44,9 +44,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of the data: a module is read and validated ([`module`]), lowered ([`lower`]) to what the interpreter
-//! runs ([`ir`], [`interp`]), executed on a [`dispatch`] into events ([`event`]), judged by a memory model
-//! ([`model`]), explored ([`explore`]), compared ([`compare`]), explained ([`explain`]) and reported ([`report`]).
+//! The way of the data: a module is read and validated ([`module`]), lowered to what the interpreter runs, executed on
+//! a dispatch ([`launch`]) into events ([`event`]), judged by a memory model ([`model`]), explored ([`explore`]),
+//! compared ([`compare`]), explained and reported ([`report`]).
+//!
+//! The modules that this page lists are the interface. Others are public for the command `spirv-tv`, the tests and the
+//! benchmarks of the repository: they are hidden here, and may change in any version.
 //!
 //! The feature `bundled` (the default) compiles SPIRV-Tools in; without it the programs on the `PATH` are run
 //! ([`toolchain`]).
@@ -54,32 +57,17 @@
 #![forbid(unsafe_code)]
 
 #[allow(missing_docs)]
-pub mod acceleration;
-#[allow(missing_docs)]
 pub mod behaviour;
 #[allow(missing_docs)]
 pub mod check;
 #[allow(missing_docs)]
-pub mod cli;
-#[allow(missing_docs)]
 pub mod compare;
 #[allow(missing_docs)]
-pub mod dispatch;
-#[allow(missing_docs)]
-pub mod explain;
-#[allow(missing_docs)]
 pub mod explore;
-mod files;
-#[allow(missing_docs)]
-pub mod interp;
-#[allow(missing_docs)]
-pub mod ir;
 #[allow(missing_docs)]
 pub mod launch;
 #[allow(missing_docs)]
 pub mod litmus;
-#[allow(missing_docs)]
-pub mod lower;
 #[allow(missing_docs)]
 pub mod module;
 #[allow(missing_docs)]
@@ -88,6 +76,22 @@ pub mod optimise;
 pub mod report;
 #[allow(missing_docs)]
 pub mod witness;
+
+// For the command, the tests and the benchmarks of this repository only.
+#[doc(hidden)]
+pub mod acceleration;
+#[doc(hidden)]
+pub mod dispatch;
+#[doc(hidden)]
+pub mod explain;
+#[doc(hidden)]
+pub mod files;
+#[doc(hidden)]
+pub mod interp;
+#[doc(hidden)]
+pub mod ir;
+#[doc(hidden)]
+pub mod lower;
 
 pub use spirv_tv_model as model;
 pub use spirv_tv_model::{event, value};

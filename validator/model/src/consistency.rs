@@ -19,8 +19,11 @@ pub use super::memory_model::{DataRace, FinalValues, LastWrites};
 
 /// Judges one graph with its relations.
 pub struct Judge<'a> {
+    /// The graph that is judged.
     pub graph: &'a Graph,
+    /// What the model derives from it ([`vulkan::relations`]).
     pub relations: &'a Relations,
+    /// The variant of the model that the relations were derived with.
     pub variant: Variant,
 }
 

@@ -1,5 +1,8 @@
 //! What an invocation does that others may notice: memory accesses and barriers,
 //! with scopes and semantics in types that cannot express impossible combinations.
+//!
+//! Implements "Memory Operation", "Scope", "Memory Semantics" and "Atomic Operation" of the Vulkan memory model, as SPIR-V
+//! encodes them.
 
 /// A line of the text that the user gave, or of the disassembly; 1-based, 0 where unknown.
 pub type Line = u32;
@@ -20,11 +23,17 @@ pub struct InstId {
 /// SPIR-V memory and execution scopes, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
+    /// One invocation: orders nothing between invocations.
     Invocation,
+    /// The invocations of one subgroup.
     Subgroup,
+    /// The invocations of one workgroup.
     Workgroup,
+    /// All invocations on queues of one family.
     QueueFamily,
+    /// All invocations on one device.
     Device,
+    /// All invocations on all devices. No two of them are told apart from Device here.
     CrossDevice,
 }
 
@@ -46,18 +55,31 @@ impl Scope {
 /// Storage classes that the tool executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StorageClass {
+    /// Read-only resources: images, samplers, acceleration structures.
     UniformConstant,
+    /// Inputs of the pipeline stage, and built-in values.
     Input,
+    /// Uniform buffers, and storage buffers of modules that decorate their block as BufferBlock.
     Uniform,
+    /// Outputs of the pipeline stage.
     Output,
+    /// Memory of one workgroup.
     Workgroup,
+    /// Memory of all workgroups (OpenCL's global memory).
     CrossWorkgroup,
+    /// Variables of one invocation outside of functions.
     Private,
+    /// Variables of one function call.
     Function,
+    /// Push constants.
     PushConstant,
+    /// Atomic counters.
     AtomicCounter,
+    /// Texels that `OpImageTexelPointer` points to.
     Image,
+    /// Storage buffers.
     StorageBuffer,
+    /// Buffers that are accessed through physical addresses.
     PhysicalStorageBuffer,
 }
 
@@ -68,30 +90,42 @@ pub enum StorageClass {
 pub struct ClassSet(pub u16);
 
 impl ClassSet {
+    /// UniformMemory: Uniform, StorageBuffer and PhysicalStorageBuffer.
     pub const UNIFORM: ClassSet = ClassSet(0x40);
+    /// SubgroupMemory: no storage class of Vulkan.
     pub const SUBGROUP: ClassSet = ClassSet(0x80);
+    /// WorkgroupMemory.
     pub const WORKGROUP: ClassSet = ClassSet(0x100);
+    /// CrossWorkgroupMemory.
     pub const CROSS_WORKGROUP: ClassSet = ClassSet(0x200);
+    /// AtomicCounterMemory.
     pub const ATOMIC_COUNTER: ClassSet = ClassSet(0x400);
+    /// ImageMemory: Image and UniformConstant.
     pub const IMAGE: ClassSet = ClassSet(0x800);
+    /// OutputMemory.
     pub const OUTPUT: ClassSet = ClassSet(0x1000);
+    /// Every bit above.
     pub const ALL: ClassSet = ClassSet(0x1fc0);
 
+    /// Whether it names no storage class.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    /// Whether every class of `other` is in it.
     #[inline]
     pub const fn contains(self, other: ClassSet) -> bool {
         self.0 & other.0 == other.0
     }
 
+    /// Whether some class is in both.
     #[inline]
     pub const fn intersects(self, other: ClassSet) -> bool {
         self.0 & other.0 != 0
     }
 
+    /// The classes of either.
     #[inline]
     pub const fn union(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 | other.0)
@@ -142,20 +176,27 @@ impl StorageClass {
 /// The order bits of memory semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Order {
+    /// Neither: an atomic that synchronizes with nothing by itself.
     #[default]
     Relaxed,
+    /// Acquire: what was released before is ordered before what follows.
     Acquire,
+    /// Release: what precedes is ordered before what follows an acquire of it.
     Release,
+    /// Acquire and release.
     AcquireRelease,
+    /// As AcquireRelease: the Vulkan memory model knows no stronger order.
     SequentiallyConsistent,
 }
 
 impl Order {
+    /// Whether the order includes an acquire.
     #[inline]
     pub const fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcquireRelease | Order::SequentiallyConsistent)
     }
 
+    /// Whether the order includes a release.
     #[inline]
     pub const fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent)
@@ -165,10 +206,15 @@ impl Order {
 /// A decoded memory semantics mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Semantics {
+    /// The order bits.
     pub order: Order,
+    /// The storage classes that the order is about.
     pub classes: ClassSet,
+    /// MakeAvailable: with a release, an availability operation on these classes right before the instruction.
     pub make_available: bool,
+    /// MakeVisible: with an acquire, a visibility operation on these classes right after the instruction.
     pub make_visible: bool,
+    /// The Volatile bit: the access must be performed as it stands.
     pub volatile: bool,
 }
 
@@ -183,15 +229,21 @@ pub struct Access {
     pub declaration: u32,
     /// Byte ranges (offset, length) in the object, ascending, disjoint; padding is left out.
     pub ranges: Ranges,
+    /// The storage class of the pointer.
     pub class: StorageClass,
+    /// NonPrivatePointer or NonPrivateTexel: the access takes part in inter-thread ordering.
     pub non_private: bool,
     /// Per-instruction availability operation.
     pub available: Option<Scope>,
     /// Per-instruction visibility operation.
     pub visible: Option<Scope>,
+    /// The access is a side effect that may be neither removed, added nor changed.
     pub volatile: bool,
+    /// The declaration is Aliased: other references may lead to the same memory.
     pub aliased: bool,
+    /// The instruction.
     pub inst: InstId,
+    /// The line of the instruction.
     pub line: Line,
 }
 
@@ -201,7 +253,9 @@ pub type Ranges = smallvec::SmallVec<[(u32, u32); 2]>;
 /// The atomic side of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomicity {
+    /// The memory scope of the instruction.
     pub scope: Scope,
+    /// The memory semantics; those of a compare-exchange that succeeds.
     pub semantics: Semantics,
     /// Semantics of a compare-exchange that fails.
     pub unequal: Semantics,
@@ -213,22 +267,34 @@ pub struct Atomicity {
 /// Updates that leave the same value in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Commuting {
+    /// Addition and subtraction, increments and decrements.
     Add,
+    /// Bitwise and.
     And,
+    /// Bitwise or.
     Or,
+    /// Bitwise exclusive or.
     Xor,
+    /// The lesser of signed integers.
     SMin,
+    /// The lesser of unsigned integers.
     UMin,
+    /// The greater of signed integers.
     SMax,
+    /// The greater of unsigned integers.
     UMax,
 }
 
 /// A memory barrier, or a control barrier with its memory semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
+    /// The memory scope.
     pub scope: Scope,
+    /// The memory semantics; relaxed for a control barrier that is no memory barrier.
     pub semantics: Semantics,
+    /// The instruction.
     pub inst: InstId,
+    /// The line of the instruction.
     pub line: Line,
 }
 
@@ -266,20 +332,33 @@ pub struct InstanceName {
 /// Kinds of undefined behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UndefinedKind {
+    /// Two accesses race ("Data Race" of the memory model).
     DataRace,
+    /// An access outside of its object, or an index outside of its bounds.
     OutOfBounds,
+    /// An access through a null pointer.
     NullAccess,
+    /// An address that is no multiple of the alignment that the access states.
     Misaligned,
+    /// Memory that is reached through two references, of which one promises that there is no other.
     Aliasing,
+    /// An integer division or remainder by zero.
     DivisionByZero,
+    /// A signed result that its type cannot hold, where that is undefined.
     SignedOverflow,
+    /// A control barrier that some invocations of its scope never reach.
     DivergentBarrier,
+    /// `OpUnreachable` was reached.
     Unreachable,
+    /// A write to memory that is decorated NonWritable.
     NonWritable,
+    /// A read of memory that is decorated NonReadable.
     NonReadable,
     /// Invocations of a subgroup access different descriptors without NonUniform.
     NonUniform,
+    /// An address or index with undefined bits.
     UndefinedAddress,
+    /// An undefined value where the instruction needs a defined one, such as a branch.
     UndefinedOperand,
     /// A float converted to an integer type that cannot hold its value.
     InvalidConversion,
@@ -318,7 +397,9 @@ impl UndefinedKind {
 /// What an invocation did that the specification leaves undefined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
+    /// What kind of undefined behaviour it is.
     pub kind: UndefinedKind,
+    /// The line of the instruction that has it.
     pub line: Line,
     /// One sentence for the user, without line numbers.
     pub detail: String,

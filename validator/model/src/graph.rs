@@ -1,5 +1,8 @@
 //! Execution graphs: events with program order (the order of an agent's events in the graph) and
 //! reads-from. The memory models judge them.
+//!
+//! Implements "Agent", "Memory Location", "Memory Operation", "Reference", "Program-Order" and "Mutually-Ordered" of the
+//! Vulkan memory model, and membership in the instance of a scope ("Scope").
 
 use std::sync::Arc;
 
@@ -18,15 +21,20 @@ pub type Unit = u32;
 /// Where an agent stands in the scope hierarchy; equal numbers, same instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
+    /// The number of its subgroup, unique in the dispatch.
     pub subgroup: u32,
+    /// The number of its workgroup.
     pub workgroup: u32,
+    /// The number of its queue family.
     pub queue_family: u32,
 }
 
 /// What kind of operation an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// A read of memory.
     Read,
+    /// A write to memory.
     Write,
     /// An atomic read-modify-write.
     Update,
@@ -34,7 +42,9 @@ pub enum Kind {
     Fence,
     /// A control barrier of this dynamic instance; with an order other than relaxed, a fence too.
     Barrier {
+        /// The number of the dynamic instance: barriers with the same number wait for each other.
         instance: u32,
+        /// The execution scope.
         execution: Scope,
     },
     /// The availability operation of MakeAvailable, on memory of `class`: where
@@ -53,6 +63,7 @@ pub enum Kind {
 pub enum Source {
     /// The initial contents.
     Initial,
+    /// The bytes that this event of the graph writes.
     Event(EventId),
     /// A write that the graph does not hold yet (load buffering); its value is speculated.
     Pending,
@@ -64,7 +75,9 @@ pub type UnitBytes = SmallVec<[Byte; 4]>;
 /// An operation of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// The index of the agent in [`Graph::agents`].
     pub agent: u32,
+    /// What it does.
     pub kind: Kind,
     /// Units accessed, ascending; empty for what is no memory access.
     pub units: SmallVec<[Unit; 4]>,
@@ -78,20 +91,29 @@ pub struct Event {
     pub reference: u32,
     /// Storage class of the access, as a semantics bit.
     pub class: ClassSet,
+    /// It is an atomic access.
     pub atomic: bool,
     /// Memory scope of an atomic or a fence.
     pub scope: Scope,
+    /// The order of its semantics; relaxed for plain accesses.
     pub order: Order,
     /// Storage-class semantics; empty where the order is relaxed.
     pub semantics: ClassSet,
+    /// Its semantics have MakeAvailable ("Availability and Visibility Semantics").
     pub make_available: bool,
+    /// Its semantics have MakeVisible.
     pub make_visible: bool,
+    /// It is non-private: inter-thread-happens-before may order it. Atomics always are.
     pub non_private: bool,
-    /// Per-instruction availability and visibility operations.
+    /// Per-instruction availability operation of a write, with its scope.
     pub available: Option<Scope>,
+    /// Per-instruction visibility operation of a read, with its scope.
     pub visible: Option<Scope>,
+    /// It is a volatile access.
     pub volatile: bool,
+    /// The instruction that it comes from; the model does not look at it.
     pub inst: InstId,
+    /// The line of that instruction, for reports.
     pub line: Line,
     /// Object and first byte offset of an access, for reports.
     pub place: Option<(u32, u32)>,
@@ -160,6 +182,7 @@ impl Event {
 pub struct Graph {
     /// In an order in which every agent's events follow program order. Shared between the graphs of a search.
     pub events: Vec<Arc<Event>>,
+    /// The agents, by number.
     pub agents: Arc<[Agent]>,
     /// System-synchronizes-with, as pairs.
     pub system_synchronizes_with: Vec<(EventId, EventId)>,

@@ -3,7 +3,7 @@
 //! What synchronizes with an event, happens before it or is location-ordered before it is settled when the
 //! event is added: no later event changes it, as long as every synchronizes-with edge leads to a later event,
 //! or joins the control barriers of one instance, which are added together. So a new event costs a row of
-//! bits in each relation, where [`vulkan::relations`](super::vulkan::relations) derives them all again. Graphs
+//! bits in each relation, where [`vulkan::relations`] derives them all again. Graphs
 //! for which that does not hold (speculated reads, operations on the device domain, atomics of several units,
 //! system-synchronizes-with) are left to it.
 

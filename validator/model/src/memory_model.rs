@@ -123,14 +123,18 @@ pub enum Extent {
 /// What distinguishes a variant of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parameter {
+    /// A choice among named ones; an option of the same name takes it.
     Text(String),
+    /// A part of the model that is there or not; an option `--no-NAME` removes it.
     Flag(bool),
 }
 
 /// What a model derives from a graph.
 #[derive(Clone, Debug)]
 pub struct Relations {
+    /// "Synchronizes-With", over the events of the graph.
     pub synchronizes_with: Relation,
+    /// "Happens-Before", over the events of the graph. It need not be transitive.
     pub happens_before: Relation,
     /// One entry for every unit that some event accesses, ascending by unit.
     pub locations: Vec<Location>,
@@ -141,6 +145,7 @@ pub struct Relations {
 /// The accesses of one unit and their order.
 #[derive(Clone, Debug)]
 pub struct Location {
+    /// The unit.
     pub unit: Unit,
     /// Events that access the unit, ascending.
     pub events: Vec<EventId>,
@@ -173,8 +178,11 @@ impl Relations {
 /// A data race: two accesses of one unit that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DataRace {
+    /// The access that comes first in the graph.
     pub first: EventId,
+    /// The access that comes later in the graph; neither is ordered before the other.
     pub second: EventId,
+    /// The unit that both access, and that at least one of them writes.
     pub unit: Unit,
 }
 
@@ -182,7 +190,9 @@ pub struct DataRace {
 /// that are consistent, distinct by the values that they leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalValues {
+    /// The units, ascending: more than one where an atomic write spans several.
     pub units: SmallVec<[Unit; 2]>,
+    /// Every way in which the units may be left: for each unit the write that is last.
     pub last_writes: SmallVec<[LastWrites; 1]>,
 }
 

@@ -16,6 +16,7 @@ use crate::event::{ClassSet, Order};
 
 /// A graph with its implicit operations.
 pub struct Operations<'a> {
+    /// The graph with one event for each operation; borrowed where no event has an implicit one.
     pub graph: Cow<'a, Graph>,
     /// For each operation, the event that it belongs to.
     pub event_of: Vec<EventId>,

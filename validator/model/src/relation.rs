@@ -1,4 +1,6 @@
 //! Sets of events and binary relations over them, as bits in flat memory.
+//!
+//! Events are numbers below a length that is given when a set or relation is made. A number that is not below it panics.
 
 use smallvec::{smallvec, SmallVec};
 
@@ -23,11 +25,13 @@ impl EventSet {
         set
     }
 
+    /// Adds an event, which must be one of those that the set is over.
     #[inline]
     pub fn insert(&mut self, event: usize) {
         self.words[event / 64] |= 1 << (event % 64);
     }
 
+    /// Whether an event is in the set.
     #[inline]
     pub fn contains(&self, event: usize) -> bool {
         self.words[event / 64] >> (event % 64) & 1 == 1
@@ -181,11 +185,13 @@ impl Relation {
         self.bits.iter().all(|word| *word == 0)
     }
 
+    /// Relates `a` to `b`.
     #[inline]
     pub fn insert(&mut self, a: usize, b: usize) {
         self.bits[a * self.words + b / 64] |= 1 << (b % 64);
     }
 
+    /// Whether `a` is related to `b`.
     #[inline]
     pub fn contains(&self, a: usize, b: usize) -> bool {
         self.bits[a * self.words + b / 64] >> (b % 64) & 1 == 1

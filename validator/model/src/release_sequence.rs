@@ -1,4 +1,4 @@
-//! Release sequences.
+//! Release sequences ("Release Sequence" of the Vulkan memory model).
 //!
 //! The sequence headed by X goes as far in X's scoped modification order as there are only
 //! read-modify-writes. Where all writes that are mutually ordered with a read-modify-write are so

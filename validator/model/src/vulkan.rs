@@ -48,6 +48,7 @@ impl Revision {
 /// The model's variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
+    /// The revision of the text.
     pub revision: Revision,
     /// Availability and visibility chains of more than one element (a device feature).
     pub chains: bool,

@@ -3,8 +3,6 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indicatif::HumanCount;
-
 use crate::explore::Progress;
 
 /// Shared between a check and whoever shows its progress.
@@ -36,8 +34,8 @@ impl Watch {
             explored => {
                 let total = self.progress.estimate().map(|total| rounded(total.max(explored)));
                 let total = total.filter(|total| *total > explored);
-                let of = total.map(|total| format!(" of about {}", HumanCount(total))).unwrap_or_default();
-                parts.push(format!("explored {}{of}", HumanCount(explored)));
+                let of = total.map(|total| format!(" of about {}", grouped(total))).unwrap_or_default();
+                parts.push(format!("explored {}{of}", grouped(explored)));
             }
         }
         parts.join(": ")
@@ -48,6 +46,19 @@ impl Watch {
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
     number.saturating_add(unit / 2) / unit * unit
+}
+
+/// The number with a comma before every third digit from the right.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A panic elsewhere leaves a text as good as any.
@@ -76,8 +87,7 @@ mod tests {
 
     #[test]
     fn numbers_are_rounded_to_two_digits_and_grouped() {
-        let told = [0, 9, 99, 104, 105, 61_728, 999_500, 1_234_567]
-            .map(|number| HumanCount(rounded(number)).to_string());
+        let told = [0, 9, 99, 104, 105, 61_728, 999_500, 1_234_567].map(|number| grouped(rounded(number)));
         assert_eq!(told, ["0", "9", "99", "100", "110", "62,000", "1,000,000", "1,200,000"]);
         rounded(u64::MAX);
     }

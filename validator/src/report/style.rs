@@ -1,6 +1,13 @@
 //! Colours of the terminal report.
 
-use anstyle::{AnsiColor, Style};
+/// Escape sequences of a terminal (ECMA-48, "select graphic rendition").
+const BOLD: &str = "\x1b[1m";
+const FAINT: &str = "\x1b[2m";
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
+const YELLOW: &str = "\x1b[33m";
+const CYAN: &str = "\x1b[36m";
+const RESET: &str = "\x1b[0m";
 
 /// Paints text, or leaves it as it is.
 #[derive(Clone, Copy, Debug)]
@@ -10,10 +17,10 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// `text` in this style.
-    pub fn paint(self, style: Style, text: &str) -> String {
+    /// `text` behind these sequences.
+    fn paint(self, style: &[&str], text: &str) -> String {
         if self.coloured {
-            format!("{style}{text}{style:#}")
+            format!("{}{text}{RESET}", style.concat())
         } else {
             text.to_owned()
         }
@@ -21,41 +28,41 @@ impl Painter {
 
     /// A section's heading.
     pub fn heading(self, text: &str) -> String {
-        self.paint(Style::new().bold(), text)
+        self.paint(&[BOLD], text)
     }
 
     /// What is less important.
     pub fn faint(self, text: &str) -> String {
-        self.paint(Style::new().dimmed(), text)
+        self.paint(&[FAINT], text)
     }
 
     /// What is wrong.
     pub fn bad(self, text: &str) -> String {
-        self.paint(AnsiColor::Red.on_default().bold(), text)
+        self.paint(&[BOLD, RED], text)
     }
 
     /// What is right.
     pub fn good(self, text: &str) -> String {
-        self.paint(AnsiColor::Green.on_default().bold(), text)
+        self.paint(&[BOLD, GREEN], text)
     }
 
     /// What needs attention.
     pub fn warning(self, text: &str) -> String {
-        self.paint(AnsiColor::Yellow.on_default().bold(), text)
+        self.paint(&[BOLD, YELLOW], text)
     }
 
     /// A removed line of a diff.
     pub fn removed(self, text: &str) -> String {
-        self.paint(AnsiColor::Red.on_default(), text)
+        self.paint(&[RED], text)
     }
 
     /// An added line of a diff.
     pub fn added(self, text: &str) -> String {
-        self.paint(AnsiColor::Green.on_default(), text)
+        self.paint(&[GREEN], text)
     }
 
     /// Where a diff's hunk stands.
     pub fn position(self, text: &str) -> String {
-        self.paint(AnsiColor::Cyan.on_default(), text)
+        self.paint(&[CYAN], text)
     }
 }

@@ -40,7 +40,9 @@ pub struct Violation {
 /// Two events that a relation relates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
+    /// The event that comes first, by its place in the graph.
     pub from: usize,
+    /// The event that comes later, by its place in the graph.
     pub to: usize,
     /// The relation's name.
     pub relation: &'static str,
@@ -53,6 +55,7 @@ pub struct Telling<'a> {
     pub long: &'a dyn Fn(usize) -> String,
     /// An event by its line.
     pub short: &'a dyn Fn(usize) -> String,
+    /// The names of places and agents.
     pub names: &'a dyn Names,
 }
 
@@ -83,6 +86,7 @@ pub struct Ordering {
 /// Why a graph is no execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refutation {
+    /// The axiom and the cycle, in words.
     pub explanation: Explanation,
     /// The ordered accesses that it rests on.
     pub orderings: Vec<(usize, usize)>,
@@ -90,9 +94,13 @@ pub struct Refutation {
 
 /// The explainer of a model that has only [`Violation`]s.
 pub struct Plain<'a, M: ?Sized> {
+    /// The model whose violations are told.
     pub model: &'a M,
+    /// The graph that is explained.
     pub graph: &'a Graph,
+    /// What the model derives from the graph.
     pub relations: &'a Relations,
+    /// How its events are named.
     pub telling: Telling<'a>,
 }
 

@@ -60,6 +60,7 @@ pub fn long(event: &Event, names: &dyn Names) -> String {
     format!("the {}{place} on line {} ({})", kind_name(event), event.line, names.agent(event.agent))
 }
 
+/// The name of an order, as the Vulkan specification writes it.
 pub fn order_name(order: Order) -> &'static str {
     match order {
         Order::Relaxed => "Relaxed",

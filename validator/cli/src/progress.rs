@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::ticker::Ticker;
 use super::ColorChoice;
-use crate::check::Watch;
+use spirv_tv::check::Watch;
 
 /// How long a check may run before the line appears, and how often it changes.
 const TICK: Duration = Duration::from_millis(200);

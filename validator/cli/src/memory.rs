@@ -7,7 +7,7 @@ use std::time::Duration;
 use sysinfo::{MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::ticker::Ticker;
-use crate::check::Watch;
+use spirv_tv::check::Watch;
 
 /// How often resident memory is looked at.
 const TICK: Duration = Duration::from_millis(5);

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{CliError, ReadArguments};
-use crate::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
-use crate::explore::ReductionName;
-use crate::launch::Input;
-use crate::model::memory_model::Parameter;
-use crate::module::Module;
-use crate::report::json;
-use crate::value::Byte;
+use spirv_tv::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
+use spirv_tv::explore::ReductionName;
+use spirv_tv::launch::Input;
+use spirv_tv::model::memory_model::Parameter;
+use spirv_tv::module::Module;
+use spirv_tv::report::json;
+use spirv_tv::value::Byte;
 
 /// Writes the pair to a new folder of `folder`; gives its path.
 pub fn failing(

@@ -3,6 +3,8 @@
 //! Only results go to standard output; errors, warnings of the tool and progress go to standard
 //! error. Exit codes are those of docs/semantics.md, section 1.2.
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 mod check;
 mod error;
@@ -21,16 +23,16 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use arguments::{ChoiceArguments, ColorChoice, Format, LaunchArguments, OutputArguments, ReadArguments};
+use arguments::{ChoiceArguments, ColorChoice, Format, LaunchArguments, OutputArguments, ReadArguments};
 pub use check::CheckArguments;
 pub use error::CliError;
-pub use litmus::LitmusArguments;
-pub use opt::OptArguments;
-pub use outcomes::OutcomesArguments;
+use litmus::LitmusArguments;
+use opt::OptArguments;
+use outcomes::OutcomesArguments;
 
-use crate::behaviour::Bug;
-use crate::optimise::{child, take_optimiser_arguments, OptimiserArguments};
-use crate::report::Painter;
+use spirv_tv::behaviour::Bug;
+use spirv_tv::optimise::{child, take_optimiser_arguments, OptimiserArguments};
+use spirv_tv::report::Painter;
 
 /// Translation validation for SPIR-V under the Vulkan memory model.
 ///
@@ -134,7 +136,7 @@ fn painter(choice: ColorChoice) -> Painter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::CheckError;
+    use spirv_tv::check::CheckError;
 
     #[test]
     fn a_bug_is_told_from_what_the_user_did() {

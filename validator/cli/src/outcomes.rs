@@ -9,34 +9,34 @@ use super::progress::ProgressLine;
 use super::{
     painter, print, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
 };
-use crate::check::{outcomes, CheckOptions, ObserveOption, Watch};
-use crate::launch::Target;
-use crate::module::Module;
-use crate::report::{json, stats, text};
+use spirv_tv::check::{outcomes, CheckOptions, ObserveOption, Watch};
+use spirv_tv::launch::Target;
+use spirv_tv::module::Module;
+use spirv_tv::report::{json, stats, text};
 
 /// Options of `outcomes`.
 #[derive(Debug, Args)]
 pub struct OutcomesArguments {
     /// The module
     #[arg(value_name = "MODULE")]
-    pub module: String,
+    pub(crate) module: String,
     /// Workgroup variables to show, by %id or name, or all
     #[arg(long, value_name = "%ID|all", value_delimiter = ',')]
-    pub observe: Vec<String>,
+    pub(crate) observe: Vec<String>,
     /// Find every undefined behaviour, not only the first one, which decides
     #[arg(long)]
-    pub all: bool,
+    pub(crate) all: bool,
     /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
     #[arg(long)]
-    pub stats: bool,
+    pub(crate) stats: bool,
     #[command(flatten)]
-    pub launch: LaunchArguments,
+    pub(crate) launch: LaunchArguments,
     #[command(flatten)]
-    pub choices: ChoiceArguments,
+    pub(crate) choices: ChoiceArguments,
     #[command(flatten)]
-    pub read: ReadArguments,
+    pub(crate) read: ReadArguments,
     #[command(flatten)]
-    pub output: OutputArguments,
+    pub(crate) output: OutputArguments,
 }
 
 impl OutcomesArguments {

@@ -11,37 +11,37 @@ use super::arguments::{BoundArguments, ModelArguments};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{caught, painter, print, CliError, ColorChoice, Format};
-use crate::check::{Source, Watch};
-use crate::explore::{ReductionName, Settings};
-use crate::files;
-use crate::litmus::{self, RunError, Wanted};
-use crate::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
+use spirv_tv::check::{Source, Watch};
+use spirv_tv::explore::{ReductionName, Settings};
+use spirv_tv::files;
+use spirv_tv::litmus::{self, RunError, Wanted};
+use spirv_tv::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
 
 /// Options of `litmus`.
 #[derive(Debug, Args)]
 pub struct LitmusArguments {
     /// Litmus tests: Khronos .test files and herd-style .litmus files
     #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Print the set of final states with their numbers of executions
     #[arg(long)]
-    pub outcomes: bool,
+    pub(crate) outcomes: bool,
     /// Say of each expectation why: the race and what would order it, or the ordering that forbids it
     #[arg(long)]
-    pub explain: bool,
+    pub(crate) explain: bool,
     #[command(flatten)]
-    pub model: ModelArguments,
+    pub(crate) model: ModelArguments,
     #[command(flatten)]
-    pub bounds: BoundArguments,
+    pub(crate) bounds: BoundArguments,
     /// Text for people or one JSON object
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
+    pub(crate) format: Format,
     /// Only surprises and the last line
     #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Colours and the progress line
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, help_heading = "Output")]
-    pub color: ColorChoice,
+    pub(crate) color: ColorChoice,
 }
 
 pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {

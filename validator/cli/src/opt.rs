@@ -16,16 +16,16 @@ use super::{
     caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
     ReadArguments,
 };
-use crate::behaviour::Bug;
-use crate::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
-use crate::compare::Verdict;
-use crate::module::{Module, ReadOptions};
-use crate::optimise::plan::plan;
-use crate::optimise::report::{ends_object, json_objects, step_object, table};
-use crate::optimise::{
+use spirv_tv::behaviour::Bug;
+use spirv_tv::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
+use spirv_tv::compare::Verdict;
+use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::optimise::plan::plan;
+use spirv_tv::optimise::report::{ends_object, json_objects, step_object, table};
+use spirv_tv::optimise::{
     CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report, Step,
 };
-use crate::report::{json, text};
+use spirv_tv::report::{json, text};
 
 /// Options of `opt`, beside the flags of spirv-opt (`-O`, `-Os`, `-Oconfig=FILE`, every pass with its
 /// argument, `--preserve-interface`, `--preserve-bindings`, `--preserve-spec-constants`).
@@ -34,29 +34,29 @@ use crate::report::{json, text};
 pub struct OptArguments {
     /// The module to optimise
     #[arg(value_name = "MODULE")]
-    pub module: String,
+    pub(crate) module: String,
     /// Write the result
     #[arg(short, long, value_name = "FILE")]
-    pub output_file: Option<PathBuf>,
+    pub(crate) output_file: Option<PathBuf>,
     /// Compare the first module with the last only, and bisect if that violates
     #[arg(long)]
-    pub ends: bool,
+    pub(crate) ends: bool,
     /// Leave a pass out that fails, instead of ending there
     #[arg(long)]
-    pub keep_going: bool,
+    pub(crate) keep_going: bool,
     /// Time for the check of each step
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Choices and bounds")]
-    pub step_timeout: Option<Duration>,
+    pub(crate) step_timeout: Option<Duration>,
     #[command(flatten)]
-    pub pair: PairArguments,
+    pub(crate) pair: PairArguments,
     #[command(flatten)]
-    pub launch: LaunchArguments,
+    pub(crate) launch: LaunchArguments,
     #[command(flatten)]
-    pub choices: ChoiceArguments,
+    pub(crate) choices: ChoiceArguments,
     #[command(flatten)]
-    pub read: ReadArguments,
+    pub(crate) read: ReadArguments,
     #[command(flatten)]
-    pub output: OutputArguments,
+    pub(crate) output: OutputArguments,
 }
 
 pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> Result<u8, CliError> {

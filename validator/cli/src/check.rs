@@ -11,33 +11,33 @@ use super::{
     caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
     ReadArguments,
 };
-use crate::check::{check, CheckOptions, CheckReport, Watch};
-use crate::compare::{Verdict, ViolationKind};
-use crate::module::Module;
-use crate::report::{json, stats, text};
+use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
+use spirv_tv::compare::{Verdict, ViolationKind};
+use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::report::{json, stats, text};
 
 /// Options of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// The module before the optimisation
     #[arg(value_name = "BEFORE")]
-    pub before: String,
+    pub(crate) before: String,
     /// The module after it
     #[arg(value_name = "AFTER")]
-    pub after: String,
+    pub(crate) after: String,
     /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
     #[arg(long)]
-    pub stats: bool,
+    pub(crate) stats: bool,
     #[command(flatten)]
-    pub pair: PairArguments,
+    pub(crate) pair: PairArguments,
     #[command(flatten)]
-    pub launch: LaunchArguments,
+    pub(crate) launch: LaunchArguments,
     #[command(flatten)]
-    pub choices: ChoiceArguments,
+    pub(crate) choices: ChoiceArguments,
     #[command(flatten)]
-    pub read: ReadArguments,
+    pub(crate) read: ReadArguments,
     #[command(flatten)]
-    pub output: OutputArguments,
+    pub(crate) output: OutputArguments,
 }
 
 /// Options of everything that compares pairs.
@@ -46,19 +46,19 @@ pub struct CheckArguments {
 pub struct PairArguments {
     /// Kinds of violations that are not reported
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub ignore: Vec<ViolationKind>,
+    pub(crate) ignore: Vec<ViolationKind>,
     /// Compare each module with itself first, without shortcuts
     #[arg(long)]
-    pub self_check: bool,
+    pub(crate) self_check: bool,
     /// Say whether after lost behaviours, too
     #[arg(long)]
-    pub both_ways: bool,
+    pub(crate) both_ways: bool,
     /// Find everything that after does, also behind the first behaviour that violates
     #[arg(long)]
-    pub all: bool,
+    pub(crate) all: bool,
     /// Keep violating pairs with their launch and a command to replay
     #[arg(long, value_name = "DIR")]
-    pub save_failing: Option<PathBuf>,
+    pub(crate) save_failing: Option<PathBuf>,
 }
 
 impl PairArguments {
@@ -82,6 +82,11 @@ impl CheckArguments {
     pub fn options(&self) -> Result<CheckOptions, CliError> {
         let options = self.choices.options(self.launch.options()?, self.read.target_env_name())?;
         Ok(self.pair.apply(options))
+    }
+
+    /// How the modules are read.
+    pub fn read_options(&self) -> ReadOptions {
+        self.read.options()
     }
 }
 

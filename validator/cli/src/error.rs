@@ -3,27 +3,38 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::behaviour::Bug;
-use crate::check::CheckError;
-use crate::launch::LaunchError;
-use crate::module::ReadError;
+use spirv_tv::behaviour::Bug;
+use spirv_tv::check::CheckError;
+use spirv_tv::launch::LaunchError;
+use spirv_tv::module::ReadError;
 
 /// Why a command has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
+    /// A module cannot be read, or is invalid.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A module cannot be lowered or launched.
     #[error(transparent)]
     Check(CheckError),
+    /// The options of the launch contradict each other or the file of `--launch`.
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// A command line that makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// A file other than a module cannot be read or written.
     #[error("{}: {error}", path.display())]
-    File { path: PathBuf, error: io::Error },
+    File {
+        /// The file, as the command line names it.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Standard output cannot be written.
     #[error("standard output: {0}")]
     Output(io::Error),
+    /// The child process that runs the optimiser does not start.
     #[error("cannot start the optimiser: {0}")]
     Optimiser(io::Error),
     /// Never the user's fault.

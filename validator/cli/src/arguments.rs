@@ -8,15 +8,15 @@ use clap::{Args, ValueEnum};
 use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 
 use super::{memory, CliError};
-use crate::check::{Bounds, CheckOptions, Floats, Legacy};
-use crate::explore::{Races, ReductionName, Reductions};
-use crate::launch::acceleration::AccelerationSetting;
-use crate::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
-use crate::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
-use crate::lower::Specialisation;
-use crate::model::memory_model;
-use crate::model::vulkan::{Revision, Variant};
-use crate::module::ReadOptions;
+use spirv_tv::check::{Bounds, CheckOptions, Floats, Legacy};
+use spirv_tv::explore::{Races, ReductionName, Reductions};
+use spirv_tv::launch::acceleration::AccelerationSetting;
+use spirv_tv::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
+use spirv_tv::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
+use spirv_tv::lower::Specialisation;
+use spirv_tv::model::memory_model;
+use spirv_tv::model::vulkan::{Revision, Variant};
+use spirv_tv::module::ReadOptions;
 
 /// What is dispatched, on which inputs.
 #[derive(Debug, Default, Args)]
@@ -24,53 +24,53 @@ use crate::module::ReadOptions;
 pub struct LaunchArguments {
     /// Entry point [default: the only one, or all compute ones]
     #[arg(long, value_name = "NAME")]
-    pub entry: Option<String>,
+    pub(crate) entry: Option<String>,
     /// Number of workgroups [default: 2 if they may communicate, else 1]
     #[arg(long, value_name = "X[,Y,Z]")]
-    pub workgroups: Option<Size3>,
+    pub(crate) workgroups: Option<Size3>,
     /// Invocations of a subgroup [default: two subgroups if Subgroup scope appears, else up to 32]
     #[arg(long, value_name = "N")]
-    pub subgroup_size: Option<u32>,
+    pub(crate) subgroup_size: Option<u32>,
     /// Size of a workgroup, in place of the modules' own
     #[arg(long, value_name = "X[,Y,Z]")]
-    pub local_size: Option<Size3>,
+    pub(crate) local_size: Option<Size3>,
     /// Value of a specialisation constant: ID is a SpecId, %id or name
     #[arg(long, value_name = "ID=VALUE", allow_hyphen_values = true)]
-    pub spec: Vec<Specialisation>,
+    pub(crate) spec: Vec<Specialisation>,
     /// Contents of a buffer: TARGET is SET.BINDING[.ELEMENT], %id or name, SPEC is zeros:WORDS,
     /// words:1,2,0xff, @FILE or undef:WORDS
     #[arg(long, value_name = "TARGET=SPEC")]
-    pub buffer: Vec<BufferSetting>,
+    pub(crate) buffer: Vec<BufferSetting>,
     /// Push constants
     #[arg(long, value_name = "SPEC")]
-    pub push: Option<Contents>,
+    pub(crate) push: Option<Contents>,
     /// An image or texel buffer: sizes may be followed by ,layers=N ,levels=N ,samples=N; SPEC is zeros, undef,
     /// words:1,2,0xff or @FILE
     #[arg(long, value_name = "TARGET=FORMAT:WxH[xD]:SPEC")]
-    pub image: Vec<ImageSetting>,
+    pub(crate) image: Vec<ImageSetting>,
     /// A sampler [default: nearest,clamp]
     #[arg(long, value_name = "TARGET=nearest|linear,clamp|repeat")]
-    pub sampler: Vec<SamplerSetting>,
+    pub(crate) sampler: Vec<SamplerSetting>,
     /// What rays are traced through: TARGET as for --buffer, or address:N; SPEC is empty or instances
     /// like "mask:0xff opaque triangles:X,Y,Z,…; boxes:X,Y,Z,X,Y,Z" (docs/rays.md)
     #[arg(long, value_name = "TARGET=SPEC")]
-    pub acceleration_structure: Vec<AccelerationSetting>,
+    pub(crate) acceleration_structure: Vec<AccelerationSetting>,
     /// Two bindings that are the same memory
     #[arg(long, value_name = "S.B=S.B")]
-    pub alias: Vec<AliasSetting>,
+    pub(crate) alias: Vec<AliasSetting>,
     /// A physical pointer in the push constants, at this byte offset, into a buffer
     #[arg(long, value_name = "OFFSET=S.B+BYTES")]
-    pub push_pointer: Vec<PushPointerSetting>,
+    pub(crate) push_pointer: Vec<PushPointerSetting>,
     /// Read launch options from a TOML file; those of the command line win
     #[arg(long, value_name = "FILE")]
-    pub launch: Option<PathBuf>,
+    pub(crate) launch: Option<PathBuf>,
     /// Number of automatic inputs for what is not given [default: 3, up to 16 where they are cheap;
     /// outcomes: 1]
     #[arg(long, value_name = "N")]
-    pub inputs: Option<u32>,
+    pub(crate) inputs: Option<u32>,
     /// Seed of the automatic inputs [default: 0]
     #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 }
 
 impl LaunchArguments {
@@ -158,13 +158,13 @@ pub enum LegacyChoice {
 pub struct ModelArguments {
     /// Memory model
     #[arg(long, value_enum, default_value_t = Model::Vulkan)]
-    pub model: Model,
+    pub(crate) model: Model,
     /// Revision of the memory model
     #[arg(long, value_enum, default_value_t = RevisionChoice::R2025)]
-    pub revision: RevisionChoice,
+    pub(crate) revision: RevisionChoice,
     /// Without availability and visibility chains
     #[arg(long)]
-    pub no_chains: bool,
+    pub(crate) no_chains: bool,
 }
 
 impl ModelArguments {
@@ -190,31 +190,31 @@ impl ModelArguments {
 pub struct BoundArguments {
     /// Failing iterations of one spin loop
     #[arg(long, value_name = "N", default_value_t = Bounds::default().spin_bound)]
-    pub spin_bound: u32,
+    pub(crate) spin_bound: u32,
     /// Instructions of one execution
     #[arg(long, value_name = "N", default_value_t = Bounds::default().max_instructions)]
-    pub max_instructions: u64,
+    pub(crate) max_instructions: u64,
     /// Executions of one search
     #[arg(long, value_name = "N", default_value_t = Bounds::default().max_executions)]
-    pub max_executions: u64,
+    pub(crate) max_executions: u64,
     /// Memory that the process may hold, in bytes, or with K, M or G [default: 2G, or half of the machine's]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    pub max_memory: Option<u64>,
+    pub(crate) max_memory: Option<u64>,
     /// Time for the whole command; of litmus tests, for each file
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Threads [default: one per core]
     #[arg(long, short, value_name = "N")]
-    pub jobs: Option<usize>,
+    pub(crate) jobs: Option<usize>,
     /// Hold every judgement of the search against the relations as the model declares them (slow)
     #[arg(long)]
-    pub verify_engine: bool,
+    pub(crate) verify_engine: bool,
     /// Visit, and count, every execution: states from which the same follows are not taken for one (slow)
     #[arg(long)]
-    pub all_executions: bool,
+    pub(crate) all_executions: bool,
     /// Do without a reduction of the search (slow)
     #[arg(long, value_name = "REDUCTION", hide = true, value_parser = reductions())]
-    pub without: Vec<ReductionName>,
+    pub(crate) without: Vec<ReductionName>,
 }
 
 impl BoundArguments {
@@ -259,30 +259,30 @@ fn reductions() -> impl TypedValueParser<Value = ReductionName> {
 #[command(next_help_heading = "Choices and bounds")]
 pub struct ChoiceArguments {
     #[command(flatten)]
-    pub model: ModelArguments,
+    pub(crate) model: ModelArguments,
     /// A data race makes the run undefined, or its outcomes count
     #[arg(long, value_enum, default_value_t = RaceChoice::Undefined)]
-    pub races: RaceChoice,
+    pub(crate) races: RaceChoice,
     /// An endless loop without effects may be removed, or not
     #[arg(long, value_enum, default_value_t = HangChoice::Lenient)]
-    pub hang: HangChoice,
+    pub(crate) hang: HangChoice,
     /// Forward progress
     #[arg(long, value_enum, default_value_t = ProgressChoice::Fair)]
-    pub progress: ProgressChoice,
+    pub(crate) progress: ProgressChoice,
     /// Whether others write memory while the dispatch runs (shared is not supported yet)
     #[arg(long, value_enum, default_value_t = EnvironmentChoice::Quiet)]
-    pub environment: EnvironmentChoice,
+    pub(crate) environment: EnvironmentChoice,
     /// Where subgroup flow diverges
     #[arg(long, value_enum, default_value_t = ReconvergenceChoice::Inconclusive)]
-    pub reconvergence: ReconvergenceChoice,
+    pub(crate) reconvergence: ReconvergenceChoice,
     /// How GLSL450 and Simple modules are read
     #[arg(long, value_enum, default_value_t = LegacyChoice::Spec)]
-    pub legacy: LegacyChoice,
+    pub(crate) legacy: LegacyChoice,
     /// How floats are compared: bit by bit, by what the environment permits, or within N units in the last place
     #[arg(long, value_name = "exact|spec|ulp:N", default_value = "spec")]
-    pub float: String,
+    pub(crate) float: String,
     #[command(flatten)]
-    pub bounds: BoundArguments,
+    pub(crate) bounds: BoundArguments,
 }
 
 impl ChoiceArguments {
@@ -347,50 +347,50 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
 pub struct ReadArguments {
     /// Go on where only spirv-val objects
     #[arg(long)]
-    pub lenient: bool,
+    pub(crate) lenient: bool,
     /// Environment to assemble and validate for
     #[arg(long, value_name = "ENV")]
-    pub target_env: Option<TargetEnv>,
+    pub(crate) target_env: Option<TargetEnv>,
     #[arg(long)]
-    pub relax_struct_store: bool,
+    pub(crate) relax_struct_store: bool,
     #[arg(long)]
-    pub relax_logical_pointer: bool,
+    pub(crate) relax_logical_pointer: bool,
     #[arg(long)]
-    pub relax_block_layout: bool,
+    pub(crate) relax_block_layout: bool,
     #[arg(long)]
-    pub uniform_buffer_standard_layout: bool,
+    pub(crate) uniform_buffer_standard_layout: bool,
     #[arg(long)]
-    pub scalar_block_layout: bool,
+    pub(crate) scalar_block_layout: bool,
     #[arg(long)]
-    pub workgroup_scalar_block_layout: bool,
+    pub(crate) workgroup_scalar_block_layout: bool,
     #[arg(long)]
-    pub skip_block_layout: bool,
+    pub(crate) skip_block_layout: bool,
     #[arg(long)]
-    pub before_hlsl_legalization: bool,
+    pub(crate) before_hlsl_legalization: bool,
     #[arg(long)]
-    pub allow_localsizeid: bool,
+    pub(crate) allow_localsizeid: bool,
     #[arg(long)]
-    pub allow_offset_texture_operand: bool,
+    pub(crate) allow_offset_texture_operand: bool,
     #[arg(long)]
-    pub allow_vulkan_32_bit_bitwise: bool,
+    pub(crate) allow_vulkan_32_bit_bitwise: bool,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_struct_members: Option<u32>,
+    pub(crate) max_struct_members: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_struct_depth: Option<u32>,
+    pub(crate) max_struct_depth: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_local_variables: Option<u32>,
+    pub(crate) max_local_variables: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_global_variables: Option<u32>,
+    pub(crate) max_global_variables: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_switch_branches: Option<u32>,
+    pub(crate) max_switch_branches: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_function_args: Option<u32>,
+    pub(crate) max_function_args: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_control_flow_nesting_depth: Option<u32>,
+    pub(crate) max_control_flow_nesting_depth: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_access_chain_indexes: Option<u32>,
+    pub(crate) max_access_chain_indexes: Option<u32>,
     #[arg(long, value_name = "N", hide = true)]
-    pub max_id_bound: Option<u32>,
+    pub(crate) max_id_bound: Option<u32>,
 }
 
 impl ReadArguments {
@@ -499,16 +499,16 @@ pub enum ColorChoice {
 pub struct OutputArguments {
     /// Text for people, or one JSON object a check
     #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    pub(crate) format: Format,
     /// One line a check
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Colours and the progress bar
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto)]
-    pub color: ColorChoice,
+    pub(crate) color: ColorChoice,
     /// Exit with 4 where a result is bounded or vacuous, or scopes are not distinguished
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
 }
 
 #[cfg(test)]
