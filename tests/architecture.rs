@@ -1,5 +1,8 @@
-//! The table of ARCHITECTURE.md against the code: which folder uses which.
+//! The tables of ARCHITECTURE.md against the code: which folder uses which. In the explorer, whose files share more than
+//! others, no files use each other in a circle, and none is used by most.
 
+#[path = "architecture/graph.rs"]
+mod graph;
 #[path = "architecture/modules.rs"]
 mod modules;
 #[path = "architecture/table.rs"]
@@ -9,15 +12,51 @@ mod uses;
 
 use std::path::Path;
 
+use graph::FileGraph;
 use modules::Modules;
 use table::Table;
 
+const EXPLORER: [&str; 2] = ["validator", "explore"];
+
+/// The types that everything in the explorer works on.
+const STATE: &str = "validator/src/explore/state/mod.rs";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .find(|folder| folder.join("ARCHITECTURE.md").is_file())
+        .expect("the package lies in the workspace")
+}
+
+fn compare(heading: &str, folder: &[&str]) {
+    let document = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there");
+    let table = Table::read(&document, heading, folder);
+    let table = table.unwrap_or_else(|error| panic!("ARCHITECTURE.md, {error}"));
+    let differences = table.differences(&Modules::read(root()));
+    assert!(differences.is_empty(), "ARCHITECTURE.md and the code differ:\n{}", differences.join("\n"));
+}
+
 #[test]
 fn folders_use_what_the_table_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let document = std::fs::read_to_string(root.join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there");
-    let table = Table::read(&document, "Data flow", &["validator"]);
-    let table = table.unwrap_or_else(|error| panic!("ARCHITECTURE.md, {error}"));
-    let differences = table.differences(&Modules::read(&root));
-    assert!(differences.is_empty(), "ARCHITECTURE.md and the code differ:\n{}", differences.join("\n"));
+    compare("Data flow", &["validator"]);
+}
+
+#[test]
+fn layers_of_the_explorer_use_what_the_table_says() {
+    compare("Layers of the explorer", &EXPLORER);
+}
+
+#[test]
+fn no_files_of_the_explorer_use_each_other_in_a_circle() {
+    let circles = FileGraph::of(&Modules::read(root()), &EXPLORER).circles();
+    assert!(circles.is_empty(), "circles of files: {circles:#?}");
+}
+
+#[test]
+fn no_file_of_the_explorer_is_used_by_more_than_a_third() {
+    let graph = FileGraph::of(&Modules::read(root()), &EXPLORER);
+    let third = graph.files() / 3;
+    assert!(third > 20, "only {} files were found", graph.files());
+    let often: Vec<_> = graph.users().filter(|(file, users)| *users > third && file != STATE).collect();
+    assert!(often.is_empty(), "more than {third} files use these: {often:?}");
 }

@@ -1,6 +1,6 @@
 //! The modules of the workspace, and which of them a path leads to.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +79,14 @@ impl Modules {
     /// The modules right inside of one.
     pub fn inside<'a>(&'a self, parent: &'a [String]) -> impl Iterator<Item = &'a Module> {
         self.all.iter().filter(move |module| module.split_last().is_some_and(|(_, rest)| rest == parent))
+    }
+
+    /// The files of a module and those inside of it, by their modules.
+    pub fn files_below(&self, folder: &[&str]) -> BTreeMap<Module, String> {
+        let below = self.files.iter().filter(|(_, module, _)| {
+            module.len() >= folder.len() && module.iter().zip(folder).all(|(name, other)| name == other)
+        });
+        below.map(|(file, module, _)| (module.clone(), file.display().to_string())).collect()
     }
 
     /// Every path that leads out of its module.

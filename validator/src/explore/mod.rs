@@ -39,10 +39,10 @@ use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Undecided};
 use crate::dispatch::Dispatch;
 use crate::explore::facts::knowledge::{Knowledge, MAX_SPECULATED_VALUES};
 use crate::explore::hidden_writers::HiddenWriters;
-use crate::explore::outcomes::found;
 use crate::explore::reductions::all;
 use crate::explore::reductions::components::groups::{self as components, Groups};
 use crate::explore::search::round;
+use crate::explore::state::found;
 use crate::explore::state::{Context, Found};
 use crate::ir::Program;
 

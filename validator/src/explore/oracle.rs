@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::behaviour::{Bound, PathEnd};
-use crate::explore::outcomes::found;
 use crate::explore::settings::{Races, Remarkable};
+use crate::explore::state::found;
 use crate::explore::state::{Found, Round, State};
 use crate::model::graph::{Graph, Unit};
 use crate::model::memory_model::{

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::behaviour::{PathEnd, Undefined};
 use crate::event::{Fault, Fence, UndefinedKind, Wait};
-use crate::explore::branch::barrier_instances;
 use crate::explore::branch::subgroups::{self, Readiness, Released};
 use crate::explore::outcomes::record;
 use crate::explore::state::arrivals::{Arrived, Meeting};
 use crate::explore::state::{Found, Round, State, Status};
+use crate::explore::step::barrier_instances;
 
 /// Lets the invocations of one control barrier instance go on, if it is complete. Finds
 /// divergence too. Tangles of subgroups go on like this, too.

@@ -18,12 +18,14 @@
 use smallvec::{smallvec, SmallVec};
 
 use crate::event::{ClassSet, Semantics};
-use crate::explore::branch::reader::{self, Reader};
-use crate::explore::branch::spinning::{repeats, turns};
+use crate::explore::branch::spinning::repeats;
 use crate::explore::branch::{outlook, writers};
 use crate::explore::events;
 use crate::explore::state::accesses::{self, UnitSpans};
+use crate::explore::state::reader;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State};
+use crate::explore::step::loops::turns;
 use crate::ir::{AtomicKind, AtomicOp, InstId, MemoryOp, Op};
 use crate::model::graph::{Event, Graph, Kind, Unit};
 use crate::model::relation::Relation;

@@ -1,14 +1,11 @@
 //! The branches of the search: which choices an invocation has where it stands, and which of them can lead anywhere.
 
-pub(crate) mod barrier_instances;
 pub(crate) mod barriers;
+pub(crate) mod completion;
 pub(crate) mod load_buffering;
-pub(crate) mod noted_writes;
 pub(crate) mod outlook;
-pub(crate) mod outlooks;
 pub(crate) mod promises;
 pub(crate) mod quiescence;
-pub(crate) mod reader;
 pub(crate) mod reads;
 pub(crate) mod spinning;
 pub(crate) mod subgroups;

@@ -15,8 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::event::Access;
-use crate::explore::branch::outlooks::{Outlook, Values, Writes};
 use crate::explore::state::accesses::{self, UnitSpans};
+use crate::explore::state::outlooks::Outlook;
+use crate::explore::state::outlooks::Values;
+use crate::explore::state::outlooks::Writes;
 use crate::explore::state::{Found, Round, State, Status};
 use crate::explore::step::run;
 use crate::interp::Stop;

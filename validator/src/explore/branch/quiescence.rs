@@ -5,12 +5,21 @@ use std::collections::BTreeSet;
 use smallvec::SmallVec;
 
 use crate::behaviour::{Bound, PathEnd};
-use crate::explore::branch::reader::{self, Reader};
-use crate::explore::branch::spinning::{exits, lasso, repeats, turns};
-use crate::explore::branch::{barrier_instances, barriers, outlook, reads, waiting, writers};
-use crate::explore::outcomes::completion;
+use crate::explore::branch::barriers;
+use crate::explore::branch::completion;
+use crate::explore::branch::outlook;
+use crate::explore::branch::reads;
+use crate::explore::branch::spinning::lasso;
+use crate::explore::branch::spinning::repeats;
+use crate::explore::branch::waiting;
+use crate::explore::branch::writers;
 use crate::explore::state::accesses::{self, UnitSpans};
+use crate::explore::state::reader;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State, Status};
+use crate::explore::step::barrier_instances;
+use crate::explore::step::loops::exits;
+use crate::explore::step::loops::turns;
 use crate::explore::step::run;
 use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::behaviour::{Bug, PathEnd, Undecided};
 use crate::event::{InstanceName, Scope, Wait};
-use crate::explore::branch::barrier_instances;
 use crate::explore::state::{Found, Round, State, Status, Thread};
+use crate::explore::step::barrier_instances;
 use crate::interp::convergence::{self};
 use crate::interp::{subgroup, Convergence, Invocation, Stop};
 use crate::ir::Line;

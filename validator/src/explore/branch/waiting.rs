@@ -8,11 +8,15 @@
 use smallvec::{smallvec, SmallVec};
 
 use crate::explore::branch::load_buffering::{self, Waiting};
-use crate::explore::branch::spinning::{exits, turns};
-use crate::explore::branch::{barrier_instances, outlook, reader, writers};
+use crate::explore::branch::outlook;
+use crate::explore::branch::writers;
 use crate::explore::oracle;
 use crate::explore::reductions::symmetry::gates;
+use crate::explore::state::reader;
 use crate::explore::state::{accesses, Found, Round, State};
+use crate::explore::step::barrier_instances;
+use crate::explore::step::loops::exits;
+use crate::explore::step::loops::turns;
 use crate::model::graph::Unit;
 use crate::model::relation::Relation;
 

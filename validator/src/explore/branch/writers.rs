@@ -3,12 +3,13 @@
 use smallvec::SmallVec;
 
 use crate::explore::branch::outlook;
-use crate::explore::branch::reader::{self, Reader};
-use crate::explore::branch::spinning::turns;
 use crate::explore::program::may_write::Writer;
 use crate::explore::reductions::symmetry::gates;
 use crate::explore::state::accesses::UnitSpans;
+use crate::explore::state::reader;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State};
+use crate::explore::step::loops::turns;
 use crate::ir::{AtomicKind, InstId};
 use crate::model::graph::{Event, Unit};
 

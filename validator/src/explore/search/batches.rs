@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use crate::explore::context;
-use crate::explore::outcomes::found;
 use crate::explore::reductions::merging::known::{Futures, Trail, STORED};
 use crate::explore::search::follow;
+use crate::explore::state::found;
 use crate::explore::state::{Found, Round, State};
 
 /// Branches of a batch, and nodes that each of them visits at most.

@@ -3,10 +3,10 @@
 use crate::behaviour::Bound;
 use crate::explore::context;
 use crate::explore::facts::knowledge::Knowledge;
-use crate::explore::outcomes::found;
 use crate::explore::reductions::components::groups::Groups;
 use crate::explore::reductions::components::product;
 use crate::explore::search::{self, round};
+use crate::explore::state::found;
 use crate::explore::state::{Context, Found};
 
 /// Explores each group by itself.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::explore::context;
-use crate::explore::outcomes::found;
+use crate::explore::state::found;
 use crate::explore::state::{Found, Round};
 
 /// Executions from which on those that one stands for are put together on several threads, and the parts of that.

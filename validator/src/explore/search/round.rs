@@ -1,9 +1,9 @@
 //! The kinds of a round: of everything, of one path (a scout), and of one component of the invocations.
 
-use crate::explore::branch::outlooks::Outlooks;
 use crate::explore::facts::knowledge::Knowledge;
 use crate::explore::reductions::all;
 use crate::explore::reductions::stale_reads::known_retries::{IdleTurns, Turns};
+use crate::explore::state::outlooks::Outlooks;
 use crate::explore::state::{Context, Round};
 
 pub(crate) fn new<'a>(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Round<'a> {

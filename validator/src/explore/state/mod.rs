@@ -4,7 +4,11 @@
 pub(crate) mod accesses;
 pub(crate) mod arrivals;
 pub(crate) mod first;
+pub(crate) mod found;
 pub(crate) mod memory;
+pub(crate) mod outcomes;
+pub(crate) mod outlooks;
+pub(crate) mod reader;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Index, IndexMut};
@@ -18,11 +22,9 @@ use crate::behaviour::{
 };
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Fault, Scope};
-use crate::explore::branch::outlooks::Outlooks;
 use crate::explore::budget::Budget;
 use crate::explore::facts::discoveries::Discoveries;
 use crate::explore::facts::knowledge::Knowledge;
-use crate::explore::outcomes::set::Outcomes;
 use crate::explore::program::barrier_numbers::BarrierNumbers;
 use crate::explore::program::instance_order::InstanceOrder;
 use crate::explore::program::may_write::MayWrite;
@@ -37,6 +39,8 @@ use crate::explore::reductions::symmetry::factored_form::Factored;
 use crate::explore::settings::Settings;
 use crate::explore::state::arrivals::{Arrived, Gathered, Meeting};
 use crate::explore::state::memory::{Accessor, Contents};
+use crate::explore::state::outcomes::Outcomes;
+use crate::explore::state::outlooks::Outlooks;
 use crate::interp::{Invocation, Pauses};
 use crate::ir::{Inexact, InstId, Line, LoopId, Program};
 use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};

@@ -7,4 +7,3 @@
 //! say which cycles are allowed.
 
 pub(crate) mod certification;
-pub(crate) mod fulfilment;

@@ -15,12 +15,15 @@ use std::collections::BTreeSet;
 use smallvec::SmallVec;
 
 use crate::behaviour::PathEnd;
-use crate::explore::branch::spinning::exits::{self, Exit};
-use crate::explore::branch::spinning::turns;
+use crate::explore::branch::barriers;
+use crate::explore::branch::completion;
+use crate::explore::branch::reads;
 use crate::explore::branch::subgroups::Released;
-use crate::explore::branch::{barriers, reader, reads};
-use crate::explore::outcomes::completion;
+use crate::explore::state::reader;
 use crate::explore::state::{accesses, Advanced, Arrival, Closing, Found, Round, Start, State, Status};
+use crate::explore::step::loops::exits;
+use crate::explore::step::loops::exits::Exit;
+use crate::explore::step::loops::turns;
 use crate::explore::step::run;
 use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::explore::branch::reader::{self, Reader};
-use crate::explore::branch::spinning::arrivals::MAX_STOPS;
-use crate::explore::branch::spinning::turns;
 use crate::explore::branch::writers;
+use crate::explore::state::reader;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{accesses, Found, Round, State, Status};
+use crate::explore::step::loops::arrivals::MAX_STOPS;
+use crate::explore::step::loops::turns;
 use crate::explore::step::run;
 use crate::interp::Stop;
 use crate::model::graph::{EventId, Source, Unit};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::behaviour::Count;
 use crate::explore::facts::touched::Touched;
-use crate::explore::outcomes::set::Outcomes;
 use crate::explore::program::units::UnitKey;
 use crate::explore::reductions::symmetry::factored_form::Factored;
+use crate::explore::state::outcomes::Outcomes;
 
 /// What one group's search found.
 pub(crate) struct Factor {

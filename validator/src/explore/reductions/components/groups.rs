@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::explore::facts::touched::Contact;
 use crate::explore::program::units::UnitKey;
+use crate::explore::reductions::components::contact;
 use crate::explore::state::{Context, Found};
-use crate::explore::step::contact;
 
 /// Which invocations a partition puts together: equal numbers, same group.
 #[derive(Clone, Debug)]

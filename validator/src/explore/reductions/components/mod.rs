@@ -17,6 +17,7 @@
 //!
 //! A witness of the whole is one witness of each group ([`product`]).
 
+pub(crate) mod contact;
 pub(crate) mod factors;
 pub(crate) mod groups;
 pub(crate) mod product;

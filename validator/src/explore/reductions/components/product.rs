@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::behaviour::{Count, Normal, Part, Permuted, Product};
 use crate::dispatch::Dispatch;
-use crate::explore::outcomes::set::Outcomes;
 use crate::explore::reductions::components::factors::Factor;
 use crate::explore::reductions::symmetry::factored_form::Factored;
+use crate::explore::state::outcomes::Outcomes;
 use crate::explore::state::{Context, Found};
 
 /// The forms, if they are to be kept as such; else they are listed, as they are where it is not seen that no outcome is

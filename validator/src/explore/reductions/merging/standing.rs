@@ -11,12 +11,14 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
 use crate::event::{Atomicity, Semantics};
-use crate::explore::branch::reader::{self, Reader};
-use crate::explore::branch::spinning::{repeats, turns};
+use crate::explore::branch::spinning::repeats;
 use crate::explore::branch::writers;
 use crate::explore::program::updates;
 use crate::explore::state::accesses::{self, UnitSpans};
+use crate::explore::state::reader;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State};
+use crate::explore::step::loops::turns;
 use crate::model::future::Standing;
 use crate::model::graph::{EventId, Kind, Source, Unit};
 use crate::value::Byte;

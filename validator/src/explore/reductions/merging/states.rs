@@ -5,12 +5,12 @@ use std::hash::{Hash, Hasher};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
-use crate::explore::branch::spinning::turns;
 use crate::explore::oracle;
 use crate::explore::reductions::merging::known::{Comparison, Declined, Trail, MAX_ACCESSES};
 use crate::explore::reductions::merging::standing;
 use crate::explore::settings::Races;
 use crate::explore::state::{Arrival, Found, Round, State, Status, Thread};
+use crate::explore::step::loops::turns;
 use crate::ir::InstId;
 use crate::model::future::{Future, Onlookers};
 use crate::model::graph::{EventId, Unit};

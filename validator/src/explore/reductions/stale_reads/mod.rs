@@ -21,13 +21,14 @@ pub(crate) mod known_retries;
 pub(crate) mod retries;
 
 use crate::event::{Atomicity, Semantics};
-use crate::explore::branch::reader::{self, Reader};
-use crate::explore::branch::spinning::turns;
 use crate::explore::branch::writers;
 use crate::explore::reductions::names::ReductionName;
 use crate::explore::reductions::Reduction;
 use crate::explore::state::accesses::{self, UnitSpans};
+use crate::explore::state::reader;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Context, Found, Look, Round, State, Status};
+use crate::explore::step::loops::turns;
 use crate::interp::Invocation;
 use crate::model::graph::{EventId, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;

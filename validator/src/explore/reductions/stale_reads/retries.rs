@@ -6,10 +6,10 @@ use std::sync::Arc;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::event::{Access, Atomicity};
-use crate::explore::branch::reader::Reader;
 use crate::explore::reductions::merging::known::Comparison;
 use crate::explore::reductions::stale_reads::known_retries::Turn;
 use crate::explore::state::memory::Touch;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State};
 use crate::explore::step::run;
 use crate::interp::{Invocation, Stop};

@@ -1,10 +1,10 @@
 //! What symmetry does to a search: it holds invocations back, follows their histories, and ends where it does not hold.
 
-use crate::explore::branch::reader::Reader;
 use crate::explore::program::updates;
 use crate::explore::reductions::symmetry;
 use crate::explore::reductions::symmetry::classes::{Class, Next, Symmetry, MAX_VARIED, NOTHING, PARTED};
 use crate::explore::state::accesses::UnitSpans;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Parting, Round, State};
 use crate::ir::{AtomicKind, InstId};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};

@@ -1,9 +1,9 @@
 //! What a new write teaches: which invocation writes where, with which instruction, in what manner.
 
-use crate::explore::branch::reader::Reader;
 use crate::explore::facts::discoveries::Manner;
 use crate::explore::reductions::symmetry::gates;
 use crate::explore::state::accesses::UnitSpans;
+use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State};
 use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Unit};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::behaviour::PathEnd;
-use crate::explore::branch::spinning::turns;
 use crate::explore::oracle::{self, Judgement};
 use crate::explore::settings::Races;
 use crate::explore::state::{Round, Segment, State, Status};
+use crate::explore::step::loops::turns;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit};
 
 /// A hang with its segments done once more, and whether they may go on so for ever.

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::behaviour::{Bound, PathEnd, VolatileAccess};
-use crate::explore::branch::spinning::{configurations, segments, turns};
 use crate::explore::oracle;
 use crate::explore::reductions::symmetry::gates;
 use crate::explore::settings::Races;
 use crate::explore::state::{Arrival, Found, Idle, Round, State, Status, Thread};
+use crate::explore::step::loops::configurations;
+use crate::explore::step::loops::segments;
+use crate::explore::step::loops::turns;
 use crate::ir::LoopId;
 use crate::model::memory_model::DataRace;
 

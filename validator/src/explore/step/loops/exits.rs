@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use crate::explore::branch::reader;
-use crate::explore::branch::spinning::{arrivals, turns};
 use crate::explore::reductions::symmetry::gates;
+use crate::explore::state::reader;
 use crate::explore::state::{Advanced, Found, Round, State, Status};
+use crate::explore::step::loops::arrivals;
+use crate::explore::step::loops::turns;
 use crate::interp::{Invocation, LeftLoop};
 use crate::ir::LoopId;
 

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::explore::branch::spinning::turns;
 use crate::explore::state::{Configuration, Promise, Round, Segment, State};
+use crate::explore::step::loops::turns;
 use crate::interp::Invocation;
 use crate::model::graph::{EventId, Unit, UnitBytes};
 

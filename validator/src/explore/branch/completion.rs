@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::SmallVec;
 
 use crate::behaviour::{End, Outcome, PathEnd};
-use crate::explore::branch::spinning::segments;
 use crate::explore::facts::discoveries::Word;
 use crate::explore::oracle::{self, Judgement};
 use crate::explore::outcomes::{record, witness};
@@ -13,6 +12,7 @@ use crate::explore::reductions::commuting_updates;
 use crate::explore::reductions::symmetry::orbit::{self, Ended, Orbit};
 use crate::explore::reductions::symmetry::{expansion, gates};
 use crate::explore::state::{Found, Round, State};
+use crate::explore::step::loops::segments;
 use crate::model::graph::{EventId, Unit};
 use crate::model::memory_model::FinalValues;
 use crate::model::relation::Relation;
