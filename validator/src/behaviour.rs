@@ -25,6 +25,7 @@ use crate::witness::Witness;
 /// One behaviour that is not undefined.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Outcome {
+    /// How the run ends.
     pub end: End,
     /// Final bytes of each observed object, in object order; empty for a hang.
     pub memory: Vec<Vec<Byte>>,
@@ -53,20 +54,29 @@ impl Outcome {
 /// Bytes that an allocation takes besides what is in it: a pointer, a length, a capacity, and rounding.
 pub(crate) const ALLOCATION: usize = 40;
 
+/// How a run that is not undefined ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum End {
+    /// Every invocation came to its end.
     Terminated,
+    /// Some invocation waits for ever.
     Hang,
 }
 
 /// An entry of a volatile trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VolatileAccess {
+    /// One access.
     One {
+        /// The object that is accessed, by its number in the dispatch.
         object: u32,
+        /// The first byte that is accessed, from the start of the object.
         offset: u32,
+        /// Whether it writes; otherwise it reads.
         write: bool,
+        /// Whether it is atomic.
         atomic: bool,
+        /// The bytes that are read or written.
         bytes: Vec<Byte>,
     },
     /// Any number of failing spin iterations, with what each of them may see.
@@ -76,8 +86,11 @@ pub enum VolatileAccess {
 /// An undefined behaviour with the lines that take part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Undefined {
+    /// Which kind of undefined behaviour it is.
     pub kind: UndefinedKind,
+    /// The lines of the instructions that take part, 1-based; 0 where a line is not known.
     pub lines: Vec<Line>,
+    /// What happens there, for people.
     pub detail: String,
 }
 

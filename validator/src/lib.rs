@@ -1,13 +1,13 @@
 //! Translation validation for SPIR-V under the Vulkan memory model: does a module, after an optimisation, do
 //! only what it was allowed to do before?
 //!
-//! [`check::check`] compares two modules and gives a [`check::CheckReport`], which [`report`] writes as text or
-//! JSON. [`check::outcomes`] computes what one module may do.
+//! [`check()`] compares two modules and gives a [`check::CheckReport`], which [`report`] writes as text or JSON.
+//! [`check_each()`] hands over the result of each input as it comes, and [`outcomes()`] computes what one module may do.
+//! They take binaries or assembly text; the module [`mod@check`] has the same for modules that are read already.
 //!
 //! ```
-//! use spirv_tv::check::{check, CheckOptions, Watch};
 //! use spirv_tv::compare::Verdict;
-//! use spirv_tv::module::{Module, ReadOptions};
+//! use spirv_tv::{check, Options};
 //!
 //! let text = |value: u32| {
 //!     format!(
@@ -36,10 +36,7 @@
 //!          OpFunctionEnd"
 //!     )
 //! };
-//! let options = ReadOptions { assemble_env: Some("spv1.3".parse()?), ..ReadOptions::default() };
-//! let before = Module::from_text(&text(1), "before", &options)?;
-//! let after = Module::from_text(&text(2), "after", &options)?;
-//! let report = check(&before, &after, &CheckOptions::default(), &Watch::default())?;
+//! let report = check(text(1), text(2), &Options::default())?;
 //! assert_eq!(report.verdict, Verdict::Violates);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -56,25 +53,15 @@
 
 #![forbid(unsafe_code)]
 
-#[allow(missing_docs)]
 pub mod behaviour;
-#[allow(missing_docs)]
 pub mod check;
-#[allow(missing_docs)]
 pub mod compare;
-#[allow(missing_docs)]
 pub mod explore;
-#[allow(missing_docs)]
 pub mod launch;
-#[allow(missing_docs)]
 pub mod litmus;
-#[allow(missing_docs)]
 pub mod module;
-#[allow(missing_docs)]
 pub mod optimise;
-#[allow(missing_docs)]
 pub mod report;
-#[allow(missing_docs)]
 pub mod witness;
 
 // For the command, the tests and the benchmarks of this repository only.
@@ -93,6 +80,7 @@ pub mod ir;
 #[doc(hidden)]
 pub mod lower;
 
+pub use check::bytes::{check, check_each, outcomes, Error, Options};
 pub use spirv_tv_model as model;
 pub use spirv_tv_model::{event, value};
 pub use spirv_tv_toolchain as toolchain;

@@ -18,6 +18,7 @@ use crate::value::Byte;
 pub struct Witness {
     /// Executions with the outcome that this one is the first of.
     pub executions: u64,
+    /// What happens in it.
     pub execution: Execution,
     /// For each unit of the graph, its memory (of the dispatch) and first byte.
     pub units: Arc<[(u32, u32)]>,
@@ -31,18 +32,23 @@ pub struct Witness {
 /// The graph of an execution, or where it is put together from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Execution {
+    /// The graph itself.
     Whole(Graph),
     /// One of those in which invocations end independently of each other: `index` names one end of each, as a
     /// number whose digits, the last invocation's last, have the numbers of ends as their bases.
     Apart {
+        /// The ends of the invocations, which the execution has one of each from.
         ends: Arc<Ends>,
+        /// Which end of each.
         index: u64,
     },
     /// One of each of several groups of invocations that do not communicate.
     Together(Vec<Arc<Execution>>),
     /// The one in which what each agent of another does is done by whom `agents` says.
     Renamed {
+        /// The execution that is like it.
         execution: Arc<Execution>,
+        /// For each agent of the other execution, the agent that does the same here.
         agents: Box<[u32]>,
         /// What depends on who does it.
         values: Option<Values>,
@@ -52,6 +58,7 @@ pub enum Execution {
 /// What some events write, and others read from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
+    /// The events, ascending.
     pub events: Arc<[EventId]>,
     /// Of one after the other, as many bytes as it writes.
     pub written: Box<[Byte]>,
@@ -60,6 +67,7 @@ pub struct Values {
 /// Executions that begin alike, and in which some invocations then end independently of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
+    /// How all of them begin.
     pub begun: Graph,
     /// For each of these invocations, the events of each of its ends. They read from events of `begun`.
     pub ends: Vec<Vec<Vec<Arc<Event>>>>,
@@ -213,13 +221,17 @@ pub(crate) fn relocate<'a>(witnesses: impl Iterator<Item = &'a mut Witness>, lin
 /// An event of a witness, told for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessEvent {
+    /// The invocation that executes it, in dispatch order; for a litmus test, the thread.
     pub invocation: u32,
+    /// The line of its instruction, 1-based; 0 where it is not known.
     pub line: Line,
     /// "read", "write", "read-modify-write", "memory barrier", "control barrier", with qualifiers.
     pub what: String,
     /// Object and byte offset, for accesses.
     pub location: Option<(u32, u32)>,
+    /// The bytes that it reads, for reads.
     pub read: Option<Vec<Byte>>,
+    /// The bytes that it writes, for writes.
     pub written: Option<Vec<Byte>>,
     /// Indices of the events that this one reads from (`None` in the list: the initial value).
     pub reads_from: Vec<Option<usize>>,

@@ -7,10 +7,12 @@ pub enum PathEnd {
     Execution,
     /// At a lasso: a finite execution and a segment that repeats.
     Hang,
+    /// At undefined behaviour (docs/semantics.md, section 2.2).
     Undefined,
 
     /// Cut: turns of a loop that bring an invocation back to the same state, but write.
     SpinBound,
+    /// Cut: instructions of one execution.
     MaxInstructions,
     /// Cut: a budget of the whole search ran out.
     Budget,
@@ -52,14 +54,20 @@ pub enum PathEnd {
 /// What a way to end says of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EndKind {
+    /// It is a behaviour of the program.
     Result,
+    /// A bound or a budget cut it, or it could not be followed.
     Cut,
+    /// It is no execution, or does not count as one.
     Rejected,
+    /// Another path stands for it.
     Equal,
+    /// The next round has it again.
     Relearned,
 }
 
 impl PathEnd {
+    /// All ways, in the order in which reports list them.
     pub const ALL: [PathEnd; 18] = [
         PathEnd::Execution,
         PathEnd::Hang,
@@ -81,6 +89,7 @@ impl PathEnd {
         PathEnd::Relearned,
     ];
 
+    /// What it says of the path.
     pub const fn kind(self) -> EndKind {
         match self {
             PathEnd::Execution | PathEnd::Hang | PathEnd::Undefined => EndKind::Result,

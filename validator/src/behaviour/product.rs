@@ -32,9 +32,11 @@ pub struct Part {
 /// Outcomes that are all combinations of those of groups.
 #[derive(Clone, Debug)]
 pub struct Product {
+    /// One part for each group; an outcome is one of each.
     pub parts: Vec<Part>,
     /// What observed memory holds at first.
     pub initial: Vec<Vec<Byte>>,
+    /// Number of invocations of the dispatch.
     pub invocations: usize,
 }
 
@@ -76,6 +78,7 @@ impl Part {
         self.outcomes.len() + self.permuted.len()
     }
 
+    /// Whether it has no outcome at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -9,7 +9,9 @@ use crate::ir::Line;
 /// What cut a search that went on: within the bound everything was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bound {
+    /// Iterations of one loop with events in each (`--spin-bound`).
     SpinBound,
+    /// Instructions of one execution (`--max-instructions`).
     MaxInstructions,
     /// Distinct values that reads of one location speculate.
     SpeculatedValues,
@@ -50,11 +52,13 @@ impl fmt::Display for Bound {
 /// The budget that ended a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stopped {
+    /// The number of executions (`--max-executions`).
     MaxExecutions,
     /// The time for the whole command.
     Timeout,
     /// The time for one step of a pipeline.
     StepTimeout,
+    /// Bytes for stored outcomes (`--max-memory`).
     MaxMemory,
     /// By whoever watched.
     Cancelled,
@@ -82,7 +86,9 @@ impl fmt::Display for Stopped {
 /// When something must have ended, and the option that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline {
+    /// The moment at which the time is over.
     pub at: Instant,
+    /// The option that says so.
     pub option: Stopped,
 }
 
@@ -102,9 +108,17 @@ impl Deadline {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Undecided {
     /// Who executes an instruction together is the implementation's choice.
-    Reconvergence { line: Line },
+    Reconvergence {
+        /// The instruction's line, 1-based; 0 where it is not known.
+        line: Line,
+    },
     /// What the interpreter does not do.
-    Unsupported { line: Line, what: &'static str },
+    Unsupported {
+        /// The instruction's line, 1-based; 0 where it is not known.
+        line: Line,
+        /// What it is, in a few words.
+        what: &'static str,
+    },
     /// Nothing follows from a search that went wrong.
     Bug(Bug),
 }
@@ -134,17 +148,37 @@ impl fmt::Display for Undecided {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bug {
     /// The search judges otherwise than the declared model.
-    Disagreement { about: &'static str },
+    Disagreement {
+        /// What they judge otherwise.
+        about: &'static str,
+    },
     /// Every program has one.
     NoExecution,
     /// Paths of a search that ended twice, or not at all.
-    PathAccount { started: u64, ended: u64 },
+    PathAccount {
+        /// Paths that were started.
+        started: u64,
+        /// Paths that ended.
+        ended: u64,
+    },
     /// A subgroup operation stopped for what stops none.
-    UnexpectedStop { line: Line, stop: String },
+    UnexpectedStop {
+        /// The operation's line, 1-based; 0 where it is not known.
+        line: Line,
+        /// What it stops for.
+        stop: String,
+    },
     /// Two sets of outcomes came to the comparison in a form that it cannot compare.
     NotMultipliedOut,
     /// `--self-check`.
-    SelfCheck { module: &'static str, what: &'static str, without: &'static str },
+    SelfCheck {
+        /// Which module failed.
+        module: &'static str,
+        /// What differs.
+        what: &'static str,
+        /// What the search did without.
+        without: &'static str,
+    },
     /// A verdict is inconclusive and nobody knows why.
     NoReason,
     /// Told on standard error, with its place.

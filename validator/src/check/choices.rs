@@ -13,16 +13,24 @@ use crate::model::memory_model::{MemoryModel, Parameter};
 /// order; see `docs/json.md`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choices {
+    /// The name of the memory model.
     pub model: String,
     /// What distinguishes its variant, each under its name.
     #[serde(flatten)]
     pub parameters: Parameters,
+    /// What a data race does: `--races`.
     pub races: String,
+    /// How older memory models are read: `--legacy`.
     pub legacy: String,
+    /// Which executions progress rules out: always `fair`.
     pub progress: String,
+    /// What an endless loop without effects may do: `--hang`.
     pub hang: String,
+    /// Who else accesses memory: `--environment`.
     pub environment: String,
+    /// Who reconverges with whom: `--reconvergence`.
     pub reconvergence: String,
+    /// How results of float operations are compared: `--float`.
     pub floats: String,
     /// Kinds of violations that are not reported.
     pub ignore: Vec<String>,
@@ -31,7 +39,9 @@ pub struct Choices {
     /// One per entry point; in JSON the object alone where there is one.
     #[serde(serialize_with = "one_or_list")]
     pub launch: Vec<LaunchChoice>,
+    /// The inputs that were run.
     pub inputs: InputChoice,
+    /// The bounds of the searches.
     pub bounds: BoundsChoice,
     /// Version of spirv-tv.
     pub version: String,
@@ -71,13 +81,18 @@ impl Serialize for Parameters {
     }
 }
 
+/// The launch of an entry point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LaunchChoice {
+    /// The entry point's name.
     pub entry: String,
+    /// Number of workgroups, in x, y and z.
     pub workgroups: [u32; 3],
+    /// Invocations of a workgroup, in x, y and z.
     pub local_size: [u32; 3],
     /// Whether the local size was changed from what the module was compiled for.
     pub local_size_rewritten: bool,
+    /// Invocations of a subgroup.
     pub subgroup_size: u32,
     /// Specialisation values that were given, by SpecId.
     pub specialisation: BTreeMap<String, u64>,
@@ -91,17 +106,23 @@ pub struct LaunchChoice {
     pub push_pointers: BTreeMap<String, String>,
 }
 
+/// The inputs of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InputChoice {
     /// How many were run.
     pub count: usize,
+    /// The seed of the automatic ones.
     pub seed: u64,
 }
 
+/// The bounds of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoundsChoice {
+    /// Iterations of one loop with events in each before a run is cut.
     pub spin_bound: u32,
+    /// Instructions of one execution, over all invocations.
     pub max_instructions: u64,
+    /// Executions of one search.
     pub max_executions: u64,
     /// Bytes.
     pub max_memory: u64,

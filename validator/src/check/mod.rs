@@ -1,5 +1,9 @@
 //! Checks: a pair of modules, a launch and its inputs, one verdict; and the outcomes of one module.
+//!
+//! [`crate::check()`] does the same with bytes or text. Here the caller reads the modules, and may have another thread
+//! watch ([`Watch`]).
 
+pub(crate) mod bytes;
 mod choices;
 mod error;
 mod intervals;
@@ -21,7 +25,7 @@ pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, Launch
 pub use error::CheckError;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;
-pub use pair::{check, check_in_series};
+pub use pair::{check, check_each, check_in_series};
 pub use prepare::settle;
 pub use reason::Reason;
 pub use result::{

@@ -56,32 +56,44 @@ impl Floats {
 /// Which memory `outcomes` shows beside what is externally visible.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum ObserveOption {
+    /// Nothing else.
     #[default]
     External,
+    /// These Workgroup variables.
     Variables(Vec<Target>),
+    /// All Workgroup variables.
     All,
 }
 
 /// Everything that a check depends on beside the modules.
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
+    /// What is dispatched, on which inputs.
     pub launch: LaunchOptions,
     /// What judges executions.
     pub model: Model,
+    /// What a data race does.
     pub races: Races,
     /// `--hang strict`.
     pub strict_hangs: bool,
+    /// How GLSL450 and Simple modules are read.
     pub legacy: Legacy,
+    /// How results of float operations are compared.
     pub floats: Floats,
     /// `--reconvergence structural`.
     pub structural_reconvergence: bool,
+    /// Where searches end.
     pub bounds: Bounds,
+    /// Kinds of violations that are not reported: `--ignore`.
     pub ignore: BTreeSet<ViolationKind>,
+    /// Whether each module is also checked against itself, with searches of different kinds: `--self-check`.
     pub self_check: bool,
+    /// Whether it is also said which behaviours after lost: `--both-ways`.
     pub both_ways: bool,
     /// Find everything that after does, also behind the first behaviour that violates; of a module alone, every
     /// undefined behaviour, not only the first one.
     pub all: bool,
+    /// Which memory counts in the outcomes of a module alone.
     pub observe: ObserveOption,
     /// The modules were given another local size before they came here.
     pub local_size_rewritten: bool,
@@ -92,8 +104,11 @@ pub struct CheckOptions {
 /// Where a search ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounds {
+    /// Iterations of one loop with events in each before a run is cut.
     pub spin_bound: u32,
+    /// Instructions of one execution, over all invocations.
     pub max_instructions: u64,
+    /// Executions of one search.
     pub max_executions: u64,
     /// Bytes.
     pub max_memory: u64,

@@ -38,6 +38,20 @@ pub fn check(
     check_in_series(before, after, options, watch, &mut Searches::default())
 }
 
+/// As [`check`], and hands over each run as soon as it is final. The report has the same runs in the same order.
+///
+/// # Errors
+/// As for [`check`].
+pub fn check_each(
+    before: &Module,
+    after: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+    each: &mut dyn FnMut(&Run),
+) -> Result<CheckReport, CheckError> {
+    check_all(before, after, options, watch, &mut Searches::default(), each)
+}
+
 /// As [`check`], one of several that may have modules in common: what the check before this one found out need
 /// not be found again.
 ///
@@ -50,6 +64,17 @@ pub fn check_in_series(
     watch: &Watch,
     searches: &mut Searches,
 ) -> Result<CheckReport, CheckError> {
+    check_all(before, after, options, watch, searches, &mut |_| ())
+}
+
+fn check_all(
+    before: &Module,
+    after: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+    searches: &mut Searches,
+    each: &mut dyn FnMut(&Run),
+) -> Result<CheckReport, CheckError> {
     searches.start_check();
     let mut checker = Checker {
         before,
@@ -57,6 +82,7 @@ pub fn check_in_series(
         options,
         runner: Runner { options, watch, deadline: options.bounds.deadline(), searches },
         found: Found::default(),
+        each,
     };
     for module in [before, after] {
         if let Some(objection) = &module.objection {
@@ -112,6 +138,8 @@ struct Checker<'a> {
     options: &'a CheckOptions,
     runner: Runner<'a>,
     found: Found,
+    /// Hears of every run that is final.
+    each: &'a mut dyn FnMut(&Run),
 }
 
 impl Checker<'_> {
@@ -181,6 +209,7 @@ impl Checker<'_> {
                     self.found.runs.truncate(known);
                 }
             }
+            self.found.runs.iter().skip(known).for_each(&mut *self.each);
             match next {
                 Ok(Next::OutOfTime) => {
                     let entry = programs.before.entry.name.clone();

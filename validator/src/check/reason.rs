@@ -9,13 +9,35 @@ use crate::launch::Size3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// After has no entry point of this name.
-    NoEntryPoint { name: String, known: Vec<String> },
+    NoEntryPoint {
+        /// The name of the entry point of before.
+        name: String,
+        /// The names of those that after has.
+        known: Vec<String>,
+    },
     /// The entry point's execution models differ.
-    ExecutionModel { entry: String, models: [u32; 2] },
+    ExecutionModel {
+        /// The entry point's name.
+        entry: String,
+        /// The execution models of before and after, by their numbers in SPIR-V.
+        models: [u32; 2],
+    },
     /// The entry point's workgroups differ in size.
-    LocalSize { entry: String, sizes: [[u32; 3]; 2] },
+    LocalSize {
+        /// The entry point's name.
+        entry: String,
+        /// The sizes in before and after, in x, y and z.
+        sizes: [[u32; 3]; 2],
+    },
     /// There was no time for too many inputs.
-    OutOfTime { entry: String, inputs: usize, option: Stopped },
+    OutOfTime {
+        /// The entry point's name.
+        entry: String,
+        /// How many inputs there was no time for.
+        inputs: usize,
+        /// The option that says how much there was.
+        option: Stopped,
+    },
 }
 
 impl Reason {

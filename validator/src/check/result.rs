@@ -22,7 +22,9 @@ use crate::witness::Witness;
 /// A module's name and the text that lines refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
+    /// What the user calls the module.
     pub name: String,
+    /// The text.
     pub text: Text,
 }
 
@@ -37,7 +39,9 @@ impl Source {
 /// Which module of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
+    /// The module before the optimisation.
     Before,
+    /// The module after it.
     After,
     /// The only module, where there is no pair.
     Module,
@@ -57,16 +61,22 @@ impl Role {
 /// A construct that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnsupportedConstruct {
+    /// The module that has it.
     pub module: Role,
+    /// Its line, 1-based; 0 where it is not known.
     pub line: Line,
+    /// What it is, in a few words.
     pub what: String,
 }
 
 /// A module's behaviours, with the dispatch that they are told in.
 #[derive(Clone, Debug)]
 pub struct Explored {
+    /// Which module it is.
     pub role: Role,
+    /// What the search found.
     pub behaviours: Arc<Behaviours>,
+    /// The objects and invocations that the behaviours are told in.
     pub dispatch: Dispatch,
     /// What its behaviours are judged by.
     pub model: Model,
@@ -106,8 +116,11 @@ impl Explored {
 pub struct Run {
     /// Entry point.
     pub entry: String,
+    /// The input that was run.
     pub input: Input,
+    /// How the behaviours of the two modules compare.
     pub comparison: Comparison,
+    /// What before does.
     pub before: Explored,
     /// `None` where before is undefined, so that after does not matter.
     pub after: Option<Explored>,
@@ -142,7 +155,9 @@ impl Run {
 /// A comparison under `--legacy coherent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LegacyRun {
+    /// The verdict.
     pub verdict: Verdict,
+    /// What is new in after, where the verdict is `Violates`.
     pub kind: Option<ViolationKind>,
     /// No budget ended it.
     pub finished: bool,
@@ -154,7 +169,9 @@ const KEPT_OUTCOMES: u64 = 1 << 10;
 /// Inputs of an entry point that there was no time for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Untried {
+    /// The entry point's name.
     pub entry: String,
+    /// How many inputs there was no time for.
     pub inputs: usize,
     /// The option that says how much there was.
     #[serde(skip)]
@@ -171,20 +188,27 @@ impl Untried {
 /// The result of one check.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
+    /// The module before, as lines refer to it.
     pub before: Source,
+    /// The module after, as lines refer to it.
     pub after: Source,
     /// The texts for the diff, where they differ in kind from those that lines refer to.
     pub diff: Option<(String, String)>,
+    /// The verdict over all entry points and inputs (docs/semantics.md, section 1.5).
     pub verdict: Verdict,
+    /// What was run, in order.
     pub runs: Vec<Run>,
+    /// What there was no time for.
     pub untried: Vec<Untried>,
     /// Everything that is not supported, of both modules.
     pub unsupported: Vec<UnsupportedConstruct>,
     /// Why the verdict is inconclusive or an error, beside what the runs say.
     pub reasons: Vec<Reason>,
+    /// What the user should know besides.
     pub warnings: Vec<String>,
     /// Scopes that the launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
+    /// What the verdict depends on beside the modules.
     pub choices: Choices,
 }
 
@@ -236,20 +260,30 @@ impl CheckReport {
 /// One entry point's behaviours on one input.
 #[derive(Clone, Debug)]
 pub struct OutcomesRun {
+    /// The entry point's name.
     pub entry: String,
+    /// The input that was run.
     pub input: Input,
+    /// What the module does on it.
     pub explored: Explored,
 }
 
 /// The result of `outcomes`.
 #[derive(Clone, Debug)]
 pub struct OutcomesReport {
+    /// The module, as lines refer to it.
     pub module: Source,
+    /// What was run, in order.
     pub runs: Vec<OutcomesRun>,
+    /// What there was no time for.
     pub untried: Vec<Untried>,
+    /// Everything that is not supported.
     pub unsupported: Vec<UnsupportedConstruct>,
+    /// What the user should know besides.
     pub warnings: Vec<String>,
+    /// Scopes that the launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
+    /// What the outcomes depend on beside the module.
     pub choices: Choices,
 }
 

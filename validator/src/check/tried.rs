@@ -9,7 +9,9 @@ use crate::compare::{Cut, Verdict};
 /// How many inputs were tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
+    /// Inputs that there are to try, over all entry points.
     pub inputs: usize,
+    /// Inputs among them whose searches were finished.
     pub finished: usize,
     /// What kept the others from being finished.
     pub cuts: BTreeSet<Cut>,

@@ -37,6 +37,7 @@ struct Pair<'d> {
 /// A difference in memory, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
+    /// The object's key in reports: `0.0`, or the name of a variable.
     pub key: String,
     /// The first byte that differs.
     pub offset: usize,

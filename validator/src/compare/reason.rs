@@ -11,14 +11,18 @@ use crate::ir::Inexact;
 /// What the two sides are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
+    /// What the side that allows behaviours is called.
     pub before: &'static str,
+    /// What the side whose behaviours are judged is called.
     pub after: &'static str,
 }
 
 /// What kept a search from finding everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cut {
+    /// A budget ended it.
     Stopped(Stopped),
+    /// A bound cut it.
     Bound(Bound),
     /// It ended at what it was to find.
     Elsewhere,
@@ -54,15 +58,44 @@ impl fmt::Display for Cut {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// What a search could not decide.
-    Undecided { side: &'static str, why: Undecided },
+    Undecided {
+        /// The side of the search.
+        side: &'static str,
+        /// What it is.
+        why: Undecided,
+    },
     /// Where a float operation of either side may give another result, so may everything that follows from it.
-    Float { names: Names, kind: ViolationKind, operations: [Vec<Inexact>; 2] },
+    Float {
+        /// What the sides are called.
+        names: Names,
+        /// What would be new.
+        kind: ViolationKind,
+        /// The operations of before and after.
+        operations: [Vec<Inexact>; 2],
+    },
     /// What was cut from before might have admitted what is new.
-    BeforeCut { names: Names, kind: ViolationKind, cut: Cut },
+    BeforeCut {
+        /// What the sides are called.
+        names: Names,
+        /// What would be new.
+        kind: ViolationKind,
+        /// What cut before.
+        cut: Cut,
+    },
     /// Everything that the side does was cut.
-    NoBehaviour { side: &'static str, cut: Option<Cut> },
+    NoBehaviour {
+        /// The side.
+        side: &'static str,
+        /// What cut it, where it was a budget or a bound.
+        cut: Option<Cut>,
+    },
     /// What was cut from the side may be new.
-    Incomplete { side: &'static str, cut: Cut },
+    Incomplete {
+        /// The side.
+        side: &'static str,
+        /// What cut it.
+        cut: Cut,
+    },
 }
 
 impl Reason {
@@ -115,7 +148,10 @@ pub enum Note {
     /// Floats differ, as the environment permits.
     OpenFloats,
     /// Floats differ by no more units in the last place than `--float` allows.
-    CloseFloats { units: u32 },
+    CloseFloats {
+        /// How many units.
+        units: u32,
+    },
     /// A search was cut, but both are the same program.
     SameProgram,
     /// What after may compute since it lost a decoration or mode was not searched to the end.

@@ -17,7 +17,9 @@ use crate::witness::Witness;
 pub struct Side<'a> {
     /// What messages call it.
     pub name: &'static str,
+    /// What the module does.
     pub behaviours: &'a Behaviours,
+    /// The objects and invocations that the behaviours are told in.
     pub dispatch: &'a Dispatch,
 }
 
@@ -35,6 +37,7 @@ pub struct CompareOptions {
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
+    /// The verdict on this run.
     pub verdict: Verdict,
     /// A bound cut something on either side.
     pub bounded: bool,
@@ -54,7 +57,9 @@ pub struct Comparison {
 /// A behaviour of after that before does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
+    /// What kind of behaviour is new.
     pub kind: ViolationKind,
+    /// Which behaviour it is.
     pub subject: Subject,
     /// For a new outcome: where it differs from the closest outcome of before.
     pub difference: Option<Difference>,

@@ -47,10 +47,15 @@ impl fmt::Display for Verdict {
 /// What is new in after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ViolationKind {
+    /// A data race, where before has none.
     NewRace,
+    /// Another undefined behaviour.
     NewUndefined,
+    /// Final memory that before does not end with.
     NewOutcome,
+    /// Waiting for ever, where before always ends.
     NewHang,
+    /// Volatile accesses that before does not make in this order.
     VolatileTrace,
 }
 

@@ -44,8 +44,11 @@ pub struct Foreseen {
 
 /// An execution to remark on.
 pub struct Remarkable<'a> {
+    /// The model that allows it.
     pub model: &'a dyn MemoryModel,
+    /// The execution.
     pub graph: &'a Graph,
+    /// Its data races, ascending.
     pub races: &'a [DataRace],
     /// The orientation of scoped modification order that the execution stands for, where release sequences depend on it.
     pub modification_order: Option<&'a Relation>,
@@ -59,6 +62,7 @@ pub type Remark = fn(&Remarkable) -> Vec<u32>;
 pub struct Settings {
     /// What judges executions.
     pub model: Model,
+    /// What a data race does.
     pub races: Races,
     /// An endless loop without effects may not be left (`--hang strict`).
     pub strict_hangs: bool,
@@ -68,9 +72,11 @@ pub struct Settings {
     pub spin_bound: u32,
     /// Instructions of one execution, over all invocations.
     pub max_instructions: u64,
+    /// Executions that the search visits, at most.
     pub max_executions: u64,
     /// Bytes for stored outcomes.
     pub max_memory: u64,
+    /// How long the search may take.
     pub timeout: Option<Duration>,
     /// The option that says so.
     pub timed_by: Stopped,
@@ -104,6 +110,7 @@ pub struct Settings {
     pub factored_from: u64,
     /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
     pub verify_engine: bool,
+    /// How far the search is, for other threads.
     pub progress: Arc<Progress>,
 }
 

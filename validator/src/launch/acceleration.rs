@@ -15,13 +15,16 @@ const MAX_UNORDERED_INVOCATIONS: u64 = 4;
 /// `TARGET=SPEC` of `--acceleration-structure`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccelerationSetting {
+    /// Where it is.
     pub target: AccelerationTarget,
+    /// What it holds.
     pub structure: AccelerationStructure,
 }
 
 /// Where an acceleration structure is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccelerationTarget {
+    /// A descriptor.
     Descriptor(Target),
     /// `address:N`: at a device address, for OpConvertUToAccelerationStructureKHR.
     Address(u64),
@@ -50,7 +53,9 @@ impl FromStr for AccelerationSetting {
 /// Where a launch has an acceleration structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccelerationPlace {
+    /// A descriptor.
     Slot(Slot),
+    /// A device address.
     Address(u64),
 }
 

@@ -12,8 +12,11 @@ use crate::value::Byte;
 /// `TARGET=FORMAT:WxH[xD][,layers=N][,levels=N][,samples=N]:SPEC` of `--image`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageSetting {
+    /// The binding of the image.
     pub target: Target,
+    /// Its format and sizes.
     pub size: ImageSize,
+    /// What its texels hold at first.
     pub contents: ImageFill,
 }
 
@@ -30,15 +33,20 @@ pub struct ImageSize {
 /// Initial contents: an image's size says how many bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageFill {
+    /// Every byte is 0.
     Zeros,
+    /// Every byte is undefined.
     Undef,
+    /// These bytes, texel after texel.
     Given(Contents),
 }
 
 /// An image with its initial contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageContents {
+    /// Where the texels lie.
     pub layout: ImageLayout,
+    /// The bytes of all texels, as the layout has them.
     pub bytes: Vec<Byte>,
 }
 
@@ -186,7 +194,9 @@ impl ImageFill {
 /// `TARGET=nearest|linear,…` of `--sampler`; see [`Sampler`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SamplerSetting {
+    /// The binding of the sampler.
     pub target: Target,
+    /// How it reads images.
     pub sampler: Sampler,
 }
 

@@ -129,6 +129,7 @@ struct Layout {
 /// The next one of the inputs.
 #[derive(Debug)]
 pub enum Next {
+    /// The input.
     Input(Input),
     /// All are made.
     Over,

@@ -7,20 +7,20 @@
 
 pub mod acceleration;
 mod build;
-pub mod contents;
-pub mod defaults;
+pub(crate) mod contents;
+pub(crate) mod defaults;
 mod error;
 pub mod file;
-pub mod image_options;
-pub mod images;
+pub(crate) mod image_options;
+pub(crate) mod images;
 pub mod inputs;
 mod interface;
 pub mod options;
-pub mod physical;
+pub(crate) mod physical;
 mod resolve;
-pub mod scopes;
-pub mod slot;
-pub mod target;
+pub(crate) mod scopes;
+pub(crate) mod slot;
+pub(crate) mod target;
 pub mod trial;
 mod values;
 

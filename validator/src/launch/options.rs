@@ -38,7 +38,9 @@ impl fmt::Display for Size3 {
 /// `TARGET=SPEC` of `--buffer`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferSetting {
+    /// The buffer.
     pub target: Target,
+    /// What it holds at first.
     pub contents: Contents,
 }
 
@@ -54,7 +56,9 @@ impl FromStr for BufferSetting {
 /// `S.B=S.B` of `--alias`: two bindings that are the same memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AliasSetting {
+    /// One of the bindings.
     pub first: Target,
+    /// The other one.
     pub second: Target,
 }
 
@@ -72,6 +76,7 @@ impl FromStr for AliasSetting {
 pub struct PushPointerSetting {
     /// Bytes from the start of the push constants.
     pub offset: u32,
+    /// The buffer that is pointed to.
     pub target: Target,
     /// Bytes from the start of the buffer.
     pub bytes: u32,
@@ -103,17 +108,29 @@ pub(super) fn halves<'t>(text: &'t str, form: &str) -> Result<(&'t str, &'t str)
 /// All launch options (docs/usage.md, "The default launch"). What is `None` or empty gets a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaunchOptions {
+    /// The entry point: `--entry`. Without it every entry point is run.
     pub entry: Option<String>,
+    /// Number of workgroups: `--workgroups`.
     pub workgroups: Option<Size3>,
+    /// Invocations of a subgroup: `--subgroup-size`.
     pub subgroup_size: Option<u32>,
+    /// Invocations of a workgroup, where the modules are to have another number than they say: `--local-size`.
     pub local_size: Option<Size3>,
+    /// Values of specialisation constants: `--spec`.
     pub spec: Vec<Specialisation>,
+    /// Contents of buffers: `--buffer`.
     pub buffers: Vec<BufferSetting>,
+    /// Contents of the push constants: `--push`.
     pub push: Option<Contents>,
+    /// Images: `--image`.
     pub images: Vec<ImageSetting>,
+    /// Samplers: `--sampler`.
     pub samplers: Vec<SamplerSetting>,
+    /// Acceleration structures: `--acceleration-structure`.
     pub acceleration_structures: Vec<AccelerationSetting>,
+    /// Bindings that are the same memory: `--alias`.
     pub aliases: Vec<AliasSetting>,
+    /// Physical pointers in the push constants: `--push-pointer`.
     pub push_pointers: Vec<PushPointerSetting>,
     /// How many automatic inputs.
     pub inputs: Option<u32>,

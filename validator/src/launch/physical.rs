@@ -26,6 +26,7 @@ const POINTER: usize = 8;
 pub struct PhysicalBuffer {
     /// Address of its first byte.
     pub address: u64,
+    /// What lies there.
     pub source: PhysicalSource,
 }
 
@@ -66,6 +67,7 @@ impl Sizes {
 pub struct Memories<'a> {
     /// By the slot that stands for the memory.
     pub buffers: &'a mut BTreeMap<Slot, Vec<Byte>>,
+    /// The push constants.
     pub push: &'a mut Vec<Byte>,
 }
 

@@ -33,13 +33,17 @@ pub enum Observe {
 /// A launch with everything settled but the inputs; the same for both modules.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// Number of workgroups, in x, y and z.
     pub workgroups: [u32; 3],
+    /// Invocations of a workgroup, in x, y and z.
     pub local_size: [u32; 3],
+    /// Invocations of a subgroup.
     pub subgroup_size: u32,
     /// Contents that the user gave.
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
     /// Acceleration structures that the user gave.
     pub acceleration_structures: BTreeMap<AccelerationPlace, AccelerationStructure>,
+    /// The push constants that the user gave.
     pub push: Option<Vec<Byte>>,
     /// Contents that the user gave for memory without a binding, by key: `ptr:NAME`.
     pub named: BTreeMap<String, Vec<Byte>>,
@@ -51,6 +55,7 @@ pub struct Launch {
     pub samplers: BTreeMap<Slot, Sampler>,
     /// For an aliased slot, the least slot that is the same memory.
     pub aliases: BTreeMap<Slot, Slot>,
+    /// Which memory is observed.
     pub observe: Observe,
     /// `--legacy coherent`: every access of an older memory model counts as coherent.
     pub legacy_coherent: bool,

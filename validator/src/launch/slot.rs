@@ -9,8 +9,11 @@ use crate::ir::Variable;
 /// A descriptor: set, binding, and for an array of descriptors its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot {
+    /// The descriptor set.
     pub set: u32,
+    /// The binding in the set.
     pub binding: u32,
+    /// The element of an array of descriptors; `None` where the binding is no array.
     pub element: Option<u32>,
 }
 

@@ -9,6 +9,7 @@ use crate::ir::{Program, Variable};
 /// SET.BINDING, SET.BINDING.ELEMENT, `%id`, or a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
+    /// A descriptor.
     Slot(Slot),
     /// Result id of a variable.
     Id(u32),

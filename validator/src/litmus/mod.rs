@@ -11,7 +11,7 @@ mod lower;
 mod mnemonic;
 mod names;
 mod run;
-pub mod test;
+pub(crate) mod test;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +20,7 @@ use std::path::Path;
 pub use error::ParseError;
 pub use lower::Unsupported;
 pub use run::{run, Answer, Checked, FinalState, Incomplete, RacingPair, RunError, State, Told, Wanted};
-use test::Test;
+pub use test::Test;
 
 /// The two languages that litmus tests are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

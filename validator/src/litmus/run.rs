@@ -18,6 +18,7 @@ use crate::witness::Witness;
 pub struct Answer {
     /// Consistent executions, chains as the options have them.
     pub executions: u64,
+    /// What became of each expectation, in the order of the file.
     pub expectations: Vec<Checked>,
     /// Final states, sorted, if they were asked for.
     pub states: Vec<FinalState>,
@@ -34,8 +35,11 @@ pub struct Answer {
 /// Why an answer may not be complete.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Incomplete {
+    /// The search could not decide something.
     Undecided(Undecided),
+    /// A bound cut something.
     Bounded(Bound),
+    /// A budget ended the search.
     Stopped(Stopped),
 }
 
@@ -52,8 +56,10 @@ impl fmt::Display for Incomplete {
 /// Why a test has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The test needs what is not supported.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
+    /// An invariant of spirv-tv broke: the test is not at fault.
     #[error(transparent)]
     Bug(#[from] Bug),
 }
@@ -64,7 +70,9 @@ pub type State = Vec<(String, String)>;
 /// A final state and the executions that end in it.
 #[derive(Debug)]
 pub struct FinalState {
+    /// The state.
     pub state: State,
+    /// How many executions end in it.
     pub executions: u64,
     /// Executions among them that have a data race.
     pub racy: u64,
@@ -75,14 +83,16 @@ pub struct FinalState {
 /// Two accesses that race: their threads and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RacingPair {
+    /// The threads, by their numbers in the file, from 0.
     pub threads: [u32; 2],
+    /// The lines of their instructions, 1-based.
     pub lines: [u32; 2],
 }
 
 /// An expectation and what was found.
 #[derive(Debug)]
 pub struct Checked {
-    /// Index in [`Test::expectations`].
+    /// Its place among the expectations of the file, from 0.
     pub index: usize,
     /// What the file claims of the condition: some execution (for `forall`: every one) meets it.
     pub expected: bool,
@@ -103,7 +113,9 @@ pub struct Checked {
 /// An execution and its dispatch.
 #[derive(Clone, Debug)]
 pub struct Told {
+    /// The execution.
     pub witness: Witness,
+    /// The objects and threads that it is told in.
     pub dispatch: Dispatch,
 }
 

@@ -8,7 +8,9 @@ use crate::event::{ClassSet, Order, Scope};
 /// Where something stands in a litmus file; both count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
+    /// The line.
     pub line: u32,
+    /// The column.
     pub column: u32,
 }
 
@@ -18,15 +20,16 @@ impl fmt::Display for Position {
     }
 }
 
+/// A litmus test that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Test {
-    pub variables: Vec<Variable>,
-    pub threads: Vec<Thread>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) threads: Vec<Thread>,
     /// Every instruction of the first thread system-synchronizes-with every one of the second.
-    pub system_synchronizes_with: Vec<(usize, usize)>,
+    pub(crate) system_synchronizes_with: Vec<(usize, usize)>,
     /// Only executions that meet it count.
-    pub filter: Option<Condition>,
-    pub expectations: Vec<Expectation>,
+    pub(crate) filter: Option<Condition>,
+    pub(crate) expectations: Vec<Expectation>,
 }
 
 /// A name for a location: a reference of its own.

@@ -25,6 +25,7 @@ impl Text {
         Text(Arc::new(Lazy { words: words.to_vec(), text: OnceLock::new() }))
     }
 
+    /// The whole text.
     pub fn as_str(&self) -> &str {
         self.0.text.get_or_init(|| spirv_tv_toolchain::disassemble(&self.0.words).unwrap_or_default())
     }

@@ -7,25 +7,49 @@ use crate::ir::Line;
 /// Why a module could not be read. All of these end the program with exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
+    /// The file cannot be read, or is too long.
     #[error("{file}: {source}")]
     Io {
+        /// Its path; `-` for standard input.
         file: String,
+        /// What the system says.
         #[source]
         source: std::io::Error,
     },
     /// Neither a binary nor text.
     #[error("{file}: not a SPIR-V module: {why}")]
-    NotSpirv { file: String, why: String },
+    NotSpirv {
+        /// What the user calls the module.
+        file: String,
+        /// Why it is neither.
+        why: String,
+    },
     /// A binary whose instructions cannot be told apart, or that does not disassemble.
     #[error("{file}: malformed SPIR-V binary: {message}")]
-    Malformed { file: String, message: String },
+    Malformed {
+        /// What the user calls the module.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// Text that does not assemble.
     #[error("{file}:{line}:{column}: {message}")]
-    Assemble { file: String, line: Line, column: u32, message: String },
+    Assemble {
+        /// What the user calls the module.
+        file: String,
+        /// The line of the mistake, 1-based.
+        line: Line,
+        /// The column of the mistake, 1-based.
+        column: u32,
+        /// What is wrong there.
+        message: String,
+    },
     /// The validator objects.
     #[error("{file}:{objection} ({}--lenient goes on in spite of the validator)", allowed_by(.flag))]
     Invalid {
+        /// What the user calls the module.
         file: String,
+        /// What it objects to.
         objection: ValidationMessage,
         /// The flag of spirv-val's that permits it.
         flag: Option<&'static str>,
@@ -33,7 +57,9 @@ pub enum ReadError {
     /// A program of SPIRV-Tools gave no answer: this says nothing of the module.
     #[error("{file}: {source}")]
     Program {
+        /// What the user calls the module.
         file: String,
+        /// Which program, and what became of it.
         #[source]
         source: ProgramError,
     },

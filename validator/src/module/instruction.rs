@@ -22,8 +22,11 @@ pub(super) struct Entry {
 pub struct Instruction<'m> {
     /// Its place in module order, from 0.
     pub index: usize,
+    /// The number of the opcode.
     pub opcode: u16,
+    /// The id of the result type, where there is one.
     pub result_type: Option<u32>,
+    /// The id of the result, where there is one.
     pub result: Option<u32>,
     /// The words after result type and result.
     pub operands: &'m [u32],

@@ -25,6 +25,7 @@ pub trait CheckResult {
 
 /// Compares modules for the pipeline, and hears how it gets on.
 pub trait Checker {
+    /// What a comparison gives.
     type Result: CheckResult;
 
     /// Compares two modules; `label` is the pass or the list of passes between them.
@@ -58,10 +59,13 @@ pub enum Mode {
 /// A list of passes to run and check.
 #[derive(Clone, Debug)]
 pub struct Pipeline<'a> {
+    /// The passes, in order.
     pub plan: &'a [PlannedPass],
+    /// How each of them is run.
     pub process: &'a OptimiserProcess,
     /// What every result is validated with; `None` checks results that may be invalid.
     pub validate: Option<&'a ValidatorOptions>,
+    /// What is compared.
     pub mode: Mode,
     /// Leave a pass that fails out and go on with the next, instead of ending there.
     pub keep_going: bool,
@@ -87,7 +91,9 @@ pub enum Outcome<R> {
 /// A pass of the pipeline and what became of it.
 #[derive(Clone, Debug)]
 pub struct Step<R> {
+    /// The pass, as the command line has it.
     pub pass: String,
+    /// What became of it.
     pub outcome: Outcome<R>,
     /// Wall-clock time of the optimiser with its process and of spirv-val.
     pub optimise_time: Duration,

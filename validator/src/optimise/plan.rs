@@ -13,24 +13,55 @@ use crate::files;
 pub struct OptimiserArguments {
     /// Flags of passes and presets in order, arguments joined with `=`.
     pub passes: Vec<String>,
+    /// Whether `--preserve-interface` is given.
     pub preserve_interface: bool,
+    /// Whether `--preserve-bindings` is given.
     pub preserve_bindings: bool,
+    /// Whether `--preserve-spec-constants` is given.
     pub preserve_spec_constants: bool,
 }
 
 /// A command line that spirv-opt would refuse.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
+    /// A pass stands without the argument that it needs.
     #[error("{flag} needs an argument: {flag}={placeholder}")]
-    MissingArgument { flag: String, placeholder: &'static str },
+    MissingArgument {
+        /// The flag.
+        flag: String,
+        /// What the argument is, in a word.
+        placeholder: &'static str,
+    },
+    /// The optimiser refuses a flag or its argument.
     #[error("{flag}: {message}")]
-    Refused { flag: String, message: String },
+    Refused {
+        /// The flag with its argument.
+        flag: String,
+        /// What the optimiser says.
+        message: String,
+    },
+    /// A flag begins as a preset does and is none.
     #[error("{flag} is no flag of spirv-opt: there are -O (speed), -Os (size) and -Oconfig=FILE (flags from a file)")]
-    UnknownPreset { flag: String },
+    UnknownPreset {
+        /// The flag.
+        flag: String,
+    },
+    /// A file of flags that cannot be read.
     #[error("cannot read the flags in {}: {error}", path.display())]
-    Config { path: PathBuf, error: std::io::Error },
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A file of flags has a word that is no flag.
     #[error("{}: `{token}` is no pass of spirv-opt", path.display())]
-    ConfigToken { path: PathBuf, token: String },
+    ConfigToken {
+        /// The file.
+        path: PathBuf,
+        /// The word.
+        token: String,
+    },
 }
 
 /// Takes what is spirv-opt's out of a command line: passes with their arguments (after `=` or, where

@@ -31,20 +31,39 @@ pub enum OptimiserFailure {
     Crashed {
         /// The signal, where the system has signals and one ended the process.
         signal: Option<i32>,
+        /// What it wrote to standard error.
         stderr: String,
     },
     /// The optimiser gave up with an error.
-    Failed { message: String },
+    Failed {
+        /// What it says.
+        message: String,
+    },
     /// The optimiser refuses the flag or its argument.
-    Flag { message: String },
+    Flag {
+        /// What it says.
+        message: String,
+    },
     /// The optimiser wrote a module that spirv-val rejects.
-    Invalid { message: String },
+    Invalid {
+        /// What spirv-val says.
+        message: String,
+    },
     /// The pass was ended after this time.
-    TimedOut { after: Duration },
+    TimedOut {
+        /// The time that the pass had.
+        after: Duration,
+    },
     /// The child process could not be run at all: not the optimiser's fault.
-    NotRun { message: String },
+    NotRun {
+        /// What the system says.
+        message: String,
+    },
     /// The child panicked in our own code.
-    Bug { message: String },
+    Bug {
+        /// What the child says.
+        message: String,
+    },
 }
 
 impl OptimiserFailure {

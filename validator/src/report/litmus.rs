@@ -15,31 +15,42 @@ use crate::model::memory_model::MemoryModel;
 pub struct LitmusReport {
     /// In the order of the command line.
     pub files: Vec<FileReport>,
+    /// What the answers depend on beside the files.
     pub choices: Choices,
 }
 
 /// What became of a file.
 #[derive(Debug)]
 pub struct FileReport {
+    /// The file, as the command line has it.
     pub file: String,
+    /// What became of it.
     pub fate: Fate,
 }
 
+/// What became of a file.
 #[derive(Debug)]
 pub enum Fate {
+    /// It cannot be read, for this reason.
     Unreadable(String),
+    /// It is no litmus test.
     Malformed(ParseError),
+    /// It needs what is not supported.
     Unsupported(Unsupported),
     /// Ours.
     Bug(Bug),
+    /// It has an answer.
     Answered(Box<Solved>),
 }
 
 /// A test with its answer.
 #[derive(Debug)]
 pub struct Solved {
+    /// The file's text.
     pub source: Source,
+    /// What was read from it.
     pub test: Test,
+    /// What was found out about it.
     pub answer: Answer,
 }
 
