@@ -7,6 +7,7 @@ use super::Side;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, InstanceName, Order, Scope};
 use crate::explore::events::{access_event, device_event, fence_event};
+use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
@@ -21,6 +22,8 @@ pub(super) struct Replay {
 
 /// Instructions of one invocation.
 const FUEL: u64 = 1_000_000;
+/// Reads of one invocation that after did not do: it is in a loop that waits for something else.
+const MAX_UNMATCHED: u32 = 8;
 /// Stops of one invocation.
 const MAX_STOPS: usize = 1_000;
 
@@ -69,6 +72,8 @@ struct Run<'a> {
     stops: usize,
     unmatched_reads: u32,
     barriers: u32,
+    /// What the atomic instruction accesses that it stands at.
+    stands_at: Option<Access>,
     /// The operation that it stands at, and whose invocations act together there.
     waits_at: Option<(InstanceName, Scope)>,
 }
@@ -118,6 +123,91 @@ impl SharedMemory for Quiet<'_> {
     }
 }
 
+/// One invocation on its way.
+struct Replaying<'r, 'a, 'm> {
+    replayer: &'r mut Replayer<'a>,
+    run: &'r mut Run<'m>,
+    units: &'r [Option<(u32, u32)>],
+}
+
+impl Replaying<'_, '_, '_> {
+    /// What a read gives.
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>) -> Vec<Byte> {
+        let Replaying { replayer, run, units } = self;
+        let event = replayer.access(run.agent, Kind::Read, access, atomicity, units);
+        let (id, bytes) = replayer.read(event, access, units, &mut run.memory);
+        run.unmatched_reads += u32::from(replayer.of_after[id].is_none());
+        bytes
+    }
+}
+
+impl Driver for Replaying<'_, '_, '_> {
+    type End = ();
+
+    fn run(&mut self) -> Stop {
+        let Side { program, dispatch } = self.replayer.before;
+        let Run { invocation, memory, fuel, stops, unmatched_reads, .. } = &mut *self.run;
+        if *stops == MAX_STOPS || *unmatched_reads > MAX_UNMATCHED {
+            return Stop::OutOfFuel;
+        }
+        *stops += 1;
+        invocation.run(program, dispatch, memory, fuel)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        &mut self.run.invocation
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<()> {
+        let agent = self.run.agent;
+        match stop {
+            Stop::Read(access) => return Decision::Read(self.read(&access, None)),
+            Stop::AtomicRead { access, atomicity, .. } => {
+                let bytes = self.read(&access, Some(&atomicity));
+                let ways = self.run.invocation.atomic_ways(self.replayer.before.program, &bytes);
+                self.run.stands_at = Some(access);
+                return Decision::AtomicRead { bytes, way: (ways > 1).then_some(0) };
+            }
+            Stop::Write(access, bytes) => self.replayer.write(agent, &access, None, self.units, &bytes),
+            Stop::AtomicWrite { access, atomicity, bytes } => {
+                self.replayer.write(agent, &access, Some(&atomicity), self.units, &bytes);
+            }
+            Stop::Fence(fence) => self.replayer.push(fence_event(agent, Kind::Fence, &fence)),
+            Stop::Device(operation, fence) => {
+                self.replayer.push(device_event(agent, operation, &fence));
+            }
+            Stop::Barrier { execution, fence, .. } => {
+                let kind = Kind::Barrier { instance: self.run.barriers, execution };
+                self.replayer.push(fence_event(agent, kind, &fence));
+                self.run.barriers += 1;
+            }
+            Stop::Subgroup { name, scope, .. } => {
+                self.run.waits_at = Some((name, scope));
+                return Decision::End(());
+            }
+            Stop::Choose { .. } => return Decision::Choose(0),
+            Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
+            Stop::Finished
+            | Stop::Fault(_)
+            | Stop::Discarded
+            | Stop::OutOfFuel
+            | Stop::Unsupported { .. }
+            | Stop::Forever { .. } => return Decision::End(()),
+        }
+        Decision::GoOn
+    }
+
+    fn updated(&mut self, _: &[Byte], written: Vec<Byte>) -> Option<()> {
+        let access = self.run.stands_at.take()?;
+        let Replayer { before, graph, .. } = &mut *self.replayer;
+        if let Some(event) = graph.events.last_mut().map(Arc::make_mut) {
+            event.kind = Kind::Update;
+            event.written = unit_bytes(&event.units, &access, before, self.units, &written);
+        }
+        None
+    }
+}
+
 impl Replayer<'_> {
     /// The memory of before that a memory of after is, by object key.
     fn memory_of_before(&self, memory: u32) -> Option<u32> {
@@ -148,6 +238,7 @@ impl Replayer<'_> {
                 stops: 0,
                 unmatched_reads: 0,
                 barriers: 0,
+                stands_at: None,
                 waits_at: None,
             })
             .collect();
@@ -176,60 +267,10 @@ impl Replayer<'_> {
         }
     }
 
+    /// Runs an invocation to its end, to the next subgroup operation, or until it stands in a loop that waits for something
+    /// else than after read.
     fn advance(&mut self, run: &mut Run, units: &[Option<(u32, u32)>]) {
-        let Side { program, dispatch } = self.before;
-        let Run { agent, invocation, memory, fuel, stops, unmatched_reads, barriers, waits_at } = run;
-        let agent = *agent;
-        while *stops < MAX_STOPS {
-            *stops += 1;
-            match invocation.run(program, dispatch, memory, fuel) {
-                Stop::Read(access) => {
-                    let event = self.access(agent, Kind::Read, &access, None, units);
-                    let (id, bytes) = self.read(event, &access, units, memory);
-                    *unmatched_reads += u32::from(self.of_after[id].is_none());
-                    invocation.supply(program, &bytes);
-                }
-                Stop::AtomicRead { access, atomicity, .. } => {
-                    let event = self.access(agent, Kind::Read, &access, Some(&atomicity), units);
-                    let (id, bytes) = self.read(event, &access, units, memory);
-                    *unmatched_reads += u32::from(self.of_after[id].is_none());
-                    if invocation.atomic_ways(program, &bytes) > 1 {
-                        invocation.choose(0);
-                    }
-                    if let Some(written) = invocation.supply_atomic(program, &bytes) {
-                        let event = Arc::make_mut(&mut self.graph.events[id]);
-                        event.kind = Kind::Update;
-                        event.written = unit_bytes(&event.units, &access, &self.before, units, &written);
-                    }
-                }
-                Stop::Write(access, bytes) => self.write(agent, &access, None, units, &bytes),
-                Stop::AtomicWrite { access, atomicity, bytes } => {
-                    self.write(agent, &access, Some(&atomicity), units, &bytes);
-                }
-                Stop::Fence(fence) => self.push(fence_event(agent, Kind::Fence, &fence)),
-                Stop::Device(operation, fence) => self.push(device_event(agent, operation, &fence)),
-                Stop::Barrier { execution, fence, .. } => {
-                    self.push(fence_event(agent, Kind::Barrier { instance: *barriers, execution }, &fence));
-                    *barriers += 1;
-                }
-                Stop::Subgroup { name, scope, .. } => {
-                    *waits_at = Some((name, scope));
-                    return;
-                }
-                Stop::Choose { .. } => invocation.choose(0),
-                Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
-                Stop::Finished
-                | Stop::Fault(_)
-                | Stop::Discarded
-                | Stop::OutOfFuel
-                | Stop::Unsupported { .. }
-                | Stop::Forever { .. } => return,
-            }
-            // A loop that waits for something else than after read.
-            if *unmatched_reads > 8 {
-                return;
-            }
-        }
+        runner::drive(self.before.program, &mut Replaying { replayer: self, run, units }, Decision::GoOn);
     }
 
     fn access(

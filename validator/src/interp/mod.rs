@@ -44,6 +44,7 @@ mod own_memory;
 mod physical;
 mod pointer;
 mod ray;
+pub mod runner;
 mod shade;
 pub mod subgroup;
 mod tensor;

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::inputs::Touched;
 use crate::dispatch::{Dispatch, Object, Place};
 use crate::event::{Access, Atomicity, InstanceName, Scope, UndefinedKind};
+use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
 use crate::ir::image::Position;
 use crate::ir::Program;
@@ -77,7 +78,15 @@ fn run(
             }
             let turn = TURN.min(budget);
             let mut fuel = turn;
-            *state = turn_of(invocation, program, dispatch, &mut memory, &mut fuel, &mut out_of_bounds);
+            let mut turn_of = TurnOf {
+                invocation,
+                program,
+                dispatch,
+                memory: &mut memory,
+                fuel: &mut fuel,
+                out_of_bounds: &mut out_of_bounds,
+            };
+            *state = runner::drive(program, &mut turn_of, Decision::GoOn);
             if out_of_bounds && !passes_faults {
                 break 'trial;
             }
@@ -157,33 +166,53 @@ fn release_groups(
     released
 }
 
-fn turn_of(
-    invocation: &mut Invocation,
-    program: &Program,
-    dispatch: &Dispatch,
-    memory: &mut TrialMemory,
-    fuel: &mut u64,
-    out_of_bounds: &mut bool,
-) -> State {
-    loop {
-        match invocation.run(program, dispatch, memory, fuel) {
-            Stop::Barrier { .. } => return State::Waiting,
-            Stop::Subgroup { name, scope, .. } => return State::Gathered(name, scope),
-            Stop::Choose { .. } => invocation.choose(0),
-            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
-            Stop::OutOfFuel => return State::Running,
+/// A turn of one invocation.
+struct TurnOf<'t> {
+    invocation: &'t mut Invocation,
+    program: &'t Program,
+    dispatch: &'t Dispatch,
+    memory: &'t mut TrialMemory,
+    fuel: &'t mut u64,
+    out_of_bounds: &'t mut bool,
+}
+
+impl Driver for TurnOf<'_> {
+    type End = State;
+
+    fn run(&mut self) -> Stop {
+        self.invocation.run(self.program, self.dispatch, self.memory, self.fuel)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        self.invocation
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<State> {
+        match stop {
+            Stop::Choose { .. } => Decision::Choose(0),
+            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {
+                Decision::GoOn
+            }
+            Stop::Barrier { .. } => Decision::End(State::Waiting),
+            Stop::Subgroup { name, scope, .. } => Decision::End(State::Gathered(name, scope)),
+            Stop::OutOfFuel => Decision::End(State::Running),
             Stop::Fault(fault) => {
-                *out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
-                return State::Done;
+                *self.out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
+                Decision::End(State::Done)
             }
             Stop::Finished | Stop::Discarded | Stop::Forever { .. } | Stop::Unsupported { .. } => {
-                return State::Done;
+                Decision::End(State::Done)
             }
             // The memory settles every access at once, so that none of these stops an invocation.
             Stop::Read(_) | Stop::Write(..) | Stop::AtomicRead { .. } | Stop::AtomicWrite { .. } => {
-                return State::Done;
+                Decision::End(State::Done)
             }
         }
+    }
+
+    /// Nor does an atomic instruction.
+    fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<State> {
+        Some(State::Done)
     }
 }
 

@@ -15,13 +15,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::event::Access;
+use crate::explore::facts::discoveries::Discoveries;
 use crate::explore::state::accesses::{self, UnitSpans};
 use crate::explore::state::outlooks::Outlook;
 use crate::explore::state::outlooks::Values;
 use crate::explore::state::outlooks::Writes;
 use crate::explore::state::{Found, Round, State, Status};
 use crate::explore::step::run;
-use crate::interp::Stop;
+use crate::interp::runner::{self, Decision, Driver};
+use crate::interp::{Invocation, Stop};
 use crate::model::graph::{Event, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
 
@@ -115,55 +117,103 @@ fn look_out(round: &Round, state: &State, index: usize) -> Outlook {
 }
 
 fn run_alone(round: &Round, state: &State, index: usize, found: &mut Found) -> Outlook {
-    let mut first = state.without_graph();
-    first.fuel = MAX_INSTRUCTIONS;
-    let mut run = Run { index, writes: FxHashMap::default(), rest: Vec::new() };
-    answer_with_anything(round, &mut run, first)?;
-    let mut known = FxHashSet::default();
-    let mut fuel = MAX_INSTRUCTIONS;
-    while let Some(mut simulation) = run.rest.pop() {
-        let number = number(round, &simulation, index)?;
-        if !known.insert(number) {
-            continue;
+    let mut run = Run {
+        round,
+        index,
+        writes: FxHashMap::default(),
+        rest: Vec::new(),
+        known: FxHashSet::default(),
+        fuel: MAX_INSTRUCTIONS,
+        found,
+    };
+    run.answer_with_anything(state.without_graph())?;
+    while let Some(mut way) = run.rest.pop() {
+        let first = std::mem::replace(&mut way.first, Decision::GoOn);
+        let mut following = Following { run: &mut run, way };
+        if let Some(status) = runner::drive(round.context.program, &mut following, first)? {
+            let mut simulation = following.way.simulation;
+            simulation.threads[index].status = status;
+            run.answer_with_anything(simulation)?;
         }
-        if known.len() > MAX_STATES {
-            return None;
+    }
+    Some(run.writes)
+}
+
+/// One way of an invocation by itself.
+struct Way {
+    simulation: State,
+    /// What it goes on with.
+    first: Decision<Option<Option<Status>>>,
+    /// The atomic instruction that it stands at then.
+    stands_at: Option<Arc<Standing>>,
+}
+
+/// What an atomic instruction accesses, and what a compare-exchange compares with that.
+struct Standing {
+    access: Arc<Access>,
+    spans: UnitSpans,
+    comparator: Option<Vec<Byte>>,
+}
+
+/// A way that goes on to its end, to the next stop at which there are several, or to a state from which another one was
+/// followed. It ends with the read at which it stands, if there is one; `None` ends all of them, where that is too much to
+/// follow.
+struct Following<'r, 's, 'a> {
+    run: &'r mut Run<'s, 'a>,
+    way: Way,
+}
+
+impl Driver for Following<'_, '_, '_> {
+    type End = Option<Option<Status>>;
+
+    fn run(&mut self) -> Stop {
+        let Following { run, way } = self;
+        match run.is_new(&way.simulation) {
+            Some(true) => {}
+            Some(false) => return Stop::Finished,
+            None => return Stop::OutOfFuel,
         }
-        simulation.fuel = fuel;
-        let stop = run::run_invocation(round, &mut simulation, index, found);
-        fuel = simulation.fuel;
-        if simulation.threads[index].invocation.is_lost() {
-            return None;
+        way.simulation.fuel = run.fuel;
+        let stop = run::run_invocation(run.round, &mut way.simulation, run.index, run.found);
+        run.fuel = way.simulation.fuel;
+        stop
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        Arc::make_mut(&mut self.way.simulation.threads[self.run.index].invocation)
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Option<Option<Status>>> {
+        let reads = |access, atomic, may_write| {
+            Decision::End(Some(Some(Status::Reading { access: Arc::new(access), atomic, may_write })))
+        };
+        if self.way.simulation.threads[self.run.index].invocation.is_lost() {
+            return Decision::End(None);
         }
         match stop {
-            Stop::Read(access) => {
-                let status = Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
-                simulation.threads[index].status = status;
-                answer_with_anything(round, &mut run, simulation)?;
-            }
-            Stop::AtomicRead { access, atomicity, may_write } => {
-                let atomic = Some(atomicity);
-                simulation.threads[index].status =
-                    Status::Reading { access: Arc::new(access), atomic, may_write };
-                answer_with_anything(round, &mut run, simulation)?;
-            }
+            Stop::Read(access) => reads(access, None, false),
+            Stop::AtomicRead { access, atomicity, may_write } => reads(access, Some(atomicity), may_write),
             Stop::Write(access, bytes) | Stop::AtomicWrite { access, bytes, .. } => {
-                let spans = spans(round, &access)?;
-                run.note(&spans, &bytes, None);
-                write_beside(round, &mut simulation, index, &access, &bytes, found)?;
-                run.rest.push(simulation);
-            }
-            Stop::Choose { ways, .. } if ways as usize <= MAX_STATES => {
-                for way in 0..ways {
-                    let mut child = simulation.clone();
-                    Arc::make_mut(&mut child.threads[index].invocation).choose(way);
-                    run.rest.push(child);
+                let Some(spans) = spans(self.run.round, &access) else { return Decision::End(None) };
+                self.run.note(&spans, &bytes, None);
+                match self.run.write_beside(&mut self.way.simulation, &access, &bytes) {
+                    Some(()) => Decision::GoOn,
+                    None => Decision::End(None),
                 }
             }
-            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {
-                run.rest.push(simulation)
+            Stop::Choose { ways, .. } if ways as usize <= MAX_STATES => {
+                let way = |way| Way {
+                    simulation: self.way.simulation.clone(),
+                    first: Decision::Choose(way),
+                    stands_at: None,
+                };
+                self.run.rest.extend((0..ways).map(way));
+                Decision::End(Some(None))
             }
-            Stop::Finished => {}
+            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {
+                Decision::GoOn
+            }
+            Stop::Finished => Decision::End(Some(None)),
             // Behind a barrier memory without events has what others wrote.
             Stop::Barrier { .. }
             | Stop::Choose { .. }
@@ -172,50 +222,18 @@ fn run_alone(round: &Round, state: &State, index: usize, found: &mut Found) -> O
             | Stop::Subgroup { .. }
             | Stop::Fault(_)
             | Stop::OutOfFuel
-            | Stop::Unsupported { .. } => return None,
+            | Stop::Unsupported { .. } => Decision::End(None),
         }
     }
-    Some(run.writes)
-}
 
-/// Goes on behind the read at which a simulation stands, whatever it reads.
-fn answer_with_anything(round: &Round, run: &mut Run, mut simulation: State) -> Option<()> {
-    let status = simulation.threads[run.index].status.clone();
-    let Status::Reading { access, atomic, may_write } = &status else { return None };
-    let spans = spans(round, access)?;
-    let len: u32 = access.ranges.iter().map(|(_, len)| len).sum();
-    let mut bytes = vec![Byte::Undef; len as usize];
-    let mut found = Found::default();
-    let memory = round.context.dispatch.objects.get(access.object as usize)?.memory;
-    if simulation.contents.declare(access, memory, *may_write).is_some() {
-        return None;
-    }
-    let by = run::by(round, run.index, atomic.is_some());
-    simulation.read_unshared(access, memory, by, &mut found.discoveries, &mut bytes);
-    simulation.threads[run.index].status = Status::Running;
-    let program = round.context.program;
-    if atomic.is_none() {
-        Arc::make_mut(&mut simulation.threads[run.index].invocation).supply(program, &bytes);
-        run.rest.push(simulation);
-        return Some(());
-    }
-    let is_wide = atomic.as_ref().is_some_and(|atomic| atomic.scope >= round.context.everybody);
-    let ways = simulation.threads[run.index].invocation.atomic_ways(program, &bytes);
-    for way in 0..ways {
-        let mut child = simulation.clone();
-        let invocation = Arc::make_mut(&mut child.threads[run.index].invocation);
-        if ways > 1 {
-            invocation.choose(way);
+    fn updated(&mut self, _: &[Byte], written: Vec<Byte>) -> Option<Option<Option<Status>>> {
+        let standing = self.way.stands_at.take()?;
+        self.run.note(&standing.spans, &written, standing.comparator.as_deref());
+        match self.run.write_beside(&mut self.way.simulation, &standing.access, &written) {
+            Some(()) => None,
+            None => Some(None),
         }
-        let comparator = invocation.comparator(program).filter(|_| is_wide);
-        let written = invocation.supply_atomic(program, &bytes);
-        if let Some(written) = written {
-            run.note(&spans, &written, comparator.as_deref());
-            write_beside(round, &mut child, run.index, access, &written, &mut found)?;
-        }
-        run.rest.push(child);
     }
-    Some(())
 }
 
 fn spans(round: &Round, access: &Access) -> Option<UnitSpans> {
@@ -223,30 +241,67 @@ fn spans(round: &Round, access: &Access) -> Option<UnitSpans> {
     accesses::units_of(access, memory, round.knowledge, |_| {})
 }
 
-/// Writes what of an access is no event.
-fn write_beside(
-    round: &Round,
-    simulation: &mut State,
-    index: usize,
-    access: &Access,
-    bytes: &[Byte],
-    found: &mut Found,
-) -> Option<()> {
-    let memory = round.context.dispatch.objects.get(access.object as usize)?.memory;
-    let by = run::by(round, index, true);
-    simulation.write_unshared(access, memory, by, &mut found.discoveries, bytes);
-    Some(())
-}
-
 /// A run of an invocation by itself.
-struct Run {
+struct Run<'s, 'a> {
+    round: &'s Round<'a>,
     index: usize,
     writes: FxHashMap<Unit, Writes>,
-    /// States that are still to be followed.
-    rest: Vec<State>,
+    /// Ways that are still to be followed.
+    rest: Vec<Way>,
+    /// States that were followed, as numbers.
+    known: FxHashSet<u128>,
+    fuel: u64,
+    found: &'s mut Found,
 }
 
-impl Run {
+impl Run<'_, '_> {
+    /// Whether a state is to be followed; `None` where that is too much.
+    fn is_new(&mut self, simulation: &State) -> Option<bool> {
+        let is_new = self.known.insert(number(self.round, simulation, self.index)?);
+        (!is_new || self.known.len() <= MAX_STATES).then_some(is_new)
+    }
+
+    /// Goes on behind the read at which a simulation stands, whatever it reads.
+    fn answer_with_anything(&mut self, mut simulation: State) -> Option<()> {
+        let Run { round, index, .. } = *self;
+        let program = round.context.program;
+        let status = std::mem::replace(&mut simulation.threads[index].status, Status::Running);
+        let Status::Reading { access, atomic, may_write } = status else { return None };
+        let spans = spans(round, &access)?;
+        let len: u32 = access.ranges.iter().map(|(_, len)| len).sum();
+        let mut bytes = vec![Byte::Undef; len as usize];
+        let memory = round.context.dispatch.objects.get(access.object as usize)?.memory;
+        if simulation.contents.declare(&access, memory, may_write).is_some() {
+            return None;
+        }
+        let by = run::by(round, index, atomic.is_some());
+        simulation.read_unshared(&access, memory, by, &mut Discoveries::default(), &mut bytes);
+        let Some(atomicity) = atomic else {
+            self.rest.push(Way { simulation, first: Decision::Read(bytes), stands_at: None });
+            return Some(());
+        };
+        let is_wide = atomicity.scope >= round.context.everybody;
+        let invocation = &simulation.threads[index].invocation;
+        let comparator = invocation.comparator(program).filter(|_| is_wide);
+        let ways = invocation.atomic_ways(program, &bytes);
+        let standing = Arc::new(Standing { access, spans, comparator });
+        let way = |way| Way {
+            simulation: simulation.clone(),
+            first: Decision::AtomicRead { bytes: bytes.clone(), way: (ways > 1).then_some(way) },
+            stands_at: Some(standing.clone()),
+        };
+        self.rest.extend((0..ways).map(way));
+        Some(())
+    }
+
+    /// Writes what of an access is no event.
+    fn write_beside(&self, simulation: &mut State, access: &Access, bytes: &[Byte]) -> Option<()> {
+        let memory = self.round.context.dispatch.objects.get(access.object as usize)?.memory;
+        let by = run::by(self.round, self.index, true);
+        simulation.write_unshared(access, memory, by, &mut Discoveries::default(), bytes);
+        Some(())
+    }
+
     /// Notes what an access writes, and with what it compares what it reads.
     fn note(&mut self, spans: &UnitSpans, bytes: &[Byte], comparator: Option<&[Byte]>) {
         let mut needed = comparator.map(|comparator| accesses::split_bytes(spans, comparator));

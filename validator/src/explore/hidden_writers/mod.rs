@@ -37,6 +37,7 @@ use crate::explore::hidden_writers::traffic::{Manner, Prober};
 use crate::explore::program::units::UnitKey;
 use crate::explore::state::arrivals::Arrived;
 use crate::explore::state::{Context, Found};
+use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::ir::InstId;
 use crate::value::Byte;
@@ -199,8 +200,20 @@ fn run(probe: &mut Prober, index: u32) -> bool {
 
 /// Follows a path to where it may go on in several ways; none at its end.
 fn follow(probe: &mut Prober, path: &mut Path, answer: Answer, fuel: &mut u64) -> Vec<Answer> {
-    go_on(probe, path, answer);
-    let ways = run_on(probe, path, fuel);
+    let (first, stands_at) = match answer {
+        Answer::Start => (Decision::GoOn, None),
+        Answer::Way(way) => (Decision::Choose(way), None),
+        Answer::Read(bytes) => {
+            path.guesses |= bytes.contains(&Byte::Undef);
+            (Decision::Read(bytes), None)
+        }
+        Answer::Atomic { access, bytes, way } => {
+            path.guesses |= bytes.contains(&Byte::Undef);
+            (Decision::AtomicRead { bytes, way }, Some(access))
+        }
+    };
+    let program = probe.context.program;
+    let ways = runner::drive(program, &mut Following { probe, path, fuel, stands_at }, first);
     probe.is_cut |= path.guesses && path.invocation.is_lost();
     ways
 }
@@ -210,45 +223,41 @@ fn was_followed(probe: &mut Prober, path: &Path) -> bool {
     path.future(&probe.context.pauses).is_some_and(|future| !probe.followed.insert(future))
 }
 
-/// Gives a path its answer.
-fn go_on(probe: &mut Prober, path: &mut Path, answer: Answer) {
-    let Context { program, .. } = *probe.context;
-    match answer {
-        Answer::Start => {}
-        Answer::Way(way) => path.invocation.choose(way),
-        Answer::Read(bytes) => {
-            path.guesses |= bytes.contains(&Byte::Undef);
-            path.invocation.supply(program, &bytes);
-        }
-        Answer::Atomic { access, bytes, way } => {
-            path.guesses |= bytes.contains(&Byte::Undef);
-            way.into_iter().for_each(|way| path.invocation.choose(way));
-            if let Some(written) = path.invocation.supply_atomic(program, &bytes) {
-                probe.count_update(path, &access);
-                probe.write(path, &access, &written, Some(&bytes));
-            }
-        }
-    }
+/// A path that goes on to the next stop at which there are several ways.
+struct Following<'f, 'p> {
+    probe: &'f mut Prober<'p>,
+    path: &'f mut Path,
+    fuel: &'f mut u64,
+    /// What the atomic instruction accesses that it stands at.
+    stands_at: Option<Access>,
 }
 
-fn run_on(probe: &mut Prober, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
-    let Context { program, dispatch, .. } = *probe.context;
-    loop {
-        let mut view = View {
-            probe,
-            index: path.index,
-            own: &mut path.own,
-            changes: &mut path.changes,
-            written: Vec::new(),
-        };
-        let stop = path.invocation.run(program, dispatch, &mut view, fuel);
+impl Driver for Following<'_, '_> {
+    type End = Vec<Answer>;
+
+    fn run(&mut self) -> Stop {
+        let Following { probe, path, fuel, .. } = self;
+        let Context { program, dispatch, .. } = *probe.context;
+        let Path { index, invocation, own, changes, .. } = &mut **path;
+        let mut view = View { probe, index: *index, own, changes, written: Vec::new() };
+        let stop = invocation.run(program, dispatch, &mut view, fuel);
         for (access, bytes) in view.written {
             probe.note_write(path, &access, &bytes, None);
         }
+        stop
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        &mut self.path.invocation
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Vec<Answer>> {
+        let Following { probe, path, .. } = self;
+        let program = probe.context.program;
         match stop {
             Stop::Read(access) => {
                 let answers = probe.answers(path, &access, Manner::Plain);
-                return answers.into_iter().map(Answer::Read).collect();
+                return Decision::End(answers.into_iter().map(Answer::Read).collect());
             }
             Stop::AtomicRead { access, atomicity, may_write } => {
                 let manner = if may_write { Manner::Update } else { Manner::Load };
@@ -268,7 +277,7 @@ fn run_on(probe: &mut Prober, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
                     let answer = |way| Answer::Atomic { access: access.clone(), bytes: bytes.clone(), way };
                     ways.map(answer).collect::<Vec<_>>()
                 };
-                return answers.into_iter().flat_map(ways).collect();
+                return Decision::End(answers.into_iter().flat_map(ways).collect());
             }
             Stop::Write(access, bytes) | Stop::AtomicWrite { access, bytes, .. } => {
                 probe.write(path, &access, &bytes, None);
@@ -276,11 +285,13 @@ fn run_on(probe: &mut Prober, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
             Stop::Barrier { execution, fence, name, waits, line, .. } => {
                 path.phase.pass(&Arrived { execution, fence, name, waits, line });
             }
-            Stop::Choose { ways, .. } => return (0..ways.min(MAX_WAYS)).map(Answer::Way).collect(),
+            Stop::Choose { ways, .. } => {
+                return Decision::End((0..ways.min(MAX_WAYS)).map(Answer::Way).collect());
+            }
             Stop::LoopEntry { function_depth, loop_id } => path.arrive(function_depth, loop_id),
             Stop::Iteration { function_depth, loop_id, .. } => {
                 if path.comes_back(program, function_depth, loop_id) {
-                    return Vec::new();
+                    return Decision::End(Vec::new());
                 }
                 path.arrive(function_depth, loop_id);
             }
@@ -292,19 +303,27 @@ fn run_on(probe: &mut Prober, path: &mut Path, fuel: &mut u64) -> Vec<Answer> {
             // It may do anything from here on: what it would have done, too.
             Stop::Fault(fault) => {
                 if !goes_on_behind(probe, path, fault.kind) || !path.invocation.pass_fault(program) {
-                    return Vec::new();
+                    return Decision::End(Vec::new());
                 }
             }
             Stop::OutOfFuel | Stop::Unsupported { .. } => {
                 probe.is_cut = true;
-                return Vec::new();
+                return Decision::End(Vec::new());
             }
             Stop::Discarded => {
                 probe.is_cut |= path.guesses;
-                return Vec::new();
+                return Decision::End(Vec::new());
             }
-            Stop::Finished | Stop::Forever { .. } => return Vec::new(),
+            Stop::Finished | Stop::Forever { .. } => return Decision::End(Vec::new()),
         }
+        Decision::GoOn
+    }
+
+    fn updated(&mut self, read: &[Byte], written: Vec<Byte>) -> Option<Vec<Answer>> {
+        let access = self.stands_at.take()?;
+        self.probe.count_update(self.path, &access);
+        self.probe.write(self.path, &access, &written, Some(read));
+        None
     }
 }
 

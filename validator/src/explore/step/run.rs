@@ -19,7 +19,8 @@ use crate::explore::step::loops::exits;
 use crate::explore::step::noted_writes;
 use crate::explore::step::view::{self, View};
 use crate::explore::{events, oracle};
-use crate::interp::Stop;
+use crate::interp::runner::{self, Decision, Driver};
+use crate::interp::{Invocation, Stop};
 use crate::model::graph::Kind;
 use crate::value::Byte;
 
@@ -34,19 +35,56 @@ pub(crate) fn charge_path(round: &Round, state: &State) {
 /// Runs every invocation until it must wait for others.
 pub(crate) fn advance(round: &Round, state: &mut State, found: &mut Found) -> Advanced {
     for index in 0..state.threads.len() {
-        while matches!(state.threads[index].status, Status::Running) {
-            let events = state.graph.events.len();
-            let stop = run_invocation(round, state, index, found);
-            if notes::has_early_race(round, state, events, found) {
-                return Advanced::Branch(Vec::new());
-            }
-            match handle(round, state, index, stop, found) {
-                Advanced::Quiet => {}
-                other => return other,
-            }
+        if !matches!(state.threads[index].status, Status::Running) {
+            continue;
+        }
+        let events = state.graph.events.len();
+        let mut advancing = Advancing { round, state, index, events, found };
+        match runner::drive(round.context.program, &mut advancing, Decision::GoOn) {
+            Advanced::Quiet => {}
+            other => return other,
         }
     }
     Advanced::Quiet
+}
+
+/// An invocation on its way to where it must wait for others.
+struct Advancing<'s, 'a> {
+    round: &'s Round<'a>,
+    state: &'s mut State,
+    index: usize,
+    /// Events before the last stop.
+    events: usize,
+    found: &'s mut Found,
+}
+
+impl Driver for Advancing<'_, '_> {
+    type End = Advanced;
+
+    fn run(&mut self) -> Stop {
+        self.events = self.state.graph.events.len();
+        run_invocation(self.round, self.state, self.index, self.found)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        Arc::make_mut(&mut self.state.threads[self.index].invocation)
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Advanced> {
+        let Advancing { round, state, index, events, found } = self;
+        if notes::has_early_race(round, state, *events, found) {
+            return Decision::End(Advanced::Branch(Vec::new()));
+        }
+        match handle(round, state, *index, stop, found) {
+            Advanced::Quiet if matches!(state.threads[*index].status, Status::Running) => Decision::GoOn,
+            end => Decision::End(end),
+        }
+    }
+
+    /// It waits at atomic instructions.
+    fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<Advanced> {
+        Some(Advanced::Quiet)
+    }
 }
 
 pub(crate) fn run_invocation(round: &Round, state: &mut State, index: usize, found: &mut Found) -> Stop {

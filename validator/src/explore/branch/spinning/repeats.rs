@@ -9,7 +9,9 @@ use crate::explore::state::{accesses, Found, Round, State, Status};
 use crate::explore::step::loops::arrivals::MAX_STOPS;
 use crate::explore::step::loops::turns;
 use crate::explore::step::run;
-use crate::interp::Stop;
+use crate::interp::runner::{self, Decision, Driver};
+use crate::interp::{Invocation, Stop};
+use crate::ir::LoopId;
 use crate::model::graph::{EventId, Source, Unit};
 use crate::value::Byte;
 
@@ -72,8 +74,8 @@ fn spins_on(
         let writes = latest(unit);
         writes.get(choice).or(writes.last()).copied()
     };
-    let answer = &mut |simulation: &mut State, found: &mut Found| {
-        answer_with_latest(round, state, simulation, index, &pick, found)
+    let answer = |simulation: &mut State, found: &mut Found| {
+        latest_bytes(round, state, simulation, index, &pick, found)
     };
     repeats(round, state, index, answer, found)
 }
@@ -86,83 +88,131 @@ pub(crate) fn repeats_with(
     bytes: &[Byte],
     found: &mut Found,
 ) -> bool {
-    let mut answered = false;
-    let answer = &mut |simulation: &mut State, _: &mut Found| {
-        !std::mem::replace(&mut answered, true) && supply_again(round, simulation, index, bytes)
-    };
+    let mut answer = Some(bytes.to_vec());
+    let answer = |_: &mut State, _: &mut Found| answer.take();
     repeats(round, state, index, answer, found) == Some(true)
 }
 
 /// Whether an iteration whose reads `answer` supplies comes back to where it started, and changes nothing;
-/// `None` where that hangs on more than its reads, or is not told for want of instructions. `answer` says whether it is still possible.
+/// `None` where that hangs on more than its reads, or is not told for want of instructions. What `answer` does not
+/// supply leads elsewhere.
 fn repeats(
     round: &Round,
     state: &State,
     index: usize,
-    answer: &mut dyn FnMut(&mut State, &mut Found) -> bool,
+    answer: impl FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>,
     found: &mut Found,
 ) -> Option<bool> {
-    let mut simulation = state.without_graph();
-    for _ in 0..MAX_STOPS {
-        let answered = match &simulation.threads[index].status {
-            Status::Reading { .. } => answer(&mut simulation, found),
-            _ => true,
-        };
-        if !answered {
-            return Some(false);
+    let simulation = state.without_graph();
+    let mut turn = Repetition { round, state, simulation, index, answer, found, stops: 0 };
+    let first = match &turn.simulation.threads[index].status {
+        Status::Reading { .. } => turn.answered(),
+        _ => Decision::GoOn,
+    };
+    runner::drive(round.context.program, &mut turn, first)
+}
+
+/// A turn of a spin loop.
+struct Repetition<'s, 'a, A> {
+    round: &'s Round<'a>,
+    state: &'s State,
+    simulation: State,
+    index: usize,
+    answer: A,
+    found: &'s mut Found,
+    stops: usize,
+}
+
+impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Repetition<'_, '_, A> {
+    /// Answers the read that it stands at.
+    fn answered(&mut self) -> Decision<Option<bool>> {
+        let bytes = (self.answer)(&mut self.simulation, self.found);
+        let Some(bytes) = bytes else { return Decision::End(Some(false)) };
+        let thread = &mut self.simulation.threads[self.index];
+        let status = std::mem::replace(&mut thread.status, Status::Running);
+        match status {
+            Status::Reading { atomic: None, .. } => Decision::Read(bytes),
+            _ if thread.invocation.atomic_ways(self.round.context.program, &bytes) > 1 => {
+                Decision::End(Some(false))
+            }
+            _ => Decision::AtomicRead { bytes, way: None },
         }
-        match run::run_invocation(round, &mut simulation, index, found) {
+    }
+
+    /// What the turn came to at a header.
+    fn arrives(&self, depth: u32, loop_id: LoopId) -> Decision<Option<bool>> {
+        let Repetition { round, state, simulation, index, .. } = self;
+        let mut arrivals = turns::arrivals_without_accesses(state, *index);
+        let Some(arrival) = arrivals.find(|it| (it.depth, it.loop_id) == (depth, loop_id)) else {
+            return Decision::GoOn;
+        };
+        let thread = &simulation.threads[*index];
+        let is_same = thread.changes == arrival.changes
+            && thread.invocation.same_state(&arrival.invocation, round.context.program);
+        // Others need it at the barriers of the turn.
+        let is_alone = thread.passes == arrival.passes;
+        Decision::End((is_alone || !is_same).then_some(is_same))
+    }
+}
+
+impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Driver for Repetition<'_, '_, A> {
+    type End = Option<bool>;
+
+    fn run(&mut self) -> Stop {
+        if self.stops == MAX_STOPS {
+            return Stop::OutOfFuel;
+        }
+        self.stops += 1;
+        run::run_invocation(self.round, &mut self.simulation, self.index, self.found)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        Arc::make_mut(&mut self.simulation.threads[self.index].invocation)
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Option<bool>> {
+        let status = match stop {
             Stop::Read(access) => {
-                simulation.threads[index].status =
-                    Status::Reading { access: Arc::new(access), atomic: None, may_write: false };
+                Status::Reading { access: Arc::new(access), atomic: None, may_write: false }
             }
             Stop::AtomicRead { access, atomicity, may_write } => {
-                simulation.threads[index].status =
-                    Status::Reading { access: Arc::new(access), atomic: Some(atomicity), may_write };
+                Status::Reading { access: Arc::new(access), atomic: Some(atomicity), may_write }
             }
-            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } => {}
-            Stop::Iteration { function_depth, loop_id, .. } => {
-                let arrival = turns::arrivals_without_accesses(state, index)
-                    .find(|arrival| (arrival.depth, arrival.loop_id) == (function_depth, loop_id));
-                if let Some(arrival) = arrival {
-                    let thread = &simulation.threads[index];
-                    let is_same = thread.changes == arrival.changes
-                        && thread.invocation.same_state(&arrival.invocation, round.context.program);
-                    // Others need it at the barriers of the turn.
-                    let is_alone = thread.passes == arrival.passes;
-                    return (is_alone || !is_same).then_some(is_same);
-                }
-            }
+            Stop::Fence(_) | Stop::Device(..) | Stop::LoopEntry { .. } => return Decision::GoOn,
+            Stop::Iteration { function_depth, loop_id, .. } => return self.arrives(function_depth, loop_id),
             Stop::Write(..)
             | Stop::AtomicWrite { .. }
             | Stop::Finished
             | Stop::Fault(_)
             | Stop::Discarded
-            | Stop::Forever { .. } => return Some(false),
+            | Stop::Forever { .. } => return Decision::End(Some(false)),
             Stop::Barrier { .. }
             | Stop::Subgroup { .. }
             | Stop::Choose { .. }
             | Stop::OutOfFuel
-            | Stop::Unsupported { .. } => return None,
-        }
+            | Stop::Unsupported { .. } => return Decision::End(None),
+        };
+        self.simulation.threads[self.index].status = status;
+        self.answered()
     }
-    None
+
+    /// A read-modify-write that changes something leads elsewhere.
+    fn updated(&mut self, read: &[Byte], written: Vec<Byte>) -> Option<Option<bool>> {
+        (written != read).then_some(Some(false))
+    }
 }
 
-/// Answers a read of a simulation with the latest writes of a state. False where a read-modify-write changes
-/// something.
-fn answer_with_latest(
+/// What a read of a simulation has of the latest writes of a state.
+fn latest_bytes(
     round: &Round,
     state: &State,
     simulation: &mut State,
     index: usize,
     latest: &dyn Fn(Unit) -> Option<EventId>,
     found: &mut Found,
-) -> bool {
-    let Some(reader) = reader::reader(round, simulation, index) else { return false };
-    let Some(spans) = accesses::units_of(reader.access, reader.memory, round.knowledge, |_| {}) else {
-        return false;
-    };
+) -> Option<Vec<Byte>> {
+    let reader = reader::reader(round, simulation, index)?;
+    let spans = accesses::units_of(reader.access, reader.memory, round.knowledge, |_| {})?;
     let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
     let mut bytes = vec![Byte::Undef; len as usize];
     let access = reader.access.clone();
@@ -176,22 +226,5 @@ fn answer_with_latest(
             bytes[*position as usize] = byte;
         }
     }
-    supply_again(round, simulation, index, &bytes)
-}
-
-/// Answers a read with bytes. False where a read-modify-write changes something.
-fn supply_again(round: &Round, state: &mut State, index: usize, bytes: &[Byte]) -> bool {
-    let program = round.context.program;
-    let thread = &mut state.threads[index];
-    let is_atomic = matches!(thread.status, Status::Reading { atomic: Some(_), .. });
-    thread.status = Status::Running;
-    let invocation = Arc::make_mut(&mut thread.invocation);
-    if !is_atomic {
-        invocation.supply(program, bytes);
-        return true;
-    }
-    if invocation.atomic_ways(program, bytes) > 1 {
-        return false;
-    }
-    invocation.supply_atomic(program, bytes).is_none_or(|written| written == bytes)
+    Some(bytes)
 }

@@ -12,6 +12,7 @@ use crate::explore::state::memory::Touch;
 use crate::explore::state::reader::Reader;
 use crate::explore::state::{Found, Round, State};
 use crate::explore::step::run;
+use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{Invocation, Stop};
 use crate::value::Byte;
 
@@ -40,25 +41,63 @@ impl Next {
 
 /// The atomic that may write to which an invocation comes from a read of these bytes, if it does nothing else before.
 pub(crate) fn next_atomic(round: &Round, state: &State, index: usize, bytes: &[Byte]) -> Option<Next> {
-    let mut simulation = state.without_graph();
-    let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
-    if invocation.supply_atomic(round.context.program, bytes).is_some() {
-        return None;
-    }
     let changes = state.threads[index].changes;
-    for _ in 0..MAX_STOPS {
-        match run::run_invocation(round, &mut simulation, index, &mut Found::default()) {
-            Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
-            Stop::AtomicRead { access, atomicity, may_write: true }
-                if simulation.threads[index].changes == changes =>
-            {
-                let invocation = simulation.threads[index].invocation.clone();
-                return Some(Next { state: simulation, invocation, access, atomicity });
-            }
-            _ => return None,
+    let run = Retry { round, simulation: state.without_graph(), index, stops: 0 };
+    let (stop, simulation) = run.next(bytes)?;
+    match stop {
+        Stop::AtomicRead { access, atomicity, may_write: true }
+            if simulation.threads[index].changes == changes =>
+        {
+            let invocation = simulation.threads[index].invocation.clone();
+            Some(Next { state: simulation, invocation, access, atomicity })
+        }
+        _ => None,
+    }
+}
+
+/// An invocation behind an atomic read.
+struct Retry<'s, 'a> {
+    round: &'s Round<'a>,
+    simulation: State,
+    index: usize,
+    stops: usize,
+}
+
+impl Retry<'_, '_> {
+    /// Its next stop but for headers of loops, and the state there; `None` where it writes.
+    fn next(mut self, bytes: &[Byte]) -> Option<(Stop, State)> {
+        let first = Decision::AtomicRead { bytes: bytes.to_vec(), way: None };
+        let stop = runner::drive(self.round.context.program, &mut self, first)?;
+        Some((stop, self.simulation))
+    }
+}
+
+impl Driver for Retry<'_, '_> {
+    type End = Option<Stop>;
+
+    fn run(&mut self) -> Stop {
+        if self.stops == MAX_STOPS {
+            return Stop::OutOfFuel;
+        }
+        self.stops += 1;
+        // Whatever it touches, it does so on a path that reads these bytes at once, too.
+        run::run_invocation(self.round, &mut self.simulation, self.index, &mut Found::default())
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        Arc::make_mut(&mut self.simulation.threads[self.index].invocation)
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Option<Stop>> {
+        match stop {
+            Stop::LoopEntry { .. } | Stop::Iteration { .. } => Decision::GoOn,
+            stop => Decision::End(Some(stop)),
         }
     }
-    None
+
+    fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<Option<Stop>> {
+        Some(None)
+    }
 }
 
 /// What an invocation does next that others may notice, and what memory then holds, once it reads these bytes and
@@ -132,49 +171,46 @@ fn follow_turn(
     const UNKNOWN: Turn = Turn { number: None, ends: false };
     let mut simulation = state.without_graph();
     simulation.threads[index].invocation = at.clone();
-    let invocation = Arc::make_mut(&mut simulation.threads[index].invocation);
     // An undefined comparison goes both ways, and writes in one of them.
-    if invocation.atomic_ways(round.context.program, bytes) != 1
-        || invocation.supply_atomic(round.context.program, bytes).is_some()
-    {
+    if at.atomic_ways(round.context.program, bytes) != 1 {
         return (UNKNOWN, false);
     }
     simulation.contents.note_touches();
+    let Some((stop, simulation)) = (Retry { round, simulation, index, stops: 0 }).next(bytes) else {
+        return (UNKNOWN, false);
+    };
     let mut hasher = SipHasher13::new();
-    for _ in 0..MAX_STOPS {
-        // Whatever it touches, it does so on a path that reads these bytes at once, too.
-        let mut ends = false;
-        match run::run_invocation(round, &mut simulation, index, &mut Found::default()) {
-            Stop::LoopEntry { .. } | Stop::Iteration { .. } => continue,
-            Stop::Read(access) => (0, access).hash(&mut hasher),
-            Stop::AtomicRead { access, atomicity, may_write } => {
-                (1, access, atomicity, may_write).hash(&mut hasher);
-            }
-            Stop::Finished => ends = true,
-            Stop::Write(..)
-            | Stop::AtomicWrite { .. }
-            | Stop::Fence(_)
-            | Stop::Device(..)
-            | Stop::Barrier { .. }
-            | Stop::Subgroup { .. }
-            | Stop::Choose { .. }
-            | Stop::Discarded
-            | Stop::Fault(_)
-            | Stop::OutOfFuel
-            | Stop::Unsupported { .. }
-            | Stop::Forever { .. } => break,
+    let mut ends = false;
+    match stop {
+        Stop::Read(access) => (0, access).hash(&mut hasher),
+        Stop::AtomicRead { access, atomicity, may_write } => {
+            (1, access, atomicity, may_write).hash(&mut hasher);
         }
-        let touches = simulation.contents.touches();
-        for Touch { memory, word, writes } in &touches {
-            (memory, word, writes).hash(&mut hasher);
-            (*word..word + 4).for_each(|byte| simulation.contents.byte(*memory, byte).hash(&mut hasher));
-        }
-        let invocation = &simulation.threads[index].invocation;
-        let is_told = merging.hash_invocation(invocation, &mut hasher);
-        let turn = Turn { number: is_told.then(|| hasher.finish128().as_u128()), ends };
-        return (turn, reads_more_than_constants(round, &touches));
+        Stop::Finished => ends = true,
+        Stop::Write(..)
+        | Stop::AtomicWrite { .. }
+        | Stop::Fence(_)
+        | Stop::Device(..)
+        | Stop::Barrier { .. }
+        | Stop::Subgroup { .. }
+        | Stop::LoopEntry { .. }
+        | Stop::Iteration { .. }
+        | Stop::Choose { .. }
+        | Stop::Discarded
+        | Stop::Fault(_)
+        | Stop::OutOfFuel
+        | Stop::Unsupported { .. }
+        | Stop::Forever { .. } => return (UNKNOWN, true),
     }
-    (UNKNOWN, true)
+    let touches = simulation.contents.touches();
+    for Touch { memory, word, writes } in &touches {
+        (memory, word, writes).hash(&mut hasher);
+        (*word..word + 4).for_each(|byte| simulation.contents.byte(*memory, byte).hash(&mut hasher));
+    }
+    let invocation = &simulation.threads[index].invocation;
+    let is_told = merging.hash_invocation(invocation, &mut hasher);
+    let turn = Turn { number: is_told.then(|| hasher.finish128().as_u128()), ends };
+    (turn, reads_more_than_constants(round, &touches))
 }
 
 fn reads_more_than_constants(round: &Round, touches: &[Touch]) -> bool {

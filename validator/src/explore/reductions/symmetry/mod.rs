@@ -89,7 +89,7 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, group: Option<&[usi
     let candidates = candidates.filter(|index| !knowledge.asymmetric.contains(index));
     for index in candidates {
         let mut run = Run::new(&ground, index);
-        let Some((deeds, end)) = run.go(&ground, Vec::new()) else { continue };
+        let Some((deeds, end)) = run.go(&ground) else { continue };
         let Some(unit) = first_update(&ground, &end) else { continue };
         let same = starts.iter_mut().find(|start| {
             (&start.deeds, &start.end) == (&deeds, &end) && standing.is_alike(start.members[0], index)

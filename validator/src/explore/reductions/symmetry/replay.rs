@@ -10,6 +10,7 @@ use crate::explore::facts::discoveries::Word;
 use crate::explore::facts::knowledge::Knowledge;
 use crate::explore::program::units;
 use crate::explore::state::memory;
+use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::ir::{InstId, LoopId, Program};
 use crate::value::Byte;
@@ -129,79 +130,35 @@ impl Run {
     /// Gives the read that it stands at its bytes, and goes on as [`Run::go`] does.
     pub(crate) fn answer(&mut self, ground: &Ground, end: &End, bytes: &[Byte]) -> Option<(Vec<Deed>, End)> {
         let End::Reading { access, atomic, may_write } = end else { return None };
-        let mut deeds = Vec::new();
+        let bytes = bytes.to_vec();
         if atomic.is_none() {
-            self.invocation.supply(ground.program, bytes);
-        } else {
-            if self.invocation.atomic_ways(ground.program, bytes) > 1 {
-                return None;
-            }
-            let written = self.invocation.supply_atomic(ground.program, bytes);
-            self.deeds += u64::from(written.as_deref().is_some_and(|written| written != bytes));
-            if *may_write {
-                deeds.push(Deed::Updated(access.inst, written));
-            }
+            return self.drive(ground, None, Decision::Read(bytes));
         }
-        self.go(ground, deeds)
+        if self.invocation.atomic_ways(ground.program, &bytes) > 1 {
+            return None;
+        }
+        let updates = may_write.then_some(access.inst);
+        self.drive(ground, updates, Decision::AtomicRead { bytes, way: None })
     }
 
     /// Runs to the next read of what others may write, or to its end. `None` where it does something that its
     /// reads alone do not decide, that concerns others in another way than by an event of its own, or that is told
     /// with its place.
-    pub(crate) fn go(&mut self, ground: &Ground, mut deeds: Vec<Deed>) -> Option<(Vec<Deed>, End)> {
-        let mut fuel = ground.max_instructions;
-        let end = loop {
-            let mut view = View { ground, own: &mut self.memory };
-            let stop = self.invocation.run(ground.program, ground.dispatch, &mut view, &mut fuel);
-            let is_open =
-                self.memory.is_open || self.memory.touched.len().max(self.memory.placed.len()) > MAX_TOUCHED;
-            if is_open || !self.invocation.take_inexact().is_empty() {
-                return None;
-            }
-            match stop {
-                Stop::Read(access) if is_event(ground, &access) => {
-                    break End::Reading { access, atomic: None, may_write: false }
-                }
-                Stop::AtomicRead { access, atomicity, may_write } if is_event(ground, &access) => {
-                    break End::Reading { access, atomic: Some(atomicity), may_write }
-                }
-                Stop::Write(access, bytes) if is_event(ground, &access) => {
-                    self.deeds += 1;
-                    deeds.push(Deed::Write(access, None, bytes));
-                }
-                Stop::AtomicWrite { access, atomicity, bytes } if is_event(ground, &access) => {
-                    self.deeds += 1;
-                    deeds.push(Deed::Write(access, Some(atomicity), bytes));
-                }
-                Stop::Fence(fence) => deeds.push(Deed::Fence(fence)),
-                Stop::Device(operation, fence) => {
-                    self.deeds += 1;
-                    deeds.push(Deed::Device(operation, fence));
-                }
-                Stop::LoopEntry { function_depth, loop_id } => self.arrive(function_depth, loop_id),
-                Stop::Iteration { function_depth, loop_id, chosen: false, .. } => {
-                    if self.comes_back(ground.program, function_depth, loop_id) {
-                        break End::Spins;
-                    }
-                    self.arrive(function_depth, loop_id);
-                }
-                Stop::Finished => break End::Finished,
-                Stop::Read(_)
-                | Stop::AtomicRead { .. }
-                | Stop::Write(..)
-                | Stop::AtomicWrite { .. }
-                | Stop::Iteration { .. }
-                | Stop::Barrier { .. }
-                | Stop::Subgroup { .. }
-                | Stop::Discarded
-                | Stop::Choose { .. }
-                | Stop::Fault(_)
-                | Stop::OutOfFuel
-                | Stop::Unsupported { .. }
-                | Stop::Forever { .. } => return None,
-            }
-        };
-        Some((deeds, end))
+    pub(crate) fn go(&mut self, ground: &Ground) -> Option<(Vec<Deed>, End)> {
+        self.drive(ground, None, Decision::GoOn)
+    }
+
+    /// The same, from an answer on: to the instruction that `updates`, if it may write.
+    fn drive(
+        &mut self,
+        ground: &Ground,
+        updates: Option<InstId>,
+        first: Decision<Option<End>>,
+    ) -> Option<(Vec<Deed>, End)> {
+        let deeds = updates.map(|inst| Deed::Updated(inst, None)).into_iter().collect();
+        let mut running = Running { run: self, ground, fuel: ground.max_instructions, deeds };
+        let end = runner::drive(ground.program, &mut running, first)?;
+        Some((running.deeds, end))
     }
 
     /// Whether the iteration that ends changed nothing and came back to the state at the last arrival.
@@ -218,6 +175,95 @@ impl Run {
         let (changes, deeds) = (self.memory.changes, self.deeds);
         let invocation = Arc::new(self.invocation.clone());
         self.arrivals.push(Arrival { depth, loop_id, invocation, changes, deeds });
+    }
+}
+
+/// A run from one read to the next.
+struct Running<'r, 'g> {
+    run: &'r mut Run,
+    ground: &'r Ground<'g>,
+    fuel: u64,
+    deeds: Vec<Deed>,
+}
+
+impl Running<'_, '_> {
+    /// Adds what others may notice.
+    fn deed(&mut self, deed: Deed) -> Decision<Option<End>> {
+        self.run.deeds += u64::from(!matches!(deed, Deed::Fence(_)));
+        self.deeds.push(deed);
+        Decision::GoOn
+    }
+}
+
+impl Driver for Running<'_, '_> {
+    type End = Option<End>;
+
+    fn run(&mut self) -> Stop {
+        let Ground { program, dispatch, .. } = *self.ground;
+        let mut view = View { ground: self.ground, own: &mut self.run.memory };
+        self.run.invocation.run(program, dispatch, &mut view, &mut self.fuel)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        &mut self.run.invocation
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Option<End>> {
+        let Running { run, ground, .. } = self;
+        let is_open =
+            run.memory.is_open || run.memory.touched.len().max(run.memory.placed.len()) > MAX_TOUCHED;
+        if is_open || !run.invocation.take_inexact().is_empty() {
+            return Decision::End(None);
+        }
+        match stop {
+            Stop::Read(access) if is_event(ground, &access) => {
+                Decision::End(Some(End::Reading { access, atomic: None, may_write: false }))
+            }
+            Stop::AtomicRead { access, atomicity, may_write } if is_event(ground, &access) => {
+                Decision::End(Some(End::Reading { access, atomic: Some(atomicity), may_write }))
+            }
+            Stop::Write(access, bytes) if is_event(ground, &access) => {
+                self.deed(Deed::Write(access, None, bytes))
+            }
+            Stop::AtomicWrite { access, atomicity, bytes } if is_event(ground, &access) => {
+                self.deed(Deed::Write(access, Some(atomicity), bytes))
+            }
+            Stop::Fence(fence) => self.deed(Deed::Fence(fence)),
+            Stop::Device(operation, fence) => self.deed(Deed::Device(operation, fence)),
+            Stop::LoopEntry { function_depth, loop_id } => {
+                run.arrive(function_depth, loop_id);
+                Decision::GoOn
+            }
+            Stop::Iteration { function_depth, loop_id, chosen: false, .. } => {
+                if run.comes_back(ground.program, function_depth, loop_id) {
+                    return Decision::End(Some(End::Spins));
+                }
+                run.arrive(function_depth, loop_id);
+                Decision::GoOn
+            }
+            Stop::Finished => Decision::End(Some(End::Finished)),
+            Stop::Read(_)
+            | Stop::AtomicRead { .. }
+            | Stop::Write(..)
+            | Stop::AtomicWrite { .. }
+            | Stop::Iteration { .. }
+            | Stop::Barrier { .. }
+            | Stop::Subgroup { .. }
+            | Stop::Discarded
+            | Stop::Choose { .. }
+            | Stop::Fault(_)
+            | Stop::OutOfFuel
+            | Stop::Unsupported { .. }
+            | Stop::Forever { .. } => Decision::End(None),
+        }
+    }
+
+    fn updated(&mut self, read: &[Byte], written: Vec<Byte>) -> Option<Option<End>> {
+        self.run.deeds += u64::from(written != read);
+        if let Some(Deed::Updated(_, wrote)) = self.deeds.last_mut() {
+            *wrote = Some(written);
+        }
+        None
     }
 }
 
