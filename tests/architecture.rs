@@ -1,6 +1,9 @@
 //! The tables of ARCHITECTURE.md against the code: which folder uses which. In the explorer, whose files share more than
-//! others, no files use each other in a circle, and none is used by most.
+//! others, no files use each other in a circle, and none is used by most. Documents and comments name files that are
+//! there.
 
+#[path = "architecture/citations.rs"]
+mod citations;
 #[path = "architecture/graph.rs"]
 mod graph;
 #[path = "architecture/modules.rs"]
@@ -59,4 +62,18 @@ fn no_file_of_the_explorer_is_used_by_more_than_a_third() {
     assert!(third > 20, "only {} files were found", graph.files());
     let often: Vec<_> = graph.users().filter(|(file, users)| *users > third && file != STATE).collect();
     assert!(often.is_empty(), "more than {third} files use these: {often:?}");
+}
+
+#[test]
+fn documents_and_comments_name_files_that_are_there() {
+    let files = citations::files(root());
+    let mut wrong = Vec::new();
+    for file in files.iter().filter(|file| file.ends_with(".rs") || file.ends_with(".md")) {
+        let text =
+            std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let cited = citations::cited(&text, file.ends_with(".rs"));
+        let missing = cited.into_iter().filter(|(_, name)| !citations::is_there(&files, name));
+        wrong.extend(missing.map(|(line, name)| format!("{file}:{line}: {name}")));
+    }
+    assert!(wrong.is_empty(), "these name files that are not there:\n{}", wrong.join("\n"));
 }

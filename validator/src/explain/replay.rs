@@ -187,12 +187,8 @@ impl Driver for Replaying<'_, '_, '_> {
             }
             Stop::Choose { .. } => return Decision::Choose(0),
             Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
-            Stop::Finished
-            | Stop::Fault(_)
-            | Stop::Discarded
-            | Stop::OutOfFuel
-            | Stop::Unsupported { .. }
-            | Stop::Forever { .. } => return Decision::End(()),
+            // An explanation does with the events up to here.
+            _ => return Decision::End(()),
         }
         Decision::GoOn
     }

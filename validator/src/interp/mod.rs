@@ -182,3 +182,27 @@ pub enum Stop {
         has_effects: bool,
     },
 }
+
+impl Stop {
+    /// The access that it is about, and whether that may write.
+    pub fn access(&self) -> Option<(&Access, bool)> {
+        match self {
+            Stop::Read(access) => Some((access, false)),
+            Stop::AtomicRead { access, may_write, .. } => Some((access, *may_write)),
+            Stop::Write(access, _) | Stop::AtomicWrite { access, .. } => Some((access, true)),
+            Stop::Fence(_)
+            | Stop::Device(..)
+            | Stop::Barrier { .. }
+            | Stop::Subgroup { .. }
+            | Stop::Choose { .. }
+            | Stop::LoopEntry { .. }
+            | Stop::Iteration { .. }
+            | Stop::Finished
+            | Stop::Discarded
+            | Stop::Fault(_)
+            | Stop::OutOfFuel
+            | Stop::Unsupported { .. }
+            | Stop::Forever { .. } => None,
+        }
+    }
+}

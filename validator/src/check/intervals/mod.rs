@@ -15,6 +15,7 @@ use crate::behaviour::{Behaviours, End, Outcome};
 use crate::compare::{Comparison, Difference, Subject, ViolationKind};
 use crate::dispatch::{Dispatch, Object};
 use crate::event::{Access, Atomicity, UndefinedKind};
+use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{
     float_value, ulp, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
 };
@@ -172,7 +173,9 @@ fn run_widely(side: IntervalSide<'_>) -> Option<Seen> {
             moved = true;
             let turn = TURN.min(budget);
             let mut fuel = turn;
-            *state = turn_of(side, invocation, shades, &mut seen, &mut fuel)?;
+            let mut turn_of =
+                TurnOf { side, invocation, shades: &mut *shades, seen: &mut seen, fuel: &mut fuel };
+            *state = runner::drive(side.program, &mut turn_of, Decision::GoOn)?;
             if shades.depends.is_some() {
                 return None;
             }
@@ -198,37 +201,46 @@ enum State {
     Done,
 }
 
-fn turn_of(
-    side: IntervalSide<'_>,
-    invocation: &mut Invocation,
-    shades: &mut Shades,
-    seen: &mut Seen,
-    fuel: &mut u64,
-) -> Option<State> {
-    loop {
-        let Seen { memory, shades: shared, fault } = &mut *seen;
-        match invocation.run_shaded(side.program, side.dispatch, memory, shades, shared, fuel) {
-            Stop::Barrier { .. } => return Some(State::Waiting),
-            Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
-            Stop::OutOfFuel => return Some(State::Running),
-            Stop::Finished => return Some(State::Done),
-            Stop::Fault(found) => {
-                *fault = Some(found.kind);
-                return Some(State::Done);
+/// A turn of one invocation.
+struct TurnOf<'t> {
+    side: IntervalSide<'t>,
+    invocation: &'t mut Invocation,
+    shades: &'t mut Shades,
+    seen: &'t mut Seen,
+    fuel: &'t mut u64,
+}
+
+impl Driver for TurnOf<'_> {
+    type End = Option<State>;
+
+    fn run(&mut self) -> Stop {
+        let IntervalSide { program, dispatch, .. } = self.side;
+        let Seen { memory, shades: shared, .. } = &mut *self.seen;
+        self.invocation.run_shaded(program, dispatch, memory, self.shades, shared, self.fuel)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        self.invocation
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Option<State>> {
+        match stop {
+            Stop::Barrier { .. } => Decision::End(Some(State::Waiting)),
+            Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => Decision::GoOn,
+            Stop::OutOfFuel => Decision::End(Some(State::Running)),
+            Stop::Finished => Decision::End(Some(State::Done)),
+            Stop::Fault(fault) => {
+                self.seen.fault = Some(fault.kind);
+                Decision::End(Some(State::Done))
             }
-            // What this memory does not settle, what others of the subgroup decide, choices, and ends that are
-            // no outcome are not followed.
-            Stop::Read(_)
-            | Stop::Write(..)
-            | Stop::AtomicRead { .. }
-            | Stop::AtomicWrite { .. }
-            | Stop::Subgroup { .. }
-            | Stop::Device(..)
-            | Stop::Discarded
-            | Stop::Choose { .. }
-            | Stop::Unsupported { .. }
-            | Stop::Forever { .. } => return None,
+            // What this memory does not settle, what others of the subgroup decide, choices, and ends that are no
+            // outcome are not followed.
+            _ => Decision::End(None),
         }
+    }
+
+    fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<Option<State>> {
+        Some(None)
     }
 }
 

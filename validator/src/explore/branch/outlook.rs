@@ -214,15 +214,8 @@ impl Driver for Following<'_, '_, '_> {
                 Decision::GoOn
             }
             Stop::Finished => Decision::End(Some(None)),
-            // Behind a barrier memory without events has what others wrote.
-            Stop::Barrier { .. }
-            | Stop::Choose { .. }
-            | Stop::Discarded
-            | Stop::Forever { .. }
-            | Stop::Subgroup { .. }
-            | Stop::Fault(_)
-            | Stop::OutOfFuel
-            | Stop::Unsupported { .. } => Decision::End(None),
+            // Behind a barrier memory without events has what others wrote. Nothing is known behind other stops, either.
+            _ => Decision::End(None),
         }
     }
 

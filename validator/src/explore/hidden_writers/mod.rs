@@ -306,15 +306,16 @@ impl Driver for Following<'_, '_> {
                     return Decision::End(Vec::new());
                 }
             }
-            Stop::OutOfFuel | Stop::Unsupported { .. } => {
-                probe.is_cut = true;
-                return Decision::End(Vec::new());
-            }
             Stop::Discarded => {
                 probe.is_cut |= path.guesses;
                 return Decision::End(Vec::new());
             }
             Stop::Finished | Stop::Forever { .. } => return Decision::End(Vec::new()),
+            // What it would do behind any other stop is not found.
+            _ => {
+                probe.is_cut = true;
+                return Decision::End(Vec::new());
+            }
         }
         Decision::GoOn
     }

@@ -186,11 +186,8 @@ impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Driver for Repetitio
             | Stop::Fault(_)
             | Stop::Discarded
             | Stop::Forever { .. } => return Decision::End(Some(false)),
-            Stop::Barrier { .. }
-            | Stop::Subgroup { .. }
-            | Stop::Choose { .. }
-            | Stop::OutOfFuel
-            | Stop::Unsupported { .. } => return Decision::End(None),
+            // More than its reads decides how it goes on.
+            _ => return Decision::End(None),
         };
         self.simulation.threads[self.index].status = status;
         self.answered()

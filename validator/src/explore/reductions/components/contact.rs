@@ -9,25 +9,8 @@ use crate::ir::{BarrierOp, Effect, Program};
 
 /// Notes where an invocation stops for an event.
 pub(crate) fn note_contact(round: &Round, invocation: usize, stop: &Stop, found: &mut Found) {
-    let (access, contact) = match stop {
-        Stop::Read(access) => (access, Contact::Read),
-        Stop::AtomicRead { access, may_write: false, .. } => (access, Contact::Read),
-        Stop::AtomicRead { access, may_write: true, .. } => (access, Contact::Written),
-        Stop::Write(access, _) | Stop::AtomicWrite { access, .. } => (access, Contact::Written),
-        Stop::Fence(_)
-        | Stop::Device(..)
-        | Stop::Barrier { .. }
-        | Stop::Subgroup { .. }
-        | Stop::Choose { .. }
-        | Stop::LoopEntry { .. }
-        | Stop::Iteration { .. }
-        | Stop::Finished
-        | Stop::Discarded
-        | Stop::Fault(_)
-        | Stop::OutOfFuel
-        | Stop::Unsupported { .. }
-        | Stop::Forever { .. } => return,
-    };
+    let Some((access, may_write)) = stop.access() else { return };
+    let contact = if may_write { Contact::Written } else { Contact::Read };
     let Some(object) = round.context.dispatch.objects.get(access.object as usize) else { return };
     if round.in_group {
         found.discoveries.touched.note(object.memory, access, contact);

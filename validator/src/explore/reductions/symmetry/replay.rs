@@ -242,19 +242,8 @@ impl Driver for Running<'_, '_> {
                 Decision::GoOn
             }
             Stop::Finished => Decision::End(Some(End::Finished)),
-            Stop::Read(_)
-            | Stop::AtomicRead { .. }
-            | Stop::Write(..)
-            | Stop::AtomicWrite { .. }
-            | Stop::Iteration { .. }
-            | Stop::Barrier { .. }
-            | Stop::Subgroup { .. }
-            | Stop::Discarded
-            | Stop::Choose { .. }
-            | Stop::Fault(_)
-            | Stop::OutOfFuel
-            | Stop::Unsupported { .. }
-            | Stop::Forever { .. } => Decision::End(None),
+            // More than its reads decides what it does.
+            _ => Decision::End(None),
         }
     }
 
