@@ -78,8 +78,9 @@ pub fn why(
     let replay = replay::run(before, after, witness);
     let relations = model.relations(&replay.graph, Extent::Complete);
     let relations_after = model.relations(graph, Extent::Complete);
-    let names = DispatchNames::of(after, before.program);
-    let told = Told { before: &replay.graph, after: graph, of_after: &replay.of_after, names: &names };
+    let names = DispatchNames::of(after, before.program, &**model);
+    let of_after = &replay.of_after;
+    let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };
     let (long, short) = (|event: usize| told.long(event), |event: usize| told.name(event));
     let telling = Telling { long: &long, short: &short, names: &names };
     let explainer = model.explainer(&replay.graph, &relations, telling);
@@ -144,9 +145,10 @@ impl Compared<'_> {
             let ordering = self.explainer.ordering(first, second, unit)?;
             Some(self.told.changes(&ordering, self.after)).filter(|changes| !changes.is_empty())
         });
-        match lost {
-            Some(changes) => format!("{text}\nbut {}", changes.join(", and ")),
-            None => text,
+        let changes = lost.unwrap_or_else(|| self.told.differences(&refutation.events));
+        match &changes[..] {
+            [] => text,
+            _ => format!("{text}\nbut {}", changes.join(", and ")),
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::event::{InstanceName, Scope, Wait};
-use crate::explore::events;
 use crate::explore::program::barrier_numbers;
 use crate::explore::state::arrivals::Arrived;
 use crate::explore::state::{Round, State, Status, Thread};
+use crate::explore::{events, oracle};
 use crate::model::graph::Kind;
 
 /// Makes the name of a numbered barrier tell how often the invocation came to it.
@@ -45,7 +45,8 @@ fn begin_epoch(round: &Round, state: &mut State, members: &[usize]) {
     else {
         return;
     };
-    if arrived.execution < Scope::Workgroup || arrived.waits != Wait::Everybody {
+    let orders = oracle::model(round).orders_by_barriers();
+    if !orders || arrived.execution < Scope::Workgroup || arrived.waits != Wait::Everybody {
         return;
     }
     let workgroup_of = |index: &usize| round.context.dispatch.places[*index].workgroup as usize;
