@@ -29,7 +29,7 @@ use programs::make;
 use search::{Answer, Searched};
 
 /// Programs that are compared, and those that `all_programs_have_the_outcomes_of_brute_force` compares.
-const SEEDS: Range<u64> = 0..300;
+const SEEDS: Range<u64> = 0..2000;
 const ALL_SEEDS: Range<u64> = 0..2000;
 
 /// What comparing programs came to.

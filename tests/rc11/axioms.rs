@@ -135,7 +135,9 @@ impl<'a> Axioms<'a> {
         if self.has_thin_air() {
             return;
         }
-        self.combine(&self.coherent_orders(true), &mut Vec::new(), &mut |orders| !self.is_sc(orders) || visit(orders));
+        self.combine(&self.coherent_orders(true), &mut Vec::new(), &mut |orders| {
+            !self.is_sc(orders) || visit(orders)
+        });
     }
 
     /// The orders that satisfy all axioms but SC, of each written unit by itself, with or without ATOMICITY.
@@ -182,7 +184,8 @@ impl<'a> Axioms<'a> {
     /// The orders of one unit's writes that satisfy COHERENCE and ATOMICITY.
     fn orders_of(&self, position: usize, atomicity: bool) -> Vec<Vec<EventId>> {
         let coherent = self.model.has(Weakened::Coherence);
-        let precedes = |a: EventId, b: EventId| coherent && self.happens_before.contains(a as usize, b as usize);
+        let precedes =
+            |a: EventId, b: EventId| coherent && self.happens_before.contains(a as usize, b as usize);
         let mut found = Vec::new();
         permutations(&mut Vec::new(), &self.writes[position].1, &precedes, &mut |order| {
             let ordered = self.order_unit(position, order);
@@ -290,9 +293,8 @@ impl<'a> Axioms<'a> {
         if self.model.has(Weakened::PscF) {
             let hb = self.happens_before;
             let around = compose(&compose(hb, &ordered.eco), hb);
-            let fences = |a, b| {
-                is_sc_fence(a) && is_sc_fence(b) && (hb.contains(a, b) || around.contains(a, b))
-            };
+            let fences =
+                |a, b| is_sc_fence(a) && is_sc_fence(b) && (hb.contains(a, b) || around.contains(a, b));
             psc.unite(&pairs(count, fences));
         }
         psc

@@ -213,9 +213,10 @@ impl Candidate {
         }
         let count = events.len();
         let sb = Matrix::new(count, |a, b| {
-            a < b && (events[a].thread.is_none() && events[b].thread.is_some() || {
-                events[a].thread.is_some() && events[a].thread == events[b].thread
-            })
+            a < b
+                && (events[a].thread.is_none() && events[b].thread.is_some() || {
+                    events[a].thread.is_some() && events[a].thread == events[b].thread
+                })
         });
         let is_read = |event: &usize| matches!(events[*event].act, Act::Read { .. });
         let mut rf = Matrix::new(count, |_, _| false);
@@ -261,15 +262,13 @@ impl Candidate {
     /// [E⊒rel]
     fn releases(&self, event: usize) -> bool {
         use Mode::{AcquireRelease, Release, SequentiallyConsistent};
-        !self.is_read(event)
-            && matches!(self.mode(event), Release | AcquireRelease | SequentiallyConsistent)
+        !self.is_read(event) && matches!(self.mode(event), Release | AcquireRelease | SequentiallyConsistent)
     }
 
     /// [E⊒acq]
     fn acquires(&self, event: usize) -> bool {
         use Mode::{Acquire, AcquireRelease, SequentiallyConsistent};
-        !self.is_write(event)
-            && matches!(self.mode(event), Acquire | AcquireRelease | SequentiallyConsistent)
+        !self.is_write(event) && matches!(self.mode(event), Acquire | AcquireRelease | SequentiallyConsistent)
     }
 
     /// The identity on some events.
@@ -334,13 +333,16 @@ fn judge(runs: &[Run], sources: &[Vec<Source>], found: &mut Found) {
         return;
     }
     let writes_to = |at: usize| -> Vec<usize> {
-        (LOCATIONS..count).filter(|event| candidate.is_write(*event) && candidate.at(*event) == Some(at)).collect()
+        (LOCATIONS..count)
+            .filter(|event| candidate.is_write(*event) && candidate.at(*event) == Some(at))
+            .collect()
     };
     let each: Vec<Vec<Vec<usize>>> = (0..LOCATIONS).map(|at| permutations(&writes_to(at))).collect();
     let mut chosen = vec![0; LOCATIONS];
     let mut is_execution = false;
     loop {
-        let orders: Vec<&Vec<usize>> = each.iter().zip(&chosen).map(|(orders, index)| &orders[*index]).collect();
+        let orders: Vec<&Vec<usize>> =
+            each.iter().zip(&chosen).map(|(orders, index)| &orders[*index]).collect();
         if is_consistent(&candidate, &hb, &orders) {
             is_execution = true;
             found.outcomes.insert(outcome(&candidate, runs, &orders));

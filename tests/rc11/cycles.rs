@@ -14,7 +14,8 @@ pub fn violation(axioms: &Axioms) -> Option<Violation> {
     }
     let coherent = axioms.coherent_orders(true);
     if let Some(position) = coherent.iter().position(Vec::is_empty) {
-        let torn = axioms.coherent_orders(false)[position].first().map(|order| axioms.order_unit(position, order));
+        let torn =
+            axioms.coherent_orders(false)[position].first().map(|order| axioms.order_unit(position, order));
         let (axiom, ordered) = match torn {
             Some(ordered) => ("ATOMICITY", ordered),
             None => ("COHERENCE", axioms.order_unit(position, &axioms.writes()[position].1)),
@@ -23,7 +24,10 @@ pub fn violation(axioms: &Axioms) -> Option<Violation> {
         if axiom == "COHERENCE" {
             steps.unite(&axioms.happens_before_at_one_location());
         }
-        return Some(Violation { axiom, cycle: shortest_cycle(&steps, &|a, b| named(axioms, &ordered, a, b)) });
+        return Some(Violation {
+            axiom,
+            cycle: shortest_cycle(&steps, &|a, b| named(axioms, &ordered, a, b)),
+        });
     }
     let mut is_consistent = false;
     axioms.for_each_order(&mut |_| {
@@ -41,7 +45,8 @@ pub fn violation(axioms: &Axioms) -> Option<Violation> {
 
 /// The relation of RC11 that leads from one event to another.
 fn named(axioms: &Axioms, ordered: &Ordered, a: usize, b: usize) -> &'static str {
-    let named = [(&ordered.rf, "rf"), (&ordered.rb, "rb"), (&ordered.mo, "mo"), (axioms.happens_before, "hb")];
+    let named =
+        [(&ordered.rf, "rf"), (&ordered.rb, "rb"), (&ordered.mo, "mo"), (axioms.happens_before, "hb")];
     match named.iter().find(|(relation, _)| relation.contains(a, b)) {
         _ if axioms.graph.program_ordered(a, b) => "sb",
         Some((_, name)) => name,

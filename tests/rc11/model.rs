@@ -97,7 +97,8 @@ impl MemoryModel for Rc11 {
     fn relations(&self, graph: &Graph, _extent: Extent) -> Relations {
         let synchronizes_with = synchronizes_with(graph, *self);
         let happens_before = happens_before(graph, &synchronizes_with, *self);
-        let mut units: Vec<Unit> = graph.events.iter().flat_map(|event| event.units.iter().copied()).collect();
+        let mut units: Vec<Unit> =
+            graph.events.iter().flat_map(|event| event.units.iter().copied()).collect();
         units.sort_unstable();
         units.dedup();
         let locations = units.into_iter().map(|unit| location(graph, unit, &happens_before)).collect();
@@ -119,7 +120,8 @@ impl MemoryModel for Rc11 {
             for (i, first) in location.events.iter().enumerate() {
                 for (j, second) in location.events.iter().enumerate().skip(i + 1) {
                     let order = &location.location_ordered;
-                    if self.conflict(graph, *first, *second) && !order.contains(i, j) && !order.contains(j, i) {
+                    if self.conflict(graph, *first, *second) && !order.contains(i, j) && !order.contains(j, i)
+                    {
                         races.push(DataRace { first: *first, second: *second, unit: location.unit });
                     }
                 }
@@ -225,8 +227,9 @@ fn synchronizes_with(graph: &Graph, model: Rc11) -> Relation {
                 releases.extend((events[head].releases() && accesses_synchronize).then_some(head));
                 if model.has(Weakened::ReleaseFences) {
                     let before = (0..head).filter(|fence| graph.program_ordered(*fence, head));
-                    releases
-                        .extend(before.filter(|fence| events[*fence].is_fence() && events[*fence].releases()));
+                    releases.extend(
+                        before.filter(|fence| events[*fence].is_fence() && events[*fence].releases()),
+                    );
                 }
                 for release in releases {
                     acquires.iter().for_each(|acquire| relation.insert(release, *acquire));
@@ -283,7 +286,10 @@ fn happens_before(graph: &Graph, synchronizes_with: &Relation, model: Rc11) -> R
     if !pairs.is_empty() {
         relation = Relation::new(count);
         for a in 0..count {
-            synchronizes_with.row(a).filter(|b| !pairs.contains(&(a, *b))).for_each(|b| relation.insert(a, b));
+            synchronizes_with
+                .row(a)
+                .filter(|b| !pairs.contains(&(a, *b)))
+                .for_each(|b| relation.insert(a, b));
         }
     }
     for (release, acquire) in pairs {

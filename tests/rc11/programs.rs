@@ -96,6 +96,34 @@ const SHAPES: [&str; 20] = [
     "Wx Rz Wx | Rx Ry | Wy Rx",
 ];
 
+/// The same with modes (`p`lain, rela`x`ed, `a`cquire, `r`elease, `b`oth, `s`equentially consistent) and fences (`F`),
+/// where each rule of the model makes a difference.
+const TUNED: [&str; 18] = [
+    // Fences release and acquire.
+    "Wxp F.r Wyx | Ryx F.a Rxp",
+    "Wxx F.b Wyx | Ryx F.b Rxx",
+    "Wxp F.s Wyx | Rya Rxp",
+    // Release sequences: an update, a store of the invocation itself.
+    "Wxp Wyr | Uyx | Rya Rxp",
+    "Wxx Wyr | Uyx | Rya Rxx",
+    "Wxp Wyr Wyx | Rya Rxp",
+    "Wxx Wyr Wyx | Rya Rxx",
+    // psc by sb, rb and mo alone.
+    "Wxs Rys | Wys Rxs",
+    "Wxs Wys | Wys Rxs",
+    "Wxs Wys | Wys Wxs",
+    // hb at one location, and around other locations.
+    "Wxr | Rxa Rys | Wys Rxs",
+    "Wxs | Rxs Rys | Wys Rxs",
+    "Wxs Wzr | Rza Rys | Wys Rxs",
+    "Wys Wyr | Rya Rxs | Wxs Rys",
+    // Fences and longer ways of eco.
+    "Wxx | Rxx F.s Ryx | Wyx F.s Rxx",
+    "Wxx F.s Ryx | Wyx F.s Rxx",
+    "Wxx F.s Wyx | Ryx F.s Rxx",
+    "Wxx F.s Ryx | Wys Rxs",
+];
+
 struct Maker<'r> {
     random: &'r mut Random,
     /// Modes of accesses are mostly of this one's strength.
@@ -180,7 +208,22 @@ impl Maker<'_> {
         }
     }
 
-    fn access(&mut self, what: u8, at: usize, known: &[usize]) -> Step {
+    fn access(&mut self, (what, at, given): Access, known: &[usize]) -> Step {
+        if what == b'F' {
+            return Step::Fence(given.unwrap_or(SequentiallyConsistent));
+        }
+        let mut step = self.any_access(what, at, known);
+        if let (Some(given), false) = (given, self.random.one_in(12)) {
+            match &mut step {
+                Step::Load { mode, .. } | Step::Store { mode, .. } => *mode = given,
+                Step::Add { mode, .. } | Step::Exchange { mode, .. } if given != Plain => *mode = given,
+                _ => {}
+            }
+        }
+        step
+    }
+
+    fn any_access(&mut self, what: u8, at: usize, known: &[usize]) -> Step {
         match what {
             b'W' if self.random.one_in(10) => self.update(at, known),
             b'R' if self.random.one_in(16) => self.update(at, known),
@@ -191,16 +234,17 @@ impl Maker<'_> {
     }
 
     /// Steps for these accesses; those behind a read may hang on what it returns.
-    fn steps(&mut self, accesses: &[(u8, usize)], known: &[usize], nested: bool) -> Vec<Step> {
+    fn steps(&mut self, accesses: &[Access], known: &[usize], nested: bool) -> Vec<Step> {
         let mut known = known.to_vec();
         let mut steps = Vec::new();
-        for (position, (what, at)) in accesses.iter().enumerate() {
+        for (position, access) in accesses.iter().enumerate() {
             if position > 0 && self.random.below(10) < self.fences {
-                let fences = [Acquire, Release, AcquireRelease, SequentiallyConsistent, SequentiallyConsistent];
+                let fences =
+                    [Acquire, Release, AcquireRelease, SequentiallyConsistent, SequentiallyConsistent];
                 steps.push(Step::Fence(self.random.pick(&fences)));
             }
             let before = self.registers;
-            steps.push(self.access(*what, *at, &known));
+            steps.push(self.access(*access, &known));
             known.extend(before..self.registers);
             let rest = &accesses[position + 1..];
             if self.registers > before && !nested && !rest.is_empty() && self.random.one_in(4) {
@@ -214,15 +258,40 @@ impl Maker<'_> {
     }
 }
 
+/// What is done (`W`, `R`, `U` or `F`), at which location, and in which mode, if that is given.
+type Access = (u8, usize, Option<Mode>);
+
 /// The accesses of an invocation of a shape.
-fn accesses_of(thread: &str) -> Vec<(u8, usize)> {
-    let access = |word: &str| (word.as_bytes()[0], usize::from(word.as_bytes()[1] - b'x'));
+fn accesses_of(thread: &str) -> Vec<Access> {
+    let access = |word: &str| {
+        let bytes = word.as_bytes();
+        let mode = bytes.get(2).map(|mode| match mode {
+            b'p' => Plain,
+            b'x' => Relaxed,
+            b'a' => Acquire,
+            b'r' => Release,
+            b'b' => AcquireRelease,
+            _ => SequentiallyConsistent,
+        });
+        (bytes[0], usize::from(bytes[1].saturating_sub(b'x')), mode)
+    };
     thread.split_whitespace().map(access).collect()
 }
 
+/// The invocations of a shape; at times with one more read.
+fn shaped(random: &mut Random, shapes: &[&str]) -> Vec<Vec<Access>> {
+    let mut threads: Vec<Vec<Access>> = random.pick(shapes).split('|').map(accesses_of).collect();
+    if random.one_in(4) {
+        let thread = random.below(threads.len());
+        let position = random.below(threads[thread].len() + 1);
+        threads[thread].insert(position, (b'R', random.below(LOCATIONS), None));
+    }
+    threads
+}
+
 /// Accesses of as many invocations as are wanted.
-fn random_accesses(random: &mut Random, invocations: usize, most: usize) -> Vec<Vec<(u8, usize)>> {
-    let access = |random: &mut Random| (random.pick(b"WWRRRU"), random.pick(&[0, 0, 1, 1, 2]));
+fn random_accesses(random: &mut Random, invocations: usize, most: usize) -> Vec<Vec<Access>> {
+    let access = |random: &mut Random| (random.pick(b"WWRRRU"), random.pick(&[0, 0, 1, 1, 2]), None);
     let mut thread = |_| (0..1 + random.below(most)).map(|_| access(random)).collect();
     (0..invocations).map(&mut thread).collect()
 }
@@ -231,17 +300,18 @@ fn random_accesses(random: &mut Random, invocations: usize, most: usize) -> Vec<
 pub fn make(seed: u64) -> Program {
     let random = &mut Random(seed);
     let has_barrier = random.one_in(12);
-    let shaped = !random.one_in(3);
     let invocations = 2 + random.below(2);
-    let phases: Vec<Vec<Vec<(u8, usize)>>> = match (has_barrier, shaped) {
+    let phases: Vec<Vec<Vec<Access>>> = match (has_barrier, random.below(3)) {
         (true, _) => (0..2).map(|_| random_accesses(random, invocations, 4 - invocations)).collect(),
-        (false, true) => vec![random.pick(&SHAPES).split('|').map(accesses_of).collect()],
-        (false, false) => vec![random_accesses(random, invocations, 6 - invocations)],
+        (false, 0) => vec![shaped(random, &SHAPES)],
+        (false, 1) => vec![shaped(random, &TUNED)],
+        (false, _) => vec![random_accesses(random, invocations, 6 - invocations)],
     };
-    let alike = random.one_in(10);
+    let has_modes = phases[0].iter().flatten().any(|(.., mode)| mode.is_some());
+    let alike = !has_modes && random.one_in(10);
     let one_workgroup = has_barrier || random.one_in(3);
     let strength = random.pick(&[Relaxed, AcquireRelease, SequentiallyConsistent, SequentiallyConsistent]);
-    let fences = random.pick(&[0, 0, 3, 6]);
+    let fences = if has_modes { 0 } else { random.pick(&[0, 0, 3, 6]) };
     let plain = random.one_in(4) || has_barrier;
     let mut maker = Maker { random, strength, fences, plain, registers: 0, values: 0 };
     let mut all = Vec::new();

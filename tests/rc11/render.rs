@@ -10,8 +10,10 @@ pub fn module(program: &Program) -> String {
             renderer.line("OpControlBarrier %c2 %c2 %s72");
         }
         let merge = format!("%merge{number}");
-        let labels: Vec<String> = (0..phase.len()).map(|thread| format!("%thread{number}_{thread}")).collect();
-        let cases: String = labels.iter().enumerate().map(|(index, label)| format!(" {index} {label}")).collect();
+        let labels: Vec<String> =
+            (0..phase.len()).map(|thread| format!("%thread{number}_{thread}")).collect();
+        let cases: String =
+            labels.iter().enumerate().map(|(index, label)| format!(" {index} {label}")).collect();
         renderer.line(&format!("OpSelectionMerge {merge} None\nOpSwitch %own {merge}{cases}"));
         for (thread, steps) in phase.iter().enumerate() {
             renderer.thread = thread;

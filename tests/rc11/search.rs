@@ -49,7 +49,8 @@ impl Searched {
         let lowered = lower(&module, &LowerOptions::default());
         let program = lowered.unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let workgroups = Some(Size3([workgroups, 1, 1]));
-        let launch = Launch::resolve(&LaunchOptions { workgroups, ..LaunchOptions::default() }, &program, None);
+        let launch =
+            Launch::resolve(&LaunchOptions { workgroups, ..LaunchOptions::default() }, &program, None);
         let launch = launch.unwrap_or_else(|error| panic!("{error:?}"));
         let zeros = |words: usize| vec![Byte::Known(0); 4 * words];
         let places = ["0.0", "0.1"].map(|place| place.parse().expect("a set and a binding"));
