@@ -59,8 +59,11 @@ pub enum Weakened {
     WriteWriteRaces,
     /// Atomic accesses race, too, with each other.
     AtomicRaces,
-    /// Control barriers do not synchronize.
+    /// Control barriers do not synchronize. Searches then leave out what nobody else accesses, but not what barriers
+    /// would order.
     Barriers,
+    /// Searches leave out what nobody else accesses.
+    Unshared,
 }
 
 impl Rc11 {
@@ -91,7 +94,7 @@ impl MemoryModel for Rc11 {
     }
 
     fn depends_on_unshared(&self) -> bool {
-        true
+        !matches!(self.weakened, Some(Weakened::Barriers | Weakened::Unshared))
     }
 
     fn relations(&self, graph: &Graph, _extent: Extent) -> Relations {

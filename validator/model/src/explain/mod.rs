@@ -7,7 +7,7 @@ pub(crate) mod vulkan;
 use std::fmt;
 
 use crate::graph::{Event, Graph, Unit, UnitBytes};
-use crate::memory_model::{DataRace, MemoryModel, Relations};
+use crate::memory_model::{DataRace, FinalValues, LastWrites, MemoryModel, Relations};
 
 pub use names::{
     class_names, instance_name, kind_name, listed, long, order_name, ordered_kind_name, short, Names,
@@ -71,6 +71,12 @@ pub trait Explainer {
     fn overwritten(&self, _unit: Unit, _bytes: &UnitBytes) -> Option<Explanation> {
         None
     }
+
+    /// Why no execution with this graph leaves these bytes in all of these units, where others restrict which write is
+    /// the last one to each. `None` where one does, or where that is not found.
+    fn excluded(&self, _left: &[(Unit, UnitBytes)]) -> Option<Explanation> {
+        None
+    }
 }
 
 /// How one access is ordered before another.
@@ -119,6 +125,42 @@ impl<M: MemoryModel + ?Sized> Explainer for Plain<'_, M> {
         let orderings = violation.cycle.iter().filter(ordered).map(|edge| (edge.from, edge.to)).collect();
         let events = violation.cycle.iter().map(|edge| edge.from).collect();
         Some(Refutation { explanation: violated(&violation, &self.telling), orderings, events })
+    }
+
+    fn excluded(&self, left: &[(Unit, UnitBytes)]) -> Option<Explanation> {
+        let leaves = |write: usize, unit: Unit, bytes: &UnitBytes| {
+            self.graph.events[write].written_to(unit).is_some_and(|written| written == bytes)
+        };
+        let observed = |unit: Unit| left.iter().any(|(other, _)| *other == unit);
+        let all = self.model.final_values(self.graph, self.relations, &observed);
+        let FinalValues { units, .. } = all.iter().find(|values| {
+            let is_left = |last: &LastWrites| {
+                let mut last = values.units.iter().zip(last);
+                last.all(|(unit, write)| {
+                    left.iter().all(|(other, bytes)| other != unit || leaves(*write as usize, *unit, bytes))
+                })
+            };
+            !values.last_writes.iter().any(is_left)
+        })?;
+        let mut last = Vec::new();
+        for (unit, bytes) in left.iter().filter(|(unit, _)| units.contains(unit)) {
+            let location = self.relations.location(*unit)?;
+            let writes: Vec<usize> = location.events.iter().map(|event| *event as usize).collect();
+            let mut writes = writes.into_iter().filter(|event| self.graph.events[*event].writes());
+            let write = writes.clone().find(|write| leaves(*write, *unit, bytes))?;
+            // The only write of a unit excludes nothing.
+            if writes.nth(1).is_some() {
+                last.push((self.telling.long)(write));
+            }
+        }
+        let sentence = match &last[..] {
+            [one] => format!("{one} is not the last write in any execution with these reads"),
+            _ => format!(
+                "{} are not the last writes together in any execution with these reads",
+                listed(&last)
+            ),
+        };
+        Some(Explanation { sentence, chain: Vec::new() })
     }
 }
 
