@@ -26,7 +26,9 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether program order and reads-from may form a cycle. Where they may not, no read speculates.
+    /// Whether program order and reads-from may form a cycle. Where they may not, no read speculates. Where they may,
+    /// searches take for granted that a release whose write an acquire of the same location reads synchronizes with it,
+    /// and that no such cycle goes through one location alone.
     fn permits_load_buffering(&self) -> bool;
 
     /// Whether every axiom is about one location, once happens-before is known. Then accesses of different

@@ -1,10 +1,10 @@
 //! Barrier-separated phases: the ordering of plain accesses by workgroup barriers, without a graph.
 //!
-//! Two accesses of one workgroup are location-ordered if a control barrier lies between them that
-//! is a release and an acquire barrier for their storage class, at Workgroup scope or wider, and
+//! Where the model orders by barriers ([`orders_by_barriers`](crate::model::memory_model::MemoryModel)), two
+//! accesses of one workgroup are location-ordered if a control barrier lies between them that is a release and an acquire barrier for their storage class, at Workgroup scope or wider, and
 //! its semantics or the accesses themselves perform the availability and visibility operations.
 //! Words whose accesses are all ordered like this need no events. The check errs on one side only:
-//! what it does not see as ordered becomes events, which the model judges.
+//! what it does not see as ordered becomes events, which the model judges. Under other models no epoch ends.
 //!
 //! Nor do atomic updates need events that leave the same value in any order and whose results nobody
 //! uses, as those of a histogram, as long as nothing else touches the word in between. They may
