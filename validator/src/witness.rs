@@ -9,7 +9,7 @@ use crate::behaviour::ALLOCATION;
 use crate::event::Order;
 use crate::ir::Line;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, UnitBytes};
-use crate::model::memory_model::{Extent, Model};
+use crate::model::memory_model::{Extent, MemoryModel, Model};
 use crate::model::relation::Relation;
 use crate::value::Byte;
 
@@ -257,11 +257,11 @@ impl Witness {
             }
         };
         let events = graph.events.iter().enumerate();
-        events.map(|(id, event)| tell(id, event, synchronizes_with)).collect()
+        events.map(|(id, event)| tell(id, event, &*self.model, synchronizes_with)).collect()
     }
 }
 
-fn tell(id: usize, event: &Event, synchronizes_with: &Relation) -> WitnessEvent {
+fn tell(id: usize, event: &Event, model: &dyn MemoryModel, synchronizes_with: &Relation) -> WitnessEvent {
     let source = |source: &Source| match source {
         Source::Event(write) => Some(*write as usize),
         Source::Initial | Source::Pending => None,
@@ -272,7 +272,7 @@ fn tell(id: usize, event: &Event, synchronizes_with: &Relation) -> WitnessEvent 
     WitnessEvent {
         invocation: event.agent,
         line: event.line,
-        what: describe(event),
+        what: describe(event, model),
         location: event.place,
         read: event.reads().then(|| concat(&event.read)),
         written: event.writes().then(|| concat(&event.written)),
@@ -284,7 +284,7 @@ fn tell(id: usize, event: &Event, synchronizes_with: &Relation) -> WitnessEvent 
 }
 
 /// An event in the field's words.
-pub(crate) fn describe(event: &Event) -> String {
+pub(crate) fn describe(event: &Event, model: &dyn MemoryModel) -> String {
     let mut words: Vec<&str> = Vec::new();
     if event.volatile {
         words.push("volatile");
@@ -292,7 +292,7 @@ pub(crate) fn describe(event: &Event) -> String {
     if event.atomic {
         words.push("atomic");
     } else if event.accesses() {
-        words.push(if event.non_private { "non-private" } else { "private" });
+        words.push(model.plain_name(event));
     }
     words.push(match event.order {
         Order::Relaxed if event.atomic => "relaxed",

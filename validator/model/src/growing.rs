@@ -16,6 +16,7 @@ use super::coherence::Coherence;
 use super::consistency::{DataRace, FinalValues, LastWrites};
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use super::location_order::{Instances, LocationOrderer};
+use super::memory_model::visible_at;
 use super::operations::{implied, makes_available, makes_visible};
 use super::relation::{EventSet, Relation};
 use super::release_sequence::{self, Sequences};
@@ -521,23 +522,6 @@ impl Admission<'_> {
         };
         self.location.is_none_or(|location| !location.readers_of(source).any(excludes))
     }
-}
-
-/// What a plain read of one location may see, given its other accesses with location-ordered among them, and
-/// which of these are before the read.
-pub fn visible_at(
-    graph: &Graph,
-    events: &[EventId],
-    location_ordered: &Relation,
-    before: impl Fn(usize) -> bool,
-) -> Vec<Source> {
-    let writes = |index: usize| graph.events[events[index] as usize].writes();
-    let is_before = |index: usize| index < events.len() && writes(index) && before(index);
-    let shadowed = |index: usize| location_ordered.row(index).any(is_before);
-    let is_seen = |index: &usize| writes(*index) && !(is_before(*index) && shadowed(*index));
-    let initial = (!(0..events.len()).any(is_before)).then_some(Source::Initial);
-    let seen = (0..events.len()).filter(is_seen).map(|index| Source::Event(events[index]));
-    initial.into_iter().chain(seen).collect()
 }
 
 /// Whether an earlier access of an event's own agent is location-ordered before it: where they go through one

@@ -26,13 +26,28 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether program order and reads-from may form a cycle. Where they may not, no read speculates.
+    /// Whether program order and reads-from may form a cycle. Where they may not, no read speculates. Where they may,
+    /// searches take for granted that a release whose write an acquire of the same location reads synchronizes with it,
+    /// and that no such cycle goes through one location alone.
     fn permits_load_buffering(&self) -> bool;
 
     /// Whether every axiom is about one location, once happens-before is known. Then accesses of different
     /// locations, and reads of different agents, restrict each other by happens-before alone, and searches may
     /// combine what they found of them.
     fn is_local(&self) -> bool;
+
+    /// Whether accesses of memory that one invocation alone touches, or that nobody writes, restrict executions. Then
+    /// they are events, unless the memory is read-only; else searches leave them out.
+    fn depends_on_unshared(&self) -> bool {
+        false
+    }
+
+    /// Whether a control barrier of a whole workgroup orders the accesses before it before those behind it, where it
+    /// acquires and releases their storage class, and it or they make the accesses available and visible. Then searches
+    /// leave out what such barriers order.
+    fn orders_by_barriers(&self) -> bool {
+        false
+    }
 
     /// Whether what [`MemoryModel::relations`] derives from this graph depends on how its writes are ordered.
     /// Then [`MemoryModel::executions`] may give several relations for it.
@@ -82,6 +97,21 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
     /// The model without availability and visibility chains of several elements, where it has these.
     fn without_chains(&self) -> Option<Model> {
         None
+    }
+
+    /// What an event is, in few words.
+    fn kind_name(&self, event: &Event) -> &'static str {
+        explain::ordered_kind_name(event)
+    }
+
+    /// What reports call an access that is not atomic.
+    fn plain_name(&self, _event: &Event) -> &'static str {
+        "plain"
+    }
+
+    /// What `event` has that orders it, and its match in another module, `other`, does not; as predicates of `other`.
+    fn lacks(&self, event: &Event, other: &Event, _names: &dyn Names) -> Vec<String> {
+        explain::other_order(event, other).into_iter().collect()
     }
 
     /// The axiom that a graph violates, with a cycle that shows it. `None` if it violates none.
@@ -173,6 +203,23 @@ impl Relations {
             _ => None,
         })
     }
+}
+
+/// What a plain read of one location may see, given its other accesses with location-ordered among them, and
+/// which of these are before the read.
+pub fn visible_at(
+    graph: &Graph,
+    events: &[EventId],
+    location_ordered: &Relation,
+    before: impl Fn(usize) -> bool,
+) -> Vec<Source> {
+    let writes = |index: usize| graph.events[events[index] as usize].writes();
+    let is_before = |index: usize| index < events.len() && writes(index) && before(index);
+    let shadowed = |index: usize| location_ordered.row(index).any(is_before);
+    let is_seen = |index: &usize| writes(*index) && !(is_before(*index) && shadowed(*index));
+    let initial = (!(0..events.len()).any(is_before)).then_some(Source::Initial);
+    let seen = (0..events.len()).filter(is_seen).map(|index| Source::Event(events[index]));
+    initial.into_iter().chain(seen).collect()
 }
 
 /// A data race: two accesses of one unit that nothing orders.

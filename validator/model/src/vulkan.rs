@@ -144,6 +144,26 @@ impl MemoryModel for Variant {
         self.chains.then(|| Variant { chains: false, ..*self }.into())
     }
 
+    fn orders_by_barriers(&self) -> bool {
+        true
+    }
+
+    fn kind_name(&self, event: &Event) -> &'static str {
+        explain::kind_name(event)
+    }
+
+    fn plain_name(&self, event: &Event) -> &'static str {
+        if event.non_private {
+            "non-private"
+        } else {
+            "private"
+        }
+    }
+
+    fn lacks(&self, event: &Event, other: &Event, names: &dyn Names) -> Vec<String> {
+        explain::vulkan::lacks(event, other, names)
+    }
+
     fn violation(&self, graph: &Graph, relations: &Relations) -> Option<Violation> {
         explain::vulkan::violation(&self.judge(graph, relations))
     }

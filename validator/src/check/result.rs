@@ -96,7 +96,7 @@ impl Explored {
         behaviours: Arc<Behaviours>,
         model: Model,
     ) -> Explored {
-        let declares_coherence = DispatchNames::of(&dispatch, program).declares_coherence;
+        let declares_coherence = DispatchNames::of(&dispatch, program, &*model).declares_coherence;
         Explored { role, behaviours, dispatch, model, declares_coherence, reused: false }
     }
 
@@ -106,8 +106,10 @@ impl Explored {
         if undefined.kind != UndefinedKind::DataRace {
             return None;
         }
-        let names = DispatchNames { dispatch: &self.dispatch, declares_coherence: self.declares_coherence };
-        explain::race_of(witness, &undefined.lines, &*self.model, &names)
+        let model = &*self.model;
+        let Explored { dispatch, declares_coherence, .. } = self;
+        let names = DispatchNames { dispatch, declares_coherence: *declares_coherence, model };
+        explain::race_of(witness, &undefined.lines, model, &names)
     }
 }
 

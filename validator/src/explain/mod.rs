@@ -19,7 +19,7 @@ use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::explain::{possible, Explainer, Refutation, Telling};
-use crate::model::graph::{EventId, UnitBytes};
+use crate::model::graph::{EventId, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::witness::Witness;
 
@@ -78,8 +78,9 @@ pub fn why(
     let replay = replay::run(before, after, witness);
     let relations = model.relations(&replay.graph, Extent::Complete);
     let relations_after = model.relations(graph, Extent::Complete);
-    let names = DispatchNames::of(after, before.program);
-    let told = Told { before: &replay.graph, after: graph, of_after: &replay.of_after, names: &names };
+    let names = DispatchNames::of(after, before.program, &**model);
+    let of_after = &replay.of_after;
+    let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };
     let (long, short) = (|event: usize| told.long(event), |event: usize| told.name(event));
     let telling = Telling { long: &long, short: &short, names: &names };
     let explainer = model.explainer(&replay.graph, &relations, telling);
@@ -144,9 +145,10 @@ impl Compared<'_> {
             let ordering = self.explainer.ordering(first, second, unit)?;
             Some(self.told.changes(&ordering, self.after)).filter(|changes| !changes.is_empty())
         });
-        match lost {
-            Some(changes) => format!("{text}\nbut {}", changes.join(", and ")),
-            None => text,
+        let changes = lost.unwrap_or_else(|| self.told.differences(&refutation.events));
+        match &changes[..] {
+            [] => text,
+            _ => format!("{text}\nbut {}", changes.join(", and ")),
         }
     }
 
@@ -154,15 +156,18 @@ impl Compared<'_> {
     fn not_left(&self, witness: &Witness, wanted: Wanted) -> Option<String> {
         let Wanted { outcome, dispatch } = wanted;
         let observed = || dispatch.objects.iter().filter(|object| object.observed).zip(&outcome.memory);
-        self.relations.locations.iter().find_map(|location| {
+        let left = self.relations.locations.iter().filter_map(|location| {
             let (memory, offset) = *witness.units.get(location.unit as usize)?;
             let (_, bytes) = observed().find(|(object, _)| object.memory == memory)?;
             let mut events = location.events.iter().map(|event| &self.told.before.events[*event as usize]);
             let len = events.find_map(|event| event.written_to(location.unit).map(|bytes| bytes.len()))?;
             let left: UnitBytes = bytes.iter().skip(offset as usize).take(len).copied().collect();
-            let explanation = self.explainer.overwritten(location.unit, &left)?;
-            Some(format!("before forbids this: {explanation}"))
-        })
+            Some((location.unit, left))
+        });
+        let left: Vec<(Unit, UnitBytes)> = left.collect();
+        let overwritten = left.iter().find_map(|(unit, bytes)| self.explainer.overwritten(*unit, bytes));
+        let explanation = overwritten.or_else(|| self.explainer.excluded(&left))?;
+        Some(format!("before forbids this: {explanation}"))
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
         progress: Arc::default(),
         ..settings.clone()
     };
-    let names = DispatchNames::of(side.dispatch, side.program);
+    let names = DispatchNames::of(side.dispatch, side.program, &*settings.model);
     // What barriers separate is no event, unless nothing is left out.
     [true, false].into_iter().find_map(|shortcuts| {
         let settings = Settings { shortcuts, ..settings.clone() };

@@ -1,10 +1,9 @@
 //! What after changed about an ordering of before, in words.
 
-use crate::event::{ClassSet, Order, Scope};
 use crate::ir::Line;
-use crate::model::explain::{class_names, kind_name, listed, order_name, Names, Ordering};
+use crate::model::explain::{listed, Names, Ordering};
 use crate::model::graph::{Event, EventId, Graph};
-use crate::model::memory_model::Relations;
+use crate::model::memory_model::{MemoryModel, Relations};
 use crate::value::Byte;
 
 /// Two graphs whose events are matched.
@@ -13,6 +12,7 @@ pub(super) struct Told<'a> {
     pub(super) after: &'a Graph,
     pub(super) of_after: &'a [Option<EventId>],
     pub(super) names: &'a dyn Names,
+    pub(super) model: &'a dyn MemoryModel,
 }
 
 impl Told<'_> {
@@ -27,15 +27,7 @@ impl Told<'_> {
     /// What after changed about the events of an ordering, as clauses.
     pub(super) fn changes(&self, ordering: &Ordering, after: &Relations) -> Vec<String> {
         let events = &ordering.events;
-        let mut changes: Vec<String> = Vec::new();
-        for event in events {
-            let change = match self.of_after[*event] {
-                None => Some(format!("after has no {} there", kind_name(&self.before.events[*event]))),
-                Some(other) => self.difference(*event, other),
-            };
-            // Both invocations may execute the same instruction.
-            changes.extend(change.filter(|change| !changes.contains(change)));
-        }
+        let mut changes = self.differences(events);
         for pair in events.windows(2) {
             if let (Some(x), Some(y)) = (self.of_after[pair[0]], self.of_after[pair[1]]) {
                 let same_agent = self.before.events[pair[0]].agent == self.before.events[pair[1]].agent;
@@ -60,55 +52,29 @@ impl Told<'_> {
         changes
     }
 
+    /// What after changed about events of before by themselves, as clauses.
+    pub(super) fn differences(&self, events: &[usize]) -> Vec<String> {
+        let mut changes: Vec<String> = Vec::new();
+        for event in events {
+            let kind = || self.model.kind_name(&self.before.events[*event]);
+            let change = match self.of_after[*event] {
+                None => Some(format!("after has no {} there", kind())),
+                Some(other) => self.difference(*event, other),
+            };
+            // Both invocations may execute the same instruction.
+            changes.extend(change.filter(|change| !changes.contains(change)));
+        }
+        changes
+    }
+
     /// How an event of after differs from its match in what can order it, as a clause.
     fn difference(&self, event: usize, other: EventId) -> Option<String> {
         let (x, y) = (&self.before.events[event], &self.after.events[other as usize]);
-        let mut found = Vec::new();
         if x.atomic && !y.atomic {
             return Some(format!("in after {} is not atomic", self.name_in_after(other)));
         }
-        if x.order != y.order {
-            found.push(format!("is {} instead of {}", order_name(y.order), order_name(x.order)));
-        }
-        if y.order != Order::Relaxed {
-            let missing = ClassSet(x.semantics.0 & !y.semantics.0);
-            let mut missing: Vec<String> = class_names(missing).into_iter().map(str::to_owned).collect();
-            missing.extend((x.make_available && !y.make_available).then(|| "MakeAvailable".to_owned()));
-            missing.extend((x.make_visible && !y.make_visible).then(|| "MakeVisible".to_owned()));
-            if !missing.is_empty() {
-                found.push(format!("lacks {} in its semantics", listed(&missing)));
-            }
-        }
-        if y.scope < x.scope {
-            found.push(format!("has {} scope instead of {}", y.scope.name(), x.scope.name()));
-        }
-        found.extend(self.lost_operands(x, y));
-        (!found.is_empty()).then(|| format!("in after {} {}", self.name_in_after(other), listed(&found)))
-    }
-
-    /// What the memory operands of a plain access lost.
-    fn lost_operands(&self, x: &Event, y: &Event) -> Vec<String> {
-        let mut lost = Vec::new();
-        if x.non_private && !y.non_private {
-            if self.names.declares_coherence() {
-                return vec!["is private (not declared Coherent)".to_owned()];
-            }
-            lost.push("is private (it has no NonPrivatePointer)".to_owned());
-        }
-        let mut narrower = |name: &str, before: Option<Scope>, after: Option<Scope>| match (before, after) {
-            (Some(_), None) => lost.push(format!("has no {name}")),
-            (Some(wide), Some(narrow)) if narrow < wide => {
-                lost.push(format!("has {name} at {} scope instead of {}", narrow.name(), wide.name()));
-            }
-            (Some(_), Some(_)) | (None, _) => {}
-        };
-        if !y.atomic && x.writes() {
-            narrower("MakePointerAvailable", x.available, y.available);
-        }
-        if !y.atomic && x.reads() {
-            narrower("MakePointerVisible", x.visible, y.visible);
-        }
-        lost
+        let lacks = self.model.lacks(x, y, self.names);
+        (!lacks.is_empty()).then(|| format!("in after {} {}", self.name_in_after(other), listed(&lacks)))
     }
 
     /// Matched writes of different values.
@@ -121,7 +87,7 @@ impl Told<'_> {
             if !y.writes() {
                 return Some(format!(
                     "before's {} on line {} is only {} in after ({})",
-                    kind_name(x),
+                    self.model.kind_name(x),
                     x.line,
                     self.name_in_after((*other)?),
                     self.names.agent(x.agent)
@@ -148,7 +114,7 @@ impl Told<'_> {
         }
         let mut before = self.before.events.iter().zip(self.of_after);
         let (event, _) = before.find(|(event, other)| event.accesses() && other.is_none())?;
-        let (kind, agent) = (kind_name(event), self.names.agent(event.agent));
+        let (kind, agent) = (self.model.kind_name(event), self.names.agent(event.agent));
         Some(format!("after has no counterpart of before's {kind} on line {} ({agent})", event.line))
     }
 
@@ -156,8 +122,10 @@ impl Told<'_> {
     pub(super) fn name(&self, event: usize) -> String {
         let of = &self.before.events[event];
         match self.other_line(event) {
-            Some(line) => format!("the {} on line {} (after: line {line})", kind_name(of), of.line),
-            None => format!("the {} on line {}", kind_name(of), of.line),
+            Some(line) => {
+                format!("the {} on line {} (after: line {line})", self.model.kind_name(of), of.line)
+            }
+            None => format!("the {} on line {}", self.model.kind_name(of), of.line),
         }
     }
 
@@ -166,8 +134,10 @@ impl Told<'_> {
         let of = &self.before.events[event];
         let agent = self.names.agent(of.agent);
         match self.other_line(event) {
-            Some(line) => format!("the {} on line {} ({agent}; after: line {line})", kind_name(of), of.line),
-            None => format!("the {} on line {} ({agent})", kind_name(of), of.line),
+            Some(line) => {
+                format!("the {} on line {} ({agent}; after: line {line})", self.model.kind_name(of), of.line)
+            }
+            None => format!("the {} on line {} ({agent})", self.model.kind_name(of), of.line),
         }
     }
 
@@ -179,7 +149,7 @@ impl Told<'_> {
 
     fn name_in_after(&self, event: EventId) -> String {
         let of = &self.after.events[event as usize];
-        format!("the {} on line {}", kind_name(of), of.line)
+        format!("the {} on line {}", self.model.kind_name(of), of.line)
     }
 }
 

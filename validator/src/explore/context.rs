@@ -18,7 +18,6 @@ use crate::explore::state::{first, Context, State, Target};
 use crate::interp::Pauses;
 use crate::ir::{AtomicKind, BarrierOp, Op, Program};
 use crate::model::graph::Graph;
-use crate::model::location_order::DOMAINS;
 
 pub(crate) fn context<'a>(
     program: &'a Program,
@@ -57,7 +56,8 @@ pub(crate) fn context<'a>(
 fn everybody(graph: &Graph) -> Scope {
     let agents = 0..graph.agents.len() as u32;
     let has_all = |scope: &Scope| agents.clone().all(|agent| graph.in_scope_instance(0, *scope, agent));
-    DOMAINS.into_iter().find(has_all).unwrap_or(Scope::Device)
+    let scopes = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily];
+    scopes.into_iter().find(has_all).unwrap_or(Scope::Device)
 }
 
 /// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of

@@ -17,16 +17,23 @@ const CANDIDATES: usize = 64;
 const MAX_CANDIDATES: u64 = 10_000;
 
 /// The names of a litmus test.
-struct TestNames<'a>(&'a Test);
+struct TestNames<'a> {
+    test: &'a Test,
+    model: &'a Model,
+}
 
 impl Names for TestNames<'_> {
     fn place(&self, event: &Event) -> Option<String> {
         let (object, _) = event.place?;
-        self.0.variables.get(object as usize).map(|variable| variable.name.clone())
+        self.test.variables.get(object as usize).map(|variable| variable.name.clone())
     }
 
     fn agent(&self, agent: u32) -> String {
         format!("P{agent}")
+    }
+
+    fn kind(&self, event: &Event) -> &'static str {
+        self.model.kind_name(event)
     }
 }
 
@@ -57,7 +64,7 @@ pub(super) fn why(
     let reasons = explainer
         .meeting(&candidates)
         .take(CANDIDATES)
-        .filter_map(|(_, witness)| model.forbidden(&witness.graph(), &TestNames(test)));
+        .filter_map(|(_, witness)| model.forbidden(&witness.graph(), &TestNames { test, model: &model }));
     reasons.min_by_key(|why| why.chain.len()).map(|why| format!("forbidden: {why}"))
 }
 
@@ -79,6 +86,7 @@ impl<'a> Explainer<'a> {
     }
 
     fn race(&self, witness: &Witness) -> Option<Explanation> {
-        explain::race_of(witness, &[], &*self.model, &TestNames(self.test))
+        let names = TestNames { test: self.test, model: &self.model };
+        explain::race_of(witness, &[], &*self.model, &names)
     }
 }

@@ -6,10 +6,12 @@ pub(crate) mod vulkan;
 
 use std::fmt;
 
-use crate::graph::{Graph, Unit, UnitBytes};
-use crate::memory_model::{DataRace, MemoryModel, Relations};
+use crate::graph::{Event, Graph, Unit, UnitBytes};
+use crate::memory_model::{DataRace, FinalValues, LastWrites, MemoryModel, Relations};
 
-pub use names::{class_names, instance_name, kind_name, listed, long, order_name, short, Names};
+pub use names::{
+    class_names, instance_name, kind_name, listed, long, order_name, ordered_kind_name, short, Names,
+};
 
 /// A sentence for a shader programmer, and the relations behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +74,12 @@ pub trait Explainer {
     fn overwritten(&self, _unit: Unit, _bytes: &UnitBytes) -> Option<Explanation> {
         None
     }
+
+    /// Why no execution with this graph leaves these bytes in all of these units, where others restrict which write is
+    /// the last one to each. `None` where one does, or where that is not found.
+    fn excluded(&self, _left: &[(Unit, UnitBytes)]) -> Option<Explanation> {
+        None
+    }
 }
 
 /// How one access is ordered before another.
@@ -90,6 +98,8 @@ pub struct Refutation {
     pub explanation: Explanation,
     /// The ordered accesses that it rests on.
     pub orderings: Vec<(usize, usize)>,
+    /// Other events that it rests on.
+    pub events: Vec<usize>,
 }
 
 /// The explainer of a model that has only [`Violation`]s.
@@ -107,19 +117,112 @@ pub struct Plain<'a, M: ?Sized> {
 impl<M: MemoryModel + ?Sized> Explainer for Plain<'_, M> {
     fn ordering(&self, first: usize, second: usize, unit: Unit) -> Option<Ordering> {
         self.relations.ordered_units(first, second).find(|other| *other == unit)?;
-        let way = match self.graph.program_ordered(first, second) {
-            true => "by program order",
-            false => "by happens-before",
+        let steps = self.steps(first, second);
+        let way = match &steps[..] {
+            [] => "by happens-before".to_owned(),
+            _ => format!("by {}", self.told(&steps)),
         };
-        Some(Ordering { way: way.to_owned(), events: vec![first, second] })
+        let on_the_way = steps.split_last().map_or(&[][..], |(_, between)| between);
+        let events = std::iter::once(first).chain(on_the_way.iter().map(|(_, event)| *event));
+        Some(Ordering { way, events: events.chain([second]).collect() })
     }
 
     fn refutation(&self) -> Option<Refutation> {
         let violation = self.model.violation(self.graph, self.relations)?;
         let ordered = |edge: &&Edge| self.relations.ordered_units(edge.from, edge.to).next().is_some();
         let orderings = violation.cycle.iter().filter(ordered).map(|edge| (edge.from, edge.to)).collect();
-        Some(Refutation { explanation: violated(&violation, &self.telling), orderings })
+        let events = violation.cycle.iter().map(|edge| edge.from).collect();
+        Some(Refutation { explanation: violated(&violation, &self.telling), orderings, events })
     }
+
+    fn excluded(&self, left: &[(Unit, UnitBytes)]) -> Option<Explanation> {
+        let leaves = |write: usize, unit: Unit, bytes: &UnitBytes| {
+            self.graph.events[write].written_to(unit).is_some_and(|written| written == bytes)
+        };
+        let observed = |unit: Unit| left.iter().any(|(other, _)| *other == unit);
+        let all = self.model.final_values(self.graph, self.relations, &observed);
+        let FinalValues { units, .. } = all.iter().find(|values| {
+            let is_left = |last: &LastWrites| {
+                let mut last = values.units.iter().zip(last);
+                last.all(|(unit, write)| {
+                    left.iter().all(|(other, bytes)| other != unit || leaves(*write as usize, *unit, bytes))
+                })
+            };
+            !values.last_writes.iter().any(is_left)
+        })?;
+        let mut last = Vec::new();
+        for (unit, bytes) in left.iter().filter(|(unit, _)| units.contains(unit)) {
+            let location = self.relations.location(*unit)?;
+            let writes: Vec<usize> = location.events.iter().map(|event| *event as usize).collect();
+            let mut writes = writes.into_iter().filter(|event| self.graph.events[*event].writes());
+            let write = writes.clone().find(|write| leaves(*write, *unit, bytes))?;
+            // The only write of a unit excludes nothing.
+            if writes.nth(1).is_some() {
+                last.push((self.telling.long)(write));
+            }
+        }
+        let sentence = match &last[..] {
+            [one] => format!("{one} is not the last write in any execution with these reads"),
+            _ => format!(
+                "{} are not the last writes together in any execution with these reads",
+                listed(&last)
+            ),
+        };
+        Some(Explanation { sentence, chain: Vec::new() })
+    }
+}
+
+impl<M: MemoryModel + ?Sized> Plain<'_, M> {
+    /// The shortest way from one event to another by program order and synchronizes-with: where each step leads, and
+    /// whether it synchronizes. Empty where these do not lead there.
+    fn steps(&self, first: usize, second: usize) -> Vec<(bool, usize)> {
+        let count = self.graph.events.len();
+        let mut come_from: Vec<Option<(bool, usize)>> = vec![None; count];
+        let mut reached = vec![first];
+        let mut next = 0;
+        while let Some(from) = reached.get(next).copied() {
+            next += 1;
+            for to in (0..count).filter(|to| *to != first) {
+                let synchronizes = self.relations.synchronizes_with.contains(from, to);
+                if come_from[to].is_none() && (synchronizes || self.graph.program_ordered(from, to)) {
+                    come_from[to] = Some((synchronizes, from));
+                    reached.push(to);
+                }
+            }
+        }
+        let mut steps = Vec::new();
+        let mut at = second;
+        while let Some((synchronizes, from)) = come_from[at] {
+            steps.push((synchronizes, at));
+            at = from;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// Such steps in words; the last event is not named again.
+    fn told(&self, steps: &[(bool, usize)]) -> String {
+        let last = steps.len().saturating_sub(1);
+        let step = |(index, (synchronizes, event)): (usize, &(bool, usize))| {
+            let name = (self.telling.short)(*event);
+            match (*synchronizes, index == last) {
+                (true, true) if index == 0 => "synchronizes-with".to_owned(),
+                (true, true) => "which synchronizes with it".to_owned(),
+                (true, false) => format!("which synchronizes with {name}"),
+                (false, true) if index == 0 => "program order".to_owned(),
+                (false, true) => "then program order".to_owned(),
+                (false, false) => format!("program order to {name}"),
+            }
+        };
+        let steps: Vec<String> = steps.iter().enumerate().map(step).collect();
+        steps.join(", ")
+    }
+}
+
+/// How the orders of two matched events differ, as a predicate of the second.
+pub fn other_order(event: &Event, other: &Event) -> Option<String> {
+    let (order, given) = (order_name(other.order), order_name(event.order));
+    (event.order != other.order).then(|| format!("is {order} instead of {given}"))
 }
 
 /// A violation in words.

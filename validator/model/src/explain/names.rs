@@ -13,6 +13,11 @@ pub trait Names {
         format!("invocation {agent}")
     }
 
+    /// What an event is.
+    fn kind(&self, event: &Event) -> &'static str {
+        kind_name(event)
+    }
+
     /// Whether accesses are declared `Coherent` (GLSL450 and Simple modules), and have no bits of their own.
     fn declares_coherence(&self) -> bool {
         false
@@ -38,11 +43,29 @@ pub fn kind_name(event: &Event) -> &'static str {
     }
 }
 
+/// The same, where sequentially consistent operations differ from those that acquire and release.
+pub fn ordered_kind_name(event: &Event) -> &'static str {
+    if event.order != Order::SequentiallyConsistent {
+        return kind_name(event);
+    }
+    match event.kind {
+        Kind::Read => "sequentially consistent load",
+        Kind::Write => "sequentially consistent store",
+        Kind::Update => "sequentially consistent read-modify-write",
+        Kind::Fence => "sequentially consistent memory barrier",
+        Kind::Barrier { .. }
+        | Kind::Availability
+        | Kind::Visibility
+        | Kind::DeviceAvailability
+        | Kind::DeviceVisibility => kind_name(event),
+    }
+}
+
 /// "the store on line 7"; with who executes it, where other instructions stand on that line, as in the
 /// tables of herd.
 pub fn short(event: &Event, graph: &Graph, names: &dyn Names) -> String {
     let shared = graph.events.iter().any(|other| other.line == event.line && other.inst != event.inst);
-    let name = format!("the {} on line {}", kind_name(event), event.line);
+    let name = format!("the {} on line {}", names.kind(event), event.line);
     match shared {
         true => format!("{name} ({})", names.agent(event.agent)),
         false => name,
@@ -57,7 +80,7 @@ pub fn long(event: &Event, names: &dyn Names) -> String {
         (Some(place), Kind::Write) => format!(" to {place}"),
         (Some(place), _) => format!(" of {place}"),
     };
-    format!("the {}{place} on line {} ({})", kind_name(event), event.line, names.agent(event.agent))
+    format!("the {}{place} on line {} ({})", names.kind(event), event.line, names.agent(event.agent))
 }
 
 /// The name of an order, as the Vulkan specification writes it.

@@ -9,6 +9,10 @@
 //!   write of it that happens after it, and so is location-ordered after it, whatever their references.
 //!   With the reads-from edges that is a cycle in the order of one location, which the acyclicity axiom forbids.
 //!
+//! That holds for a model that permits load buffering at all if a release that an acquire reads from synchronizes with
+//! it, and if what happens before another access of its location is ordered before it
+//! ([`permits_load_buffering`](crate::model::memory_model::MemoryModel::permits_load_buffering)).
+//!
 //! Writes that were never seen, but may come, count like the others (`unseen.rs`).
 //!
 //! So a cycle may be allowed if two units in it are read without synchronizing. All that synchronizes must be

@@ -27,8 +27,7 @@ use crate::explore::step::noted_writes;
 use crate::explore::step::{run, view};
 use crate::interp::Invocation;
 use crate::model::graph::{EventId, Kind, Source, Unit, UnitBytes};
-use crate::model::growing::visible_at;
-use crate::model::memory_model::Admission;
+use crate::model::memory_model::{visible_at, Admission};
 use crate::value::Byte;
 
 /// The read to resolve next: a plain one at once if it reads only what happens before it, else the first

@@ -110,7 +110,7 @@ impl Knowledge {
             if slot.len() < words {
                 slot.resize(words, Word::Unshared);
             }
-            if !settings.shortcuts && !object.constant {
+            if (!settings.shortcuts || settings.model.depends_on_unshared()) && !object.constant {
                 knowledge.shared.extend((0..words as u32).map(|word| (object.memory, word * 4)));
             }
             for ((key, offset), values) in &settings.speculate {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::behaviour::{Outcome, PathEnd, Undecided, Undefined, VolatileAccess};
 use crate::event::UndefinedKind;
+use crate::explore::oracle;
 use crate::explore::outcomes::witness;
 use crate::explore::reductions::symmetry::gates;
 use crate::explore::state::{Found, Round, State};
@@ -101,7 +102,7 @@ pub(crate) fn record_race(round: &Round, state: &State, race: DataRace, found: &
     let line = |event: u32| graph.events[event as usize].line;
     let mut lines = vec![line(race.first), line(race.second)];
     lines.sort_unstable();
-    let detail = witness::race_detail(graph, race);
+    let detail = witness::race_detail(graph, race, oracle::model(round));
     record_undefined(round, state, Undefined { kind: UndefinedKind::DataRace, lines, detail }, found);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::explore::state::Round;
 use crate::model::graph::Graph;
-use crate::model::memory_model::DataRace;
+use crate::model::memory_model::{DataRace, MemoryModel};
 use crate::model::relation::Relation;
 use crate::witness::{describe, Execution, Witness};
 
@@ -18,13 +18,13 @@ pub(crate) fn witness(round: &Round, execution: Execution, synchronizes_with: Op
 }
 
 /// A sentence about a race, without line numbers.
-pub(crate) fn race_detail(graph: &Graph, race: DataRace) -> String {
+pub(crate) fn race_detail(graph: &Graph, race: DataRace, model: &dyn MemoryModel) -> String {
     let (a, b) = (&graph.events[race.first as usize], &graph.events[race.second as usize]);
     format!(
         "{} by invocation {} and {} by invocation {} are not ordered",
-        describe(a),
+        describe(a, model),
         a.agent,
-        describe(b),
+        describe(b, model),
         b.agent
     )
 }

@@ -5,6 +5,7 @@
 mod cycle;
 mod derivation;
 mod forbidden;
+mod lacks;
 mod last;
 mod race;
 mod repair;
@@ -23,6 +24,7 @@ use derivation::{Derived, Deriver};
 use forbidden::Teller;
 
 pub(crate) use forbidden::forbidden;
+pub(crate) use lacks::lacks;
 pub(crate) use race::race;
 
 /// The explainer of one graph.
@@ -54,7 +56,11 @@ impl Explainer for Vulkan<'_> {
 
     fn refutation(&self) -> Option<Refutation> {
         let proof = cycle::refute(&self.judge)?;
-        Some(Refutation { explanation: self.teller.proof(&proof), orderings: orderings(&proof) })
+        Some(Refutation {
+            explanation: self.teller.proof(&proof),
+            orderings: orderings(&proof),
+            events: Vec::new(),
+        })
     }
 
     fn overwritten(&self, unit: Unit, bytes: &UnitBytes) -> Option<Explanation> {

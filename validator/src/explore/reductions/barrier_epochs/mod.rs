@@ -32,8 +32,9 @@ impl Reduction for BarrierEpochs {
         ReductionName::BarrierEpochs
     }
 
-    fn is_applicable(&self, _: &Context) -> bool {
-        true
+    /// Under other models no epoch ends.
+    fn is_applicable(&self, context: &Context) -> bool {
+        context.settings.model.orders_by_barriers()
     }
 }
 
