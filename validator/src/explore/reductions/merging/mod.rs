@@ -9,7 +9,7 @@
 //! This is stateful model checking as of sequential programs, where the state of memory is the part of the execution graph
 //! that still matters. As there, a path that never ends may be lost: one that leads from a state to one with the same future.
 //! Every step from one number to the next is kept; where these steps have a cycle the round is repeated without any of
-//! this, and [lassos](super::lasso) are found as usual.
+//! this, and [lassos](crate::explore::branch::spinning::lasso) are found as usual.
 //!
 //! The search goes on in batches, each of so many of the next branches, that do not hang on the number of threads: what one
 //! of them comes to is known to the others of the next batch.
