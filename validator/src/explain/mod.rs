@@ -2,9 +2,9 @@
 //!
 //! The model explains a graph by itself ([`MemoryModel::forbidden`], [`MemoryModel::race`]), with [`Names`] for what
 //! it is about. For [`why`] the guilty execution of after is replayed on before: before's invocations run with the values that
-//! after's read, and its events are matched with after's ([`replay`]). Then either before has an ordering
+//! after's read, and its events are matched with after's (`replay`). Then either before has an ordering
 //! that the same events of after lack, or the axioms forbid before's graph, or matched writes differ in
-//! value. The first of these is told, with the lines of both modules ([`words`]).
+//! value. The first of these is told, with the lines of both modules (`words`).
 //!
 //! Explanations are best effort: where before and after differ too much to match events there is
 //! none. They never influence a verdict.

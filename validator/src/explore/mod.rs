@@ -11,7 +11,7 @@
 //!
 //! What a search needs to know about the program beforehand (which locations are shared, who may
 //! write what, which values to speculate, which reads spin) is learned in rounds, to a fixed point
-//! ([`knowledge`]). Only the last round counts.
+//! (`knowledge`). Only the last round counts.
 
 mod branch;
 mod budget;

@@ -103,10 +103,10 @@ pub struct Settings {
     /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
     /// the memory that invocations share.
     pub axioms: bool,
-    /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`]).
+    /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`](crate::behaviour::Behaviours::product)).
     pub multiply_out: u64,
     /// Executions up to which those that differ in who has which place are told one by one; more are kept in
-    /// factored form ([`Behaviours::product`]).
+    /// factored form ([`Behaviours::product`](crate::behaviour::Behaviours::product)).
     pub factored_from: u64,
     /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
     pub verify_engine: bool,

@@ -1,8 +1,8 @@
 //! Launches: what is dispatched, and on which inputs.
 //!
-//! [`LaunchOptions`] are the options of the user, from the command line or from a file ([`file`]).
+//! [`LaunchOptions`] are the options of the user, from the command line or from a file ([`mod@file`]).
 //! [`Launch::resolve`] resolves them against the module *before*: names become descriptor slots, and missing
-//! options get the defaults of [`defaults`]. [`inputs::inputs`] makes the initial contents, and
+//! options get the defaults of `defaults`. [`inputs::inputs`] makes the initial contents, and
 //! [`build_dispatch`] lays out both for one lowered program.
 
 pub mod acceleration;

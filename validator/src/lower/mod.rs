@@ -3,7 +3,7 @@
 //! One entry point and one set of specialisation values give one [`Program`]; only what the entry
 //! point reaches is lowered. Everything that is not supported is collected and named at once.
 //! Instruction families have a file each; what computes values from values alone is shared by
-//! function bodies and specialisation constants ([`values`]).
+//! function bodies and specialisation constants (`values`).
 
 mod addresses;
 mod arithmetic;

@@ -16,7 +16,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How optimiser passes are run.
 #[derive(Clone, Debug)]
 pub struct OptimiserProcess {
-    /// A program that serves [`child::SUBCOMMAND`] with [`child::serve`].
+    /// A program that serves [`child::SUBCOMMAND`](super::child::SUBCOMMAND) with [`child::serve`](super::child::serve).
     pub program: PathBuf,
     /// Options of the run. The child never validates its input.
     pub options: OptimizeOptions,

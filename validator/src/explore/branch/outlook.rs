@@ -5,7 +5,8 @@
 //! So the invocation is run by itself, from where it stands: what others may write is undefined, branches on that go
 //! every way, and a state that was there before is not followed again. What others were never seen to share has the
 //! contents that it has; where a round finds that it is shared the next one knows, and writes that only cycles come to
-//! are looked for at the end ([`probe`](super::probe)). Where that is too much to follow, or leads to undefined behaviour,
+//! are looked for at the end ([`hidden_writers`](crate::explore::hidden_writers)).
+//! Where that is too much to follow, or leads to undefined behaviour,
 //! nothing is known, and the invocation may write whatever its instructions may.
 
 use std::hash::Hash;

@@ -2,7 +2,7 @@
 //!
 //! A waiting read takes its value from a write to come, of an invocation that may itself wait. Where
 //! nobody who can go on releases it, the executions behind it need a cycle of program order, reads-from and
-//! barriers among those who wait. Which of these the axioms forbid: [`cycles`](super::cycles). What
+//! barriers among those who wait. Which of these the axioms forbid: [`load_buffering`]. What
 //! load buffering may speculate: docs/semantics.md, section 3.6.
 
 use smallvec::{smallvec, SmallVec};

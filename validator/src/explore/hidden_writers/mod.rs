@@ -12,7 +12,7 @@
 //! So nothing is run where the program tells that all writes were seen that may come behind a first read, and of memory
 //! without events only those count of words that others read in the last round, not ordered by barriers; and nobody
 //! reads what a barrier orders behind its read. Nor do writes count of an invocation of a class
-//! ([`symmetry`](super::symmetry)) of which another one was seen to write there.
+//! ([`symmetry`](super::reductions::symmetry)) of which another one was seen to write there.
 //!
 //! Ways of an invocation that come to the same state, its own memory included, are followed once from there: a retry
 //! loop has few states, though many ways lead through it.

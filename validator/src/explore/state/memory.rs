@@ -1,5 +1,6 @@
 //! Memory that is no event: contents of words that one invocation owns, nobody writes, or whose
-//! accesses barriers order ([`phases`](super::phases)), with the detection that this was wrong.
+//! accesses barriers order ([`barrier_epochs`](crate::explore::reductions::barrier_epochs)),
+//! with the detection that this was wrong.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;

@@ -172,7 +172,7 @@ pub(crate) struct Parting {
     pub(crate) read: EventId,
 }
 
-/// How far [`Search::advance`] came.
+/// How far [`advance`](crate::explore::step::run::advance) came.
 pub(crate) enum Advanced {
     /// Every invocation stands at a read, a barrier or its end.
     Quiet,
@@ -319,9 +319,10 @@ pub(crate) struct Thread {
     pub(crate) reads_unknown: Option<EventId>,
     /// It came to what is not its own to decide.
     pub(crate) has_decided: bool,
-    /// What it read so far, as its class knows it ([`symmetry`](super::symmetry)).
+    /// What it read so far, as its class knows it ([`symmetry`](crate::explore::reductions::symmetry)).
     pub(crate) history: u32,
-    /// Where it ceased to do the same as others of its class ([`recast`](super::recast)).
+    /// Where it ceased to do the same as others of its class
+    /// ([`relabelling`](crate::explore::reductions::symmetry::relabelling)).
     pub(crate) parting: Option<Parting>,
     /// Volatile accesses so far.
     pub(crate) trace: Arc<Vec<VolatileAccess>>,

@@ -15,7 +15,7 @@ const MAX_EVENTS: usize = 128;
 /// Why the axioms allow no execution with this graph; `None` if they do.
 ///
 /// Implements nothing of the model: the cycle or the shadowed write is one that
-/// [`Judge`](crate::consistency::Judge) rejects ("Acyclicity" and "Visible-To" of the appendix).
+/// [`Judge`] rejects ("Acyclicity" and "Visible-To" of the appendix).
 pub fn forbidden(graph: &Graph, variant: Variant, names: &dyn Names) -> Option<Explanation> {
     let candidates = consistency::candidates(graph, variant)?;
     let is_execution = |relations: &Relations| Judge { graph, relations, variant }.is_consistent();

@@ -1,5 +1,5 @@
-//! Explanations under the Vulkan model: why a graph is forbidden ([`forbidden`]), why two accesses race and what would
-//! order them ([`race`]), how an ordering comes about ([`Vulkan`]). They derive what the model derives, but keep how;
+//! Explanations under the Vulkan model: why a graph is forbidden ([`forbidden()`]), why two accesses race and what would
+//! order them ([`race()`]), how an ordering comes about ([`Vulkan`]). They derive what the model derives, but keep how;
 //! nothing is judged by them.
 
 mod cycle;

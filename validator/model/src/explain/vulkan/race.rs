@@ -1,6 +1,6 @@
 //! Why two accesses race, and the cheapest thing that would order them.
 //!
-//! Repairs ([`repair`](super::repair)) are tried on the graph: the model's relations are derived again,
+//! Repairs ([`repair`]) are tried on the graph: the model's relations are derived again,
 //! and the race is gone or not. Repairs only add orderings, so that those without which all the others do
 //! not suffice belong to every set that does.
 

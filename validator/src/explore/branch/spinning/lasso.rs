@@ -1,7 +1,7 @@
 //! Endless runs (docs/semantics.md, section 3.2). Under fair progress one is a lasso: a finite execution, and a segment that
 //! repeats.
 //!
-//! Who only reads in its turns waits at the first read of one ([`spin`](super::spin)). When nobody else goes on, each
+//! Who only reads in its turns waits at the first read of one ([`spinning`](super)). When nobody else goes on, each
 //! who waits takes one more turn, in which reads see only the latest writes: every write becomes visible in the end,
 //! so that no read of the segment stays from-reads-before a write. Where all come back to where they waited, the turn may
 //! be repeated for ever: reads that are from-reads-before nothing close no cycle, however often they are done.

@@ -112,7 +112,7 @@ pub(crate) fn comes_to(
     turn(round, state, index, at, bytes)?.number
 }
 
-/// That an invocation stands at an atomic read, and has touched nothing, as [`Search::comes_to`] says it.
+/// That an invocation stands at an atomic read, and has touched nothing, as [`comes_to`] says it.
 pub(crate) fn stands_at(
     round: &Round,
     invocation: &Invocation,

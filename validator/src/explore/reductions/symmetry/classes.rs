@@ -8,7 +8,7 @@
 //! invocations' numbers (*canonical*): none has its first read before the one in front of it (*gated*).
 //!
 //! That they do the same is checked. What an invocation has read so far is its *history*. Whenever an
-//! invocation of a class reads, in a canonical execution, all of its class run by themselves ([`replay`](super::replay))
+//! invocation of a class reads, in a canonical execution, all of its class run by themselves ([`replay`])
 //! with that history: they must do the same, and come to the same read or to their end. Then every execution is
 //! a canonical one with places changed: take its events in an order of program order and reads-from. Each
 //! invocation of a class comes to its event by a history that the one whose place it has had in a canonical
@@ -16,7 +16,7 @@
 //!
 //! Iterations of spin loops that are left out must be left out for all. Where reads speculate, this order does not
 //! exist; there, and where a search comes to something that is cut or waits for ever, a round is repeated without.
-//! Memory without events: [`orbit`](super::orbit). Values that tell the invocations apart: [`recast`](super::recast).
+//! Memory without events: [`orbit`](super::orbit). Values that tell the invocations apart: [`relabelling`](super::relabelling).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

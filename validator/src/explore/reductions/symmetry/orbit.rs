@@ -1,6 +1,6 @@
 //! The executions that one with a class of invocations stands for: all in which these change places.
 //!
-//! What is in the graph is the same in all of them, but for [varied](super::recast) writes. What is not, each invocation
+//! What is in the graph is the same in all of them, but for [varied](super::relabelling) writes. What is not, each invocation
 //! did by itself: who has which place decides it. That it is nobody else's concern must hold for all of these executions.
 //! A word that some write is touched by whoever has one place, or by one invocation in whatever place, and by nobody
 //! outside of the class: then no two touch it in one execution.

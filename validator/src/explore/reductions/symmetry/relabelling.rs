@@ -9,7 +9,7 @@
 //! shapes agree, and writes that are no varied ones give the same, then these are executions, and there are no others: the
 //! events of any execution, taken in an order of program order and reads-from, have the shape of events of one with the
 //! invocations in the order of their numbers. For that, nothing that is left out before an execution is complete may
-//! depend on values: [`symmetry`](super::symmetry) sees to it that no iteration of a spin loop, compare-exchange or
+//! depend on values: [`symmetry`](super) sees to it that no iteration of a spin loop, compare-exchange or
 //! undefined behaviour does.
 
 use std::sync::Arc;
