@@ -1,7 +1,7 @@
 //! The invocations that access a word, as far as the order by barriers depends on them.
 //!
-//! Three cases suffice, since barriers of a workgroup order accesses of its own invocations only: one invocation,
-//! several invocations of one workgroup, and several invocations of different workgroups.
+//! The barriers of a workgroup order only accesses of its own invocations. So four cases suffice: no invocation, one,
+//! several of one workgroup, and several of different workgroups.
 
 use crate::event::Access;
 use crate::explore::reductions::barrier_epochs::epoch::Moment;

@@ -296,8 +296,8 @@ impl View<'_> {
         Some(memory)
     }
 
-    /// A store whose location is kept separately. The words of these stores are not in `written`, since another member
-    /// has them in another place.
+    /// A store whose location is kept separately. A later read of the run need not see it: it would be a read of a word
+    /// that another member has in another place, and no two members may touch the same word.
     fn place(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
         let Some(object) = self.ground.dispatch.objects.get(access.object as usize) else {
             return Written::Event;
