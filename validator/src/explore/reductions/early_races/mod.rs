@@ -57,7 +57,7 @@ fn only_workgroups_wait(program: &Program) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);
     code.all(|inst| match &inst.op {
         Op::Barrier(BarrierOp::Control { execution, .. }) => *execution == Scope::Workgroup,
-        // Two invocations need not execute the same atomics and fences, so a third invocation could order what these
+        // Two invocations need not execute the same memory barriers, so a third invocation could order what these
         // two do.
         Op::Barrier(BarrierOp::Memory { semantics, .. }) => semantics.order == Order::Relaxed,
         Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_)) => false,
