@@ -22,7 +22,7 @@ pub enum ReductionName {
 }
 
 impl ReductionName {
-    /// All of them, in a fixed order.
+    /// All of them, in the order in which a search asks them.
     pub const ALL: [ReductionName; 8] = [
         ReductionName::EarlyRaces,
         ReductionName::Components,
