@@ -191,7 +191,7 @@ pub(crate) fn hang(round: &Round, state: &mut State, found: &mut Found) {
     let execution = &executions[0];
     if !state.segments.is_empty() {
         let (graph, is_fair) = segments::unrolled(round, state);
-        // A race of an unfair run is also a race of the fair runs that begin like it, so it counts before fairness does.
+        // A race of an unfair run is also a race of the fair runs that begin like it, so it counts in any case.
         match segments::judge_unrolled(round, &graph) {
             Judgement::Ends(end) => return found.paths.end(end),
             Judgement::Racy(race) => {

@@ -3,7 +3,7 @@
 //! A read waits only for a write that some round has seen. A write behind a read that speculates may be one that no
 //! round sees. Then no read waits for it, and the cycle in which it runs is never closed. For example, one invocation
 //! does `if (x == 1) { y = 1 }; barrier; y = 1`, and another one does `if (y == 1) { x = 1 }; barrier; x = 1`. The
-//! barrier keeps the reads from taking the values of the last writes, so the writes in front of it run only if each
+//! barrier orders each read before the last write of its location, so the writes in front of it run only if each
 //! read takes its value from the other conditional write.
 //!
 //! So when rounds teach nothing more, every invocation runs by itself, on the initial memory and on what it writes

@@ -148,7 +148,7 @@ pub(crate) struct Closing {
 pub(crate) struct Start {
     /// The instruction at which it waits. It is `None` if the invocation is over.
     pub(crate) at: Option<InstId>,
-    /// Whether it waits for something that does not make it repeat a loop.
+    /// Whether it waits at a read that does not belong to a spin loop.
     pub(crate) is_blocked: bool,
     pub(crate) trace: Arc<Vec<VolatileAccess>>,
     /// How often it reached the header of its loop since then, and how many of these turns were whole, that is, began

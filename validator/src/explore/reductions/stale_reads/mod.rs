@@ -1,16 +1,16 @@
 //! Stale reads: turns of retry loops are left out that only find out that a value is stale.
 //!
-//! A compare-exchange fails because of a write that came after the read before it. It then gives its invocation what
-//! that read could have given: `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old) break; }`, where the
-//! value that was found is taken over or loaded in another turn. Suppose that the invocation is then in the state in
-//! which it would be had the read taken the same write. Then the executions with both reads have the outcomes of those
-//! with one: without the first read as much or less synchronizes, and nothing else distinguishes them. The same holds
-//! for a compare-exchange that succeeds with the value that was read but from another write. So a compare-exchange does
-//! not read such a write. It does not wait for such a write either, because the read before it could have waited
-//! instead. If the invocation stands at that read once more, because the loop loads again instead of taking over what
-//! was found, its turn had no effect, and it could do without both reads. (Kokologiannakis, Ren, Vafeiadis, "Dynamic
-//! partial order reductions for spinloops", FMCAD 2021, leaves out such turns where the program shows them. Here they
-//! are tried on a copy of the invocation.)
+//! Consider a compare-exchange that fails because of a write that came after the read before it. It gives its
+//! invocation what that read could have given: `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old)
+//! break; }`, where the value that was found is taken over or loaded in another turn. Suppose that the invocation is
+//! then in the state in which it would be had the read taken the same write. Then the executions with both reads have
+//! the outcomes of those with one: without the first read, as much or less synchronizes, and nothing else distinguishes
+//! them. The same holds for a compare-exchange that succeeds with the value that was read but from another write. So a
+//! compare-exchange does not read such a write. It does not wait for such a write either, because the read before it
+//! could have waited instead. If the invocation stands at that read once more, because the loop loads again instead of
+//! taking over what was found, its turn had no effect, and it could do without both reads. (Kokologiannakis, Ren,
+//! Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021, leaves out such turns where the program
+//! shows them. Here they are tried on a copy of the invocation.)
 //!
 //! The values that may be written are those that the rounds so far have seen. If these were not all, there is another
 //! round.
