@@ -2,7 +2,8 @@
 //! repeat such a loop for ever may also continue at its merge block, or end if it cannot continue there. Undefined
 //! behaviour behind such an exit is dropped (docs/semantics.md, section 3.3).
 //!
-//! For example, `while (flag == 0) {} data = 1;` with plain reads of `flag` may write 1 to `data` although `flag` stays 0.
+//! For example, `while (flag == 0) {} data = 1;` with plain reads of `flag` may write 1 to `data` although `flag`
+//! stays 0.
 
 use std::sync::Arc;
 
