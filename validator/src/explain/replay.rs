@@ -135,7 +135,7 @@ impl Replaying<'_, '_, '_> {
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>) -> Vec<Byte> {
         let Replaying { replayer, run, units } = self;
         let event = replayer.access(run.agent, Kind::Read, access, atomicity, units);
-        let (id, bytes) = replayer.read(event, access, units, &mut run.memory);
+        let (id, bytes) = replayer.read(event, access, units, &run.memory);
         run.unmatched_reads += u32::from(replayer.of_after[id].is_none());
         bytes
     }

@@ -1,4 +1,7 @@
-//! What a search may use up, and how far it is.
+//! The budgets of a search, and the account of its progress.
+//!
+//! Each node of the search tree divides its share of the whole tree (1 at the root) evenly among its branches. A path
+//! that ends adds its share to [`Progress`](crate::explore::progress::Progress).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -15,14 +18,14 @@ pub(crate) struct Budget<'a> {
     started: Instant,
     executions: AtomicU64,
     bytes: AtomicU64,
-    /// Instructions of the longest path since somebody asked.
+    /// The number of instructions of the longest path since the last call of [`Budget::take_longest`].
     longest: AtomicU64,
-    /// The first budget that ended.
+    /// The first budget that was used up.
     ended: OnceLock<Stopped>,
 }
 
-/// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they
-/// belong to.
+/// A judgement of fewer events, and a path of fewer instructions, cost less than the execution that they belong to.
+/// They are not charged.
 const JUDGED_FREELY: u64 = 20;
 
 const EXECUTED_FREELY: u64 = 256;
@@ -40,22 +43,22 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// A new round starts its count anew; time goes on.
+    /// Starts the counts anew for a round. The time goes on.
     pub(crate) fn start_round(&self) {
         self.executions.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
         self.settings.progress.start_round();
     }
 
-    /// Counts a path that ended: its share of the search tree.
+    /// Counts a path that ended, by its share of the search tree.
     pub(crate) fn path_ended(&self, share: f64) {
-        // What a budget cut is not done.
+        // A path that a budget cut is not done.
         if self.ended.get().is_none() {
             self.settings.progress.done.fetch_add((share * WHOLE) as u64, Ordering::Relaxed);
         }
     }
 
-    /// Counts a step of the search; true if it must end.
+    /// Counts a step of the search. It returns true if the search must end.
     pub(crate) fn step(&self) -> bool {
         if self.ended.get().is_some() {
             return true;
@@ -72,7 +75,7 @@ impl<'a> Budget<'a> {
         self.ended.get().is_some()
     }
 
-    /// Counts a complete execution that stored this many bytes.
+    /// Counts a complete execution for which this many bytes were stored.
     pub(crate) fn execution(&self, bytes: u64) {
         self.settings.progress.explored.fetch_add(1, Ordering::Relaxed);
         if self.executions.fetch_add(1, Ordering::Relaxed) + 1 >= self.settings.max_executions {
@@ -83,7 +86,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Counts bytes that are stored; true if the search must end.
+    /// Counts bytes that are stored. It returns true if the search must end.
     pub(crate) fn store(&self, bytes: u64) -> bool {
         if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= self.settings.max_memory {
             self.end(Stopped::MaxMemory);
@@ -91,8 +94,8 @@ impl<'a> Budget<'a> {
         self.step()
     }
 
-    /// Counts what large searches cost beside complete executions, as executions: many events to judge, and
-    /// the instructions of a path that ends. True if the search must end.
+    /// Counts, as executions, what large searches cost beside complete executions: judgements of many events, and the
+    /// instructions of a path that ends. It returns true if the search must end.
     pub(crate) fn charge(&self, events: usize, instructions: u64) -> bool {
         self.longest.fetch_max(instructions, Ordering::Relaxed);
         let cost = (events as u64 / JUDGED_FREELY).saturating_pow(3) + instructions / EXECUTED_FREELY;
@@ -103,17 +106,17 @@ impl<'a> Budget<'a> {
         self.ended.get().is_some()
     }
 
-    /// Instructions of the longest path since the last call.
+    /// The number of instructions of the longest path since the last call.
     pub(crate) fn take_longest(&self) -> u64 {
         self.longest.swap(0, Ordering::Relaxed)
     }
 
     fn end(&self, budget: Stopped) {
-        // The first one stays.
+        // The first budget stays: later calls of `set` fail.
         let _ = self.ended.set(budget);
     }
 
-    /// The budget that ended the search.
+    /// The budget that ended the search, if one did.
     pub(crate) fn stopped(&self) -> Option<Stopped> {
         self.ended.get().copied()
     }

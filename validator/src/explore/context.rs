@@ -1,4 +1,5 @@
-//! What stays the same over all rounds of a search.
+//! What stays the same over all rounds of a search: the program and the dispatch, what is derived from them, the
+//! budgets, and the threads.
 
 use std::sync::OnceLock;
 
@@ -52,7 +53,7 @@ pub(crate) fn context<'a>(
     }
 }
 
-/// The narrowest scope that has all agents in it.
+/// The narrowest scope that contains all invocations.
 fn everybody(graph: &Graph) -> Scope {
     let agents = 0..graph.agents.len() as u32;
     let has_all = |scope: &Scope| agents.clone().all(|agent| graph.in_scope_instance(0, *scope, agent));
@@ -60,8 +61,8 @@ fn everybody(graph: &Graph) -> Scope {
     scopes.into_iter().find(has_all).unwrap_or(Scope::Device)
 }
 
-/// Whether the program has barriers that may make atomics of several workgroups synchronise, or those of
-/// invocations that wait for nobody.
+/// Whether the program has barriers that may make atomics of several workgroups synchronize, or atomics of invocations
+/// that do not wait for each other.
 fn has_fences(program: &Program) -> bool {
     let code = program.functions.iter().flat_map(|function| &function.code);
     let mut barriers = code.filter_map(|inst| match &inst.op {
@@ -84,17 +85,17 @@ fn has_compare_exchanges(program: &Program) -> bool {
     )
 }
 
-/// Where every search begins. A new one: all of it will be written to.
+/// A new copy of the state in which every search begins, for a search that will write to all of it.
 pub(crate) fn first(context: &Context) -> State {
     first::state(context.program, context.dispatch, context.settings)
 }
 
-/// The same, for many searches that write to parts of it.
+/// The same state for many searches that write to parts of it only.
 pub(crate) fn shared_first<'c>(context: &'c Context) -> &'c State {
     context.shared_first.get_or_init(|| first(context))
 }
 
-/// The threads that were asked for; `None` for those that everybody shares.
+/// The threads that the settings ask for. It is `None` for the threads that all searches share.
 pub(crate) fn pool<'c>(context: &'c Context) -> Option<&'c ThreadPool> {
     let build = || match context.settings.jobs {
         0 => None,
@@ -103,13 +104,13 @@ pub(crate) fn pool<'c>(context: &'c Context) -> Option<&'c ThreadPool> {
     context.pool.get_or_init(build).as_ref()
 }
 
-/// The same, if threads were needed.
+/// The same, if the search needed threads.
 pub(crate) fn started_pool<'c>(context: &'c Context) -> Option<Option<&'c ThreadPool>> {
     context.pool.get().map(Option::as_ref)
 }
 
-/// Whether there may be no execution: the program says of some that they do not count, or what synchronizes on the
-/// host's word contradicts what does by barriers.
+/// Whether the dispatch may have no execution: a litmus test may exclude executions by the values that they read, and
+/// system-synchronizes-with may contradict what synchronizes through barriers.
 fn may_discard(program: &Program, dispatch: &Dispatch) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);
     !dispatch.system_synchronizes_with.is_empty() || code.any(|inst| matches!(inst.op, Op::Require { .. }))

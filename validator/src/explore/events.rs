@@ -1,11 +1,11 @@
-//! Events of a graph for what an invocation does.
+//! Makes events of a graph from what an invocation does: accesses, fences and barriers.
 
 use smallvec::SmallVec;
 
 use crate::event::{Access, Atomicity, ClassSet, DeviceOperation, Fence, Order, Scope, Semantics};
 use crate::model::graph::{Event, Kind, Unit};
 
-/// An event for an access; sources and values are filled in by the caller.
+/// An event for an access. The caller fills in sources and values.
 pub(crate) fn access_event(
     agent: u32,
     kind: Kind,
@@ -42,7 +42,7 @@ pub(crate) fn access_event(
     event
 }
 
-/// Gives an event its memory semantics; a relaxed one has none.
+/// Gives an event its memory semantics. A relaxed event has no storage-class semantics.
 pub(crate) fn set_semantics(event: &mut Event, semantics: Semantics) {
     event.order = semantics.order;
     let relaxed = semantics.order == Order::Relaxed;

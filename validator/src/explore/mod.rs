@@ -1,17 +1,23 @@
-//! The explorer: every behaviour of a program on one dispatch, each execution visited once.
+//! The explorer finds every behaviour of a program on one dispatch, and visits each execution once.
 //!
-//! Invocations run concretely; the accesses by which they communicate become events of an
-//! execution graph, which a memory model judges. The search goes forward only: invocations run
-//! until each stands at a read, a barrier or its end. Then one read is resolved, by a branch for
-//! every write of the graph that it may read from, and one more in which it *waits*: its source is
-//! a write that is not there yet. A waiting read is offered only writes that came after its wait,
-//! so that every execution is reached by exactly one sequence of choices. Where all unfinished
-//! invocations wait, program order and reads-from must form a cycle (load buffering): then one of
-//! them *speculates* a value, and the execution counts only if a write added later produces it.
+//! Invocations run concretely. The accesses by which they communicate become events of an execution graph, which a
+//! memory model judges. The search goes forward only: invocations run until each stands at a read, at a barrier or at
+//! its end. Then one read is resolved. There is one branch for every write of the graph from which it may read, and one
+//! more branch in which it *waits*: its source is a write that is not there yet. A waiting read is offered only writes
+//! that are added after its wait, so every execution is reached by exactly one sequence of choices. If all unfinished
+//! invocations wait, program order and reads-from must form a cycle (load buffering). Then one of them *speculates* a
+//! value, and the execution counts only if a write that is added later produces the value.
 //!
-//! What a search needs to know about the program beforehand (which locations are shared, who may
-//! write what, which values to speculate, which reads spin) is learned in rounds, to a fixed point
-//! (`knowledge`). Only the last round counts.
+//! For example, in `x = 1` beside `r = x` the read has one branch with the initial value, and one in which it waits and
+//! then takes 1.
+//!
+//! This is stateless exploration of execution graphs without duplicates, as in TruSt (Kokologiannakis, Marmanis,
+//! Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial order reduction", POPL 2022). In contrast to TruSt,
+//! reads that were resolved are not revisited when a write is added.
+//!
+//! What a search needs to know about the program (which locations are shared, which invocations may write what, which
+//! values reads may speculate, which reads spin) is learned in rounds, up to a fixed point (`facts/knowledge.rs`). Only
+//! the last round counts.
 
 mod branch;
 mod budget;
@@ -48,7 +54,7 @@ use crate::ir::Program;
 
 const MAX_ROUNDS: usize = 64;
 
-/// Rounds of one path each before the first whole one.
+/// The number of rounds of one path before the first whole round.
 const MAX_SCOUTS: usize = 16;
 
 /// The reductions that a search uses.
@@ -61,7 +67,7 @@ pub fn explore(program: &Program, dispatch: &Dispatch, settings: &Settings) -> B
     explore_until(program, dispatch, settings, None)
 }
 
-/// Finds the behaviours of `program` on `dispatch`, up to the first outcome in search order that `target` names.
+/// Finds the behaviours of `program` on `dispatch`, up to the first outcome in search order for which `target` is true.
 pub fn explore_until(
     program: &Program,
     dispatch: &Dispatch,
@@ -75,7 +81,7 @@ pub fn explore_until(
     let mut rounds = 0;
     let mut scouts = true;
     let mut groups: Option<Groups> = None;
-    // In cycles that a probe found.
+    // The words of hidden writers, with the invocations that access them.
     let mut meets = BTreeSet::new();
     let mut begun = None;
     let (mut found, mut stopped, settled) = loop {
@@ -102,7 +108,7 @@ pub fn explore_until(
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES) && !united;
         rounds += 1;
         if scouts && !found.left.is_empty() && stopped.is_none() {
-            // Once its path teaches nothing more, all the others.
+            // Once the path of a scout teaches nothing more, the round visits all other paths.
             scouts = !settled && rounds < MAX_SCOUTS;
             if !scouts {
                 groups = all::used(&context).find_map(|reduction| reduction.divide(&context, &found));
@@ -150,14 +156,14 @@ pub fn explore_until(
     }
     let is_empty = behaviours.count() == 0 && behaviours.undefined.is_empty();
     if behaviours.complete && is_empty && !context.may_discard {
-        // Every program has an execution: nothing may be concluded from a search that lost them.
+        // Every program has an execution. If a search found none, nothing may be concluded from it.
         behaviours.undecided.push(Undecided::Bug(Bug::NoExecution));
         behaviours.complete = false;
     }
     behaviours
 }
 
-/// What reductions find ahead of the search.
+/// What a reduction finds before the search.
 fn found_ahead(context: &Context, knowledge: &Knowledge, first: &Found) -> Option<Found> {
     let search = |knowledge: &Knowledge| search::run(&round::new(context, knowledge));
     all::used(context).find_map(|reduction| reduction.ahead(context, knowledge, first, &search))

@@ -1,4 +1,7 @@
-//! What the model says of the graphs that a search grows.
+//! The only door to the memory model while graphs grow: whether a graph is an execution so far, its races, and the
+//! values that the host may read at the end.
+//!
+//! A round judges a graph by relations that grow with it, where it has them, and by the declared relations otherwise.
 
 use std::sync::Arc;
 
@@ -12,22 +15,23 @@ use crate::model::memory_model::{
 };
 use crate::model::relation::Relation;
 
-/// What the model says of a graph.
+/// The judgement of the model about a graph.
 pub(crate) enum Judgement {
-    /// It is none, or it is not known whether it is one.
+    /// The graph is no execution, or it is not known whether it is one.
     Ends(PathEnd),
     Racy(DataRace),
     Fine,
 }
 
-/// A complete graph that is an execution, with one way to order what its relations depend on.
+/// A complete graph that is an execution. If its relations depend on scoped modification order, it has one orientation
+/// of that order.
 pub(crate) enum Execution {
     Grown(Arc<dyn GrowingRelations>),
     Derived(Arc<Relations>),
 }
 
 impl Execution {
-    /// Synchronizes-with, where a graph does not tell it by itself.
+    /// Synchronizes-with, if the graph alone does not determine it.
     pub(crate) fn told(&self) -> Option<&Relation> {
         match self {
             Execution::Grown(_) => None,
@@ -81,7 +85,7 @@ pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judg
     Judgement::Fine
 }
 
-/// Brings the growing relations up to the graph. False where it has none.
+/// Extends the growing relations to the whole graph. It returns false if the graph has none.
 pub(crate) fn grow(round: &Round, state: &mut State) -> bool {
     let Some(growing) = &mut state.growing else { return false };
     let is_grown = !round.knowledge.orders_matter && own(growing).extend(&state.graph);
@@ -106,7 +110,7 @@ fn judge_grown(round: &Round, state: &mut State, races_count: bool, found: &mut 
     judgement
 }
 
-/// Holds a judgement against the relations as the specification declares them (`--verify-engine`).
+/// Compares a judgement with one by the relations as the specification declares them (`--verify-engine`).
 fn verify(round: &Round, graph: &Graph, races_count: bool, judgement: &Judgement, found: &mut Found) {
     let relations = relations(round, graph);
     let is_consistent = model(round).is_consistent(graph, &relations);
@@ -121,8 +125,8 @@ fn verify(round: &Round, graph: &Graph, races_count: bool, judgement: &Judgement
     }
 }
 
-/// The ways in which the graph is an execution as it is: several where its relations depend on scoped
-/// modification order. Where it is none, why the path ends.
+/// The ways in which the graph is an execution: there are several if its relations depend on scoped modification order.
+/// If the graph is no execution, the result says why the path ends.
 pub(crate) fn executions(
     round: &Round,
     state: &mut State,
@@ -160,20 +164,20 @@ pub(crate) fn executions(
     }
 }
 
-/// A race that counts, in some of these executions.
+/// A race in one of these executions, if races count.
 pub(crate) fn race(round: &Round, state: &State, executions: &[Execution]) -> Option<DataRace> {
     if round.context.settings.races == Races::Keep {
         return None;
     }
     executions.iter().find_map(|execution| match execution {
         Execution::Grown(growing) => growing.data_race(),
-        // What was judged as it is has none.
+        // The judgement of this graph already looked for races and found none.
         Execution::Derived(_) if judged(state).is_some() && !round.knowledge.orders_matter => None,
         Execution::Derived(relations) => model(round).data_races(&state.graph, relations).first().copied(),
     })
 }
 
-/// What a host read after the dispatch may see.
+/// The values that a read by the host after the dispatch may see.
 pub(crate) fn final_values(
     round: &Round,
     graph: &Graph,
@@ -196,7 +200,7 @@ pub(crate) fn final_values(
     }
 }
 
-/// What to remark on an execution.
+/// The remarks on an execution.
 pub(crate) fn remarks(round: &Round, graph: &Graph, execution: &Execution) -> Vec<u32> {
     let Some(remark) = round.context.settings.remark else { return Vec::new() };
     let model = model(round);
@@ -212,7 +216,7 @@ pub(crate) fn remarks(round: &Round, graph: &Graph, execution: &Execution) -> Ve
     remark(&Remarkable { model, graph, races: &races, modification_order })
 }
 
-/// The relations of the graph if it was judged as it is, races included.
+/// The relations of the graph, if it was judged in its present form, races included.
 fn judged(state: &State) -> Option<&Arc<Relations>> {
     let (events, relations) = state.judged.as_ref()?;
     (*events == state.graph.events.len()).then_some(relations)

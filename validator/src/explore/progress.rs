@@ -1,27 +1,28 @@
-//! How far a search is, for a progress line on another thread.
+//! How far a search has progressed. Another thread reads it, for example to show a progress line.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a search is, to be read by another thread while it runs.
+/// The progress of a search. Another thread may read it while the search runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Executions visited in the current round.
     pub explored: AtomicU64,
-    /// The part of the round's search tree that is done, where each branch of a node counts as much as the
-    /// others; in units of 1/[`WHOLE`].
+    /// The part of the round's search tree that is done, in units of 1/`WHOLE`. Each branch of a node counts as much as
+    /// its siblings.
     pub(crate) done: AtomicU64,
-    /// Set it to end the search.
+    /// A caller sets it to end the search.
     pub cancelled: AtomicBool,
-    /// Set it while the process holds more memory than it may: that ends the search, too.
+    /// A caller sets it while the process holds more memory than it may. It ends the search, too.
     pub out_of_memory: AtomicBool,
 }
 
-/// A whole search tree. Half the range of the counter, so that rounding never overflows it.
+/// The value of `done` for a whole search tree. It is half the range of the counter, so that rounding never overflows
+/// it.
 pub(crate) const WHOLE: f64 = (1_u64 << 63) as f64;
 
 impl Progress {
-    /// About how many executions the round will have visited at its end, if what is left of the tree is like
-    /// what is done; `None` while nothing is done.
+    /// An estimate of the number of executions that the round will have visited at its end. It assumes that the rest of
+    /// the tree is like the part that is done; it is `None` while nothing is done.
     pub fn estimate(&self) -> Option<u64> {
         let done = self.done.load(Ordering::Relaxed) as f64 / WHOLE;
         let explored = self.explored.load(Ordering::Relaxed);

@@ -32,17 +32,17 @@ impl Races {
     }
 }
 
-/// What a search would otherwise have to learn about a program. Too much of it costs time, and never
-/// changes a result.
+/// Facts about a program that a search would otherwise learn in rounds. Superfluous facts cost time but never change a
+/// result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Foreseen {
     /// Words (memory and first byte) that several invocations access.
     pub shared: Vec<(u32, u32)>,
-    /// Per such word, the invocations and instructions that may write it.
+    /// For each such word, the invocations and the instructions at which they may write it.
     pub writers: BTreeMap<(u32, u32), BTreeSet<(u32, InstId)>>,
 }
 
-/// An execution to remark on.
+/// An execution that a [`Remark`] function judges.
 pub struct Remarkable<'a> {
     /// The model that allows it.
     pub model: &'a dyn MemoryModel,
@@ -50,67 +50,73 @@ pub struct Remarkable<'a> {
     pub graph: &'a Graph,
     /// Its data races, ascending.
     pub races: &'a [DataRace],
-    /// The orientation of scoped modification order that the execution stands for, where release sequences depend on it.
+    /// The orientation of scoped modification order that the execution stands for, if release sequences depend on it.
     pub modification_order: Option<&'a Relation>,
 }
 
-/// What to remark on an execution.
+/// A function that gives the remarks on an execution, as numbers that only its caller understands.
 pub type Remark = fn(&Remarkable) -> Vec<u32>;
 
 /// The choices and bounds of a search.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What judges executions.
+    /// The memory model, which judges executions.
     pub model: Model,
     /// What a data race does.
     pub races: Races,
-    /// An endless loop without effects may not be left (`--hang strict`).
+    /// Whether an endless loop without effects must run for ever (`--hang strict`). Otherwise an execution may leave
+    /// it.
     pub strict_hangs: bool,
-    /// Subgroup operations and barriers partition invocations by structure where flow diverges.
+    /// Whether the structure of the control flow alone determines, where flow diverges, which invocations execute a
+    /// subgroup operation or barrier together (`--reconvergence structural`).
     pub structural_reconvergence: bool,
-    /// Iterations of one loop with events in each before the run is cut.
+    /// The number of turns of one loop that come back to the same state but write, before the run is cut.
     pub spin_bound: u32,
-    /// Instructions of one execution, over all invocations.
+    /// The number of instructions of one execution, over all invocations, before the run is cut.
     pub max_instructions: u64,
-    /// Executions that the search visits, at most.
+    /// The number of executions that the search may visit.
     pub max_executions: u64,
-    /// Bytes for stored outcomes.
+    /// The number of bytes that stored outcomes may take.
     pub max_memory: u64,
-    /// How long the search may take.
+    /// The time that the search may take.
     pub timeout: Option<Duration>,
-    /// The option that says so.
+    /// The budget that a report names if `timeout` ends the search.
     pub timed_by: Stopped,
-    /// Threads; 0 for as many as there are cores.
+    /// The number of threads; 0 stands for as many as there are cores.
     pub jobs: usize,
-    /// Stop at the first undefined behaviour.
+    /// Whether the search stops at the first undefined behaviour.
     pub stop_at_undefined: bool,
-    /// With that, from so many invocations on, races of one interleaving are looked for before anything else.
+    /// With `stop_at_undefined`: the number of invocations from which on the search first looks for races of one
+    /// interleaving (the reduction `early-races`).
     pub suspects_from: usize,
-    /// Leave out of the graph what cannot communicate, and extend relations as graphs grow. Without it every
-    /// access of memory that the module may write is an event, and relations are derived anew (`--self-check`).
+    /// Whether accesses that cannot communicate stay out of the graph, and relations are extended as graphs grow.
+    /// Without shortcuts every access of memory that the module may write is an event, and relations are derived anew
+    /// for every graph (`--self-check`).
     pub shortcuts: bool,
-    /// Reductions that the search does without. Without shortcuts there are none.
+    /// The reductions that the search does without. Without shortcuts there are none.
     pub without: Reductions,
-    /// Values to speculate beside those that the program itself produces.
+    /// Values that reads may speculate beside those that the program itself produces.
     pub speculate: Produced,
-    /// Plain reads speculate like atomic ones though races make a run undefined: finds races that only cycles of load
-    /// buffering have. Where races are kept they do anyway.
+    /// Whether plain reads speculate like atomic ones although races make a run undefined. This finds races that only
+    /// cycles of load buffering have. Where races are kept, plain reads always speculate.
     pub speculate_plain: bool,
-    /// What is known about the program beforehand.
+    /// What is known about the program before the first round.
     pub foreseen: Foreseen,
-    /// What to remark on an execution, besides its final memory.
+    /// The remarks on an execution that its outcome contains, besides its final memory.
     pub remark: Option<Remark>,
-    /// Without the axioms every choice of reads-from counts as an execution; outcomes are then without
-    /// the memory that invocations share.
+    /// Whether the axioms count. If they do not, every choice of reads-from counts as an execution, and outcomes do not
+    /// contain the memory that invocations share.
     pub axioms: bool,
-    /// Outcomes up to which those of groups are multiplied out ([`Behaviours::product`](crate::behaviour::Behaviours::product)).
+    /// The number of outcomes up to which the outcomes of several groups are multiplied out into a list. More are kept
+    /// as a product ([`Behaviours::product`](crate::behaviour::Behaviours::product)).
     pub multiply_out: u64,
-    /// Executions up to which those that differ in who has which place are told one by one; more are kept in
-    /// factored form ([`Behaviours::product`](crate::behaviour::Behaviours::product)).
+    /// The number of executions up to which executions that differ only in the places of invocations are listed one by
+    /// one. More are kept in factored form ([`Behaviours::product`](crate::behaviour::Behaviours::product)).
     pub factored_from: u64,
-    /// Hold every judgement of extended relations against the declared ones (`--verify-engine`).
+    /// Whether every judgement of extended relations is compared with the judgement of the declared ones
+    /// (`--verify-engine`).
     pub verify_engine: bool,
-    /// How far the search is, for other threads.
+    /// The progress of the search, for other threads.
     pub progress: Arc<Progress>,
 }
 

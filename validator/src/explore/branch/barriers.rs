@@ -1,5 +1,8 @@
-//! Control barriers: who waits for whom, and what happens when all are there (docs/semantics.md, section 4.7). Litmus
-//! tests have numbered ones.
+//! Control barriers: which invocations wait for which others, and what happens when all have arrived
+//! (docs/semantics.md, section 4.7). Litmus tests have numbered barriers.
+//!
+//! For example, if 3 of the 4 invocations of a workgroup stand at a barrier and the fourth one has ended, the behaviour
+//! is `divergent-barrier`.
 
 use std::sync::Arc;
 
@@ -11,8 +14,8 @@ use crate::explore::state::arrivals::{Arrived, Meeting};
 use crate::explore::state::{Found, Round, State, Status};
 use crate::explore::step::barrier_instances;
 
-/// Lets the invocations of one control barrier instance go on, if it is complete. Finds
-/// divergence too. Tangles of subgroups go on like this, too.
+/// Lets the invocations of one control barrier instance or one tangle of a subgroup continue, if all have arrived. It
+/// also finds divergence.
 pub(crate) fn release_barrier(round: &Round, state: &mut State, found: &mut Found) -> Released {
     let mut seen = vec![false; state.threads.len()];
     let mut last_resort = None;
@@ -25,7 +28,7 @@ pub(crate) fn release_barrier(round: &Round, state: &mut State, found: &mut Foun
             here.iter().for_each(|other| seen[*other] = true);
             match subgroups::readiness(round, state, &here) {
                 Readiness::Ready => return subgroups::pass_tangle(round, state, &here, found),
-                // Those of narrower scope first: they may come to the others.
+                // Tangles of narrower scope continue first: their invocations may still reach a tangle of wider scope.
                 Readiness::Standing => {
                     let scope = subgroups::scope_at(&state.threads[index].status);
                     if last_resort.as_ref().is_none_or(|(other, _)| scope < *other) {
@@ -53,7 +56,7 @@ pub(crate) fn release_barrier(round: &Round, state: &mut State, found: &mut Foun
             return Released::Some;
         }
         here.iter().for_each(|other| seen[*other] = true);
-        // An invocation at a narrower barrier may still come here.
+        // An invocation at a narrower barrier may still reach this one.
         let may_move = members.iter().any(|other| match &state.threads[*other].status {
             Status::Barrier(b) => b.execution < arrived.execution,
             Status::Subgroup(_) => true,
@@ -79,8 +82,8 @@ fn barrier_members(state: &State, index: usize, arrived: &Arrived) -> Vec<usize>
     (0..state.threads.len()).filter(in_scope).collect()
 }
 
-/// Lets those of a numbered barrier go on for whom enough others came to it, whether these stand there
-/// or passed; whether there are any.
+/// Lets those invocations at a numbered barrier continue for which enough others have arrived, whether these still
+/// stand there or have passed. It returns whether there are any.
 fn meet(round: &Round, state: &mut State, index: usize, arrived: &Arrived) -> bool {
     let members = barrier_members(state, index, arrived);
     let here = barrier_instances::arrived_with(state, &members, arrived);
@@ -126,7 +129,7 @@ fn meet(round: &Round, state: &mut State, index: usize, arrived: &Arrived) -> bo
     true
 }
 
-/// Records that invocations wait at barriers which others never come to.
+/// Records that invocations wait at barriers which other invocations never reach.
 pub(crate) fn diverge(round: &Round, state: &State, found: &mut Found) {
     let waiting = state.threads.iter().find_map(|thread| match &thread.status {
         Status::Barrier(arrived) => Some(arrived),

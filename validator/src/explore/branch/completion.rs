@@ -1,4 +1,7 @@
 //! Ends of executions: outcomes and hangs.
+//!
+//! For example, a complete graph with two unordered atomic writes of the same unit has two outcomes, one for each write
+//! that can be last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +22,7 @@ use crate::model::relation::Relation;
 use crate::value::Byte;
 use crate::witness::Execution;
 
-/// All invocations are finished: if the graph is an execution, its outcomes.
+/// Ends a path on which all invocations have finished. If its graph is an execution, its outcomes are recorded.
 pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
     assert!(state.pending.is_empty(), "what is owed for ever ends a path before");
     if commuting_updates::order_updates(state, found) {
@@ -54,7 +57,7 @@ pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
                 volatile: record::traces(state.threads.iter().map(|thread| &thread.trace)),
                 remarks,
             };
-            // Nobody looks at the graph any more.
+            // The graph is not needed afterwards.
             let graph = || Execution::Whole(std::mem::take(&mut state.graph));
             return record(round, graph, &outcome, &orbit, execution.told(), found);
         }
@@ -88,7 +91,7 @@ pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
     }
 }
 
-/// The executions that a complete one with these last writes stands for; `None` where the round is lost.
+/// The executions that a complete one with these last writes stands for. It is `None` if the round does not count.
 fn orbit_of(
     round: &Round,
     state: &State,
@@ -99,7 +102,7 @@ fn orbit_of(
     if !state.has_parted() {
         return orbit::orbit(round, &Ended::of(state, Vec::new()), found);
     }
-    // Others may be the last if what they write tells them apart.
+    // Several last writes of a unit count as one if they write the same. With varied values they may differ.
     let is_alone = |unit: &Unit| match execution {
         oracle::Execution::Grown(growing) => growing.latest_writes(*unit).len() == 1,
         oracle::Execution::Derived(_) => false,
@@ -115,7 +118,7 @@ fn orbit_of(
     orbit::orbit(round, &Ended::of(state, last.iter().flat_map(pairs).collect()), found)
 }
 
-/// The final memory of every choice of last writes, with the remarks.
+/// The final memory for every choice of last writes, with the remarks.
 fn final_memories<'f>(
     round: &Round,
     state: &State,
@@ -170,7 +173,7 @@ pub(crate) fn final_memory(
     memory
 }
 
-/// Without the axioms nobody knows what is in memory that invocations share; `bytes` begin at `start`.
+/// Without the axioms the contents of memory that invocations share are unknown. `bytes` begin at offset `start`.
 fn forget_shared(round: &Round, memory: u32, start: usize, bytes: &mut [Byte]) {
     for (offset, byte) in (start as u32..).zip(bytes) {
         if round.knowledge.word(memory, offset) != Word::Unshared {
@@ -179,7 +182,7 @@ fn forget_shared(round: &Round, memory: u32, start: usize, bytes: &mut [Byte]) {
     }
 }
 
-/// A run that waits for ever.
+/// Ends a path that waits for ever.
 pub(crate) fn hang(round: &Round, state: &mut State, found: &mut Found) {
     let executions = match oracle::executions(round, state, found) {
         Ok(executions) => executions,
@@ -188,7 +191,7 @@ pub(crate) fn hang(round: &Round, state: &mut State, found: &mut Found) {
     let execution = &executions[0];
     if !state.segments.is_empty() {
         let (graph, is_fair) = segments::unrolled(round, state);
-        // A race of an unfair run is one of any run that begins like it.
+        // A race of an unfair run is also a race of the fair runs that begin like it, so it counts in any case.
         match segments::judge_unrolled(round, &graph) {
             Judgement::Ends(end) => return found.paths.end(end),
             Judgement::Racy(race) => {

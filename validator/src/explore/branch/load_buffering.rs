@@ -1,23 +1,22 @@
 //! Which cycles of load buffering the axioms certainly forbid.
 //!
-//! Where all who could release a waiting read wait, too, the executions behind it have a cycle: each of some
-//! invocations waits for a write that the one before comes to behind the read at which it waits itself.
-//! Let W be such a write, and R the read of it.
+//! Suppose that all invocations that could release a waiting read wait, too. Then the executions behind this point have
+//! a cycle: each of some invocations waits for a write that the one before it performs behind the read at which it
+//! waits itself. Let W be such a write, and R the read of it.
 //!
-//! - If W synchronizes with R, the read at which W's invocation waits happens before R and what follows it.
-//! - Where all the others are of one unit, each stretch between two of them leads from a read of that unit to a
-//!   write of it that happens after it, and so is location-ordered after it, whatever their references.
-//!   With the reads-from edges that is a cycle in the order of one location, which the acyclicity axiom forbids.
+//! - If W synchronizes with R, the read at which W's invocation waits happens before R and everything that follows R.
+//! - If all other pairs are of one unit, each stretch between two of them leads from a read of that unit to a write of
+//!   it that happens after the read and so is location-ordered after it, whatever their references are. Together with
+//!   the reads-from edges this is a cycle in the order of one location, which the acyclicity axiom forbids.
 //!
-//! That holds for a model that permits load buffering at all if a release that an acquire reads from synchronizes with
-//! it, and if what happens before another access of its location is ordered before it
-//! ([`permits_load_buffering`](crate::model::memory_model::MemoryModel::permits_load_buffering)).
+//! Writes that were never seen but may occur count like the others ([`may_write`](crate::explore::program::may_write)).
 //!
-//! Writes that were never seen, but may come, count like the others (`unseen.rs`).
-//!
-//! So a cycle may be allowed if two units in it are read without synchronizing. All that synchronizes must be
-//! about one storage class, as inter-thread-happens-before is. What synchronizes through barriers or release
+//! So the axioms may allow a cycle only if two units in it are read without synchronizing. All that synchronizes must
+//! be about one storage class, because inter-thread-happens-before is. What synchronizes through barriers or release
 //! sequences does not count.
+//!
+//! For example, in `r = x; y = 1` beside `s = y; x = s` two units are read without synchronizing, so the cycle may be
+//! allowed. If both threads read and write `x` alone, or if the writes release and the reads acquire, it is forbidden.
 
 use smallvec::{smallvec, SmallVec};
 
@@ -35,7 +34,7 @@ use crate::model::graph::{Event, Graph, Kind, Unit};
 use crate::model::relation::Relation;
 use crate::value::Byte;
 
-/// How a write to come and the waiting read that takes its value are ordered.
+/// How a write to come is ordered with the waiting read that takes its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     /// They synchronize.
@@ -61,8 +60,8 @@ fn link(graph: &Graph, write: &Event, read: &Event, class: ClassSet) -> Link {
     }
 }
 
-/// Which of `members` are in a cycle that may be allowed, where `links` has all ways in which a write of each
-/// may release each, with the unit.
+/// For each of `members`, whether it is in a cycle that may be allowed. `links` has all ways in which a write of each
+/// may release each other one, with the unit.
 fn in_open_cycles(links: &[(usize, usize, Option<Unit>, Link)], members: &[usize]) -> Vec<bool> {
     let mut releases = Relation::new(members.iter().max().map_or(0, |last| last + 1));
     links.iter().for_each(|(from, to, ..)| releases.insert(*from, *to));
@@ -77,8 +76,8 @@ fn in_open_cycles(links: &[(usize, usize, Option<Unit>, Link)], members: &[usize
     members.iter().map(|member| is_open(*member)).collect()
 }
 
-/// Which of `members`, who all wait for each other, are in a cycle that the axioms may allow: those that
-/// read the storage class that `index` reads.
+/// For those of `members` that read the storage class which `index` reads, whether they are in a cycle that the axioms
+/// may allow. All of `members` wait for each other.
 pub(crate) fn all_in_open_cycles(
     round: &Round,
     state: &State,
@@ -92,7 +91,7 @@ pub(crate) fn all_in_open_cycles(
         _ => None,
     };
     let Some(first) = unit_of(index) else { return vec![(index, true)] };
-    // Those who were never seen to release a member may join the cycle.
+    // An invocation that was never seen to release a member may join the cycle.
     let writes_unseen =
         |other: usize, unit: Unit| writers::unseen_writers(round, state, other, unit).next().is_some();
     let units = || members.iter().filter_map(|member| unit_of(*member));
@@ -173,8 +172,8 @@ fn links(
     links
 }
 
-/// An atomic or a store that may write what a read reads, and its event; `None` where the instruction is another, or an
-/// atomic that is none of the read's size.
+/// An atomic or a store that may write what a read reads, and its event. It is `None` for any other instruction, and
+/// for an atomic whose size is not that of the read.
 fn write_to_come<'a>(
     round: &Round<'a>,
     reader: &Reader,
@@ -203,7 +202,7 @@ fn write_to_come<'a>(
     Some((Some(op), write))
 }
 
-/// The semantics that a read may have: of this value, or of any.
+/// The semantics that a read may have if it reads this value, or any value.
 fn semantics_of_read(
     round: &Round,
     state: &State,
@@ -227,8 +226,8 @@ fn semantics_of_read(
     }
 }
 
-/// Whether a spinning read that takes this value comes back to where it is: executions without its iteration
-/// stand for those with it, if no write can race with it.
+/// Whether a spinning read that takes this value makes an idle turn. Executions without the turn stand for those with
+/// it, if no write can race with it.
 fn is_futile(
     round: &Round,
     state: &State,
@@ -254,19 +253,19 @@ fn is_futile(
         && repeats::repeats_with(round, state, reader.index, value, found)
 }
 
-/// The invocations that wait, and for what.
+/// The invocations that wait, and what they wait for.
 pub(crate) struct Waiting {
-    /// Per invocation, the units whose writes to come would release it.
+    /// For each invocation, the units whose writes to come would release it.
     pub(crate) units: Vec<SmallVec<[Unit; 2]>>,
-    /// Waits for a write.
+    /// Whether it waits for a write.
     pub(crate) reads: Vec<bool>,
-    /// Can go on without anybody's help.
+    /// Whether it can continue without other invocations.
     pub(crate) is_free: Vec<bool>,
-    /// Row `a`: who may release `a`.
+    /// Row `a` has the invocations that may release `a`.
     pub(crate) directly_released_by: Relation,
-    /// Row `a`: who may release `a`, and who may release those.
+    /// Row `a` has the invocations that may release `a`, directly or through others.
     pub(crate) released_by: Relation,
-    /// Per invocation, whether it is in a cycle that the axioms may allow.
+    /// For each invocation, whether it is in a cycle that the axioms may allow, if that is known.
     pub(crate) in_cycle: Vec<Option<bool>>,
 }
 

@@ -1,13 +1,13 @@
-//! What an invocation may still write, whatever it reads from others.
+//! Outlook: what an invocation may still write, whatever it reads from others.
 //!
-//! A read waits, or speculates, for what others write later. That an instruction which was seen to write there can still
-//! be reached says little where its address changes: a probe of a table that has gone past a slot does not come back.
-//! So the invocation is run by itself, from where it stands: what others may write is undefined, branches on that go
-//! every way, and a state that was there before is not followed again. What others were never seen to share has the
-//! contents that it has; where a round finds that it is shared the next one knows, and writes that only cycles come to
-//! are looked for at the end ([`hidden_writers`](crate::explore::hidden_writers)).
-//! Where that is too much to follow, or leads to undefined behaviour,
-//! nothing is known, and the invocation may write whatever its instructions may.
+//! A read waits for a write, or speculates one, only if some invocation may still perform it. That an instruction which
+//! once wrote there can still be reached says little if its address changes. For example, an insertion into a hash
+//! table that has gone past a slot does not return to it. So the invocation is run by itself from where it stands. What
+//! others may write is undefined, branches on it go every way, and a state that was there before is not followed again.
+//! Memory that was never seen to be shared has its present contents. If a round finds that such memory is shared, the
+//! next round knows, and writes that only cycles reach are looked for at the end
+//! ([`hidden_writers`](crate::explore::hidden_writers)). If there is too much to follow, or a run leads to undefined
+//! behaviour, nothing is concluded, and the invocation may write whatever its instructions may write.
 
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError};
@@ -28,16 +28,16 @@ use crate::interp::{Invocation, Stop};
 use crate::model::graph::{Event, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
 
-/// States that are followed, and instructions of them all.
+/// The number of states that are followed, and of instructions in all of them.
 const MAX_STATES: usize = 256;
 
 const MAX_INSTRUCTIONS: u64 = 1 << 15;
 
-/// Values of a unit that are told apart.
+/// The number of values of a unit that are distinguished.
 const MAX_VALUES: usize = 16;
 
-/// Whether an invocation that stands at a read may still write a unit, as far as a run by itself tells; `value`, if
-/// there is one.
+/// Whether an invocation that stands at a read may still write a unit, as far as its outlook shows. If there is a
+/// `value`, it must write that value.
 pub(crate) fn is_in_outlook(
     round: &Round,
     state: &State,
@@ -51,8 +51,8 @@ pub(crate) fn is_in_outlook(
     value.is_none_or(|value| values.as_ref().is_none_or(|values| values.contains(value)))
 }
 
-/// Whether an invocation that writes a unit by compare-exchanges alone may still find there what they compare it
-/// with. What an update has read no other one does.
+/// Whether an invocation that writes a unit only by compare-exchanges may still find there what they compare it with. A
+/// value that an update has read is not read by another one.
 pub(crate) fn may_exchange(round: &Round, state: &State, index: usize, unit: Unit) -> bool {
     // Without the axioms two updates may read the same write.
     if !round.context.settings.axioms {
@@ -76,10 +76,11 @@ pub(crate) fn may_exchange(round: &Round, state: &State, index: usize, unit: Uni
     })
 }
 
-/// What an invocation may still write; `None` where it does not stand at a read, or its state is not told from others.
+/// What an invocation may still write. It is `None` if the invocation does not stand at a read, or if its state cannot
+/// be expressed as a number.
 fn outlook(round: &Round, state: &State, index: usize) -> Option<Arc<Outlook>> {
     let thread = &state.threads[index];
-    // What a run requires of a value it may not require of another.
+    // A litmus test may require a value of one run that it does not require of another one.
     if round.context.may_discard || !matches!(thread.status, Status::Reading { .. }) || thread.fault.is_some()
     {
         return None;
@@ -94,7 +95,7 @@ fn outlook(round: &Round, state: &State, index: usize) -> Option<Arc<Outlook>> {
     Some(outlook)
 }
 
-/// What the outlook of an invocation hangs on.
+/// A number for what the outlook of an invocation depends on.
 fn number(round: &Round, state: &State, index: usize) -> Option<u128> {
     let thread = &state.threads[index];
     let at = thread.at.get_or_init(|| {
@@ -140,25 +141,25 @@ fn run_alone(round: &Round, state: &State, index: usize, found: &mut Found) -> O
     Some(run.writes)
 }
 
-/// One way of an invocation by itself.
+/// One way of an invocation that runs by itself.
 struct Way {
     simulation: State,
-    /// What it goes on with.
+    /// How it continues.
     first: Decision<Option<Option<Status>>>,
-    /// The atomic instruction that it stands at then.
+    /// The atomic instruction at which it then stands.
     stands_at: Option<Arc<Standing>>,
 }
 
-/// What an atomic instruction accesses, and what a compare-exchange compares with that.
+/// What an atomic instruction accesses, and with what a compare-exchange compares that.
 struct Standing {
     access: Arc<Access>,
     spans: UnitSpans,
     comparator: Option<Vec<Byte>>,
 }
 
-/// A way that goes on to its end, to the next stop at which there are several, or to a state from which another one was
-/// followed. It ends with the read at which it stands, if there is one; `None` ends all of them, where that is too much to
-/// follow.
+/// Follows a way to its end, to the next stop with several ways, or to a state from which another way was followed. It
+/// ends with the read at which the invocation stands, if there is one. It ends with `None` if there is too much to
+/// follow; that ends all ways.
 struct Following<'r, 's, 'a> {
     run: &'r mut Run<'s, 'a>,
     way: Way,
@@ -235,27 +236,27 @@ fn spans(round: &Round, access: &Access) -> Option<UnitSpans> {
     accesses::units_of(access, memory, round.knowledge, |_| {})
 }
 
-/// A run of an invocation by itself.
+/// A run of an invocation by itself, along all its ways.
 struct Run<'s, 'a> {
     round: &'s Round<'a>,
     index: usize,
     writes: FxHashMap<Unit, Writes>,
-    /// Ways that are still to be followed.
+    /// The ways that are still to be followed.
     rest: Vec<Way>,
-    /// States that were followed, as numbers.
+    /// The states that were followed, as numbers.
     known: FxHashSet<u128>,
     fuel: u64,
     found: &'s mut Found,
 }
 
 impl Run<'_, '_> {
-    /// Whether a state is to be followed; `None` where that is too much.
+    /// Whether a state is to be followed. It is `None` if there is too much to follow.
     fn is_new(&mut self, simulation: &State) -> Option<bool> {
         let is_new = self.known.insert(number(self.round, simulation, self.index)?);
         (!is_new || self.known.len() <= MAX_STATES).then_some(is_new)
     }
 
-    /// Goes on behind the read at which a simulation stands, whatever it reads.
+    /// Continues after the read at which a simulation stands, whatever the read takes.
     fn answer_with_anything(&mut self, mut simulation: State) -> Option<()> {
         let Run { round, index, .. } = *self;
         let program = round.context.program;
@@ -288,7 +289,7 @@ impl Run<'_, '_> {
         Some(())
     }
 
-    /// Writes what of an access is no event.
+    /// Writes those bytes of an access that are no event.
     fn write_beside(&self, simulation: &mut State, access: &Access, bytes: &[Byte]) -> Option<()> {
         let memory = self.round.context.dispatch.objects.get(access.object as usize)?.memory;
         let by = run::by(self.round, self.index, true);
@@ -307,7 +308,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// Adds a value that is known.
+/// Adds a value. An unknown value stands for all values.
 fn add(values: &mut Values, value: Option<UnitBytes>) {
     let is_known = value.as_ref().is_some_and(|value| !value.contains(&Byte::Undef));
     match (values.as_mut(), value) {
@@ -317,7 +318,7 @@ fn add(values: &mut Values, value: Option<UnitBytes>) {
     }
 }
 
-/// Whether an event reads a unit from there and writes it.
+/// Whether an event reads a unit from this source and writes it.
 fn is_update_of(event: &Event, unit: Unit, source: Source) -> bool {
     let position = event.units.iter().position(|other| *other == unit);
     event.kind == Kind::Update && position.is_some_and(|at| event.sources.get(at) == Some(&source))

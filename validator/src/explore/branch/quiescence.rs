@@ -1,4 +1,7 @@
-//! Quiescence: no invocation can go on without help. It is the end of an execution, a hang, or load buffering.
+//! Quiescence: no invocation can continue without help. This is the end of an execution, a hang, or load buffering.
+//!
+//! For example, in `r = x; y = 1` beside `s = y; x = 1` both reads wait for the write of the other invocation. No
+//! invocation can continue, and one of the reads speculates.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +26,7 @@ use crate::explore::step::loops::turns;
 use crate::explore::step::run;
 use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 
-/// Every invocation is over, waits at a read or stands at an incomplete barrier.
+/// Branches where every invocation is over, waits at a read, or stands at an incomplete barrier.
 pub(crate) fn go_on(round: &Round, state: &mut State, found: &mut Found) -> Vec<State> {
     if state.dirty {
         found.stop = true;
@@ -48,7 +51,7 @@ pub(crate) fn go_on(round: &Round, state: &mut State, found: &mut Found) -> Vec<
     let spins = |index: &usize| {
         reader::reader(round, state, *index).is_some_and(|it| turns::is_spinning(round, state, &it))
     };
-    // Everything that follows is a branch; the first one goes on with the path.
+    // Everything that follows is a branch. The first branch continues the path.
     let mut branches = 0;
     let spinning: Vec<usize> = waiting.iter().copied().filter(spins).collect();
     let is_quiet = state.pending.is_empty();
@@ -69,8 +72,8 @@ pub(crate) fn go_on(round: &Round, state: &mut State, found: &mut Found) -> Vec<
     let mut children: Vec<State> = Vec::new();
     children.extend(leaves.into_iter().filter_map(|leaves| lasso::leave(round, state, leaves, found)));
     branches += children.len();
-    // Any of the reads of a cycle may be the one whose value is known. What several of these branches
-    // could reach belongs to the first: in the others, the reads before read no known value.
+    // Any read of a cycle may be the one that speculates a known value. An execution that several of these branches
+    // could reach belongs to the first: in later branches, the reads of earlier ones take no known value.
     let mut loads = waiting::buffered_loads(round, state, found);
     if !loads.is_empty() && round.knowledge.most_speculated.is_some_and(|most| state.speculated >= most) {
         found.bounded.get_or_insert(Bound::SpeculatedReads);
@@ -90,7 +93,7 @@ pub(crate) fn go_on(round: &Round, state: &mut State, found: &mut Found) -> Vec<
     children
 }
 
-/// One child for every value that a write to come may have.
+/// One state for every value that a write to come may have.
 fn speculate(
     round: &Round,
     state: &State,
@@ -126,7 +129,7 @@ fn speculate(
     children
 }
 
-/// Whether what an invocation may still write gives a unit this value.
+/// Whether some invocation may still write this value to the unit.
 fn may_be_given(round: &Round, state: &State, reader: &Reader, unit: Unit, value: &UnitBytes) -> bool {
     let alone = !round.context.settings.axioms || !writers::has_one_reference(round, reader.memory);
     (0..state.threads.len()).any(|other| {
@@ -136,8 +139,8 @@ fn may_be_given(round: &Round, state: &State, reader: &Reader, unit: Unit, value
     })
 }
 
-/// Per unit, a write to come of every known value; where there are several units, the writes
-/// of the graph too.
+/// For each unit, a write to come of every known value. If the read has several units, the writes of the graph are
+/// included.
 fn speculations(
     round: &Round,
     state: &State,
@@ -150,7 +153,7 @@ fn speculations(
         .map(|(unit, indices)| {
             let key = round.knowledge.key(*unit);
             found.discoveries.wanted_values.insert(key);
-            // Values of the word that a unit was before it was split are none of the unit.
+            // Values of the whole word from before it was split do not belong to the unit.
             let known = round.knowledge.values.get(&key).into_iter().flatten();
             let mut options: SmallVec<[(Source, UnitBytes); 4]> = known
                 .filter(|value| value.len() == indices.len())

@@ -1,4 +1,8 @@
-//! Where reads take their values from.
+//! Where reads take their values from, and which read is resolved next.
+//!
+//! For example, the graph has the writes 1 and 2 of `x`, and an invocation reads `x`. There is one branch for the
+//! initial value, one for each of the two writes, as far as the axioms permit these, and one in which the read waits
+//! for a later write.
 
 use std::sync::Arc;
 
@@ -30,10 +34,12 @@ use crate::model::graph::{EventId, Kind, Source, Unit, UnitBytes};
 use crate::model::memory_model::{visible_at, Admission};
 use crate::value::Byte;
 
-/// The read to resolve next: a plain one at once if it reads only what happens before it, else the first
-/// with a source that it has not declined yet; of these, compare-exchanges that can only succeed or be stale. Those of spin loops come last, and first of them those that
-/// can only wait: when the one that can leave its loop has its turn, it is known who waits for it. Nobody waits
-/// for those who only read, so they come at the very end, when there is nothing left for them to wait for.
+/// The read to resolve next. A plain read comes first if it reads only what happens before it; it is resolved at once.
+/// Then come compare-exchanges that can only succeed or be stale. Then comes the first other read that has a source
+/// which it has not declined yet. Reads of spin loops come after these, and first of them those that can only wait:
+/// when the read that can leave its loop is resolved, the invocations that wait for it are known. Reads of invocations
+/// that only read come at the very end, because no invocation waits for them, and they then have nothing left to wait
+/// for.
 pub(crate) fn next_reader(round: &Round, state: &mut State, found: &mut Found) -> Option<usize> {
     let plain = |state: &State, index: &usize| {
         matches!(state.threads[*index].status, Status::Reading { atomic: None, .. })
@@ -45,7 +51,7 @@ pub(crate) fn next_reader(round: &Round, state: &mut State, found: &mut Found) -
             return Some(index);
         }
     }
-    // What can only go on with what it read, before others take that.
+    // These can only continue with what they have read, so they come before others take that.
     if let Some(index) =
         (0..state.threads.len()).find(|index| stale_reads::is_committed(round, state, *index, found))
     {
@@ -97,7 +103,7 @@ fn waits_on(round: &Round, state: &mut State, index: usize, found: &mut Found) -
     waits
 }
 
-/// One child for every source that the read may take its value from, and one where it waits.
+/// One state for every source from which the read may take its value, and one in which it waits.
 pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut Found) -> Vec<State> {
     let status = state.threads[index].status.clone();
     let Some(reader) = reader::reader_of(round, &status, index) else { return Vec::new() };
@@ -105,15 +111,15 @@ pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut
         found.discoveries.split.insert((reader.memory, word));
     });
     let Some(spans) = spans else {
-        // The round is lost; go on to see what else it teaches.
+        // The round does not count any more. It continues for what it can still learn.
         state.dirty = true;
         let mut children = Vec::new();
         answer(round, &mut children, state, &reader, &UnitSpans::new(), &Assignment::new(), found);
         return children;
     };
     if reader.may_write {
-        // Even if it does not with any source there is now, as a compare-exchange that fails: what
-        // others would have to leave alone for it to write is what a wait here lets them.
+        // This is noted even if the instruction writes with no source that is there now, like a failing
+        // compare-exchange. A wait of another read here can leave it a value with which it writes.
         noted_writes::note_possible_writer(round, &reader, &spans, found);
     }
     oracle::grow(round, &mut state);
@@ -137,7 +143,7 @@ pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut
     children
 }
 
-/// The sources that a read has not declined yet, and that nothing speaks against.
+/// The sources that a read has not declined yet and that nothing rules out.
 fn choices(
     round: &Round,
     state: &State,
@@ -203,18 +209,18 @@ fn choices(
     choices
 }
 
-/// Whether what a read of one unit takes is what an update has taken.
+/// Whether the source of a read of one unit has been taken by an update.
 fn is_taken(admissions: &[Box<dyn Admission + '_>], assignment: &[(Source, UnitBytes)]) -> bool {
     matches!((admissions, assignment), ([admission], [(source, _)]) if !admission.admits_update(*source))
 }
 
-/// Whether a read-modify-write of one unit writes for certain if it reads this.
+/// Whether a read-modify-write of one unit certainly writes if it reads this.
 fn writes_with(round: &Round, state: &State, reader: &Reader, assignment: &[(Source, UnitBytes)]) -> bool {
     let invocation = &state.threads[reader.index].invocation;
     matches!(assignment, [(_, bytes)] if invocation.always_writes(round.context.program, bytes))
 }
 
-/// Per unit, the sources that are worth trying.
+/// For each unit, the sources that are worth trying.
 fn candidates(
     round: &Round,
     state: &State,
@@ -224,7 +230,8 @@ fn candidates(
 ) -> Vec<Assignment> {
     let visible = (reader.atomic.is_none() && reads_in_order(round, state))
         .then(|| visible_sources(round, state, reader, spans));
-    // Of one unit, what it has declined is no choice again. (Of several, one of them must be new.)
+    // A source that a read of one unit has declined is no choice again. (Of several units, at least one source must be
+    // new.)
     let declined = state.threads[reader.index].waits_since.filter(|_| spans.len() == 1).unwrap_or(0);
     let updates = updates::always_updates(round.context.program, reader.access.inst);
     spans
@@ -233,7 +240,7 @@ fn candidates(
         .map(|(position, (unit, indices))| {
             let events = state.graph.events.iter().enumerate().skip(declined as usize);
             let writes = events.filter(|(_, event)| event.writes() && event.units.contains(unit));
-            // Of many writes nearly all are taken, which is seen faster than what else speaks against them.
+            // An update often finds nearly all writes taken. That check is faster than the other ones.
             let taken = admissions.get(position).filter(|_| updates).map(|admission| admission.taken());
             let is_visible = |source: &Source| {
                 !taken.as_ref().is_some_and(|taken| taken.contains(source))
@@ -253,14 +260,14 @@ fn candidates(
         .collect()
 }
 
-/// Whether plain reads see only writes that are in the graph when their turn comes: what is
-/// visible to a read without a race happens before it, unless a speculated read is in between.
+/// Whether plain reads see only writes that are in the graph when they are resolved. What is visible to a read without
+/// a race happens before it, unless a speculated read lies in between.
 fn reads_in_order(round: &Round, state: &State) -> bool {
     !round.context.settings.plain_reads_speculate() && state.pending.is_empty()
 }
 
-/// Per unit, what a plain read may see: what is visible to it and the writes that it races with (in an
-/// execution with a race it must read something, too, or the race is missed).
+/// For each unit, what a plain read may see: what is visible to it, and the writes that race with it. (A read with a
+/// race must take some value, too, or the race is missed.)
 fn visible_sources(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans) -> Vec<Vec<Source>> {
     let mut graph = state.graph.clone();
     let mut event = reader.event(Kind::Read, spans);
@@ -282,7 +289,7 @@ fn visible_sources(round: &Round, state: &State, reader: &Reader, spans: &UnitSp
     spans.iter().map(visible).collect()
 }
 
-/// Whether the read may leave what is there and take a value from a later write.
+/// Whether the read may decline all present sources and take its value from a later write.
 fn may_wait(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans, found: &mut Found) -> bool {
     if turns::is_spinning(round, state, reader) {
         return waiting::can_be_released(round, state, reader.index, found)
@@ -297,8 +304,8 @@ fn may_wait(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans, fo
         && waiting::can_be_released(round, state, reader.index, found)
 }
 
-/// Gives the read its value and adds the children that are executions so far (several where an undefined comparison
-/// goes both ways, or where its write is what a speculated read owes).
+/// Gives the read its value and adds the states that are executions so far. There are several if an undefined
+/// comparison goes both ways, or if the write of the read may fulfil promises.
 pub(crate) fn answer(
     round: &Round,
     children: &mut Vec<State>,
@@ -355,7 +362,7 @@ pub(crate) fn answer(
         } else {
             invocation.supply(program, &bytes);
         }
-        // Before the model is asked.
+        // This is checked before the model is asked, which costs more.
         if invocation.is_discarded(program) {
             found.paths.end(PathEnd::Discarded);
             continue;
@@ -365,8 +372,8 @@ pub(crate) fn answer(
     }
 }
 
-/// Notes what a read-modify-write would give its units, had it read any values that writes of
-/// executions gave, or the initial ones. `bytes` are those of the access, for units of nobody.
+/// Notes what a read-modify-write would give its units, had it read the initial values or values that writes of
+/// executions gave. `bytes` are those of the access, for the bytes that are no units.
 fn note_attempts(round: &Round, state: &mut State, reader: &Reader, spans: &UnitSpans, bytes: &[Byte]) {
     let candidates: Vec<Assignment> = spans
         .iter()
@@ -461,8 +468,8 @@ fn add_read(
     children.push(child);
 }
 
-/// Whether a read's sources are ones that a branch leaves to another: it reads known values only
-/// from the writes after `since`.
+/// Whether the sources of a read belong to another branch: in this branch the read takes, from writes after `since`,
+/// only values that are not known.
 pub(crate) fn is_left_to_another(
     round: &Round,
     since: Option<EventId>,

@@ -1,6 +1,9 @@
-//! Tangles: the invocations of a subgroup at the same dynamic instance of a subgroup operation, or of a
-//! control barrier of Subgroup scope. They wait for those that may still come to it, and go on together.
-//! Operations order no memory, and are no events.
+//! Tangles: the invocations of a subgroup at the same dynamic instance of a subgroup operation, or of a control barrier
+//! of Subgroup scope. They wait for the invocations that may still reach the instance, and continue together. Subgroup
+//! operations order no memory and are no events.
+//!
+//! For example, a subgroup of four executes a sum inside of a branch that two of its invocations take. These two wait
+//! until the other two have passed the branch, and then the sum is over two invocations.
 
 use std::sync::Arc;
 
@@ -13,18 +16,18 @@ use crate::interp::{subgroup, Convergence, Invocation, Stop};
 use crate::ir::Line;
 use crate::value::Scalar;
 
-/// Classes of invocations whose partitions are all tried.
+/// The number of classes of invocations up to which all their partitions are tried.
 const MAX_CLASSES: usize = 4;
 
-/// What releasing came to.
+/// The result of an attempt to let invocations continue.
 pub(crate) enum Released {
     Nobody,
     Some,
-    /// The path cannot be followed.
+    /// The path cannot be followed any further.
     Ended(PathEnd),
 }
 
-/// Whose invocations act together where an invocation stands.
+/// The scope of the invocations that act together with one in this status.
 pub(crate) fn scope_at(status: &Status) -> Scope {
     match status {
         Status::Subgroup(gathered) => gathered.scope,
@@ -37,7 +40,7 @@ pub(crate) fn scope_at(status: &Status) -> Scope {
     }
 }
 
-/// The instance that an invocation waits at with those of its subgroup, or workgroup.
+/// The instance at which an invocation waits for others of its subgroup or workgroup.
 pub(crate) fn name_at(status: &Status) -> Option<(&InstanceName, Line)> {
     match status {
         Status::Subgroup(gathered) => Some((&gathered.name, gathered.line)),
@@ -55,18 +58,18 @@ pub(crate) fn name_at(status: &Status) -> Option<(&InstanceName, Line)> {
     }
 }
 
-/// Whom a tangle waits for.
+/// What a tangle waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// Nobody else may come.
+    /// No other invocation may reach the instance.
     Ready,
-    /// Who may come waits at another operation or barrier.
+    /// The invocations that may reach it wait at other operations or barriers.
     Standing,
-    /// Who may come is on the way.
+    /// An invocation that may reach it can still run or be resolved.
     Waiting,
 }
 
-/// Those of an invocation's subgroup, or workgroup, that stand at its instance.
+/// The invocations of a subgroup, or workgroup, that stand at the same instance as this one.
 pub(crate) fn tangle(round: &Round, state: &State, index: usize) -> Vec<usize> {
     let Some((name, _)) = name_at(&state.threads[index].status) else { return Vec::new() };
     let is_here =
@@ -86,14 +89,15 @@ fn group_of<'a>(round: &Round<'a>, state: &State, index: usize) -> &'a [usize] {
     group.map_or(&[], Vec::as_slice)
 }
 
-/// Whether the others of the subgroup, or workgroup, may still come to where `here` stand.
+/// Whether other invocations of the subgroup, or workgroup, may still reach the instance at which those of `here`
+/// stand.
 pub(crate) fn readiness(round: &Round, state: &State, here: &[usize]) -> Readiness {
     let Some(first) = here.first() else { return Readiness::Waiting };
     let Some((name, _)) = name_at(&state.threads[*first].status) else { return Readiness::Waiting };
     let mut readiness = Readiness::Ready;
     let mut here = here.iter().peekable();
     for other in group_of(round, state, *first) {
-        // Both are ascending.
+        // Both lists are ascending.
         if here.next_if_eq(&other).is_some() {
             continue;
         }
@@ -121,7 +125,7 @@ fn awaited(round: &Round, thread: &Thread, name: &InstanceName) -> Readiness {
     }
 }
 
-/// Lets a tangle go on.
+/// Lets a tangle continue.
 pub(crate) fn pass_tangle(round: &Round, state: &mut State, here: &[usize], found: &mut Found) -> Released {
     let Some(first) = here.first() else { return Released::Nobody };
     let Some((_, line)) = name_at(&state.threads[*first].status) else { return Released::Nobody };
@@ -166,11 +170,11 @@ pub(crate) fn pass_tangle(round: &Round, state: &mut State, here: &[usize], foun
     }
 }
 
-/// Those of `here`, by position, who certainly execute the same dynamic instance.
+/// Divides the invocations of `here`, as positions, into classes that certainly execute the same dynamic instance.
 fn classes(round: &Round, state: &State, here: &[usize]) -> Vec<Vec<usize>> {
     let way = |index: &usize| state.threads[*index].invocation.convergence();
     let Some(first) = here.first() else { return Vec::new() };
-    // A workgroup's named instance is one, as a control barrier's is.
+    // A named instance of a workgroup is one dynamic instance, like that of a control barrier.
     if scope_at(&state.threads[*first].status) == Scope::Workgroup {
         return vec![(0..here.len()).collect()];
     }
@@ -183,7 +187,7 @@ fn classes(round: &Round, state: &State, here: &[usize]) -> Vec<Vec<usize>> {
     }
 }
 
-/// Whether a subgroup operation gives everybody the same however the classes are put together.
+/// Whether a subgroup operation gives every invocation the same result however the classes are combined.
 fn is_indifferent(round: &Round, state: &State, here: &[usize], classes: &[Vec<usize>]) -> bool {
     let operates = |index: &usize| matches!(state.threads[*index].status, Status::Subgroup(_));
     if classes.len() > MAX_CLASSES || !here.iter().all(operates) {
@@ -212,7 +216,7 @@ fn is_indifferent(round: &Round, state: &State, here: &[usize], classes: &[Vec<u
     same
 }
 
-/// Calls back with every partition of `count` things: the number of each one's part.
+/// Calls back with every partition of `count` things, as the number of the part for each.
 fn for_each_partition(count: usize, parts: &mut Vec<usize>, visit: &mut impl FnMut(&[usize])) {
     if parts.len() == count {
         return visit(parts);

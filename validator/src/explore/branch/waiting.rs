@@ -1,9 +1,12 @@
-//! Who may release a waiting read, and whether cycles of load buffering can go through it.
+//! Which invocations may release a waiting read, and whether a cycle of load buffering can go through it.
 //!
-//! A waiting read takes its value from a write to come, of an invocation that may itself wait. Where
-//! nobody who can go on releases it, the executions behind it need a cycle of program order, reads-from and
-//! barriers among those who wait. Which of these the axioms forbid: [`load_buffering`]. What
-//! load buffering may speculate: docs/semantics.md, section 3.6.
+//! A waiting read takes its value from a write to come of an invocation that may wait itself. If no invocation that can
+//! continue releases the read, the executions behind this point need a cycle of program order, reads-from and barriers
+//! among the waiting invocations. [`load_buffering`](crate::explore::branch::load_buffering) says which of these cycles
+//! the axioms forbid, and docs/semantics.md, section 3.6, says what load buffering may speculate.
+//!
+//! For example, a read of `flag` may wait while another invocation can still reach its store to `flag`. It may not wait
+//! once that invocation has ended.
 
 use smallvec::{smallvec, SmallVec};
 
@@ -28,14 +31,14 @@ pub(crate) fn buffered_loads(round: &Round, state: &State, found: &mut Found) ->
         .collect()
 }
 
-/// Whether a read may wait: something can still release it, and all others that wait.
+/// Whether a read may wait: something can still release it, and all other reads that wait.
 pub(crate) fn can_be_released(round: &Round, state: &State, reader: usize, found: &mut Found) -> bool {
     let mut waiting = waiting_invocations(round, state, Some(reader), found);
     let count = state.threads.len();
     let is_released_at_once = |index: usize| {
         (0..count).any(|other| waiting.is_free[other] && may_release(round, state, &waiting, index, other))
     };
-    // Mostly somebody can go on who releases them, and nothing else is to be known.
+    // In most cases an invocation that can continue releases each of them, and no more is needed.
     if (0..count).all(|index| !waiting.reads[index] || is_released_at_once(index)) {
         return true;
     }
@@ -56,14 +59,14 @@ pub(crate) fn can_be_released(round: &Round, state: &State, reader: usize, found
     })
 }
 
-/// Who waits, and who may release whom.
+/// The invocations that wait, and which may release which.
 fn waiting(round: &Round, state: &State, found: &mut Found) -> Waiting {
     let mut waiting = waiting_invocations(round, state, None, found);
     relate(round, state, &mut waiting);
     waiting
 }
 
-/// Who waits, if `also` does, too.
+/// The invocations that wait, if `also` waits, too.
 fn waiting_invocations(round: &Round, state: &State, also: Option<usize>, found: &mut Found) -> Waiting {
     let count = state.threads.len();
     let mut waiting = Waiting {
@@ -94,7 +97,7 @@ fn waiting_invocations(round: &Round, state: &State, also: Option<usize>, found:
     for index in 0..count {
         let gate = gates::gate(round, state, index).filter(|(gate, _)| !waiting.is_free[*gate]);
         if let Some((gate, unit)) = gate {
-            // It cannot read before the other has.
+            // It cannot read before the other one has read.
             waiting.is_free[index] = false;
             waiting.reads[index] = true;
             waiting.units[index] = smallvec![unit];
@@ -105,7 +108,7 @@ fn waiting_invocations(round: &Round, state: &State, also: Option<usize>, found:
     waiting
 }
 
-/// Adds who may release whom.
+/// Adds which invocations may release which.
 fn relate(round: &Round, state: &State, waiting: &mut Waiting) {
     for index in 0..state.threads.len() {
         for other in 0..state.threads.len() {
@@ -118,7 +121,7 @@ fn relate(round: &Round, state: &State, waiting: &mut Waiting) {
     waiting.released_by.close();
 }
 
-/// Whether what another may still do lets an invocation go on from where it stands.
+/// Whether what `other` may still do lets `index` continue from where it stands.
 fn may_release(round: &Round, state: &State, waiting: &Waiting, index: usize, other: usize) -> bool {
     if index == other {
         return false;
@@ -131,7 +134,7 @@ fn may_release(round: &Round, state: &State, waiting: &Waiting, index: usize, ot
             };
             !gates::follows(round, state, other, index) && waiting.units[index].iter().any(may_write)
         }
-        // Whoever may still come to where it stands.
+        // At a barrier any invocation may help that may still arrive there.
         false => {
             barrier_instances::is_at_barrier(&state.threads[index].status)
                 && !state.threads[other].status.is_over()
@@ -139,7 +142,7 @@ fn may_release(round: &Round, state: &State, waiting: &Waiting, index: usize, ot
     }
 }
 
-/// Whether an invocation is in a cycle of those who release each other that the axioms may allow.
+/// Whether an invocation is in a cycle of invocations that release each other, and the axioms may allow the cycle.
 fn in_cycle(round: &Round, state: &State, waiting: &mut Waiting, index: usize, found: &mut Found) -> bool {
     if let Some(known) = waiting.in_cycle[index] {
         return known;

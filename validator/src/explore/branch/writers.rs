@@ -1,4 +1,4 @@
-//! Who may write where, and what of that races.
+//! Which invocations may write where, and which accesses race with a read.
 
 use smallvec::SmallVec;
 
@@ -13,15 +13,15 @@ use crate::explore::step::loops::turns;
 use crate::ir::{AtomicKind, InstId};
 use crate::model::graph::{Event, Unit};
 
-/// Whether it seems that an invocation will write nothing any more that is an event, nor wait for others.
+/// Whether an invocation seems to perform no more writes that are events, and not to wait for others.
 pub(crate) fn only_reads(round: &Round, state: &State, index: usize) -> bool {
     let position = state.threads[index].invocation.position();
     let mut joins = round.knowledge.writes_of(index as u32).chain(&round.context.meetings);
     !joins.any(|inst| round.context.reach.may_reach(&position, *inst))
 }
 
-/// The instructions that an invocation may still come to and was never seen to write a unit at, but that may
-/// write it; `None` for one of which the program does not tell where it writes.
+/// The instructions that an invocation may still reach, at which it was never seen to write a unit, but which may write
+/// it. `None` stands for an instruction of which the program does not show where it writes.
 pub(crate) fn unseen_writers<'s>(
     round: &'s Round,
     state: &'s State,
@@ -46,8 +46,8 @@ fn may_touch(round: &Round, writer: &Writer, index: usize, unit: Unit) -> bool {
     writer.may_touch(round.context.dispatch, index, memory, bytes)
 }
 
-/// Whether a read is of one unit as a whole, and no access of it in the graph races with it: then an
-/// iteration that it repeats need not be seen.
+/// Whether a read is of one whole unit and no access of the unit in the graph races with it. Then a turn that it
+/// repeats need not be visited.
 pub(crate) fn is_unraced(round: &Round, state: &State, reader: &Reader, event: &Event) -> bool {
     let [unit] = event.units[..] else { return false };
     let len: u32 = reader.access.ranges.iter().map(|(_, len)| len).sum();
@@ -67,9 +67,9 @@ pub(crate) fn is_unraced(round: &Round, state: &State, reader: &Reader, event: &
         && (!reader.may_write || turns::is_ordered_among_writes(round, state, event))
 }
 
-/// Whether another unfinished invocation was ever seen to write one of the units at an
-/// instruction that it may still come to; or the same one, where memory has several references
-/// and so program order does not order its accesses, or where no axiom counts.
+/// Whether another unfinished invocation was seen to write one of the units at an instruction that it may still reach.
+/// The same invocation counts, too, if the memory has several references, because program order does not order its
+/// accesses then, or if the axioms do not count.
 pub(crate) fn others_may_write(
     round: &Round,
     state: &State,
@@ -110,8 +110,8 @@ pub(crate) fn has_one_reference(round: &Round, memory: u32) -> bool {
     objects.all(|object| Some(object.reference) == first)
 }
 
-/// Whether an unfinished invocation was ever seen to write a unit at an instruction, other than
-/// `except`, that it may still come to.
+/// Whether an unfinished invocation was seen to write a unit at an instruction, other than `except`, that it may still
+/// reach.
 pub(crate) fn may_write(
     round: &Round,
     state: &State,
@@ -122,8 +122,8 @@ pub(crate) fn may_write(
     !writers_to_come(round, state, index, unit, except, 1).is_empty()
 }
 
-/// At most `count` of the instructions, other than `except`, at which an unfinished invocation was
-/// ever seen to write a unit and that it may still come to.
+/// At most `count` of the instructions, other than `except`, at which an unfinished invocation was seen to write a unit
+/// and which it may still reach.
 pub(crate) fn writers_to_come(
     round: &Round,
     state: &State,

@@ -1,7 +1,8 @@
 //! What one round discovers for the next one.
 //!
-//! For example, two invocations access a word that was taken to be the memory of one of them: the round notes the word in
-//! [`Discoveries::shared`], and accesses of that word are events in the next round ([`knowledge`](super::knowledge)).
+//! For example, two invocations access a word that the round took for the memory of one of them. The round notes the
+//! word in [`Discoveries::shared`], and accesses of that word are events in the next round
+//! ([`knowledge`](crate::explore::facts::knowledge)).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use crate::explore::program::units::UnitKey;
 use crate::ir::InstId;
 use crate::model::graph::{Unit, UnitBytes};
 
-/// Bytes, accessed all or none, whose accesses no barrier seemed to order.
+/// Bytes whose accesses no barrier seemed to order. Each access takes all of these bytes or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RaceCandidate {
     pub(crate) memory: u32,
@@ -22,7 +23,7 @@ pub(crate) struct RaceCandidate {
     pub(crate) len: u32,
 }
 
-/// How an instruction writes.
+/// How an instruction writes, as far as the order of its writes depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manner {
     pub(crate) reference: u32,
@@ -30,13 +31,13 @@ pub(crate) struct Manner {
     pub(crate) non_private: bool,
 }
 
-/// How a word of memory is seen in a round.
+/// How a round treats a word of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     Unshared,
-    /// One unit.
+    /// The word is one unit.
     Whole(Unit),
-    /// Four units, one a byte; this is the first.
+    /// The word is four units, one for each byte. This is the first of them.
     Bytes(Unit),
 }
 
@@ -44,14 +45,14 @@ pub(crate) enum Word {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Discoveries {
     pub(crate) shared: BTreeSet<UnitKey>,
-    /// What made the first of them seem shared, if a plain access did.
+    /// The access that made the first of the shared words seem shared, if it was a plain one.
     pub(crate) suspect: Option<RaceCandidate>,
     pub(crate) split: BTreeSet<UnitKey>,
     pub(crate) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     pub(crate) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
     /// Values that writes of executions gave.
     pub(crate) produced: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
-    /// Values that read-modify-writes of executions would have given.
+    /// Values that read-modify-writes of executions would have given, had they read other values.
     pub(crate) attempted: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     pub(crate) orders_matter: bool,
     pub(crate) spin_reads: BTreeSet<InstId>,
@@ -61,21 +62,22 @@ pub(crate) struct Discoveries {
     pub(crate) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
     /// Values that writes gave on some path.
     pub(crate) seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
-    /// Units of which it was taken for granted that no others are.
+    /// Units for which the round relied on the assumption that no other values are written than those seen before.
     pub(crate) relied: BTreeSet<UnitKey>,
-    /// States with the same future lead to each other.
+    /// Steps between states with the same future form a cycle.
     pub(crate) goes_round: bool,
-    /// Somebody leaves an endless loop at whose read it stands.
+    /// An invocation leaves an endless loop while it stands at a read of that loop.
     pub(crate) leaves_loops: bool,
-    /// What the invocations touched, where they are explored apart from others.
+    /// What the invocations of a group touched, if the group is explored by itself.
     pub(crate) touched: Touched,
-    /// Words that reads waited for where a cycle of load buffering was closed.
+    /// Words that reads waited for when a cycle of load buffering was closed.
     pub(crate) closed: BTreeSet<UnitKey>,
-    /// On a scout's path: words that are events, with who accesses them.
+    /// On the path of a scout: words that are events, each with an invocation that accesses it.
     pub(crate) meets: BTreeSet<(UnitKey, u32)>,
-    /// Words that are no events, with who read them where somebody else's value would have been possible.
+    /// Words that are no events, each with an invocation that read it where another invocation's value would have been
+    /// possible.
     pub(crate) read: FxHashSet<(UnitKey, u32)>,
-    /// Units whose writers or values would have been asked for.
+    /// Units whose writers or values mattered. Another round is needed if more of these are found.
     pub(crate) wanted_writers: BTreeSet<UnitKey>,
     pub(crate) wanted_values: BTreeSet<UnitKey>,
 }

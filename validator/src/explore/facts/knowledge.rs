@@ -1,23 +1,23 @@
-//! What a search must know beforehand, learned from the rounds before it.
+//! What a search knows at the start of a round. It has learned this in the rounds before.
 //!
-//! - *Shared words*: a word of memory that only one invocation touches, that nobody writes, or
-//!   whose accesses barriers order, is no event. A round assumes what it knows, and notes every word for which that was wrong.
-//! - *Split words*: units of the graph are words of 4 bytes, or single bytes where an access covers
-//!   part of a word.
-//! - *Writers*: which invocation writes a unit at which instruction; a read-modify-write that wrote
-//!   nothing counts, too. A read waits for a later write only if one was seen. That finds every
-//!   execution: take one that was missed, and its first wait that was refused; the write that it
-//!   waits for does not depend on the read (else it is a speculation), so it is seen in a round that
-//!   lacks the wait. There the read may have written what a read-modify-write before that write
-//!   must not find; then the latter is seen first, and lets the read wait in the next round.
-//! - *Values* for reads that speculate: what a write of some execution gives the unit, and what a
-//!   read-modify-write of some execution would give it, had it read another such value or the initial
-//!   one. The second kind is needed because two read-modify-writes never read from the same write: one
-//!   that comes too late for its source in every execution so far may come in time where the other
-//!   one speculates just what it writes.
-//! - Whether *release sequences* depend on scoped modification order in some graph. Then graphs that are
-//!   not complete are judged by what no later write can change, and races are looked for at the end.
-//! - *Spinning reads*: those of loop iterations that change nothing and come back to the same state.
+//! - *Shared words*: a word of memory is no event if only one invocation touches it, if no invocation writes it, or if
+//!   barriers order its accesses. A round assumes that this holds for all words but those that it knows to be shared,
+//!   and notes every word for which it does not hold.
+//! - *Split words*: units of the graph are words of 4 bytes, or single bytes if an access covers only part of a word.
+//! - *Writers*: the invocations that write a unit, and the instructions at which they do so. A read-modify-write that
+//!   wrote nothing counts, too. A read waits for a later write only if such a write was seen. This finds every
+//!   execution. Proof: take an execution that was missed, and the first of its waits that was refused. The write that
+//!   the read waits for does not depend on the read (otherwise it is a speculation), so a round without the wait sees
+//!   it. In that round the read may have written a value that a read-modify-write before that write must not find. Then
+//!   the round sees this read-modify-write, and the next round lets the read wait.
+//! - *Values* that reads may speculate: what a write of some execution gives the unit, and what a read-modify-write of
+//!   some execution would give it, had it read another such value or the initial one. The second kind is needed because
+//!   two read-modify-writes never read from the same write. For example, a read-modify-write that finds its source
+//!   already taken in every execution so far may be the one that takes it in an execution in which the other
+//!   read-modify-write speculates just what the former writes.
+//! - Whether *release sequences* depend on scoped modification order in some graph. Then graphs that are not complete
+//!   are judged only by what no later write can change, and races are looked for at the end.
+//! - *Spinning reads*: the reads of turns of loops that change nothing and return to the same state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,72 +30,74 @@ use crate::explore::settings::Settings;
 use crate::ir::InstId;
 use crate::model::graph::{Unit, UnitBytes};
 
-/// Reads of a path that speculate, where there are too many of them all.
+/// The number of reads of a path that may speculate, once too many graphs were judged for them.
 const MOST_SPECULATED: u32 = 1;
 
-/// Values that executions gave one unit, from which on cycles of load buffering seem to feed themselves.
+/// If executions gave one unit more values than this, cycles of load buffering seem to feed themselves.
 const FED: usize = 16;
 
-/// Graphs with speculated reads that a round may judge, where cycles do not seem to feed themselves and where they do: at
-/// any rate, for each execution that it visits, and in all.
+/// The numbers of graphs with speculated reads that a round may judge: in any case, for each execution that it visits,
+/// and in all. Where there are two values, the first one is for cycles that do not seem to feed themselves, and the
+/// second one for cycles that do.
 const JUDGED_FREELY: [u64; 2] = [1 << 15, 1 << 14];
 
 const JUDGED_EACH: u64 = 64;
 
 const JUDGED_AT_MOST: [u64; 2] = [1 << 22, 1 << 16];
 
-/// Rounds that may be ended before they have noticed all that they would.
+/// The number of rounds up to which a round may be ended before it has noticed everything.
 const MAX_UNFINISHED: usize = 32;
 
-/// What is known at the start of a round. Grows from round to round.
+/// What is known at the start of a round. It grows from round to round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Knowledge {
     shared: BTreeSet<UnitKey>,
     split: BTreeSet<UnitKey>,
     writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
-    /// How the writers write; nothing of one that was only foreseen.
+    /// How the writers write. There is no entry for a writer that was only foreseen.
     pub(crate) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
     foreseen_writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
-    /// Values that reads may speculate.
+    /// The values that reads may speculate.
     pub(crate) values: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
-    /// Of these, the values that writes of executions gave.
+    /// Those of `values` that writes of executions gave.
     pub(crate) produced: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
-    /// Units that reads speculate.
+    /// The units that reads speculate.
     speculated: BTreeSet<UnitKey>,
-    /// Release sequences depend on scoped modification order.
+    /// Whether release sequences depend on scoped modification order.
     pub(crate) orders_matter: bool,
     pub(crate) spin_reads: BTreeSet<InstId>,
-    /// Per invocation and first read of a turn of a spin loop, where its turns read.
+    /// For each invocation and first read of a turn of a spin loop, the units that these turns read.
     pub(crate) spin_units: BTreeMap<(u32, InstId), BTreeSet<UnitKey>>,
-    /// Invocations that are not what others of a class are.
+    /// Invocations that do not do the same as the other members of their class.
     pub(crate) asymmetric: BTreeSet<u32>,
-    /// Instructions that write what depends on who has which place in a class.
+    /// Instructions that write values which depend on the places of the invocations in a class.
     pub(crate) varied: BTreeSet<InstId>,
-    /// Volatile accesses of failing iterations, by invocation and the first instruction of the header.
+    /// The volatile accesses of failing turns, by invocation and the first instruction of the loop header.
     pub(crate) spin_traces: BTreeMap<(u32, InstId), BTreeSet<Vec<VolatileAccess>>>,
-    /// Some writers were found in cycles of load buffering alone: on no path so far did they write.
+    /// Whether some writers were found only in cycles of load buffering, that is, wrote on no path so far.
     pub(crate) has_hidden_writers: bool,
-    /// Per unit, the values that some write gave it on some path.
+    /// For each unit, the values that some write gave it on some path.
     seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
-    /// States with the same future lead to each other: they are not taken for one.
+    /// Steps between states with the same future form a cycle. So such states are not merged.
     pub(crate) goes_round: bool,
-    /// Somebody leaves an endless loop: nobody is taken to see what its next read tells it.
+    /// An invocation leaves an endless loop. So no invocation is assumed to see what its next read would provide.
     pub(crate) leaves_loops: bool,
-    /// How many reads of one path speculate at most.
+    /// The number of reads of one path that may speculate, if it is limited.
     pub(crate) most_speculated: Option<u32>,
-    /// Values were left out because there were too many.
+    /// Whether values were left out because there were too many.
     pub(crate) capped: bool,
-    /// The rounds so far.
+    /// The number of rounds so far.
     rounds: usize,
-    /// Per memory and word: how it is seen in this round.
+    /// For each memory and word, how this round treats it.
     words: Vec<Vec<Word>>,
     units: Arc<[UnitKey]>,
-    /// Per unit, its writers and the values that writes of executions gave it, ascending.
+    /// For each unit, its writers, ascending. `produced_for` has the values that writes of executions gave it,
+    /// ascending.
     writers_of: Vec<Vec<(u32, InstId)>>,
     produced_for: Vec<Vec<UnitBytes>>,
-    /// Per agent, the instructions at which it was seen to write some unit.
+    /// For each invocation, the instructions at which it was seen to write some unit.
     writes_of: Vec<BTreeSet<InstId>>,
-    /// Whose accesses are noted, though no word is shared.
+    /// The bytes whose accesses are noted although no word is shared.
     pub(crate) suspect: Option<RaceCandidate>,
 }
 
@@ -159,7 +161,7 @@ impl Knowledge {
         self.produced_for[unit as usize].binary_search(value).is_ok()
     }
 
-    /// The values that writes of executions gave, for another search.
+    /// The values that writes of executions gave, in a form that another search can use.
     pub(crate) fn produced_values(&self, dispatch: &Dispatch) -> Produced {
         let mut produced = Produced::new();
         for ((memory, offset), values) in &self.produced {
@@ -171,28 +173,28 @@ impl Knowledge {
         produced
     }
 
-    /// Whether reads speculate values of this unit.
+    /// Whether some read speculates a value of this unit.
     pub(crate) fn is_speculated(&self, unit: Unit) -> bool {
         !self.speculated.is_empty() && self.speculated.contains(&self.key(unit))
     }
 
-    /// Whether some read speculates.
+    /// Whether any read speculates.
     pub(crate) fn has_speculated(&self) -> bool {
         !self.speculated.is_empty()
     }
 
-    /// How the word with this byte is seen.
+    /// How the word that contains this byte is treated.
     pub(crate) fn word(&self, memory: u32, offset: u32) -> Word {
         let words = self.words.get(memory as usize);
         words.and_then(|words| words.get(offset as usize / 4)).copied().unwrap_or(Word::Unshared)
     }
 
-    /// Where a unit lies: memory and first byte.
+    /// Where a unit lies: its memory and first byte.
     pub(crate) fn key(&self, unit: Unit) -> UnitKey {
         self.units[unit as usize]
     }
 
-    /// Bytes of a unit.
+    /// The number of bytes of a unit.
     pub(crate) fn unit_len(&self, unit: Unit) -> u32 {
         let (memory, offset) = self.key(unit);
         match self.word(memory, offset) {
@@ -201,7 +203,7 @@ impl Knowledge {
         }
     }
 
-    /// Whether the graph has locations at all.
+    /// Whether the graph has locations.
     pub(crate) fn has_units(&self) -> bool {
         !self.units.is_empty() && self.suspect.is_none()
     }
@@ -211,7 +213,7 @@ impl Knowledge {
         !self.units.is_empty()
     }
 
-    /// The same, where nothing is known to be shared, with the accesses of a suspect noted.
+    /// The same knowledge without shared words, for a round that notes the accesses of a candidate for an early race.
     pub(crate) fn with_race_candidates(&self, suspect: RaceCandidate) -> Knowledge {
         let units = vec![(suspect.memory, suspect.start)];
         let mut knowledge = Knowledge { units: units.into(), suspect: Some(suspect), ..self.clone() };
@@ -219,12 +221,12 @@ impl Knowledge {
         knowledge
     }
 
-    /// Where all units lie, by number.
+    /// Where the units lie, by their numbers.
     pub(crate) fn units(&self) -> &Arc<[UnitKey]> {
         &self.units
     }
 
-    /// Takes over what a round noticed. Returns whether another round is needed.
+    /// Adds what a round noticed. It returns whether another round is needed.
     pub(crate) fn learn(&mut self, found: &Discoveries, max_values: usize) -> bool {
         self.rounds += 1;
         let mut again = false;
@@ -248,7 +250,7 @@ impl Knowledge {
             let known = self.manners.entry(*writer).or_default();
             let before = known.len();
             known.extend(manners);
-            // Of a writer whose manners were not known nothing was concluded.
+            // If no manner of a writer was known before, the rounds have concluded nothing from its manners.
             again |= before > 0 && known.len() > before;
         }
         for key in &found.wanted_values {
@@ -287,24 +289,25 @@ impl Knowledge {
             let known = self.spin_units.entry(*key).or_default();
             let before = known.len();
             known.extend(units);
-            // That of one is the reading unit itself.
+            // If there is only one unit, it is that of the spinning read itself.
             again |= known.len() > before && known.len() > 1;
         }
         self.list_by_unit();
         again
     }
 
-    /// Whether a round that is half done has noticed enough to be begun again at once.
+    /// Whether an unfinished round has noticed enough to be started again at once.
     pub(crate) fn is_outdated_by(&self, found: &Discoveries) -> bool {
         self.rounds < MAX_UNFINISHED && self.clone().learn(found, MAX_SPECULATED_VALUES)
     }
 
-    /// Whether what a round does for reads that speculate is out of proportion: the next one has fewer of them on a path.
+    /// Whether a round judges too many graphs with speculated reads for the executions that it visits. Then the next
+    /// one has fewer speculated reads on a path.
     pub(crate) fn is_overfed(&self, judged_anew: u64, explored: u64) -> bool {
         judged_anew > JUDGED_FREELY[usize::from(self.is_fed())] + JUDGED_EACH * explored
     }
 
-    /// Graphs with speculated reads that a round judges at most.
+    /// The number of graphs with speculated reads that a round may judge.
     pub(crate) fn most_judged_anew(&self) -> u64 {
         JUDGED_AT_MOST[usize::from(self.is_fed())]
     }
@@ -313,7 +316,7 @@ impl Knowledge {
         self.produced.values().any(|values| values.len() > FED)
     }
 
-    /// The next round has fewer reads that speculate. What this one found does not count.
+    /// Makes the next round speculate fewer reads. What this round found does not count.
     pub(crate) fn speculate_less(&mut self) {
         self.most_speculated = Some(self.most_speculated.map_or(MOST_SPECULATED, |most| most / 2));
     }
@@ -331,7 +334,7 @@ impl Knowledge {
         }
     }
 
-    /// Takes over values to speculate. Returns whether there are new ones that some read wants.
+    /// Adds values that may be speculated. It returns whether there are new ones for a unit that some read speculates.
     fn learn_values(
         &mut self,
         found: &BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
@@ -377,5 +380,5 @@ impl Knowledge {
     }
 }
 
-/// Distinct values a unit may speculate, and rounds, before the search counts as bounded.
+/// The number of distinct values that reads of one unit may speculate. If there are more, the search counts as bounded.
 pub(crate) const MAX_SPECULATED_VALUES: usize = 64;

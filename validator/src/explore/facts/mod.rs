@@ -1,4 +1,4 @@
-//! What a search knows about the program beforehand, learned in rounds up to a fixed point.
+//! What a search knows about the program. It learns this in rounds, until a round finds out nothing new.
 
 pub(crate) mod discoveries;
 pub(crate) mod knowledge;

@@ -1,4 +1,4 @@
-//! The words that invocations touch, and whether they write them. Components and orbits ask for it.
+//! The words that invocations touch, and whether they write them. Components and orbits use this.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::event::Access;
 use crate::explore::program::units::{self, UnitKey};
 
-/// The words that a group touched.
+/// The words that a group of invocations touched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched(pub(crate) FxHashMap<UnitKey, Contact>);
 

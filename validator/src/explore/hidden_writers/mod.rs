@@ -1,25 +1,31 @@
-//! Writes that only cycles of load buffering come to.
+//! Hidden writers: writes that only cycles of load buffering reach.
 //!
-//! A read waits only for a write that some round has seen. A write behind a read that speculates may be one
-//! that no round sees: then nothing lets the read of it wait, and nothing closes the cycle in which it runs. So when
-//! rounds teach nothing more, every invocation runs by itself, over the initial memory and what it writes itself. What
-//! it reads where others may write is answered in every way: with what its own memory holds, with each value that
-//! reads may speculate, and with each that such a run wrote; plain reads are, too, though they may not wait. Runs are
-//! repeated until nothing is new. What they write where no round saw it, and where others read, is a writer for another
-//! round. Its values are none that reads may speculate before an execution has confirmed them.
+//! A read waits only for a write that some round has seen. A write behind a read that speculates may be one that no
+//! round sees. Then no read waits for it, and the cycle in which it runs is never closed. For example, one invocation
+//! does `if (x == 1) { y = 1 }; barrier; y = 1`, and another one does `if (y == 1) { x = 1 }; barrier; x = 1`. The
+//! barrier orders each read before the last write of its location, so the writes in front of it run only if each
+//! read takes its value from the other conditional write.
 //!
-//! What is found too much costs time: what an invocation writes that reads values which never meet in an execution.
-//! So nothing is run where the program tells that all writes were seen that may come behind a first read, and of memory
-//! without events only those count of words that others read in the last round, not ordered by barriers; and nobody
-//! reads what a barrier orders behind its read. Nor do writes count of an invocation of a class
-//! ([`symmetry`](super::reductions::symmetry)) of which another one was seen to write there.
+//! So when rounds teach nothing more, every invocation runs by itself, on the initial memory and on what it writes
+//! itself. Each read of what others may write is answered in every way: with the contents of the invocation's own
+//! memory, with each value that reads may speculate, and with each value that such a run wrote. Plain reads are
+//! answered in this way, too, although they may not wait. Runs are repeated until they find nothing new. If a run
+//! writes at an instruction at which no round saw that write, and others read there, the instruction is a writer in
+//! another round. Reads may not speculate its values before an execution has confirmed them.
 //!
-//! Ways of an invocation that come to the same state, its own memory included, are followed once from there: a retry
-//! loop has few states, though many ways lead through it.
+//! Superfluous writers cost time: an invocation may have read values that never occur together in an execution. So
+//! nothing is run if the program shows that all writes which may come behind a first read were seen. Of memory without
+//! events, only those words count that others read in the last round without an order by barriers. No invocation reads
+//! what a barrier orders behind its read. Writes of an invocation in a class
+//! ([`symmetry`](crate::explore::reductions::symmetry)) do not count if another member was seen to write there.
 //!
-//! What would be too much to try is put together: an undefined value stands for all others where a place has many, where
-//! many ways are open already, and for what a subgroup operation gives. It leads every way of a branch. Where that does not
-//! help (an undefined address), and beyond the bounds below, something may be missed: then the search counts as bounded.
+//! Ways of an invocation that reach the same state, its own memory included, are followed once from there. So a retry
+//! loop has few states although many ways lead through it.
+//!
+//! If there is too much to try, an undefined value stands for all others: where a location has many values, where many
+//! ways are open already, and for the result of a subgroup operation. A branch on it goes every way. If that does not
+//! help (an undefined address), and beyond the bounds below, something may be missed. Then the search counts as
+//! bounded.
 
 pub(crate) mod path;
 pub(crate) mod traffic;
@@ -42,37 +48,37 @@ use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::ir::InstId;
 use crate::value::Byte;
 
-/// Invocations of a dispatch, up to which it is probed.
+/// The number of invocations of a dispatch up to which hidden writers are looked for.
 const MAX_INVOCATIONS: usize = 1024;
 
-/// Ways through the program that are followed when an invocation is run.
+/// The number of ways through the program that are followed when an invocation is run.
 const MAX_PATHS: usize = 4096;
 
-/// States in which ways branch, to each way that is followed.
+/// The number of states in which ways branch, for each way that may be followed.
 const STATES_OF_A_PATH: u64 = 4;
 
-/// Ways at one instruction: more than are followed.
+/// The number of ways at one instruction. It is more than are followed.
 const MAX_WAYS: u32 = 2 * MAX_PATHS as u32;
 
-/// Instructions of a way without branches, of a run of one invocation, and of all runs.
+/// The numbers of instructions of a way without branches, of a run of one invocation, and of all runs.
 const MAX_PATH: u64 = 1 << 16;
 
 const MAX_RUN: u64 = 1 << 20;
 
 const MAX_INSTRUCTIONS: u64 = 1 << 23;
 
-/// Times that an invocation is run.
+/// The number of times that an invocation is run.
 const MAX_RUNS: u32 = 32;
 
-/// What a round that taught nothing more did not see.
+/// What a round that taught nothing more has not seen.
 pub(crate) enum HiddenWriters {
     Nothing,
     Writes(Box<Discoveries>),
-    /// Nothing as far as the bounds allow.
+    /// Nothing was found, but a bound cut the search for it.
     Cut,
 }
 
-/// Looks for what the last round, which taught nothing more, did not see.
+/// Looks for what the last round, which taught nothing more, has not seen.
 pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> HiddenWriters {
     let is_complete = !last.stop && last.bounded.is_none() && last.undecided.is_empty();
     let count = context.dispatch.places.len();
@@ -106,9 +112,10 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> Hi
         symmetries: OnceCell::new(),
     };
     let mut runs = vec![0; count];
-    // Of each invocation, that its last run missed something: it had all the answers of those before.
+    // For each invocation, whether its last run missed something. The last run had all the answers of the earlier ones.
     let mut cut = vec![false; count];
-    // In turns: one that gives itself new answers, as by an update, must not use up its runs while others wait.
+    // The invocations take turns. One that gives itself new answers, for example by an update, must not use up its runs
+    // before others have run.
     while !probe.stale.is_empty() {
         for index in std::mem::take(&mut probe.stale) {
             let (runs, cut) = (&mut runs[index as usize], &mut cut[index as usize]);
@@ -123,8 +130,8 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> Hi
     }
 }
 
-/// Whether the program leaves open that an invocation writes what another one read, at an instruction at which no round
-/// saw that.
+/// Whether the program leaves it open that an invocation writes what another one read, at an instruction at which no
+/// round saw that write.
 fn is_open(context: &Context, knowledge: &Knowledge, last: &Found) -> bool {
     let count = context.dispatch.places.len() as u32;
     let found = &last.discoveries;
@@ -145,7 +152,7 @@ fn is_open(context: &Context, knowledge: &Knowledge, last: &Found) -> bool {
         || found.read.iter().any(|(word, reader)| is_written(word, Some(*reader)))
 }
 
-/// What a path goes on with.
+/// How a way continues.
 enum Answer {
     Start,
     Way(u32),
@@ -153,17 +160,17 @@ enum Answer {
     Atomic { access: Access, bytes: Vec<Byte>, way: Option<u32> },
 }
 
-/// Runs an invocation, those ways first on which least is read from others. Returns whether a bound kept something
-/// from being followed.
+/// Runs an invocation. Ways that read least from others come first. It returns whether a bound left something
+/// unfollowed.
 fn run(probe: &mut Prober, index: u32) -> bool {
     let Context { program, dispatch, .. } = *probe.context;
     let first = Path::new(index, Invocation::new(program, dispatch, index));
     let mut rest = VecDeque::from([(first, Answer::Start)]);
     let mut paths = 1_u64;
-    // All of them come to their turn.
+    // Each invocation has a share of the instructions, so that all of them run.
     let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
     let mut left = MAX_RUN.min(share).min(probe.fuel);
-    // As long as all that is left may be followed to its end.
+    // This limit is such that all open ways can be followed to their ends.
     let most = MAX_PATHS as u64 / (dispatch.places.len() as u64).max(4);
     let mut longest = 0;
     probe.followed.clear();
@@ -198,7 +205,7 @@ fn run(probe: &mut Prober, index: u32) -> bool {
     probe.is_cut
 }
 
-/// Follows a path to where it may go on in several ways; none at its end.
+/// Follows a way until it may continue in several ways, which are returned. There are none at its end.
 fn follow(probe: &mut Prober, path: &mut Path, answer: Answer, fuel: &mut u64) -> Vec<Answer> {
     let (first, stands_at) = match answer {
         Answer::Start => (Decision::GoOn, None),
@@ -218,17 +225,18 @@ fn follow(probe: &mut Prober, path: &mut Path, answer: Answer, fuel: &mut u64) -
     ways
 }
 
-/// Whether another way through this run came to where this one stands, with the same future: it is followed from there.
+/// Whether another way of this run has reached a state with the same future. Then this way need not be followed any
+/// further.
 fn was_followed(probe: &mut Prober, path: &Path) -> bool {
     path.future(&probe.context.pauses).is_some_and(|future| !probe.followed.insert(future))
 }
 
-/// A path that goes on to the next stop at which there are several ways.
+/// A way that continues to the next stop at which there are several ways.
 struct Following<'f, 'p> {
     probe: &'f mut Prober<'p>,
     path: &'f mut Path,
     fuel: &'f mut u64,
-    /// What the atomic instruction accesses that it stands at.
+    /// The access of the atomic instruction at which the invocation stands.
     stands_at: Option<Access>,
 }
 
@@ -263,7 +271,7 @@ impl Driver for Following<'_, '_> {
                 let manner = if may_write { Manner::Update } else { Manner::Load };
                 let mut answers = probe.answers(path, &access, manner);
                 if atomicity.commutes.is_some() {
-                    // Nobody learns what it reads, only what it makes of that.
+                    // The result of such an update is not used. Only what it writes matters.
                     let others = answers.split_off(answers.len().min(1));
                     for bytes in others {
                         let written = path.invocation.clone().supply_atomic(program, &bytes);
@@ -300,7 +308,7 @@ impl Driver for Following<'_, '_> {
                 path.guesses = true;
                 path.invocation.supply_undefined(program);
             }
-            // It may do anything from here on: what it would have done, too.
+            // The invocation may do anything from here on, including what it would have done.
             Stop::Fault(fault) => {
                 if !goes_on_behind(probe, path, fault.kind) || !path.invocation.pass_fault(program) {
                     return Decision::End(Vec::new());
@@ -328,9 +336,10 @@ impl Driver for Following<'_, '_> {
     }
 }
 
-/// Whether a way goes on behind undefined behaviour. Where it guesses, other values than those that are tried may
-/// be sound: an undefined result stands for what they give. What is undefined whatever they are may be passed once, as
-/// it makes the execution undefined; after that the way is taken for one that no values lead.
+/// Whether a way continues behind undefined behaviour. If the way contains guessed values, other values than those that
+/// are tried may be defined, and an undefined result stands for what they give. Behaviour that is undefined for all
+/// values may be passed once, because it makes the execution undefined. After that the way counts as one to which no
+/// values lead.
 fn goes_on_behind(probe: &mut Prober, path: &mut Path, kind: UndefinedKind) -> bool {
     if !may_lie_in_value(kind) {
         return !std::mem::replace(&mut path.faulted, true);
@@ -340,7 +349,7 @@ fn goes_on_behind(probe: &mut Prober, path: &mut Path, kind: UndefinedKind) -> b
     goes_on
 }
 
-/// Whether it may be a value that makes an instruction undefined, so that another one in its place might not.
+/// Whether an instruction may be undefined because of a value, so that it might be defined with another value.
 fn may_lie_in_value(kind: UndefinedKind) -> bool {
     match kind {
         UndefinedKind::UndefinedAddress
@@ -363,7 +372,7 @@ fn may_lie_in_value(kind: UndefinedKind) -> bool {
     }
 }
 
-/// Memory as an invocation by itself sees it.
+/// Memory as an invocation sees it when it runs by itself.
 struct View<'p, 'a> {
     pub(crate) probe: &'p mut Prober<'a>,
     pub(crate) index: u32,

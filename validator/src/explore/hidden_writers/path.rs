@@ -1,4 +1,4 @@
-//! A way of one invocation through the program, by itself.
+//! A way of one invocation through the program, when the invocation runs by itself.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::interp::{Invocation, Pauses};
 use crate::ir::{LoopId, Program};
 use crate::value::Byte;
 
-/// When an access takes place.
+/// The time of an access, as far as barriers order it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment {
-    /// None where barriers order nothing.
+    /// The workgroup of the invocation. It is `None` if barriers order nothing.
     pub(crate) workgroup: Option<u32>,
-    /// Barriers passed that order accesses of the class.
+    /// The number of passed barriers that order accesses of the class.
     pub(crate) ordering: u32,
     pub(crate) reference: u32,
     pub(crate) non_private: bool,
 }
 
 impl Moment {
-    /// Whether a barrier orders one access before another: what a later write gives a read does not take.
+    /// Whether a barrier orders this access before a later one. A read does not take what a write behind it gives.
     pub(crate) fn is_before(&self, later: &Moment) -> bool {
         self.workgroup.is_some()
             && self.workgroup == later.workgroup
@@ -39,7 +39,7 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnBytes {
     bytes: FxHashMap<(u32, u32), Byte>,
-    /// The sum of the hashes of all of them, whatever their order.
+    /// The sum of the hashes of all bytes, which does not depend on their order.
     sum: u128,
 }
 
@@ -74,16 +74,16 @@ pub(crate) struct Path {
     pub(crate) invocation: Invocation,
     /// What the invocation wrote.
     pub(crate) own: OwnBytes,
-    /// Writes that changed it.
+    /// The number of writes that changed it.
     pub(crate) changes: u64,
     pub(crate) phase: Epoch,
-    /// It repeats itself but for barriers: what comes is not ordered by them.
+    /// Whether the way repeats itself except for barriers. Then barriers do not order what follows.
     pub(crate) unordered: bool,
-    /// How often it updated a unit.
+    /// How often the invocation updated each unit.
     pub(crate) updates: FxHashMap<UnitKey, u32>,
-    /// Undefined values stand for such as it may have read.
+    /// Whether undefined values stand for values that it may have read.
     pub(crate) guesses: bool,
-    /// It came to what is undefined for any values.
+    /// Whether it reached behaviour that is undefined for all values.
     pub(crate) faulted: bool,
     arrivals: Vec<Arrival>,
 }
@@ -101,16 +101,17 @@ struct Arrival {
     unordered: bool,
 }
 
-/// How often an endless loop updates what it updates.
+/// A count that stands for an endless number of updates.
 const ENDLESSLY: u32 = u32::MAX;
 
-/// Updates of one unit by one invocation, of which each one reads what can be told.
+/// The number of updates of one unit by one invocation that read known values. Further ones read an undefined value.
 const MAX_UPDATES: u32 = 128;
 
-/// Arrivals at one header that are remembered: what turns read may lead back to the one before the last.
+/// The number of arrivals at one header that are remembered. What the turns read may lead back to an arrival before the
+/// last one.
 const MAX_ARRIVALS: usize = 8;
 
-/// Bytes that an arrival at a loop header remembers, at most.
+/// The number of bytes that an arrival at a loop header may remember.
 const MAX_REMEMBERED: usize = 256;
 
 impl Path {
@@ -129,8 +130,8 @@ impl Path {
         }
     }
 
-    /// Whether the iteration that ends left everything as it was at an earlier arrival. Where only barriers
-    /// were passed, or units updated, one more iteration stands for all later ones.
+    /// Whether the turn that ends left everything as it was at an earlier arrival. If only barriers were passed or
+    /// units updated, one more turn stands for all later ones.
     pub(crate) fn comes_back(&mut self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
         let at_header = |last: &&Arrival| last.depth == depth && last.loop_id == loop_id;
         let mut last = self.arrivals.iter().rev().filter(at_header);
@@ -156,15 +157,16 @@ impl Path {
         stays
     }
 
-    /// Whether it has updated a unit so often that this may go on for ever with new values: any value stands for them.
+    /// Whether it has updated a unit so often that it may do so for ever with new values. Then an undefined value
+    /// stands for them.
     pub(crate) fn goes_on_updating(&self, unit: &UnitKey) -> bool {
         self.updates.get(unit).is_some_and(|count| (MAX_UPDATES..ENDLESSLY).contains(count))
     }
 
-    /// What is found on the way from here on hangs on this alone, as a number. `None` where there is more to it.
+    /// A number for all on which the rest of the way depends. It is `None` if the rest depends on more.
     pub(crate) fn future(&self, pauses: &Pauses) -> Option<u128> {
         let mut hasher = SipHasher13::new();
-        // Barriers are passed without others.
+        // A way passes barriers without waiting for others.
         let meets = false;
         if !self.invocation.hash_future(pauses, meets, &mut hasher) {
             return None;

@@ -1,4 +1,7 @@
-//! What the invocations of a probe write, and what they may read of that.
+//! What invocations that run by themselves write, and what they may read of that.
+//!
+//! For example, a run of invocation 0 writes 1 to `y`. Invocation 1 reads `y`, so it has a new answer, and it is run
+//! again with the answers 0 and 1.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +21,8 @@ use crate::ir::InstId;
 use crate::model::graph::UnitBytes;
 use crate::value::Byte;
 
-/// Values of one place that runs add to what is known, before any value may be there, and ways to answer a read.
+/// The number of values of one location that runs add to the known ones before an undefined value stands for all, and
+/// the number of ways to answer a read.
 const MAX_NEW_VALUES: usize = 8;
 
 const MAX_ANSWERS: usize = 64;
@@ -26,43 +30,43 @@ const MAX_ANSWERS: usize = 64;
 pub(crate) struct Prober<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) knowledge: &'a Knowledge,
-    /// Of each memory.
+    /// The initial contents of each memory.
     pub(crate) initial: Vec<Vec<Byte>>,
-    /// Instructions that are left.
+    /// The number of instructions that are left.
     pub(crate) fuel: u64,
-    /// What runs wrote, by memory and first byte, that nobody knew.
+    /// The values that runs wrote and that were not known, by memory and first byte.
     pub(crate) values: FxHashMap<(u32, u32), BTreeMap<UnitBytes, Origin>>,
-    /// How often an invocation updates a unit, at most.
+    /// For each unit, how often each invocation updates it at most.
     pub(crate) updates: FxHashMap<UnitKey, BTreeMap<u32, u32>>,
-    /// Who writes a unit, at which instruction and moment.
+    /// For each unit, the invocations that write it, the instructions, and the times.
     pub(crate) writes: FxHashMap<UnitKey, BTreeSet<(u32, InstId, Moment)>>,
-    /// Who reads it, and when.
+    /// For each unit, the reads of it.
     pub(crate) reads: FxHashMap<UnitKey, BTreeSet<Reading>>,
-    /// What of a unit is accessed as one; `None` where that differs.
+    /// The bytes of a unit that are accessed as one. It is `None` if accesses differ in that.
     pub(crate) accessed: FxHashMap<UnitKey, Option<Range<u32>>>,
-    /// The first two invocations that may write a word, as far as the program tells.
+    /// For each word, the first two invocations that may write it, as far as the program shows.
     pub(crate) may_write: FxHashMap<UnitKey, Vec<u32>>,
-    /// Invocations whose reads have new answers.
+    /// The invocations whose reads have new answers.
     pub(crate) stale: BTreeSet<u32>,
-    /// So many ways are followed that reads are no longer answered in every way.
+    /// Whether so many ways are followed that reads are no longer answered in every way.
     pub(crate) is_crowded: bool,
-    /// A bound kept something from being followed in this run.
+    /// Whether a bound left something unfollowed in this run.
     pub(crate) is_cut: bool,
     /// The states in which ways of this run branched, as numbers.
     pub(crate) followed: FxHashSet<u128>,
-    /// The last round.
+    /// What the last round found.
     pub(crate) last: &'a Found,
-    /// Its classes, of each group.
+    /// The classes of the last round, for each group.
     pub(crate) symmetries: OnceCell<Vec<Symmetry>>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 pub(crate) struct Origin {
-    /// When it is written.
+    /// The times at which the value is written.
     moments: BTreeSet<Moment>,
-    /// The least number of updates that make it, one of another's result, from what is known or was stored. Those of an
-    /// execution are different ones, and what one more would make of the last result is a value to speculate
-    /// ([`Discoveries`]): nothing takes more.
+    /// The least number of updates that make the value, each from the result of another one, beginning with a known or
+    /// stored value. An execution has different updates in that chain. What one more update would make of the last
+    /// result is a value that may be speculated ([`Discoveries`]), so more updates are not needed.
     updates: u32,
 }
 
@@ -79,12 +83,12 @@ pub(crate) enum Manner {
 pub(crate) struct Reading {
     invocation: u32,
     moment: Moment,
-    /// The read may speculate.
+    /// Whether the read may speculate.
     may_wait: bool,
 }
 
-/// The parts of an access that are read and written as one: bytes where a word is split, else what it has of a
-/// word; each with its unit, if it is one.
+/// The parts of an access that are read and written as one: single bytes if a word is split, otherwise the bytes of the
+/// access in each word. Each part has its unit.
 pub(crate) fn parts(knowledge: &Knowledge, access: &Access, memory: u32) -> Vec<(UnitKey, Range<u32>)> {
     let mut parts = Vec::new();
     for (offset, len) in &access.ranges {
@@ -127,14 +131,15 @@ impl Prober<'_> {
         own.get((memory, offset)).unwrap_or_else(|| self.initial_byte(memory, offset))
     }
 
-    /// What an invocation reads if nobody else wrote.
+    /// What an invocation reads if no other one has written.
     fn own_bytes(&self, path: &Path, access: &Access) -> Vec<Byte> {
         let memory = self.memory_of(access).unwrap_or(u32::MAX);
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
         ranges.map(|offset| self.byte(&path.own, memory, offset)).collect()
     }
 
-    /// All that a read may read, its own first; where that is much, undefined bytes stand for the rest.
+    /// All values that a read may take, with its own one first. If there are too many, undefined bytes stand for the
+    /// rest.
     pub(crate) fn answers(&mut self, path: &Path, access: &Access, manner: Manner) -> Vec<Vec<Byte>> {
         let Some(memory) = self.memory_of(access) else { return Vec::new() };
         let moment = self.moment(path, access);
@@ -172,7 +177,7 @@ impl Prober<'_> {
         moment: Moment,
         manner: Manner,
     ) -> BTreeSet<Vec<Byte>> {
-        // What executions gave words without events is not known.
+        // The values that executions gave to words without events are not known.
         let is_unshared = self.knowledge.word(unit.0, unit.1) == Word::Unshared;
         let counts = self.updates.get(&unit).into_iter().flatten();
         let all_updates: u64 = counts.map(|(_, count)| u64::from(*count)).sum();
@@ -193,7 +198,8 @@ impl Prober<'_> {
         }
     }
 
-    /// Notes what of a unit is accessed as one. A part may have any value if another one is written.
+    /// Notes the bytes of a unit that are accessed as one. If a different part of the unit is written, this part may
+    /// have any value.
     fn note_part(&mut self, unit: UnitKey, part: &Range<u32>) {
         let known = self.accessed.entry(unit).or_insert_with(|| Some(part.clone()));
         if known.as_ref().is_some_and(|known| known != part) {
@@ -202,13 +208,13 @@ impl Prober<'_> {
         }
     }
 
-    /// Who reads a unit has new answers.
+    /// Notes that the invocations which read a unit have new answers.
     fn disturb(&mut self, unit: UnitKey) {
         let readers = self.reads.get(&unit).into_iter().flatten();
         self.stale.extend(readers.map(|reading| reading.invocation));
     }
 
-    /// Whether the program leaves open that another invocation writes a unit.
+    /// Whether the program leaves it open that another invocation writes a unit.
     pub(crate) fn others_may_write(&mut self, index: u32, (memory, offset): UnitKey) -> bool {
         let Context { dispatch, writers, .. } = self.context;
         let word = (memory, offset / 4 * 4);
@@ -219,7 +225,8 @@ impl Prober<'_> {
         known.iter().any(|other| *other != index)
     }
 
-    /// Counts an update that an invocation writes by. Who updates there too may then read what takes one more.
+    /// Counts an update by which an invocation writes. Other invocations that update the unit may then read what takes
+    /// one more update.
     pub(crate) fn count_update(&mut self, path: &mut Path, access: &Access) {
         let Some(memory) = self.memory_of(access) else { return };
         for (unit, _) in parts(self.knowledge, access, memory) {
@@ -233,7 +240,7 @@ impl Prober<'_> {
         }
     }
 
-    /// An invocation writes, by an event; an update writes what it makes of what it read.
+    /// Handles a write of an invocation that is an event. `read` is what an update has read.
     pub(crate) fn write(&mut self, path: &mut Path, access: &Access, bytes: &[Byte], read: Option<&[Byte]>) {
         path.changes += u64::from(self.own_bytes(path, access) != bytes);
         self.note_write(path, access, bytes, read);
@@ -242,7 +249,7 @@ impl Prober<'_> {
         ranges.zip(bytes).for_each(|(offset, byte)| path.own.insert((memory, offset), *byte));
     }
 
-    /// Notes who writes where and what. Who reads there has new answers.
+    /// Notes a write. The invocations that read there have new answers.
     pub(crate) fn note_write(&mut self, path: &Path, access: &Access, bytes: &[Byte], read: Option<&[Byte]>) {
         let Some(memory) = self.memory_of(access) else { return };
         let moment = self.moment(path, access);
@@ -287,8 +294,8 @@ impl Prober<'_> {
         (!found.writers.is_empty()).then_some(found)
     }
 
-    /// Those who may wait for a unit that another invocation writes at a moment. Of memory without events only those whom
-    /// the last round saw there: what more there is comes to light once they wait.
+    /// The invocations that may wait for a unit which another one writes at this time. If the unit is memory without
+    /// events, only those count that the last round saw reading there; others are found once these wait.
     fn readers(&self, unit: &UnitKey, writer: u32, moment: Moment) -> Vec<u32> {
         let is_shared = self.knowledge.word(unit.0, unit.1) != Word::Unshared;
         let may_read = |reading: &&Reading| {
@@ -301,7 +308,7 @@ impl Prober<'_> {
         reads.filter(may_read).map(|reading| reading.invocation).collect()
     }
 
-    /// Whether a round saw the write, or one of another invocation that stands for it.
+    /// Whether a round saw the write, or the write of another invocation of the same class.
     fn is_known(&self, unit: &UnitKey, writer: u32, inst: InstId) -> bool {
         if self.knowledge.has_writer(unit, &(writer, inst)) {
             return true;

@@ -1,4 +1,4 @@
-//! What a search found, and how an execution becomes an outcome with its witness.
+//! How a path becomes a result of the search: an outcome, a race or another undefined behaviour, with its witness.
 
 pub(crate) mod record;
 pub(crate) mod witness;

@@ -1,4 +1,4 @@
-//! Records of outcomes, races and undefined behaviour in [`Found`].
+//! Records of outcomes, races and other undefined behaviour in [`Found`].
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ pub(crate) fn is_observed(round: &Round, unit: Unit) -> bool {
     round.context.dispatch.objects.iter().any(|object| object.observed && object.memory == memory)
 }
 
-/// Notes what the writes of an execution give, and what its read-modify-writes would have given:
-/// reads may speculate that.
+/// Notes the values that the writes of an execution give, and those that its read-modify-writes would have given. Reads
+/// may speculate them.
 pub(crate) fn note_values(round: &Round, state: &State, found: &mut Found) {
     for event in state.graph.events.iter().filter(|event| event.writes()) {
         note_produced(round, event.units.iter().zip(&event.written), found);
@@ -40,7 +40,7 @@ pub(crate) fn note_produced<'b>(
     }
 }
 
-/// Notes so many executions with an outcome, and keeps it if it is a new one.
+/// Notes this many executions with an outcome, and keeps the outcome if it is a new one.
 pub(crate) fn keep(
     round: &Round,
     outcome: &Outcome,
@@ -50,7 +50,7 @@ pub(crate) fn keep(
 ) {
     let new = found.outcomes.note(outcome, executions, witness);
     round.context.budget.execution(new.map_or(0, |witness| outcome.stored_bytes(witness)));
-    // One of a group is none of the whole.
+    // An outcome of a group is not an outcome of the whole.
     let target = round.context.target.filter(|_| new.is_some() && !round.in_group);
     if target.is_some_and(|target| target(outcome)) {
         found.stop = true;
@@ -58,7 +58,7 @@ pub(crate) fn keep(
     }
 }
 
-/// The volatile traces of an outcome, of those of its invocations.
+/// The volatile traces in an outcome, from those of the invocations. There are none if all are empty.
 pub(crate) fn traces<'a>(
     traces: impl Iterator<Item = &'a Arc<Vec<VolatileAccess>>> + Clone,
 ) -> Vec<Vec<VolatileAccess>> {
@@ -68,7 +68,7 @@ pub(crate) fn traces<'a>(
     }
 }
 
-/// Ends a path on which undefined behaviour comes after an endless loop was left.
+/// Ends the path if an endless loop was left before its undefined behaviour. It returns whether it did.
 fn drop_excused(state: &State, found: &mut Found) -> bool {
     if state.excused {
         found.paths.end(PathEnd::Excused);
@@ -106,8 +106,7 @@ pub(crate) fn record_race(round: &Round, state: &State, race: DataRace, found: &
     record_undefined(round, state, Undefined { kind: UndefinedKind::DataRace, lines, detail }, found);
 }
 
-/// Whether the path rests on who reconverged with whom, which the implementation decides: then nothing
-/// that it comes to counts.
+/// Whether the path depends on a reconvergence that is left to the implementation. Then nothing on the path counts.
 pub(crate) fn rests_on_reconvergence(round: &Round, state: &State, found: &mut Found) -> bool {
     match state.diverged {
         Some(line) if !round.context.settings.structural_reconvergence => {

@@ -1,4 +1,4 @@
-//! Executions that a search found, as witnesses.
+//! Makes witnesses from executions that a search found.
 
 use crate::explore::state::Round;
 use crate::model::graph::Graph;
@@ -6,7 +6,7 @@ use crate::model::memory_model::{DataRace, MemoryModel};
 use crate::model::relation::Relation;
 use crate::witness::{describe, Execution, Witness};
 
-/// An execution; `synchronizes_with` where its graph does not tell it.
+/// A witness. It has `synchronizes_with` if the graph alone does not determine it.
 pub(crate) fn witness(round: &Round, execution: Execution, synchronizes_with: Option<&Relation>) -> Witness {
     Witness {
         executions: 1,

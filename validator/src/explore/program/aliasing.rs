@@ -1,8 +1,9 @@
-//! Memory reached through several memory object declarations (SPIR-V, "Aliasing"): undefined where
-//! one of them writes and neither is decorated Aliased (docs/semantics.md, section 4.3).
+//! Memory that is reached through several memory object declarations (SPIR-V, "Aliasing"). It is undefined behaviour if
+//! two declarations reach the same bytes, one of them writes, and neither is decorated Aliased (docs/semantics.md,
+//! section 4.3).
 //!
-//! Declarations are module-scope variables, and all physical pointers together are one. Pointer parameters,
-//! which are declarations while their function is active, are those of one invocation: `interp/names.rs`.
+//! Every module-scope variable is a declaration, and all physical pointers together are one. A pointer parameter is a
+//! declaration while its function is active; `interp/names.rs` checks these for each invocation by itself.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::dispatch::Dispatch;
 use crate::event::{Access, Fault, UndefinedKind};
 use crate::interp::Pointer;
 
-/// For each memory that several variables share, who used its words.
+/// For each memory that several declarations reach, the declarations through which each word was accessed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Declarations {
     memories: Vec<Option<Arc<Vec<Users>>>>,
@@ -65,7 +66,7 @@ impl Declarations {
         self.memories.iter().all(Option::is_none)
     }
 
-    /// Notes an access; the fault if it must not alias one before it.
+    /// Notes an access. It returns the fault if the access must not alias an earlier one.
     pub(crate) fn note(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
         let words = self.memories.get_mut(memory as usize)?.as_mut()?;
         if access.declaration >= self.variables && access.declaration != Pointer::PHYSICAL {

@@ -1,10 +1,13 @@
 //! The numbered barriers of litmus tests, and the instructions at which invocations wait for each other.
+//!
+//! For example, a test may have `barrier 1` in two threads: the second execution of it in one thread waits for the
+//! second one in the other thread.
 
 use crate::dispatch::Dispatch;
 use crate::event::InstanceName;
 use crate::ir::{BarrierOp, FunctionId, InstId, MemoryOp, NumberedWait, Op, Operand, Program};
 
-/// The instructions at which invocations wait for each other, or are compared.
+/// The instructions at which invocations wait for each other, or at which they are compared.
 pub(crate) fn meetings(program: &Program) -> Vec<InstId> {
     let mut meetings = Vec::new();
     for (function, code) in (0..).map(FunctionId).zip(program.functions.iter().map(|function| &function.code))
@@ -23,9 +26,9 @@ pub(crate) fn meetings(program: &Program) -> Vec<InstId> {
     meetings
 }
 
-/// Which invocation's code waits at which numbered barriers.
+/// For each invocation, the numbered barriers in its code that wait for other invocations.
 pub(crate) struct BarrierNumbers {
-    /// Per invocation the numbers and resources, `None` where they are computed.
+    /// The numbers and resources by invocation. A number or a resource is `None` if it is computed at run time.
     numbers: Vec<Vec<(Option<u32>, Option<u32>)>>,
 }
 
@@ -47,13 +50,14 @@ impl BarrierNumbers {
     }
 }
 
-/// Number, resource and, once it is counted, the arrival that a numbered barrier's name tells of.
+/// The number, the resource and (once it is counted) the arrival of the invocation that are in a numbered barrier's
+/// name.
 pub(crate) fn parts_of(name: &InstanceName) -> Option<(u32, u32, Option<u32>)> {
     let (InstId { index: number, .. }, rest) = name.path.first()?;
     Some((*number, *rest.first()?, rest.get(1).copied()))
 }
 
-/// The number and the resource of a barrier that waits for others, if it is one.
+/// The number and the resource of an instruction, if it is a numbered barrier that waits for other invocations.
 fn numbers_of(program: &Program, op: &Op) -> Option<(Option<u32>, Option<u32>)> {
     let Op::Barrier(BarrierOp::Numbered(barrier)) = op else { return None };
     let constant = |operand: Operand| {

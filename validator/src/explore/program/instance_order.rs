@@ -1,4 +1,8 @@
-//! Which dynamic instances of subgroup operations and barriers may still follow which others.
+//! Which dynamic instances of subgroup operations and barriers may follow which others in one invocation.
+//!
+//! The name of an instance consists of instructions and iteration counts (docs/semantics.md, section 4.7). For example,
+//! an invocation in iteration 2 of a loop can still reach the instance of that loop's barrier in iteration 3, but not
+//! the one in iteration 1.
 
 use crate::dispatch::Dispatch;
 use crate::event::InstanceName;
@@ -29,11 +33,11 @@ pub(crate) fn workgroups(dispatch: &Dispatch) -> Vec<Vec<usize>> {
     workgroups
 }
 
-/// Which named instances an invocation may come to from where it is: by the blocks, and the iterations of
-/// the loops around them.
+/// Determines which named instances an invocation may still reach from where it is. The blocks and the iterations of
+/// the loops around them determine this.
 pub(crate) struct InstanceOrder<'a> {
     program: &'a Program,
-    /// Per function and block, the blocks that follow it without a back edge, itself included.
+    /// For each function and block, the set of blocks that follow it without a back edge. A block follows itself.
     forward: Vec<Vec<Vec<u64>>>,
 }
 
@@ -46,7 +50,7 @@ impl<'a> InstanceOrder<'a> {
         InstanceOrder { program, forward }
     }
 
-    /// Whether an invocation at `from` may come to the instance `to`.
+    /// Whether an invocation at `from` may still reach the instance `to`.
     pub(crate) fn may_come(&self, from: &InstanceName, to: &InstanceName) -> bool {
         for ((at, iterations), (target, wanted)) in from.path.iter().zip(&to.path) {
             if (at, iterations) != (target, wanted) {
@@ -56,7 +60,7 @@ impl<'a> InstanceOrder<'a> {
         true
     }
 
-    /// Within one activation of a function.
+    /// The same within one activation of a function.
     fn comes_to(&self, at: InstId, iterations: &[u32], target: InstId, wanted: &[u32]) -> bool {
         let (own, others) = (loops_around(self.program, at), loops_around(self.program, target));
         let mut common = 0;
@@ -83,7 +87,7 @@ impl<'a> InstanceOrder<'a> {
         }
         let reaches =
             |source: usize| forward.get(source).is_some_and(|row| row[to / 64] >> (to % 64) & 1 == 1);
-        // Out of the loops that the target is not in, it may go round once more.
+        // Loops around `at` that do not contain the target may be entered again at their headers.
         let header = |id: &LoopId| code.loops.get(id.0 as usize).map(|inner| inner.header as usize);
         from != to && reaches(from) || own.iter().skip(common).filter_map(header).any(reaches)
     }
@@ -105,7 +109,7 @@ fn forward(function: &crate::ir::Function) -> Vec<Vec<u64>> {
     }
     let mut follows: Vec<Option<Vec<u64>>> = vec![None; count];
     for start in 0..count {
-        // Depth first, so that what follows a block is known before the block is.
+        // A depth-first search: the sets of the blocks that follow a block are complete before its own set is made.
         let mut stack = vec![(start, 0)];
         while let Some((block, next)) = stack.pop() {
             if follows[block].is_some() {

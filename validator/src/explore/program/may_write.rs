@@ -1,8 +1,9 @@
-//! Writes that no execution so far came to.
+//! Writes that no execution has reached so far but that the program leaves possible.
 //!
-//! That a cycle of load buffering is forbidden rests on how its writes are ordered. An instruction that only runs
-//! inside of such a cycle was never seen, and may write in another way: so the program must tell where it cannot
-//! write.
+//! The axioms forbid a cycle of load buffering because of the way in which its writes are ordered
+//! (`branch/load_buffering.rs`). An instruction that only runs inside of such a cycle was never seen and may write in
+//! another way. So the text of the program must show where an instruction cannot write. For example, an instruction
+//! that stores to `a[i]` may write any element of `a`, but it writes no other variable.
 
 use std::ops::Range;
 
@@ -15,12 +16,13 @@ use crate::ir::{
     AtomicKind, Bound, Effect, FunctionId, Inst, InstId, MemoryOp, Op, Operand, Program, ShapeId,
 };
 
-/// The instructions of a program that may write memory that invocations share.
+/// The instructions of a program that may write memory that invocations share. The constructors `plain` and `looking`
+/// collect accesses of other kinds in the same form.
 pub(crate) struct MayWrite(pub(crate) Vec<Writer>);
 
 pub(crate) struct Writer {
     pub(crate) inst: InstId,
-    /// The variable and its bytes, where the program tells; it may be any other shared memory, else.
+    /// The variable and its bytes, if the program shows them. Otherwise the instruction may write any shared memory.
     pub(crate) place: Option<Pointee>,
 }
 
@@ -35,12 +37,12 @@ impl MayWrite {
         MayWrite::accessing(program, |inst| written(program, inst).into_iter().collect())
     }
 
-    /// The instructions that may read or write memory that invocations share, and are no atomics.
+    /// The instructions that are no atomics and may read or write memory that invocations share.
     pub(crate) fn plain(program: &Program) -> Self {
         MayWrite::accessing(program, |inst| plain_accesses(program, inst))
     }
 
-    /// The instructions that may read memory that invocations share and need not write it.
+    /// The instructions that may read memory that invocations share without writing it.
     pub(crate) fn looking(program: &Program) -> Self {
         MayWrite::accessing(program, |inst| match inst.op.effect() {
             Effect::Atomic(op) => match op.kind {
@@ -73,12 +75,12 @@ impl MayWrite {
         MayWrite(accesses)
     }
 
-    /// Whether the program leaves open that an invocation writes this word.
+    /// Whether the program leaves it open that an invocation writes this word.
     pub(crate) fn may_write(&self, dispatch: &Dispatch, invocation: usize, word: UnitKey) -> bool {
         self.of_word(dispatch, invocation, word).next().is_some()
     }
 
-    /// The instructions of which the program leaves open that an invocation writes this word there.
+    /// The instructions at which the program leaves it open that an invocation writes this word.
     pub(crate) fn of_word<'a>(
         &'a self,
         dispatch: &'a Dispatch,
@@ -110,7 +112,7 @@ impl Writer {
     }
 }
 
-/// What an instruction may write: a pointer with a number of bytes, or (`Some(None)`) what only its run tells.
+/// What an instruction may write: a pointer with a number of bytes, or `Some(None)` if only a run can determine it.
 fn written(program: &Program, inst: &Inst) -> Option<Option<(Operand, u64)>> {
     match inst.op.effect() {
         Effect::Memory(
@@ -139,11 +141,11 @@ fn written(program: &Program, inst: &Inst) -> Option<Option<(Operand, u64)>> {
     }
 }
 
-/// Pointers with a number of bytes, or (`None`) what only a run tells.
+/// Pointers with a number of bytes. An entry is `None` if only a run can determine it.
 type Accessed = SmallVec<[Option<(Operand, u64)>; 2]>;
 
-/// What an instruction that is no atomic may access: pointers with a number of bytes, or (`None`) what only its run
-/// tells.
+/// What an instruction that is no atomic may access: pointers with a number of bytes, or `None` for what only a run can
+/// determine.
 fn plain_accesses(program: &Program, inst: &Inst) -> Accessed {
     let len = |shape: ShapeId| u64::from(program.shapes[shape.0 as usize].size);
     match inst.op.effect() {
@@ -171,7 +173,7 @@ fn plain_accesses(program: &Program, inst: &Inst) -> Accessed {
     }
 }
 
-/// The instructions that make pointers of variables, by the registers that they set.
+/// The instructions that make pointers to variables, by the registers that they set.
 fn pointers(code: &[Inst]) -> FxHashMap<u32, &MemoryOp> {
     let pointers = code.iter().filter_map(|inst| match &inst.op {
         Op::Memory(op @ MemoryOp::Variable { dst, .. }) => Some((*dst, op)),
@@ -181,7 +183,7 @@ fn pointers(code: &[Inst]) -> FxHashMap<u32, &MemoryOp> {
     pointers.collect()
 }
 
-/// Where a pointer may lead: the range of first bytes.
+/// Where a pointer may lead: a variable, and the range of the possible first bytes.
 fn place(program: &Program, pointers: &FxHashMap<u32, &MemoryOp>, pointer: Operand) -> Option<Pointee> {
     if pointer.is_constant() {
         return None;
@@ -212,7 +214,7 @@ fn place(program: &Program, pointers: &FxHashMap<u32, &MemoryOp>, pointer: Opera
     }
 }
 
-/// A constant index.
+/// The value of an index that is a constant.
 fn constant(program: &Program, index: Operand) -> Option<u64> {
     let value = program.constants.get(index.index() as usize).filter(|_| index.is_constant())?;
     (value.undef == 0 && value.bits <= i32::MAX as u64).then_some(value.bits)

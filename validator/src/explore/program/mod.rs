@@ -1,4 +1,5 @@
-//! What is read off the program and the dispatch, before anything runs.
+//! What the text of a program and the dispatch determine before anything runs: which instructions may be reached, which
+//! may write where, which barriers have numbers, and which scopes distinguish invocations.
 
 pub(crate) mod aliasing;
 pub(crate) mod barrier_numbers;

@@ -1,23 +1,24 @@
-//! Which instructions an invocation may still come to.
+//! Which instructions an invocation may still reach from its call stack.
 
 use crate::ir::{ControlOp, CooperativeOp, FunctionId, InstId, Op, Program};
 use crate::model::relation::Relation;
 
-/// Control-flow reachability of a program, over blocks and calls.
+/// Reachability in the control flow of a program, over blocks and calls.
 pub(crate) struct Reach {
     functions: Vec<FunctionReach>,
-    /// From each function to those that a call of it may execute, itself included.
+    /// For each function, the functions that a call of it may execute, itself included.
     executes: Relation,
 }
 
 struct FunctionReach {
-    /// First instruction of each block, ascending by block.
+    /// The first instruction of each block, ascending by block.
     starts: Vec<u32>,
-    /// Blocks that can follow each block, in any number of steps.
+    /// The blocks that can follow each block, in any number of steps.
     follows: Relation,
-    /// Calls in this function: instruction index and callee.
+    /// The calls in this function: index of the instruction, and callee.
     calls: Vec<(u32, FunctionId)>,
-    /// Those of them that go on with further calls.
+    /// The calls in this function that may be repeated when they return: a call for each component of a cooperative
+    /// matrix.
     repeated: Vec<u32>,
 }
 
@@ -71,8 +72,8 @@ impl Reach {
         Reach { functions, executes }
     }
 
-    /// Whether an invocation whose call stack is `position` (innermost last, the instruction that
-    /// runs next) may come to `target`.
+    /// Whether an invocation may reach `target`, if `position` is its call stack: the innermost frame is the last one
+    /// and has the instruction that runs next.
     pub(crate) fn may_reach(&self, position: &[InstId], target: InstId) -> bool {
         let innermost = position.len().saturating_sub(1);
         position.iter().enumerate().any(|(depth, at)| {
@@ -100,7 +101,7 @@ fn block_of(starts: &[u32], index: u32) -> usize {
     starts.partition_point(|start| *start <= index).saturating_sub(1)
 }
 
-/// Whether one is related to the other, as far as both are there.
+/// Whether `a` is related to `b`. If one of them is out of range, the answer is that they may be.
 fn may_relate(relation: &Relation, a: usize, b: usize) -> bool {
     a.max(b) >= relation.len() || relation.contains(a, b)
 }

@@ -1,4 +1,8 @@
-//! Which invocations stand alike to all others, in the scopes that a program names.
+//! Which invocations have the same position among all others, as far as the scopes that a program names can distinguish
+//! them.
+//!
+//! For example, if no instruction names the Subgroup scope, two invocations of different subgroups have the same
+//! position.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +10,7 @@ use crate::dispatch::{Dispatch, Place};
 use crate::event::Scope;
 use crate::ir::{BarrierOp, Effect, MemoryOp, MemoryOperands, Op, Program};
 
-/// The scopes that instructions of a program name.
+/// The scopes that the instructions of a program name.
 fn named(program: &Program) -> BTreeSet<Scope> {
     let mut scopes = BTreeSet::new();
     for inst in program.functions.iter().flat_map(|function| &function.code) {
@@ -54,7 +58,7 @@ fn name(op: &Op, scope: &mut impl FnMut(Scope)) {
     }
 }
 
-/// What tells the standing of invocations apart.
+/// What distinguishes the positions of invocations.
 pub(crate) struct ScopePosition<'a> {
     dispatch: &'a Dispatch,
     subgroups: bool,
@@ -64,12 +68,13 @@ pub(crate) struct ScopePosition<'a> {
 impl<'a> ScopePosition<'a> {
     pub(crate) fn new(program: &Program, dispatch: &'a Dispatch) -> Self {
         let named = named(program);
-        // What a workgroup shares is memory of its own for each; whoever touches it does not do the same as others.
+        // Workgroup memory need not count here: an invocation that touches it does not do the same as one of another
+        // workgroup, whose Workgroup memory is another one.
         let workgroups = named.contains(&Scope::Workgroup) || named.contains(&Scope::Subgroup);
         ScopePosition { dispatch, subgroups: named.contains(&Scope::Subgroup), workgroups }
     }
 
-    /// Whether all others stand to two invocations alike.
+    /// Whether two invocations have the same position in relation to all others.
     pub(crate) fn is_alike(&self, a: u32, b: u32) -> bool {
         let groups = |place: &Place| {
             let subgroup = if self.subgroups { place.subgroup } else { 0 };

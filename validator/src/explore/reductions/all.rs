@@ -1,4 +1,7 @@
 //! All reductions, in the order in which a search asks them.
+//!
+//! The order matters where several apply: merging comes before independent suffixes, so that a state that was reached
+//! before is not explored again.
 
 use crate::explore::reductions::barrier_epochs::BarrierEpochs;
 use crate::explore::reductions::commuting_updates::CommutingUpdates;
@@ -12,7 +15,7 @@ use crate::explore::reductions::symmetry::SymmetryReduction;
 use crate::explore::reductions::{Branching, Reduced, Reduction};
 use crate::explore::state::{Context, Found, Round};
 
-/// All of them.
+/// All reductions.
 pub(crate) static REDUCTIONS: [&dyn Reduction; 8] = [
     &EarlyRaces,
     &Components,
@@ -24,7 +27,7 @@ pub(crate) static REDUCTIONS: [&dyn Reduction; 8] = [
     &CommutingUpdates,
 ];
 
-/// Those that are applicable, and not switched off.
+/// The reductions that are applicable and not switched off.
 pub(crate) fn applicable(context: &Context) -> Reductions {
     let settings = context.settings;
     let is_used = |reduction: &&&dyn Reduction| {
@@ -33,12 +36,12 @@ pub(crate) fn applicable(context: &Context) -> Reductions {
     REDUCTIONS.iter().filter(is_used).fold(Reductions::NONE, |set, reduction| set.with(reduction.name()))
 }
 
-/// Those that a search uses.
+/// The reductions that a search uses.
 pub(crate) fn used<'c>(context: &'c Context) -> impl Iterator<Item = &'static dyn Reduction> + 'c {
     REDUCTIONS.iter().copied().filter(|reduction| context.uses(reduction.name()))
 }
 
-/// What they do where a path would branch.
+/// Asks the reductions in turn, where a path would branch.
 pub(crate) fn at_branch(round: &Round, at: &mut Branching, found: &mut Found) -> Reduced {
     for reduction in used(round.context) {
         match reduction.at_branch(round, at, found) {

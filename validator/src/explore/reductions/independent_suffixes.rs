@@ -1,17 +1,19 @@
 //! Independent suffixes: invocations that communicate no more end independently of each other.
 //!
-//! Once nobody writes any more where others look, what an invocation still does depends on nobody else: it reads from
-//! writes that are there. Then the suffixes of each are found by themselves, and an execution is one suffix of each. That
-//! the reads of one are consistent with those of the others holds where the writes of every location that several of
-//! them read are totally ordered already: what a path through one's reads implies, that order says without it. That nobody
-//! writes, and that they have no memory without events in common, is not assumed but seen in the suffixes; where it is not
-//! so, the search goes on as usual.
+//! Once no invocation writes any more where others read, what an invocation still does does not depend on the others:
+//! it reads from writes that are there. Then the suffixes of each invocation are found by themselves, and each
+//! execution consists of one suffix of each invocation. The reads of one are consistent with those of the others if the
+//! writes of every location that several of them read are already totally ordered: that order implies everything that a
+//! path through the reads of one invocation implies. It is not assumed that no invocation writes, and that no two of
+//! them use the same memory without events. Both are checked in the suffixes. If one does not hold, the search goes on
+//! jointly.
 //!
-//! For example, one invocation has stored a flag, and twenty others load it: each has two suffixes, found in forty steps;
-//! their 2^20 executions are told without a search.
+//! For example, one invocation has stored a flag, and twenty others load it. Each of these has two suffixes, which are
+//! found in forty steps. They make 2^20 executions, which need no search.
 //!
-//! A witness has the common beginning and one suffix of each ([`Ends`]). The idea is that of partial-order reduction:
-//! transitions that are independent from here on need no interleaving (Godefroid, LNCS 1032, 1996).
+//! A witness has the common beginning and one suffix of each invocation ([`Ends`]). The idea is that of partial-order
+//! reduction: transitions that are independent from here on need not be interleaved (Godefroid, "Partial-Order Methods
+//! for the Verification of Concurrent Systems", LNCS 1032, 1996).
 
 use std::sync::Arc;
 
@@ -48,7 +50,7 @@ impl Reduction for IndependentSuffixes {
         ReductionName::IndependentSuffixes
     }
 
-    /// Where the axioms are not local, reads of different invocations restrict each other.
+    /// Not applicable if the axioms are not local: then reads of different invocations restrict each other.
     fn is_applicable(&self, context: &Context) -> bool {
         context.settings.axioms && context.settings.model.is_local() && context.settings.remark.is_none()
     }
@@ -66,42 +68,43 @@ struct Suffix {
     events: Vec<Arc<Event>>,
     trace: Arc<Vec<VolatileAccess>>,
     touches: Vec<Touch>,
-    /// What it leaves in observed memory.
+    /// What the invocation leaves in observed memory.
     left: Vec<Left>,
-    /// All that it read.
+    /// The history of all that it read.
     history: u32,
 }
 
-/// Bytes of an object, by its number among the observed ones, from one on.
+/// Bytes of an object from byte `start` on. `object` is its number among the observed objects.
 struct Left {
     object: usize,
     start: usize,
     bytes: SmallVec<[Byte; 4]>,
 }
 
-/// The ends of invocations, apart from each other.
+/// The independent suffixes of invocations after a common beginning.
 struct Combination {
-    /// Each with its ends.
+    /// The invocations, each with its suffixes.
     tails: Vec<(usize, Vec<Suffix>)>,
     /// The same for witnesses.
     ends: Arc<Ends>,
     finals: Vec<FinalValues>,
-    /// What the others read, and did without events.
+    /// What the other invocations read, and what they did without events.
     histories: Vec<u32>,
     contents: Contents,
-    /// Of the whole tree, what each execution is.
+    /// The share of the whole tree that each execution makes out.
     share: f64,
 }
 
-/// What an execution leaves, as far as its ends are chosen.
+/// What an execution leaves, as far as its suffixes have been chosen.
 #[derive(Clone)]
 struct Chosen {
     outcome: Outcome,
     index: u64,
 }
 
-/// Where those who still run communicate no more: finds the ends of each apart, and all executions that they
-/// make, which are `share` of the tree. False where it is not so, or not certain.
+/// Finds the suffixes of each invocation by itself, and all executions that they make, if the invocations that still
+/// run communicate no more. The executions make out `share` of the tree. It returns false if the invocations
+/// communicate, or if that is not certain.
 fn explore_suffixes(
     round: &Round,
     state: &mut State,
@@ -128,7 +131,7 @@ fn explore_suffixes(
         return true;
     }
     record::note_values(round, state, found);
-    // One, and one more for every other end of an invocation.
+    // One visit, and one more for every further suffix of an invocation.
     found.explored += 1 + apart.tails.iter().map(|(_, tails)| tails.len() as u64 - 1).sum::<u64>();
     apart.share = share / ways;
     let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
@@ -145,7 +148,7 @@ fn explore_suffixes(
     true
 }
 
-/// Records one execution for each choice of ends.
+/// Records one execution for each choice of suffixes.
 fn put_together(
     round: &Round,
     apart: &Combination,
@@ -179,7 +182,7 @@ fn put_together(
     });
 }
 
-/// Whether it seems that those who still run communicate no more.
+/// Whether the invocations that still run seem to communicate no more.
 fn may_be_independent(round: &Round, state: &State) -> bool {
     if round.knowledge.suspect.is_some()
         || round.knowledge.orders_matter
@@ -211,7 +214,7 @@ fn may_be_independent(round: &Round, state: &State) -> bool {
     reading > 1
 }
 
-/// The ends of those who still run; what is in `found` counts only if they are to be had apart.
+/// The suffixes of the invocations that still run. What is in `found` counts only if they are independent.
 fn are_independent(round: &Round, state: &mut State, found: &mut Found) -> Option<Combination> {
     if !oracle::grow(round, state) {
         return None;
@@ -229,7 +232,7 @@ fn are_independent(round: &Round, state: &mut State, found: &mut Found) -> Optio
     let mut tails = Vec::new();
     for index in 0..state.threads.len() {
         if matches!(state.threads[index].status, Status::Reading { .. }) {
-            // The ends of the first one are those of the path.
+            // The first suffixes belong to the path itself.
             if !tails.is_empty() {
                 found.paths.start();
             }
@@ -249,8 +252,8 @@ fn are_independent(round: &Round, state: &mut State, found: &mut Found) -> Optio
     Some(Combination { tails, ends, finals, histories, contents, share: 0.0 })
 }
 
-/// All ends of an invocation, if the others do nothing. `None` where it does not come to an end by itself, or
-/// writes.
+/// All suffixes of an invocation while the others do nothing. It is `None` if the invocation writes or does not end by
+/// itself.
 fn suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Option<Vec<Suffix>> {
     let mut tails = Vec::new();
     let mut rest = vec![begun.clone()];
@@ -295,7 +298,7 @@ fn suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Op
     Some(tails)
 }
 
-/// What an invocation did to come to its end; `None` where others may notice.
+/// What an invocation did to reach its end. It is `None` if others may notice it.
 fn suffix(round: &Round, begun: &State, state: &State, index: usize, found: &mut Found) -> Option<Suffix> {
     let events = &state.graph.events[begun.graph.events.len()..];
     let is_quiet = state.growing.is_some()
@@ -315,7 +318,7 @@ fn suffix(round: &Round, begun: &State, state: &State, index: usize, found: &mut
     Some(Suffix { events: events.to_vec(), trace: trace.clone(), touches, left, history: *history })
 }
 
-/// What a state has of a word, wherever it is observed.
+/// The bytes of a word in a state, in all objects in which they are observed.
 fn left<'s>(round: &'s Round, state: &'s State, touch: &'s Touch) -> impl Iterator<Item = Left> + 's {
     let objects = round.context.dispatch.objects.iter().filter(|object| object.observed).enumerate();
     let contents = state.contents.bytes(touch.memory);
@@ -345,7 +348,7 @@ fn record_ends(round: &Round, apart: &Combination, chosen: &Chosen, found: &mut 
     round.context.budget.path_ended(*share);
 }
 
-/// The executions for which one choice of ends stands; `None` where the round is lost.
+/// The executions for which one choice of suffixes stands. It is `None` if the round does not count.
 fn orbit_of_ends(round: &Round, apart: &Combination, index: u64, found: &mut Found) -> Option<Orbit> {
     if round.symmetry.is_none() {
         return Some(Orbit::of_one());
@@ -380,7 +383,7 @@ fn is_execution(round: &Round, graph: &Graph, finals: &[FinalValues]) -> bool {
             == values_left(graph, finals)
 }
 
-/// What choices of last writes leave in each unit: several writes may leave the same.
+/// The values that choices of last writes leave in each unit. Several writes may leave the same value.
 fn values_left<'g>(graph: &'g Graph, finals: &[FinalValues]) -> Vec<Vec<(Unit, Option<&'g UnitBytes>)>> {
     let choices =
         finals.iter().flat_map(|values| values.last_writes.iter().map(|writes| (&values.units, writes)));
@@ -394,8 +397,8 @@ fn values_left<'g>(graph: &'g Graph, finals: &[FinalValues]) -> Vec<Vec<(Unit, O
 }
 
 impl Combination {
-    /// Calls back with each choice of ends of the invocations from the `depth`th to the one before the `last`th, until
-    /// it is told that this is enough: false.
+    /// Calls back with each choice of suffixes of the invocations from number `depth` to the one before number `last`.
+    /// It ends and returns false once `visit` returns false.
     fn choose(
         &self,
         chosen: &mut Chosen,
@@ -433,13 +436,13 @@ impl Combination {
 }
 
 impl Left {
-    /// Its place in the observed objects.
+    /// The place of the bytes in the observed objects.
     fn slot<'m>(&self, memory: &'m mut [Vec<Byte>]) -> &'m mut [Byte] {
         &mut memory[self.object][self.start..self.start + self.bytes.len()]
     }
 }
 
-/// Whether no location is read by several invocations whose writes are not totally ordered.
+/// Whether each location is read by one invocation only, or its writes are totally ordered.
 fn read_by_several(tails: &[(usize, Vec<Suffix>)], is_settled: impl Fn(Unit) -> bool) -> bool {
     let mut readers: FxHashMap<Unit, usize> = FxHashMap::default();
     tails.iter().all(|(index, ends)| {
@@ -448,9 +451,9 @@ fn read_by_several(tails: &[(usize, Vec<Suffix>)], is_settled: impl Fn(Unit) -> 
     })
 }
 
-/// Whether no word without events is written by one invocation and touched by another.
+/// Whether each word without events is touched by one invocation only, or written by none.
 fn touched_by_several(tails: &[(usize, Vec<Suffix>)]) -> bool {
-    /// Who touched a word, and whether somebody wrote it.
+    /// The invocation that touched a word first, and whether any invocation wrote the word.
     struct Touched {
         by: usize,
         several: bool,

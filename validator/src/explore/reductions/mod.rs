@@ -1,13 +1,13 @@
 //! Reductions: ways to visit fewer executions, or smaller ones, than there are.
 //!
-//! Each has a folder or a file of its own, whose head gives the idea, an example, what it does to a search, what it hands to
-//! a witness, and the paper. Each implements [`Reduction`] and has a switch ([`names`]). Reductions do not know the search:
-//! it asks them, in the order of [`all::REDUCTIONS`], ahead of a round that visits everything, where a round begins, where a
-//! path would branch, and in the end.
+//! Each reduction has a folder or a file of its own. The head of it gives the idea, an example, the effect on the
+//! search, what the reduction hands to a witness, and the paper. Each implements [`Reduction`] and has a switch
+//! ([`names`]). Reductions do not know the search. The search asks them, in the order of [`all::REDUCTIONS`], at four
+//! times: before a round that visits everything, where a round begins, where a path would branch, and at the end.
 //!
-//! What belongs to a data structure works below these calls, behind the same switches: barrier epochs and commuting
-//! updates decide which accesses are events at all, stale reads which sources a read has, and an [`orbit`](symmetry::orbit)
-//! which executions a complete one stands for.
+//! Some parts of reductions belong to a data structure and work below these calls, behind the same switches. Barrier
+//! epochs and commuting updates decide which accesses are events, stale reads decide which sources a read has, and an
+//! [`orbit`](symmetry::orbit) says which executions a complete one stands for.
 
 pub(crate) mod all;
 pub(crate) mod barrier_epochs;
@@ -27,26 +27,26 @@ use crate::explore::reductions::names::ReductionName;
 use crate::explore::search::parts::SearchPosition;
 use crate::explore::state::{Context, Found, Round, State};
 
-/// Searches the whole dispatch once, as the knowledge says.
+/// A function that searches the whole dispatch once with some knowledge.
 pub(crate) type Search<'s> = &'s dyn Fn(&Knowledge) -> Found;
 
-/// Where a path would branch.
+/// A path that would branch.
 pub(crate) struct Branching<'b, 't> {
     pub(crate) state: &'b mut State,
-    /// What the path makes out of the whole tree.
+    /// The share of the whole tree that the path makes out.
     pub(crate) share: f64,
     pub(crate) place: Option<&'b SearchPosition<'b>>,
-    /// The states that this branch of a batch came to, where they are compared.
+    /// The states that this branch of a batch has reached, if states are compared.
     pub(crate) trail: Option<&'b mut Trail<'t>>,
 }
 
-/// What became of a path that would branch.
+/// What a reduction did with a path that would branch.
 pub(crate) enum Reduced {
-    /// Nothing: it branches.
+    /// Nothing: the path branches.
     No,
-    /// Its executions need no visit: the path ends.
+    /// The executions of the path need no visit. The path ends.
     Ended,
-    /// Its executions were visited, and its share of the tree was counted.
+    /// The executions of the path were visited, and its share of the tree was counted.
     Visited,
 }
 
@@ -55,28 +55,30 @@ pub(crate) trait Reduction: Sync {
     /// The name of its switch.
     fn name(&self) -> ReductionName;
 
-    /// What makes it applicable, as far as settings, program and dispatch say. It need not ask for its switch
+    /// Whether settings, program and dispatch permit the reduction. The switch is checked elsewhere
     /// ([`all::applicable`]).
     fn is_applicable(&self, context: &Context) -> bool;
 
-    /// What it finds after the first path and ahead of the search: all that there is to find, if it finds that.
+    /// Called after the first path and before the search. If the reduction finds all that there is to find, it returns
+    /// it.
     fn ahead(&self, _: &Context, _: &Knowledge, _first: &Found, _: Search) -> Option<Found> {
         None
     }
 
-    /// How the invocations are divided, to search each group by itself, after the last search of one path.
+    /// Called after the last search of one path. It returns a division of the invocations into groups that are searched
+    /// one by one.
     fn divide(&self, _: &Context, _last: &Found) -> Option<Groups> {
         None
     }
 
-    /// What a round of all invocations, or of the `members` of one group, keeps for it.
+    /// Prepares what the reduction keeps in a round of all invocations, or of the `members` of one group.
     fn prepare(&self, _: &mut Round, _members: Option<&[usize]>) {}
 
-    /// What it does where a path would branch.
+    /// Called where a path would branch.
     fn at_branch(&self, _: &Round, _: &mut Branching, _: &mut Found) -> Reduced {
         Reduced::No
     }
 
-    /// Makes outcomes with their witnesses of what it kept in parts.
+    /// Called at the end. It turns what the reduction kept in a form of its own into outcomes with their witnesses.
     fn hand_over(&self, _: &Context, _: &mut Found) {}
 }

@@ -3,21 +3,21 @@
 /// A reduction of the search, as `--without` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReductionName {
-    /// Races of plain accesses that one interleaving shows.
+    /// Races of plain accesses that one interleaving shows are found before the search.
     EarlyRaces,
-    /// Components of invocations between which nothing passes are searched one by one.
+    /// Groups of invocations that do not communicate with each other are searched one by one.
     Components,
-    /// Invocations that may change places are explored in one order.
+    /// Invocations that may change places are explored in one order only.
     Symmetry,
     /// States with the same future are explored once.
     Merging,
     /// Invocations that communicate no more end independently of each other.
     IndependentSuffixes,
-    /// Retry loops read no value that turns out to be stale.
+    /// Retry loops do not read values that would only turn out to be stale.
     StaleReads,
-    /// Accesses that barriers order are no events.
+    /// Accesses that workgroup barriers order are no events.
     BarrierEpochs,
-    /// Atomic updates that commute, and whose results nothing uses, are no events.
+    /// Atomic updates that commute, and whose results no instruction uses, are no events.
     CommutingUpdates,
 }
 

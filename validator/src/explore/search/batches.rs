@@ -1,5 +1,8 @@
-//! A search whose states are merged: it goes on in batches, each of so many of the next branches, which do not hang on the
-//! number of threads. What one of them comes to is known to the others of the next batch.
+//! The search of a round whose states are merged. It proceeds in batches of branches, and the batches do not depend on
+//! the number of threads. The states that one branch reaches are known to the others in the next batch.
+//!
+//! For example, the first batch explores 512 nodes from the first state. The second batch explores up to 64 nodes from
+//! each of the next 32 open branches, on any number of threads.
 
 use rayon::prelude::*;
 
@@ -9,19 +12,19 @@ use crate::explore::search::follow;
 use crate::explore::state::found;
 use crate::explore::state::{Found, Round, State};
 
-/// Branches of a batch, and nodes that each of them visits at most.
+/// The number of branches of a batch, and the number of nodes that each of them may visit.
 const BATCH: usize = 32;
 
 const NODES: u64 = 64;
 
-/// Nodes of the first batch, which has one branch.
+/// The number of nodes of the first batch, which has one branch.
 const FIRST_NODES: u64 = 512;
 
-/// What one branch of a batch found, the states that it came to, and what is left of it.
+/// What one branch of a batch found, the states that it reached, and what is left of it.
 type Explored = (Found, Futures, Vec<(State, f64)>);
 
-/// Explores what follows states, each with its share of the whole tree, the first one last; those with the same future
-/// once.
+/// Explores what follows these states. Each has its share of the whole tree, and the first one is the last of the list.
+/// States with the same future are explored once.
 pub(crate) fn explore_futures(round: &Round, mut rest: Vec<(State, f64)>, found: &mut Found) {
     let mut futures = Futures::default();
     let mut nodes = FIRST_NODES;
@@ -30,7 +33,7 @@ pub(crate) fn explore_futures(round: &Round, mut rest: Vec<(State, f64)>, found:
         let count = if nodes == FIRST_NODES { 1 } else { BATCH };
         let batch: Vec<_> = rest.drain(rest.len().saturating_sub(count)..).rev().collect();
         let work = |(state, share): (State, f64)| explore_some(round, state, share, nodes, &futures);
-        // A thread of a pool would begin with other work while it waits for a batch, again and again.
+        // A thread of a pool would begin other work, again and again, while it waits for a batch.
         let is_alone =
             batch.len() == 1 || round.context.settings.jobs == 1 || rayon::current_thread_index().is_some();
         let pool = if is_alone { None } else { context::pool(round.context) };
@@ -54,7 +57,7 @@ pub(crate) fn explore_futures(round: &Round, mut rest: Vec<(State, f64)>, found:
         round.context.budget.store((futures.known.len() - known) as u64 * STORED);
         nodes = NODES;
         if found.paths.ended_in_all() >= asks_at {
-            // What the whole round would find is found anew.
+            // The next round finds again what this one would still find.
             found.stop |= round.knowledge.is_outdated_by(&found.discoveries);
             asks_at *= 2;
         }
@@ -65,7 +68,7 @@ pub(crate) fn explore_futures(round: &Round, mut rest: Vec<(State, f64)>, found:
     }
 }
 
-/// Explores so many nodes of what follows a state; what is left, the first one last.
+/// Explores `nodes` nodes of what follows a state. The first of the states that are left is the last of the list.
 fn explore_some(round: &Round, state: State, share: f64, nodes: u64, before: &Futures) -> Explored {
     let mut found = Found::default();
     let mut trail = Trail { before, own: Futures::default() };

@@ -1,4 +1,4 @@
-//! One node of the search tree: run every invocation as far as it goes, then list the branches.
+//! One node of the search tree: run every invocation as far as it can go, then list the branches.
 
 use crate::behaviour::PathEnd;
 use crate::explore::branch::promises::certification;
@@ -10,11 +10,11 @@ use crate::explore::search::parts::SearchPosition;
 use crate::explore::state::{Advanced, Found, Round, State};
 use crate::explore::step::run;
 
-/// Branches that a scout leaves out and keeps.
+/// The number of left-out branches that a scout keeps.
 pub(crate) const MAX_LEFT: usize = 256;
 
-/// Follows a path to its end or to where it branches; the branches in search order. `share` of the tree is
-/// done if there are none.
+/// Follows a path to its end, or until it branches. It returns the branches in search order. If there are none, `share`
+/// of the tree is done.
 pub(crate) fn follow(
     round: &Round,
     mut state: State,

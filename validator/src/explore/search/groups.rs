@@ -1,4 +1,4 @@
-//! The search of groups of invocations, one after the other.
+//! The search of groups of invocations, one after the other ([`components`](crate::explore::reductions::components)).
 
 use crate::behaviour::Bound;
 use crate::explore::context;
@@ -14,7 +14,7 @@ pub(crate) fn run(groups: &Groups, context: &Context, knowledge: &Knowledge) -> 
     let groups = groups.members();
     let share = 1.0 / groups.len() as f64;
     let mut whole = Found::default();
-    // An execution of the whole has as many instructions as one of each group.
+    // An execution of the whole has the instructions of one execution of each group.
     let mut spent = 0_u64;
     let mut counts = true;
     context.budget.take_longest();
@@ -22,10 +22,10 @@ pub(crate) fn run(groups: &Groups, context: &Context, knowledge: &Knowledge) -> 
         let round = round::of_group(context, knowledge, &members);
         let mut found = search::run_from(&round, context::shared_first(context).only(&members), share);
         let factor = product::taken_from(&mut found, members);
-        // What else there is to learn does not depend on it.
+        // The rest of what could be learned does not depend on the remaining groups.
         let ends = !found.undefined.is_empty() && found.stop || context.budget.stopped().is_some();
         spent = spent.saturating_add(context.budget.take_longest());
-        // Threads may have gone on behind the end.
+        // Other threads may have gone on behind the point at which the search ended.
         counts &= !found.stop;
         found::merge(&mut whole, found);
         whole.factors.push(factor);

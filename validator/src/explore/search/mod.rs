@@ -1,4 +1,7 @@
-//! The search itself: run every invocation as far as it goes, then branch.
+//! The search: run every invocation as far as it can go, then branch.
+//!
+//! The search is a depth-first walk of a tree, forward only. A node is a [`State`](crate::explore::state::State), and
+//! its branches are the choices of [`branch`](crate::explore::branch).
 
 pub(crate) mod batches;
 pub(crate) mod follow;
@@ -16,7 +19,7 @@ pub(crate) fn run(round: &Round) -> Found {
     run_from(round, context::first(round.context), 1.0)
 }
 
-/// The round whose first path a scout has `begun`, knowing the same.
+/// Continues the round whose first path a scout has `begun` with the same knowledge.
 pub(crate) fn go_on(round: &Round, mut begun: Found) -> Found {
     if round.symmetry.is_some() || begun.strayed {
         round.context.budget.start_round();
@@ -29,7 +32,7 @@ pub(crate) fn go_on(round: &Round, mut begun: Found) -> Found {
     begun
 }
 
-/// Explores what follows from a first state, which makes out `share` of the whole.
+/// Explores what follows a first state, which makes out `share` of the whole tree.
 pub(crate) fn run_from(round: &Round, first: State, share: f64) -> Found {
     let mut found = Found::default();
     found.paths.start();

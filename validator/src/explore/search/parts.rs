@@ -1,4 +1,5 @@
-//! Parts of a search that run on several threads, and their results, merged in search order.
+//! Work in parts on several threads. The results of the parts are merged in search order, so that they do not depend on
+//! the number of threads.
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,15 +8,16 @@ use crate::explore::context;
 use crate::explore::state::found;
 use crate::explore::state::{Found, Round};
 
-/// Executions from which on those that one stands for are put together on several threads, and the parts of that.
+/// The number of executions of an orbit from which on they are made on several threads, and the number of parts of that
+/// work.
 pub(crate) const LARGE_EXPANSION: f64 = 4096.0;
 
 pub(crate) const EXPANSION_PARTS: usize = 64;
 
-/// Where a part stands among others, in search order.
+/// The place of a part among others, in search order.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchPosition<'a> {
-    /// The part that these are parts of.
+    /// The part that contains these parts.
     whole: Option<&'a SearchPosition<'a>>,
     index: usize,
     /// The first part after which nothing counts.
@@ -23,20 +25,19 @@ pub(crate) struct SearchPosition<'a> {
 }
 
 impl SearchPosition<'_> {
-    /// Whether nothing that the part still finds counts.
+    /// Whether nothing counts that this part still finds.
     fn is_superseded(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) < self.index
             || self.whole.is_some_and(SearchPosition::is_superseded)
     }
 }
 
-/// Whether nothing that is still found at this place counts.
+/// Whether nothing counts that is still found at this place.
 pub(crate) fn is_superseded(place: Option<&SearchPosition>) -> bool {
     place.is_some_and(SearchPosition::is_superseded)
 }
 
-/// Does the parts of some work, at this place, on several threads, and puts together what they found, in their
-/// order.
+/// Works on the parts of some work on several threads, and combines what they found in their order.
 pub(crate) fn in_parts<T: Send>(
     round: &Round,
     parts: Vec<T>,

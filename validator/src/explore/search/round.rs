@@ -1,4 +1,4 @@
-//! The kinds of a round: of everything, of one path (a scout), and of one component of the invocations.
+//! The kinds of rounds: a round of everything, of one path (a scout), and of one group of invocations.
 
 use crate::explore::facts::knowledge::Knowledge;
 use crate::explore::reductions::all;
@@ -10,7 +10,7 @@ pub(crate) fn new<'a>(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Rou
     prepared(plain(context, knowledge), None)
 }
 
-/// A round with what reductions keep for it.
+/// A round with what the reductions keep for it.
 fn prepared<'a>(mut round: Round<'a>, members: Option<&[usize]>) -> Round<'a> {
     all::used(round.context).for_each(|reduction| reduction.prepare(&mut round, members));
     round
@@ -30,12 +30,12 @@ fn plain<'a>(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Round<'a> {
     }
 }
 
-/// A search of one path.
+/// A round that follows one path.
 pub(crate) fn scout<'a>(context: &'a Context<'a>, knowledge: &'a Knowledge) -> Round<'a> {
     Round { scouts: true, ..plain(context, knowledge) }
 }
 
-/// A search of a group of invocations, apart from the others.
+/// A round of a group of invocations, as if the others did nothing.
 pub(crate) fn of_group<'a>(
     context: &'a Context<'a>,
     knowledge: &'a Knowledge,

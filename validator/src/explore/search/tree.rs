@@ -1,8 +1,8 @@
-//! A search on several threads.
+//! The search of a tree on several threads.
 //!
-//! What is left of the tree is split into parts, in search order, until none seems large; rayon's threads
-//! steal parts from each other. What the parts found is put together in search order, so that the result is
-//! the one of a single thread.
+//! The rest of the tree is split into parts, in search order, until none of them seems large. Rayon's threads steal
+//! parts from each other. The results of the parts are merged in search order, so that the result is that of a single
+//! thread.
 
 use crate::explore::context;
 use crate::explore::search::batches;
@@ -11,8 +11,8 @@ use crate::explore::search::parts::{self, SearchPosition};
 use crate::explore::state::{Found, Round, State};
 use rayon::prelude::*;
 
-/// Explores what follows states, the first one last, each with its share of the whole tree, where each branch
-/// counts as much as the others. After so many nodes `alone`, other threads help.
+/// Explores what follows these states. The first one is the last of the list, and each has its share of the whole tree,
+/// which a node divides evenly among its branches. After `alone` nodes other threads help.
 pub(crate) fn explore(
     round: &Round,
     mut rest: Vec<(State, f64)>,
@@ -23,7 +23,7 @@ pub(crate) fn explore(
     if round.merging.is_some() {
         return batches::explore_futures(round, rest, found);
     }
-    // Large launches branch thousands of times on one path: too often for recursion.
+    // Large launches branch thousands of times on one path, which is too deep for recursion.
     let mut visited = 0;
     while let Some((state, share)) = rest.pop() {
         let children = follow::follow(round, state, share, place, None, found);
@@ -49,15 +49,16 @@ pub(crate) fn explore(
     }
 }
 
-/// Nodes that a thread visits alone before it lets others help: first, and in a part that turns out large.
+/// The number of nodes that a thread visits alone before others help: at first, and in a part that turns out to be
+/// large.
 pub(crate) const FIRST_ALONE: u64 = 256;
 
 const PART_ALONE: u64 = 1 << 16;
 
-/// Parts a thread: enough for the threads to end at about the same time.
+/// The number of parts for each thread. It suffices for the threads to end at about the same time.
 const PARTS: usize = 32;
 
-/// Levels of the tree that are split for that, at most.
+/// The number of levels of the tree that are split for that.
 const MAX_LEVELS: usize = 48;
 
 /// A part of the tree.
@@ -67,7 +68,8 @@ enum Part {
     Done(Box<Found>),
 }
 
-/// Explores what follows these states, given in search order with their shares of the whole tree.
+/// Explores what follows these states on several threads. The states are in search order, each with its share of the
+/// whole tree.
 fn share_out(round: &Round, states: Vec<(State, f64)>, place: Option<&SearchPosition>, found: &mut Found) {
     match (place, context::pool(round.context)) {
         (None, Some(pool)) => pool.install(|| share(round, states, place, found)),
@@ -98,7 +100,7 @@ fn share(round: &Round, states: Vec<(State, f64)>, place: Option<&SearchPosition
     });
 }
 
-/// A large part as what was found up to its first branch, and the branches.
+/// Splits a large part into what was found up to its first branch, and the branches.
 fn split(round: &Round, part: Part, small: f64, place: Option<&SearchPosition>) -> Vec<Part> {
     match part {
         Part::Left(state, share) if share > small => {

@@ -12,7 +12,7 @@ use crate::value::Byte;
 /// The units of an access, ascending, each with the indices of its bytes in the access.
 pub(crate) type UnitSpans = SmallVec<[(Unit, SmallVec<[u32; 4]>); 4]>;
 
-/// The shared units that an access covers. `None` where it covers only part of one: the word must
+/// The shared units that an access covers. It returns `None` if the access covers only part of a unit: that word must
 /// be split first, and `split` gets it.
 pub(crate) fn units_of(
     access: &Access,
@@ -50,7 +50,7 @@ pub(crate) fn units_of(
     whole.then_some(spans)
 }
 
-/// The bytes of each unit, out of those of the whole access.
+/// The bytes of each unit, taken from those of the whole access.
 pub(crate) fn split_bytes<'a>(
     spans: &'a UnitSpans,
     bytes: &'a [Byte],
@@ -60,7 +60,7 @@ pub(crate) fn split_bytes<'a>(
     })
 }
 
-/// Where a write of a graph stands as a source: an event of the graph or the initial value.
+/// The bytes that a source, an event of the graph or the initial value, gives a unit.
 pub(crate) fn source_bytes(
     state: &State,
     knowledge: &Knowledge,

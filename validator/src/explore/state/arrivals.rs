@@ -1,9 +1,10 @@
-//! Invocations that arrived at a barrier or a subgroup operation.
+//! Invocations that have arrived at a barrier or a subgroup operation.
 
 use crate::event::{Fence, InstanceName, Scope, Wait};
 use crate::ir::Line;
 
-/// A numbered barrier of one scope instance that invocations passed. Who comes later belongs to it, too.
+/// An instance of a numbered barrier that some invocations have passed. An invocation that arrives later belongs to the
+/// same instance.
 #[derive(Clone)]
 pub(crate) struct Meeting {
     pub(crate) name: InstanceName,

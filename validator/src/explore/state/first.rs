@@ -12,7 +12,7 @@ use crate::interp::Invocation;
 use crate::ir::Program;
 use crate::model::graph::{Agent, Graph};
 
-/// The graph of no event yet.
+/// A graph without events.
 pub(crate) fn empty_graph(dispatch: &Dispatch) -> Graph {
     let agents = dispatch.places.iter().map(|place| Agent {
         subgroup: place.subgroup,

@@ -27,14 +27,14 @@ pub(crate) fn merge(found: &mut Found, other: Found) {
     found.at_target |= other.at_target;
 }
 
-/// Notes that the fast path and the declared relations differ.
+/// Notes that the growing relations and the declared ones disagree.
 pub(crate) fn disagree(found: &mut Found, about: &'static str) {
     found.undecided.insert(Undecided::Bug(Bug::Disagreement { about }));
 }
 
 pub(crate) fn into_behaviours(found: Found, context: &Context, knowledge: &Knowledge) -> Behaviours {
     let capped = knowledge.capped.then_some(Bound::SpeculatedValues);
-    // Where threads were started for the search.
+    // The pool exists only if the search needed threads.
     let outcomes = match context::started_pool(context) {
         None => found.outcomes.into_sorted(false),
         Some(None) => found.outcomes.into_sorted(true),

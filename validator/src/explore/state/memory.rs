@@ -1,6 +1,6 @@
-//! Memory that is no event: contents of words that one invocation owns, nobody writes, or whose
-//! accesses barriers order ([`barrier_epochs`](crate::explore::reductions::barrier_epochs)),
-//! with the detection that this was wrong.
+//! Memory that is no event: the contents of words that one invocation owns, that no invocation writes, or whose
+//! accesses barriers order ([`barrier_epochs`](crate::explore::reductions::barrier_epochs)). Accesses that do not fit
+//! this are detected, and their words are events in the next round.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -23,15 +23,15 @@ use crate::explore::reductions::barrier_epochs::uses::WordUse;
 use crate::explore::reductions::commuting_updates::updates::Update;
 use crate::value::Byte;
 
-/// Contents and use of all memories, copied on write.
+/// The contents and uses of all memories. They are copied on write.
 #[derive(Clone, Debug)]
 pub(crate) struct Contents {
     memories: Vec<Memory>,
     declarations: Declarations,
-    /// The words of updates whose order is left open, while they are few.
+    /// The words of updates whose order was left open, while there are only few.
     unordered: SmallVec<[(u32, u32); 2 * FEW]>,
     unordered_count: u32,
-    /// The words without events that were touched since somebody asked for it.
+    /// The words without events that were touched since [`Contents::note_touches`].
     touches: Option<IndexSet<Touch, FxBuildHasher>>,
 }
 
@@ -39,49 +39,50 @@ pub(crate) struct Contents {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Touch {
     pub(crate) memory: u32,
-    /// Its first byte.
+    /// The first byte of the word.
     pub(crate) word: u32,
     pub(crate) writes: bool,
 }
 
-/// Updates whose order is left open, up to which they are rather ordered in every way: `executions` says
-/// how many ways there are where that is no great number.
+/// The number of updates with open order up to which they become events and are ordered in every way. So `executions`
+/// counts these orders where there are only few.
 const FEW: usize = 3;
 
 #[derive(Clone, Debug)]
 struct Memory {
     bytes: Arc<Vec<Byte>>,
-    /// Of each word; of each byte once an access has covered part of a word, since neighbours in a word
-    /// of narrow numbers are often different invocations'.
+    /// The use of each word. Once an access has covered part of a word, there is an entry for each byte: neighbours in
+    /// a word of narrow numbers often belong to different invocations.
     uses: Arc<Vec<WordUse>>,
-    /// Bytes that an entry of `uses` is for: 4 or 1.
+    /// The number of bytes for which an entry of `uses` is: 4 or 1.
     grain: u32,
-    /// Reached through one reference only.
+    /// Whether the memory is reached through one reference only.
     one_reference: bool,
-    /// What its future depends on, once somebody asked.
+    /// A sum over the words, for the future of the state. It is computed when it is first needed.
     future: OnceLock<Sum>,
-    /// That sum, with the words that changed since, once somebody asked since the last change.
+    /// The sum at present: `future` with the words that have changed since. It is computed when it is needed after a
+    /// change.
     summed: OnceLock<u128>,
 }
 
-/// The sum of what the words of a memory count as, so that what did not change is not looked at again.
+/// The sum of a hash of each word of a memory. Words that did not change need not be hashed again.
 #[derive(Clone, Debug)]
 struct Sum {
     whole: u128,
-    /// The words that may have changed since, with what they count as in the sum.
+    /// The words that may have changed since, with their hashes in the sum.
     changed: SmallVec<[(u32, u128); MAX_CHANGED]>,
 }
 
-/// Words that may have changed, up to which a sum is kept.
+/// The number of words that may have changed, up to which a sum is kept.
 const MAX_CHANGED: usize = 12;
 
-/// Who accesses memory, and in which phase.
+/// An invocation that accesses memory, and the barrier epoch in which it does.
 #[derive(Clone, Copy)]
 pub(crate) struct Accessor<'a> {
     pub(crate) agent: u32,
     pub(crate) dispatch: &'a Dispatch,
     pub(crate) knowledge: &'a Knowledge,
-    /// Of every workgroup.
+    /// The epochs of all workgroups.
     pub(crate) phases: &'a [Epoch],
     pub(crate) atomic: bool,
     pub(crate) update: Option<Update>,
@@ -124,7 +125,7 @@ impl Contents {
         Contents { memories, declarations, unordered: SmallVec::new(), unordered_count: 0, touches: None }
     }
 
-    /// Copies what other states share.
+    /// Makes copies of what other states share.
     pub(crate) fn unshare(&mut self) {
         for memory in &mut self.memories {
             memory.bytes = Arc::new(memory.bytes.to_vec());
@@ -148,7 +149,7 @@ impl Contents {
         touches.extend(unshared.map(|word| Touch { memory, word, writes }));
     }
 
-    /// How often the order of an update was left open.
+    /// The number of updates whose order was left open.
     pub(crate) fn unordered_count(&self) -> u32 {
         self.unordered_count
     }
@@ -162,22 +163,22 @@ impl Contents {
         }
     }
 
-    /// Notes through which declaration an access goes; the fault if it must not alias.
+    /// Notes the declaration of an access. It returns the fault if the access must not alias an earlier one.
     pub(crate) fn declare(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
         self.declarations.note(access, memory, write)
     }
 
-    /// The bytes of a memory; of shared words, the initial ones.
+    /// The bytes of a memory. Shared words have their initial contents.
     pub(crate) fn bytes(&self, memory: u32) -> &[Byte] {
         self.memories.get(memory as usize).map_or(&[], |memory| &memory.bytes)
     }
 
-    /// The bytes of all memories, for comparisons.
+    /// The bytes of all memories, to compare them.
     pub(crate) fn snapshot(&self) -> Vec<Arc<Vec<Byte>>> {
         self.memories.iter().map(|memory| memory.bytes.clone()).collect()
     }
 
-    /// Feeds a hasher what the future depends on: contents, and who used what.
+    /// Feeds a hasher with what the future of a state depends on: the contents of words, and their uses.
     pub(crate) fn hash_future(&self, hasher: &mut impl Hasher) {
         for memory in &self.memories {
             (memory.sum(), memory.grain).hash(hasher);
@@ -196,7 +197,7 @@ impl Contents {
         self.bytes(memory).get(offset as usize).copied().unwrap_or(Byte::Undef)
     }
 
-    /// How a word, given by its first byte, was used.
+    /// The uses of the word that begins at this byte.
     pub(crate) fn uses(&self, memory: u32, word: u32) -> impl Iterator<Item = &WordUse> {
         let uses = self.memories.get(memory as usize).and_then(|memory| {
             let first = (word / memory.grain) as usize;
@@ -206,7 +207,7 @@ impl Contents {
         uses.into_iter().flatten()
     }
 
-    /// Reads the unshared bytes of an access into `out`; others are left as they are.
+    /// Reads the unshared bytes of an access into `out`. The other bytes of `out` stay as they are.
     pub(crate) fn read(
         &mut self,
         access: &Access,
@@ -225,13 +226,13 @@ impl Contents {
                 out.copy_from_slice(values);
             }
         });
-        // What an update reads is nobody's concern but its own.
+        // The result of such an update is not used, so it does not matter what it reads.
         if by.update.is_none() {
             slot.touch(access, memory, by, found, |word, used| word.read(used));
         }
     }
 
-    /// Writes the unshared bytes of an access. Returns whether one of them changed.
+    /// Writes the unshared bytes of an access. It returns whether one of them changed.
     pub(crate) fn write(
         &mut self,
         access: &Access,
@@ -278,7 +279,8 @@ impl Contents {
     }
 }
 
-/// Calls back with runs of unshared bytes: the index of the first in the access, and where they are in memory.
+/// Calls back with runs of unshared bytes: the index of the first byte in the access, and the place of the run in
+/// memory.
 fn for_each_unshared(
     access: &Access,
     memory: u32,
@@ -302,7 +304,7 @@ fn for_each_unshared(
 }
 
 impl Memory {
-    /// What its contents and uses count as.
+    /// The sum of the hashes of all words.
     fn sum(&self) -> u128 {
         let all = || {
             let words = 0..self.bytes.len().div_ceil(WORD as usize) as u32;
@@ -317,7 +319,7 @@ impl Memory {
         })
     }
 
-    /// What a word, by number, counts as.
+    /// The hash of the contents and uses of a word, by its number.
     fn hash_word(&self, word: u32) -> u128 {
         let part = |len: usize, grain: u32| {
             let (first, behind) = (word * WORD / grain, (word + 1) * WORD / grain);
@@ -346,7 +348,8 @@ impl Memory {
         self.future = OnceLock::from(sum);
     }
 
-    /// Notes the use of every unshared word of the access; `note` says whether it communicates with nobody.
+    /// Notes the use of every unshared word of an access. `note` returns whether the use does not communicate with
+    /// another invocation.
     fn touch(
         &mut self,
         access: &Access,
@@ -376,8 +379,8 @@ impl Memory {
         let grain = self.grain;
         self.will_change(access);
         let uses = Arc::make_mut(&mut self.uses);
-        // Atomics do not tear, and are mutually ordered only with those of the same locations: all
-        // their words are units, or none is.
+        // Atomics do not tear, and they are mutually ordered only with atomics of the same locations. So either all
+        // their words are units or none is.
         let joins = by.atomic && is_shared(access, memory, by.knowledge);
         for piece in units::grains_of(access, grain) {
             if by.knowledge.has_units() && by.knowledge.word(memory, piece) != Word::Unshared {
@@ -404,7 +407,7 @@ fn is_shared(access: &Access, memory: u32, knowledge: &Knowledge) -> bool {
         && units::words_of(access).any(|word| knowledge.word(memory, word) != Word::Unshared)
 }
 
-/// An access that communicates with nobody: unshared, and without an effect on the order of others.
+/// Whether an access does not communicate: it is unshared, and it has no effect on the order of other accesses.
 pub(crate) fn is_quiet(
     access: &Access,
     memory: u32,
@@ -416,7 +419,7 @@ pub(crate) fn is_quiet(
     !is_event
 }
 
-/// Whether an access is an event and nothing else: memory without events need not be copied for it.
+/// Whether an access is an event and nothing else. Then memory without events need not be copied for it.
 pub(crate) fn is_all_shared(access: &Access, memory: u32, knowledge: &Knowledge) -> bool {
     knowledge.has_units()
         && units::words_of(access).all(|word| knowledge.word(memory, word) != Word::Unshared)

@@ -1,5 +1,9 @@
-//! The types that a search works on: what a round takes for given ([`Round`]), a point of the search ([`State`]) with its
-//! invocations, and what was found ([`Found`]).
+//! The types on which a search works: what stays the same over a search ([`Context`]) and over a round ([`Round`]), a
+//! point of the search ([`State`]) with its invocations ([`Thread`]), and what was found ([`Found`]).
+//!
+//! A state has an execution graph that grows, as in TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly
+//! stateless, optimal dynamic partial order reduction", POPL 2022). In contrast to TruSt a read is not revisited when a
+//! write is added: it waits for the write in a branch of its own ([`Thread::waits_since`]).
 
 pub(crate) mod accesses;
 pub(crate) mod arrivals;
@@ -55,7 +59,8 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) reach: Reach,
     pub(crate) writers: MayWrite,
-    /// What may access shared memory without being atomic, and what may read it without writing it.
+    /// The instructions that may access shared memory without being atomic; `looking` has those that may read it
+    /// without writing it.
     pub(crate) plain: MayWrite,
     pub(crate) looking: MayWrite,
     /// The instructions at which invocations wait for each other.
@@ -65,24 +70,24 @@ pub(crate) struct Context<'a> {
     pub(crate) subgroups: Vec<Vec<usize>>,
     pub(crate) workgroups: Vec<Vec<usize>>,
     pub(crate) order: InstanceOrder<'a>,
-    /// Something beside barriers of workgroups makes atomics synchronise.
+    /// Whether something beside barriers of workgroups makes atomics synchronize.
     pub(crate) has_fences: bool,
     pub(crate) has_compare_exchanges: bool,
-    /// Invocations may be symmetric.
+    /// Whether invocations may be symmetric.
     pub(crate) has_first_updates: bool,
-    /// There may be no execution.
+    /// Whether the dispatch may have no execution.
     pub(crate) may_discard: bool,
-    /// The narrowest scope that has everybody in it.
+    /// The narrowest scope that contains all invocations.
     pub(crate) everybody: Scope,
     pub(crate) budget: Budget<'a>,
     pub(crate) pauses: Pauses<'a>,
-    /// Where the searches of groups begin, once there are some.
+    /// The state in which the searches of groups begin, once it is needed.
     pub(crate) shared_first: OnceLock<State>,
-    /// Threads for large searches, once there is one.
+    /// The threads for large searches, once they are needed.
     pub(crate) pool: OnceLock<Option<ThreadPool>>,
-    /// An outcome of these ends the search.
+    /// An outcome for which this is true ends the search.
     pub(crate) target: Option<Target<'a>>,
-    /// Those that are applicable, and not switched off.
+    /// The reductions that are applicable and not switched off.
     pub(crate) reductions: Reductions,
 }
 
@@ -93,7 +98,7 @@ impl Context<'_> {
     }
 }
 
-/// Names outcomes.
+/// A function that recognises the outcomes which a search looks for.
 pub(crate) type Target<'a> = &'a (dyn Fn(&Outcome) -> bool + Sync);
 
 /// What a search found.
@@ -101,84 +106,86 @@ pub(crate) type Target<'a> = &'a (dyn Fn(&Outcome) -> bool + Sync);
 pub(crate) struct Found {
     pub(crate) outcomes: Outcomes,
     pub(crate) undefined: BTreeMap<Undefined, Witness>,
-    /// Outcomes in factored form.
+    /// The outcomes in factored form.
     pub(crate) factored: Factored,
     pub(crate) executions: Count,
     pub(crate) explored: u64,
     pub(crate) paths: Paths,
-    /// Graphs with speculated reads that were judged.
+    /// The number of graphs with speculated reads that were judged.
     pub(crate) judged_anew: u64,
-    /// Too many of them: the next round has fewer reads that speculate.
+    /// Whether there were too many of them. Then the next round has fewer reads that speculate.
     pub(crate) overfed: bool,
     pub(crate) bounded: Option<Bound>,
     pub(crate) undecided: BTreeSet<Undecided>,
     pub(crate) inexact: BTreeSet<Inexact>,
     pub(crate) discoveries: Discoveries,
-    /// What groups of invocations found that were explored apart, and that put together.
+    /// What the groups found that were explored one by one. `product` combines this.
     pub(crate) factors: Vec<Factor>,
     pub(crate) product: Option<Arc<Product>>,
-    /// Nothing after this in search order counts.
+    /// Whether nothing after this in search order counts.
     pub(crate) stop: bool,
-    /// It is an outcome that the search was to find.
+    /// Whether the search stopped at an outcome that it was to find.
     pub(crate) at_target: bool,
-    /// Where invocations first came to what is not their own to decide, by their call stacks: up to there each does the
-    /// same in every execution.
+    /// Where invocations first reached a decision that is not their own, by their call stacks. Up to there each
+    /// invocation does the same in every execution.
     pub(crate) first_decisions: BTreeMap<u32, SmallVec<[InstId; 4]>>,
-    /// The branches that a scout left out, each with its share of the whole tree, the next one last.
+    /// The branches that a scout left out, each with its share of the whole tree. The next one is the last of the list.
     pub(crate) left: Vec<(State, f64)>,
-    /// The whole round does not go on from there: it finds ends apart on that path, or more was left out than is kept.
+    /// Whether the whole round cannot continue from `left`: independent suffixes were found on that path, or more was
+    /// left out than is kept.
     pub(crate) strayed: bool,
 }
 
-/// Where everybody stood when it was supposed that they wait for ever.
+/// Where all invocations stood when it was assumed that those which wait do so for ever.
 #[derive(Clone)]
 pub(crate) struct Closing {
-    /// The events from here on are those of the turn that closes the run.
+    /// The events from here on belong to the turn that closes the run.
     pub(crate) events: EventId,
     pub(crate) threads: Vec<Start>,
 }
 
 #[derive(Clone)]
 pub(crate) struct Start {
-    /// Where it waits; `None` where it is over.
+    /// The instruction at which it waits. It is `None` if the invocation is over.
     pub(crate) at: Option<InstId>,
-    /// It waits for a write that is not its loop's to go without.
+    /// Whether it waits at a read that does not belong to a spin loop.
     pub(crate) is_blocked: bool,
     pub(crate) trace: Arc<Vec<VolatileAccess>>,
-    /// How often it came to the header of its loop since then, and how many of these turns were whole: without accesses
-    /// before.
+    /// How often it reached the header of its loop since then, and how many of these turns were whole, that is, began
+    /// without accesses before them.
     pub(crate) rounds: u32,
     pub(crate) whole: u32,
     pub(crate) passes: u64,
 }
 
-/// Where a search is: what the future depends on, but for how old the writes are that are still to be seen.
+/// A configuration of a search: what the future depends on, except for the age of the writes that may still be read.
 #[derive(Clone)]
 pub(crate) struct Configuration {
     pub(crate) events: u32,
-    /// The reads that speculate: who does which of what value. How often hangs on the turns.
+    /// The reads that speculate: invocation, instruction, unit and value of each. How often there is the same one
+    /// depends on the number of turns.
     pub(crate) owed: BTreeSet<(u32, InstId, Unit, UnitBytes)>,
     pub(crate) threads: Threads,
     pub(crate) latest: Vec<SmallVec<[UnitBytes; 1]>>,
     pub(crate) memory: Vec<Arc<Vec<Byte>>>,
 }
 
-/// Where an invocation parts from others of its class.
+/// Where an invocation ceases to do the same as other members of its class.
 #[derive(Clone, Copy)]
 pub(crate) struct Parting {
-    /// What it had read.
+    /// What it had read until then.
     pub(crate) history: u32,
-    /// What it reads then.
+    /// The read that makes the difference.
     pub(crate) read: EventId,
 }
 
 /// How far [`advance`](crate::explore::step::run::advance) came.
 pub(crate) enum Advanced {
-    /// Every invocation stands at a read, a barrier or its end.
+    /// Every invocation stands at a read or a barrier, or has ended.
     Quiet,
-    /// The path ends before everybody has come to a stop.
+    /// The path ends before all invocations have stopped.
     Ended(PathEnd),
-    /// With nothing to go on with, the path has ended and was counted.
+    /// The path branches. If there is no state to continue with, the path has ended and was counted.
     Branch(Vec<State>),
 }
 
@@ -186,9 +193,9 @@ pub(crate) enum Advanced {
 pub(crate) struct Round<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) knowledge: &'a Knowledge,
-    /// Follow the first of all branches only, for what can be learned there.
+    /// Whether the round follows only the first of all branches, for what can be learned there.
     pub(crate) scouts: bool,
-    /// These invocations are not all that there are.
+    /// Whether these invocations are only some of those that there are.
     pub(crate) in_group: bool,
     pub(crate) symmetry: Option<Symmetry>,
     pub(crate) merging: Option<Comparison<'a>>,
@@ -197,18 +204,18 @@ pub(crate) struct Round<'a> {
     pub(crate) idle_turns: IdleTurns,
 }
 
-/// What invocations do again and again, writes among it.
+/// What invocations repeat, with writes in it.
 #[derive(Clone)]
 pub(crate) struct Segment {
     pub(crate) members: Arc<[usize]>,
     /// The events of the members in this range are those of one turn.
     pub(crate) start: EventId,
     pub(crate) end: EventId,
-    /// How the members stand, to go on from there.
+    /// Where the members stand at the end of the turn, to continue from there.
     pub(crate) statuses: Arc<[Status]>,
 }
 
-/// An atomic read that did not write, before it had its value.
+/// An atomic read that did not write, and its invocation before it had the value.
 #[derive(Clone)]
 pub(crate) struct Look {
     pub(crate) invocation: Arc<Invocation>,
@@ -216,11 +223,12 @@ pub(crate) struct Look {
     pub(crate) access: Arc<Access>,
     pub(crate) atomicity: Atomicity,
     pub(crate) may_write: bool,
-    /// How often its invocation had changed memory without an event.
+    /// How often its invocation had changed memory without an event before.
     pub(crate) changes: u64,
 }
 
-/// Events of a graph from which on each more costs instructions, half as many as there are too many.
+/// The number of events of a graph up to which an event costs no instructions. Each further event costs half as many
+/// instructions as there are events above this number.
 const EVENTS_FREELY: u64 = 1_024;
 
 /// One point of the search.
@@ -228,39 +236,39 @@ const EVENTS_FREELY: u64 = 1_024;
 pub(crate) struct State {
     pub(crate) threads: Threads,
     pub(crate) graph: Graph,
-    /// Pairs of invocations.
+    /// Pairs of invocations whose events synchronize on the system's side.
     pub(crate) system_synchronizes_with: Arc<[(u32, u32)]>,
     pub(crate) contents: Contents,
-    /// Speculated reads whose write is still to come.
+    /// The promises that are not fulfilled yet: speculated reads whose write is still to come.
     pub(crate) pending: Vec<Promise>,
-    /// How often a read speculated on the way here.
+    /// How often a read speculated on the path to here.
     pub(crate) speculated: u32,
     /// What read-modify-writes would have given units, had they read other values.
     pub(crate) attempted: Arc<BTreeSet<(Unit, UnitBytes)>>,
-    /// Barriers passed, by workgroup.
+    /// For each workgroup, the barriers that it has passed.
     pub(crate) phases: Arc<Vec<Epoch>>,
-    /// Numbered barriers that invocations passed.
+    /// The numbered barriers that invocations passed.
     pub(crate) meetings: Vec<Meeting>,
-    /// Number of control barrier instances so far.
+    /// The number of instances of control barriers so far.
     pub(crate) instances: u32,
     pub(crate) fuel: u64,
-    /// Where invocations went on together that need not have reconverged.
+    /// Where invocations continued together that need not have reconverged.
     pub(crate) diverged: Option<Line>,
-    /// The relations of the graph as it was judged last, with its number of events.
+    /// The relations of the graph when it was judged last, and its number of events then.
     pub(crate) judged: Option<(usize, Arc<Relations>)>,
-    /// The relations of the graph as it grows, while it is one of those that they are for.
+    /// The relations of the graph as it grows, while the graph is of the kind for which they are.
     pub(crate) growing: Option<Arc<dyn GrowingRelations>>,
-    /// Those who still run do not end apart from each other, or it is not certain that they do.
+    /// Whether the invocations that still run have no independent suffixes, or it is not certain that they have.
     pub(crate) together: bool,
-    /// Where everybody who waits stood when it was supposed that they wait for ever.
+    /// Where all invocations that wait stood when it was assumed that they wait for ever.
     pub(crate) closing: Option<Closing>,
-    /// What invocations that will never end repeat, writes among it.
+    /// What invocations that will never end repeat, with writes in it.
     pub(crate) segments: Vec<Segment>,
-    /// Somebody left an endless loop: undefined behaviour from here on is nobody's.
+    /// Whether an invocation left an endless loop. Undefined behaviour from here on does not count.
     pub(crate) excused: bool,
-    /// What the future of the last state on the path that was compared depends on.
+    /// A number for the future of the last state on the path that was compared with others.
     pub(crate) future: Option<u128>,
-    /// This path noticed that the round's assumptions were wrong: only what it notices counts.
+    /// Whether the path noticed that an assumption of the round was wrong. Then only what the path notices counts.
     pub(crate) dirty: bool,
 }
 
@@ -277,7 +285,7 @@ impl Threads {
         self.0.iter().map(Arc::as_ref)
     }
 
-    /// Ends all but these, which are ascending.
+    /// Ends all invocations but these, which are ascending.
     fn keep(&mut self, members: &[usize]) {
         let Some(first) = self.0.first() else { return };
         let idle = Arc::new(Thread { status: Status::Finished, ..Thread::clone(first) });
@@ -312,19 +320,20 @@ impl IndexMut<usize> for Threads {
 pub(crate) struct Thread {
     pub(crate) invocation: Arc<Invocation>,
     pub(crate) status: Status,
-    /// A waiting read does not take its value from events before this one alone.
+    /// If a read waits: the number of events of the graph when it began to wait. It takes its value, in one unit at
+    /// least, from a later event.
     pub(crate) waits_since: Option<EventId>,
-    /// A waiting read in whose stead another speculated, when the graph had so many events: from later
-    /// ones it takes a value that nobody speculates.
+    /// If another read speculated in place of this waiting one: the number of events of the graph at that time. From
+    /// later events this read takes only values that no read could have speculated.
     pub(crate) reads_unknown: Option<EventId>,
-    /// It came to what is not its own to decide.
+    /// Whether it has reached a decision that is not its own.
     pub(crate) has_decided: bool,
-    /// What it read so far, as its class knows it ([`symmetry`](crate::explore::reductions::symmetry)).
+    /// What it has read so far, as a history of its class ([`symmetry`](crate::explore::reductions::symmetry)).
     pub(crate) history: u32,
-    /// Where it ceased to do the same as others of its class
+    /// Where it ceased to do the same as other members of its class
     /// ([`relabelling`](crate::explore::reductions::symmetry::relabelling)).
     pub(crate) parting: Option<Parting>,
-    /// Volatile accesses so far.
+    /// Its volatile accesses so far.
     pub(crate) trace: Arc<Vec<VolatileAccess>>,
     /// The first undefined behaviour that it ran into.
     pub(crate) fault: Option<Arc<Fault>>,
@@ -332,17 +341,17 @@ pub(crate) struct Thread {
     pub(crate) changes: u64,
     /// How often it passed a barrier or a subgroup operation.
     pub(crate) passes: u64,
-    /// It has just been round a loop with others, and nothing changed.
+    /// The last turn of a loop that it made with other invocations, if nothing changed in it.
     pub(crate) idle: Option<Idle>,
-    /// How often it came to each numbered barrier: by number and resource.
+    /// How often it arrived at each numbered barrier, by number and resource.
     pub(crate) arrivals: Arc<BTreeMap<(u32, u32), u32>>,
-    /// Loops that the invocation is in, with its state at the last arrival at their headers.
+    /// The loops that the invocation is in, with its state at the last arrival at their headers.
     pub(crate) loops: Vec<Arrival>,
     /// Its last atomic read that did not write.
     pub(crate) look: Option<Look>,
-    /// What its own future depends on, once somebody asked since it changed.
+    /// A number for what its own future depends on, if it was needed since the invocation changed.
     pub(crate) future: OnceLock<Option<u128>>,
-    /// The same of its invocation alone, without the iterations that it is in.
+    /// The same for its invocation alone, without the iterations that it is in.
     pub(crate) at: OnceLock<Option<u128>>,
 }
 
@@ -352,29 +361,29 @@ pub(crate) struct Arrival {
     pub(crate) depth: u32,
     pub(crate) loop_id: LoopId,
     pub(crate) invocation: Arc<Invocation>,
-    /// Number of events in the graph at that time.
+    /// The number of events in the graph at that time.
     pub(crate) events: u32,
     /// [`Thread::changes`] and [`Thread::passes`] at that time.
     pub(crate) changes: u64,
     pub(crate) passes: u64,
-    /// Length of the volatile trace at that time.
+    /// The length of the volatile trace at that time.
     pub(crate) traced: usize,
-    /// With whom the invocation passed barriers and subgroup operations since then.
+    /// The invocations with which this one passed barriers and subgroup operations since then.
     pub(crate) met: SmallVec<[Arc<[usize]>; 1]>,
-    /// Turns in a row that came back to the same state of the invocation, but wrote.
+    /// The number of turns in a row that returned to the same state of the invocation but wrote.
     pub(crate) restless: u32,
-    /// Of the search, after each of these.
+    /// The configurations of the search after each of these turns.
     pub(crate) configurations: Vec<Arc<Configuration>>,
 }
 
-/// The end of a turn, with others, that changed nothing.
+/// The end of a turn with other invocations that changed nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
-    /// Number of events in the graph at that time.
+    /// The number of events in the graph at that time.
     pub(crate) events: u32,
     /// [`Thread::changes`] at that time.
     pub(crate) changes: u64,
-    /// The turn read what others may write.
+    /// Whether the turn read what others may write.
     pub(crate) decided: bool,
 }
 
@@ -382,7 +391,7 @@ pub(crate) struct Idle {
 #[derive(Clone)]
 pub(crate) enum Status {
     Running,
-    /// At a read; an atomic one may write too.
+    /// The invocation stands at a read. An atomic one may write, too.
     Reading {
         access: Arc<Access>,
         atomic: Option<Atomicity>,
@@ -392,11 +401,11 @@ pub(crate) enum Status {
     Subgroup(Arc<Gathered>),
     Finished,
     Faulted,
-    /// In a loop that never ends.
+    /// The invocation repeats a loop for ever.
     Forever,
 }
 
-/// A speculated read of one unit.
+/// A speculated read of one unit, and the value that it took.
 #[derive(Clone)]
 pub(crate) struct Promise {
     pub(crate) event: EventId,
@@ -405,7 +414,7 @@ pub(crate) struct Promise {
 }
 
 impl State {
-    /// A copy to run one invocation on, without what the others did.
+    /// A copy on which one invocation can run, without what the others did.
     pub(crate) fn without_graph(&self) -> State {
         State {
             threads: self.threads.clone(),
@@ -431,15 +440,14 @@ impl State {
         }
     }
 
-    /// The same state where these invocations, ascending, are alone.
+    /// The same state in which only these invocations, ascending, exist.
     pub(crate) fn only(&self, members: &[usize]) -> State {
         let mut state = self.clone();
         state.threads.keep(members);
         state
     }
 
-    /// The same state with memory of its own: threads that count references to the same memory slow each other
-    /// down.
+    /// The same state with memory of its own. Threads that count references to the same memory slow each other down.
     pub(crate) fn unshared(mut self) -> State {
         for thread in &mut self.threads.0 {
             let mut own = Thread::clone(thread);
@@ -495,15 +503,15 @@ impl State {
         self.threads[agent].changes += u64::from(changed);
     }
 
-    /// Whether an invocation parted from others of its class.
+    /// Whether an invocation ceased to do the same as other members of its class.
     pub(crate) fn has_parted(&self) -> bool {
         self.threads.iter().any(|thread| thread.parting.is_some())
     }
 
-    /// Adds an event; returns its number.
+    /// Adds an event and returns its number.
     pub(crate) fn push(&mut self, event: Event) -> EventId {
         let id = self.graph.events.len() as EventId;
-        // Its row in the relations of the graph costs something, too.
+        // The relations of the graph get a row for the event, which costs time, too.
         self.fuel = self.fuel.saturating_sub(u64::from(id).saturating_sub(EVENTS_FREELY) / 2);
         let Graph { events, system_synchronizes_with, .. } = &mut self.graph;
         for (first, second) in self.system_synchronizes_with.iter() {
@@ -521,7 +529,7 @@ impl State {
     }
 }
 
-/// Who accesses memory.
+/// An invocation that accesses memory.
 #[derive(Clone, Copy)]
 pub(crate) struct By<'a> {
     pub(crate) agent: u32,

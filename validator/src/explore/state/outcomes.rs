@@ -14,8 +14,8 @@ use crate::witness::Witness;
 
 pub(crate) type Map = IndexMap<Outcome, Witness, FxBuildHasher>;
 
-/// Outcomes with the first of their witnesses, in search order, which is that of the parts. Several parts may have
-/// an outcome in common.
+/// Outcomes, each with the first of its witnesses in search order. The parts are in search order. Several parts may
+/// contain the same outcome.
 #[derive(Default)]
 pub(crate) struct Outcomes {
     pub(crate) earlier: Vec<Map>,
@@ -33,13 +33,13 @@ impl Outcomes {
         self.earlier.is_empty() && self.latest.is_empty()
     }
 
-    /// How many there are, those of several parts several times.
+    /// The number of outcomes. An outcome of several parts is counted several times.
     pub(crate) fn count(&self) -> Count {
         let earlier: usize = self.earlier.iter().map(Map::len).sum();
         (earlier + self.latest.len()).into()
     }
 
-    /// Notes so many executions with an outcome. If it seems to be a new one: its witness, which is asked for then.
+    /// Notes executions with an outcome. If the outcome seems to be new, `witness` is called to make its witness.
     pub(crate) fn note(
         &mut self,
         outcome: &Outcome,
@@ -61,7 +61,7 @@ impl Outcomes {
         }
     }
 
-    /// Adds what was found later.
+    /// Adds what was found later in search order.
     pub(crate) fn append(&mut self, later: Outcomes) {
         if later.is_empty() {
             return;
@@ -73,7 +73,7 @@ impl Outcomes {
         self.latest = later.latest;
     }
 
-    /// All of them, each once, in order; on several threads, if there are so many `parallel` is worth it.
+    /// All outcomes, each once and sorted. They are sorted on several threads if `parallel` is set.
     pub(crate) fn into_sorted(self, parallel: bool) -> Vec<(Outcome, Witness)> {
         let Outcomes { earlier: mut parts, latest } = self;
         if parts.is_empty() && latest.len() < FEW {
@@ -83,7 +83,7 @@ impl Outcomes {
         }
         parts.push(latest);
         let order = in_order(&parts, parallel);
-        // They are large: each is moved once, to its place.
+        // The outcomes are large, so each is moved only once, to its final place.
         let cells = |part: Map| part.into_iter().map(|entry| Mutex::new(Some(entry))).collect::<Vec<_>>();
         let parts = each(parts, parallel, cells);
         let take = |Entry { part, index, executions, .. }: Entry| {
@@ -92,27 +92,28 @@ impl Outcomes {
             let (outcome, witness) = cell.take()?;
             Some((outcome, Witness { executions, ..witness }))
         };
-        // In the same memory, which flattening would not do; there is an outcome for every entry.
+        // Collecting into an `Option` reuses the memory, in contrast to `flatten`. There is an outcome for every entry.
         let all: Option<Vec<(Outcome, Witness)>> = each(order, parallel, take).into_iter().collect();
         all.unwrap_or_default()
     }
 }
 
-/// Outcomes that are put in order as they are, up to so many.
+/// The number of outcomes up to which they are sorted directly.
 const FEW: usize = 256;
 
-/// Where an outcome is found.
+/// The place of an outcome in the parts.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// Outcomes are in the order of these numbers, as far as they differ.
+    /// The bytes that distinguish outcomes first, as a number. Outcomes are in the order of these numbers, as far as
+    /// they differ.
     key: u128,
     part: u32,
     index: u32,
-    /// Of all parts.
+    /// The number of its executions in all parts.
     executions: u64,
 }
 
-/// Does the same with each item.
+/// Applies `work` to each item.
 fn each<T: Send, R: Send>(items: Vec<T>, parallel: bool, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
     match parallel {
         true => items.into_par_iter().map(work).collect(),
@@ -120,7 +121,7 @@ fn each<T: Send, R: Send>(items: Vec<T>, parallel: bool, work: impl Fn(T) -> R +
     }
 }
 
-/// The outcomes of some parts, each once, in order.
+/// The outcomes of all parts, each once and sorted.
 fn in_order(parts: &[Map], parallel: bool) -> Vec<Entry> {
     let telling = telling_bytes(parts, parallel);
     let entries = |(part, outcomes): (u32, &Map)| {
@@ -133,7 +134,7 @@ fn in_order(parts: &[Map], parallel: bool) -> Vec<Entry> {
     let mut order = each((0..).zip(parts).collect(), parallel, entries).concat();
     let outcome = |entry: &Entry| parts[entry.part as usize].get_index(entry.index as usize);
     let outcome = |entry: &Entry| outcome(entry).map(|(outcome, _)| outcome);
-    // Those that are equal stay in search order.
+    // Equal outcomes stay in search order.
     let compare = |a: &Entry, b: &Entry| {
         let numbers = a.key.cmp(&b.key);
         numbers.then_with(|| (outcome(a), a.part, a.index).cmp(&(outcome(b), b.part, b.index)))
@@ -152,13 +153,13 @@ fn in_order(parts: &[Map], parallel: bool) -> Vec<Entry> {
     order
 }
 
-/// Bytes of memory that a number holds, and the bits of each: one more for those that are undefined.
+/// The number of bytes of memory in a key, and the bits for each: one more than eight, for undefined bytes.
 const DIGITS: usize = 14;
 
 const BITS: u32 = 9;
 
-/// The first bytes of memory, by object and index there, in which some outcomes differ; none where memory is not what
-/// they differ in first.
+/// The first bytes of memory in which some outcomes differ, by object and index. There are none if outcomes differ in
+/// something that is compared before memory.
 fn telling_bytes(parts: &[Map], parallel: bool) -> Vec<(usize, usize)> {
     let Some((first, _)) = parts.iter().find_map(|part| part.first()) else { return Vec::new() };
     let differences = |part: &Map| {
@@ -190,7 +191,7 @@ fn telling_bytes(parts: &[Map], parallel: bool) -> Vec<(usize, usize)> {
     places.filter(|(object, at)| parts.iter().any(|differ| differ[*object][*at])).take(DIGITS).collect()
 }
 
-/// Some bytes of an outcome as a number.
+/// These bytes of an outcome as a number.
 fn key(outcome: &Outcome, bytes: &[(usize, usize)]) -> u128 {
     bytes.iter().fold(0, |key, (object, at)| {
         let digit = match outcome.memory[*object][*at] {

@@ -10,7 +10,7 @@ use crate::ir::{AtomicOp, InstId, Op};
 use crate::model::graph::{Event, EventId, Kind, Source, UnitBytes};
 use crate::value::Byte;
 
-/// The atomic instruction there, if it is one.
+/// The instruction, if it is an atomic one.
 pub(crate) fn atomic<'a>(round: &Round<'a>, inst: InstId) -> Option<&'a AtomicOp> {
     let function = round.context.program.functions.get(inst.function.0 as usize)?;
     match &function.code.get(inst.index as usize)?.op {
@@ -19,20 +19,20 @@ pub(crate) fn atomic<'a>(round: &Round<'a>, inst: InstId) -> Option<&'a AtomicOp
     }
 }
 
-/// A source for every unit of a read, with the bytes it gives.
+/// A source for every unit of a read, with the bytes that it gives.
 pub(crate) type Assignment = SmallVec<[(Source, UnitBytes); 4]>;
 
 /// What a read gets.
 pub(crate) struct Answer<'a> {
     pub(crate) spans: &'a UnitSpans,
     pub(crate) assignment: &'a [(Source, UnitBytes)],
-    /// Of the whole access.
+    /// The bytes of the whole access.
     pub(crate) bytes: &'a [Byte],
-    /// What its write leaves, if it writes.
+    /// The bytes that its write leaves, if it writes.
     pub(crate) written: Option<Vec<Byte>>,
 }
 
-/// A read about to be resolved.
+/// A read that is about to be resolved.
 pub(crate) struct Reader<'a> {
     pub(crate) index: usize,
     pub(crate) access: &'a Access,
@@ -76,7 +76,7 @@ impl Reader<'_> {
     }
 }
 
-/// All ways to pick one candidate a unit.
+/// Calls back with all ways to choose one candidate for each unit.
 pub(crate) fn for_each_assignment(candidates: &[Assignment], visit: &mut impl FnMut(&[(Source, UnitBytes)])) {
     fn go(
         candidates: &[Assignment],

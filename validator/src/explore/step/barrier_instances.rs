@@ -1,4 +1,4 @@
-//! One instance of a control barrier: what its invocations do when they pass it.
+//! One instance of a control barrier: what happens when its invocations pass it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::explore::state::arrivals::Arrived;
 use crate::explore::state::{Round, State, Status, Thread};
 use crate::model::graph::Kind;
 
-/// Makes the name of a numbered barrier tell how often the invocation came to it.
+/// Adds to the name of a numbered barrier how often the invocation has arrived at it.
 pub(crate) fn count_arrival(thread: &mut Thread, name: &mut InstanceName) {
     let Some((number, resource, _)) = barrier_numbers::parts_of(name) else { return };
     let count = Arc::make_mut(&mut thread.arrivals).entry((number, resource)).or_default();
@@ -40,7 +40,7 @@ pub(crate) fn pass_instance(round: &Round, state: &mut State, members: &[usize],
     }
 }
 
-/// Notes who goes on together, for those who are in loops.
+/// Notes for each loop that an invocation is in with which others the invocation passed a barrier.
 pub(crate) fn note_meeting(state: &mut State, members: &[usize]) {
     let mut shared: Option<Arc<[usize]>> = None;
     for index in members {
@@ -55,7 +55,7 @@ pub(crate) fn note_meeting(state: &mut State, members: &[usize]) {
     }
 }
 
-/// Whether an invocation waits for others to come to where it stands.
+/// Whether an invocation waits for others at a barrier or a subgroup operation.
 pub(crate) fn is_at_barrier(status: &Status) -> bool {
     matches!(status, Status::Barrier(_) | Status::Subgroup(_))
 }

@@ -1,15 +1,15 @@
-//! Descriptors that must be the same for the invocations of a subgroup.
+//! Descriptors that must be the same for the invocations of a subgroup, if an operand is not decorated NonUniform.
 
 use crate::event::{Fault, UndefinedKind};
 use crate::explore::state::{Round, State};
 
-/// How many accesses an invocation noted so far.
+/// The number of accesses that an invocation has noted so far.
 pub(crate) fn noted_descriptors(state: &State, index: usize) -> usize {
     state.threads[index].invocation.descriptors().map_or(0, |descriptors| descriptors.count())
 }
 
-/// The fault if an access of an invocation, from number `first` on, is of another descriptor than that of
-/// another one of its subgroup at the same dynamic instance.
+/// Compares the noted accesses of an invocation, from number `first` on, with those of the other invocations of its
+/// subgroup. It returns the fault if another one accessed another descriptor at the same dynamic instance.
 pub(crate) fn differing_descriptor(
     round: &Round,
     state: &State,

@@ -1,4 +1,7 @@
-//! Which writes fulfil a promise: every way in which a new write is the source of reads that speculated its value.
+//! Fulfilment of promises: a new write may be the write whose value some reads speculated.
+//!
+//! For example, two reads speculated that `x` becomes 1, and a write now gives `x` the value 1. The write may fulfil
+//! either promise, both or none, so the path branches four times.
 
 use std::sync::Arc;
 
@@ -9,11 +12,10 @@ use crate::explore::state::{Found, Round, State};
 use crate::model::graph::{EventId, Source, UnitBytes};
 use crate::value::Byte;
 
-/// Speculated reads that one write may be owed to, before the search counts as bounded.
+/// The number of speculated reads that one write may fulfil, before the search counts as bounded.
 const MAX_OWED: usize = 12;
 
-/// Where speculated reads owe a write, every way in which the new one is theirs or not.
-/// `None` where it cannot be.
+/// One state for each way in which the new write fulfils promises. It is `None` if the write can fulfil none.
 pub(crate) fn fulfil(round: &Round, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
     let event = &state.graph.events[id as usize];
     let has_faulted = state.threads.iter().any(|thread| thread.fault.is_some());
@@ -60,8 +62,8 @@ pub(crate) fn fulfil(round: &Round, state: &State, id: EventId, found: &mut Foun
     Some(children)
 }
 
-/// Whether a write gives what a read speculated. Where an invocation ran into undefined behaviour, what is undefined
-/// may be anything, in one execution at least.
+/// Whether a write gives what a read speculated. If an invocation ran into undefined behaviour, an undefined byte may
+/// have any value, in one execution at least.
 fn may_be(written: &UnitBytes, value: &UnitBytes, has_faulted: bool) -> bool {
     written.len() == value.len()
         && written

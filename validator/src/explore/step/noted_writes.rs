@@ -1,4 +1,4 @@
-//! What a new write teaches: which invocation writes where, with which instruction, in what manner.
+//! What a new write teaches: the invocation that writes a unit, the instruction, and how it writes.
 
 use crate::explore::facts::discoveries::Manner;
 use crate::explore::reductions::symmetry::gates;
@@ -8,7 +8,7 @@ use crate::explore::state::{Found, Round, State};
 use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Unit};
 
-/// Remembers who may write where.
+/// Notes that an invocation may write, at a read-modify-write.
 pub(crate) fn note_possible_writer(round: &Round, reader: &Reader, spans: &UnitSpans, found: &mut Found) {
     let writer = (reader.index as u32, reader.access.inst);
     spans.iter().for_each(|(unit, _)| note_writer_of(round, *unit, writer, found));
@@ -17,7 +17,7 @@ pub(crate) fn note_possible_writer(round: &Round, reader: &Reader, spans: &UnitS
     note_manner(round, writer, manner, found);
 }
 
-/// Remembers who wrote where.
+/// Notes that an invocation wrote.
 pub(crate) fn note_writer(round: &Round, state: &State, id: EventId, found: &mut Found) {
     gates::check_first_order(round, state, id, found);
     let event = &state.graph.events[id as usize];

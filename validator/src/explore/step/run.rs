@@ -1,4 +1,5 @@
-//! Runs invocations until each stands at a read, a barrier or its end; their writes and fences become events.
+//! Runs invocations until each stands at a read, at a barrier or at its end. Their writes, fences and barriers become
+//! events.
 
 use std::sync::Arc;
 
@@ -24,10 +25,10 @@ use crate::interp::{Invocation, Stop};
 use crate::model::graph::Kind;
 use crate::value::Byte;
 
-/// Instructions of an invocation until somebody looks at the budgets.
+/// The number of instructions that an invocation runs before the budgets are checked.
 const TURN: u64 = 1 << 20;
 
-/// Counts the instructions of a path that ends.
+/// Charges the instructions of a path that ends to the budgets.
 pub(crate) fn charge_path(round: &Round, state: &State) {
     round.context.budget.charge(0, round.context.settings.max_instructions.saturating_sub(state.fuel));
 }
@@ -48,12 +49,12 @@ pub(crate) fn advance(round: &Round, state: &mut State, found: &mut Found) -> Ad
     Advanced::Quiet
 }
 
-/// An invocation on its way to where it must wait for others.
+/// An invocation that runs until it must wait for others.
 struct Advancing<'s, 'a> {
     round: &'s Round<'a>,
     state: &'s mut State,
     index: usize,
-    /// Events before the last stop.
+    /// The number of events before the last stop.
     events: usize,
     found: &'s mut Found,
 }
@@ -81,7 +82,7 @@ impl Driver for Advancing<'_, '_> {
         }
     }
 
-    /// It waits at atomic instructions.
+    /// The invocation waits at atomic instructions, so that the search resolves them.
     fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<Advanced> {
         Some(Advanced::Quiet)
     }
@@ -131,7 +132,7 @@ pub(crate) fn run_invocation(round: &Round, state: &mut State, index: usize, fou
 
 fn handle(round: &Round, state: &mut State, index: usize, stop: Stop, found: &mut Found) -> Advanced {
     let agent = index as u32;
-    // Behind a barrier even memory without events has what others decided.
+    // Behind a barrier even memory without events has values that depend on the decisions of other invocations.
     let decides = matches!(
         stop,
         Stop::Read(_)
@@ -217,7 +218,7 @@ fn handle(round: &Round, state: &mut State, index: usize, stop: Stop, found: &mu
             let endless = (function_depth, loop_id);
             return exits::never_ends(round, state, index, endless, has_effects, found);
         }
-        // A budget ended it within its instructions.
+        // A budget ended the run before its instructions were used up.
         Stop::OutOfFuel if state.fuel > 0 => return Advanced::Ended(PathEnd::Budget),
         Stop::OutOfFuel => {
             found.bounded.get_or_insert(Bound::MaxInstructions);
@@ -248,7 +249,7 @@ fn write(
         found.discoveries.split.insert((memory, word));
     });
     if let Some(fault) = state.contents.declare(access, memory, true) {
-        // The store itself may do anything.
+        // The store itself is undefined behaviour and may do anything.
         state.threads[index].fault.get_or_insert_with(|| Arc::new(fault));
         if state.pending.is_empty() {
             state.threads[index].status = Status::Faulted;
@@ -280,9 +281,9 @@ pub(crate) fn by<'a>(round: &Round<'a>, index: usize, atomic: bool) -> By<'a> {
     By { agent: index as u32, dispatch: round.context.dispatch, knowledge: round.knowledge, atomic }
 }
 
-/// An invocation runs into undefined behaviour. It may do anything from here on: while reads speculate, it goes on,
-/// with an undefined result, so that what it writes later may close their cycles. (Everything that those
-/// writes do not justify is an execution up to here already.)
+/// Notes that an invocation ran into undefined behaviour. It may do anything from here on. While reads speculate, the
+/// invocation continues with an undefined result, so that what it writes later may close their cycles. (If those writes
+/// fulfil no promise, the path up to here is an execution already.)
 fn note_fault(round: &Round, state: &mut State, index: usize, fault: Fault) {
     let speculates = !state.pending.is_empty();
     let thread = &mut state.threads[index];
@@ -292,8 +293,7 @@ fn note_fault(round: &Round, state: &mut State, index: usize, fault: Fault) {
     }
 }
 
-/// Records an undefined behaviour that an invocation ran into, once the path is known to be
-/// an execution.
+/// Records the undefined behaviour that an invocation ran into, once the path is known to be an execution.
 pub(crate) fn end_at_fault(round: &Round, state: &mut State, found: &mut Found) -> bool {
     if state.dirty || !state.pending.is_empty() {
         return false;

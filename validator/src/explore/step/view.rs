@@ -1,4 +1,5 @@
-//! Memory as a running invocation sees it: private words, and a stop at words that are shared.
+//! Memory as a running invocation sees it. Accesses of words without events are performed at once, and accesses of
+//! shared words stop the invocation.
 
 use crate::behaviour::VolatileAccess;
 use crate::dispatch::Dispatch;
@@ -15,7 +16,7 @@ use crate::interp::{SharedMemory, Written};
 use crate::model::graph::Kind;
 use crate::value::Byte;
 
-/// The memory as one invocation sees it between two events.
+/// The memory of one invocation between two events.
 pub(crate) struct View<'a> {
     pub(crate) dispatch: &'a Dispatch,
     pub(crate) knowledge: &'a Knowledge,
@@ -25,14 +26,14 @@ pub(crate) struct View<'a> {
     pub(crate) changes: &'a mut u64,
     pub(crate) phases: &'a [Epoch],
     pub(crate) agent: u32,
-    /// Commuting updates may stay unordered.
+    /// Whether commuting updates may stay unordered.
     pub(crate) updates_commute: bool,
-    /// The invocations are explored apart from others: what they touch is noted.
+    /// Whether the invocations are a group that is explored by itself. Then what they touch is noted.
     pub(crate) in_group: bool,
-    /// Plain reads may speculate like atomic ones.
+    /// Whether plain reads may speculate like atomic ones.
     pub(crate) plain_speculates: bool,
     pub(crate) notes: Option<PlainAccesses<'a>>,
-    /// What was undefined about an access.
+    /// Undefined behaviour of an access, if there was one.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -48,7 +49,7 @@ impl<'a> View<'a> {
         Accessor { agent, dispatch, knowledge, phases, atomic: atomicity.is_some(), update }
     }
 
-    /// Volatile accesses are events, so that traces are made in one place.
+    /// Makes a volatile access an event, so that all entries of volatile traces are made in one place.
     fn make_volatile_an_event(&mut self, access: &Access, memory: u32) {
         if access.volatile {
             self.found.shared.extend(units::words_of(access).map(|word| (memory, word)));
@@ -56,7 +57,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The trace entry of a volatile access.
+/// The entry of a volatile access in a trace.
 pub(crate) fn volatile_access(access: &Access, write: bool, atomic: bool, bytes: &[Byte]) -> VolatileAccess {
     let offset = access.ranges.first().map_or(0, |(offset, _)| *offset);
     VolatileAccess::One { object: access.object, offset, write, atomic, bytes: bytes.to_vec() }

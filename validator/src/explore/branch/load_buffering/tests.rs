@@ -1,4 +1,4 @@
-//! Cycles that count as forbidden, held against the model as it is declared.
+//! Compares the cycles that count as forbidden with the declared relations of the model.
 
 use smallvec::smallvec;
 
@@ -18,14 +18,14 @@ const VARIANTS: [Variant; 3] = [
     Variant { revision: Revision::R2025, chains: false },
 ];
 
-/// An atomic of a ring: what it releases or acquires, nothing where it is relaxed. What only writes acquires
-/// nothing, what only reads releases nothing.
+/// An atomic of a ring, by what it releases or acquires. It is relaxed if that is nothing. A write acquires nothing,
+/// and a read releases nothing.
 #[derive(Clone, Copy, Debug)]
 struct Atomic {
     semantics: ClassSet,
     order: Order,
     scope: Scope,
-    /// The write is a plain one, which is private or not.
+    /// The write is a plain one, private or not.
     plain: Option<Privacy>,
 }
 
@@ -35,15 +35,15 @@ enum Privacy {
     NonPrivate,
 }
 
-/// Invocations, each a workgroup of its own, that each read what the one before writes behind its read.
+/// Invocations, each in a workgroup of its own. Each reads what the one before it writes behind its read.
 #[derive(Debug)]
 struct Ring {
-    /// What each reads, with the storage class of each unit.
+    /// The unit that each invocation reads, and the storage class of each unit.
     units: Vec<Unit>,
     classes: Vec<ClassSet>,
     reads: Vec<Atomic>,
     writes: Vec<Atomic>,
-    /// Who reads and writes one unit does both at once.
+    /// Whether an invocation that reads and writes the same unit does both in one update.
     updates: bool,
 }
 
@@ -81,7 +81,7 @@ impl Ring {
         }
     }
 
-    /// Its graph, with the read and the write of each invocation.
+    /// The graph of the ring, with the read and the write of each invocation.
     fn graph(&self) -> (Graph, Vec<(usize, usize)>) {
         let agents =
             (0..self.len() as u32).map(|workgroup| Agent { subgroup: workgroup, workgroup, queue_family: 0 });
@@ -108,7 +108,7 @@ impl Ring {
         (graph, places)
     }
 
-    /// Whether the rule lets them wait for each other so, by what the storage class of each read tells.
+    /// Whether the rule lets the invocations wait for each other, given the storage class of the read of `index`.
     fn is_open(&self, graph: &Graph, places: &[(usize, usize)], index: usize) -> bool {
         let class = self.classes[self.units[index] as usize];
         let links: Vec<_> = (0..self.len())
@@ -122,7 +122,7 @@ impl Ring {
         in_open_cycles(&links, &members)[index]
     }
 
-    /// Whether an execution is lost, and whether a forbidden one is looked for.
+    /// Whether an execution is lost, and whether the search looks for an execution that is forbidden.
     fn judge(&self) -> (bool, bool) {
         let (graph, places) = self.graph();
         let open: Vec<bool> = (0..self.len()).map(|index| self.is_open(&graph, &places, index)).collect();
@@ -134,7 +134,7 @@ impl Ring {
     }
 }
 
-/// Calls with every choice of so many of `options`.
+/// Calls back with every choice of `count` of `options`.
 fn for_each_choice<T: Copy>(options: &[T], count: usize, visit: &mut dyn FnMut(&[T])) {
     let mut chosen = Vec::new();
     for number in 0..options.len().pow(count as u32) {
@@ -146,7 +146,8 @@ fn for_each_choice<T: Copy>(options: &[T], count: usize, visit: &mut dyn FnMut(&
     }
 }
 
-/// No ring of so many may be lost. For how many the search looks in vain, of how many.
+/// Checks that no execution of a ring of this length is lost. It returns for how many rings the search looks in vain,
+/// and how many there are.
 fn judge_all(
     len: usize,
     atomics: &[Atomic],
@@ -192,20 +193,20 @@ fn closed_cycles_of_two_are_forbidden() {
     }
 }
 
-/// Some of the writes are plain ones, of what others release.
+/// Some of the writes are plain ones that other events release.
 #[test]
 fn closed_cycles_through_plain_writes_are_forbidden() {
     let plain = |privacy| Atomic { plain: Some(privacy), ..wide(NONE) };
     let [private, non_private] = [Privacy::Private, Privacy::NonPrivate].map(plain);
     judge_all(2, &[wide(NONE), wide(A), private, non_private], &[0, 1], &[A, B], false);
     judge_all(3, &[wide(NONE), wide(A), private, non_private], &[0, 1], &[A], false);
-    // Without private ones, the rule is exact.
+    // Without private writes the rule is exact.
     let (idle, all) = judge_all(3, &[wide(NONE), wide(A), non_private], &[0, 1, 2], &[A], false);
     assert_eq!((idle, all), (0, 19_683));
 }
 
-/// What a read-modify-write writes is not released where it only acquires; nor is what it reads acquired where it
-/// only releases.
+/// What a read-modify-write writes is not released if it only acquires, and what it reads is not acquired if it only
+/// releases.
 #[test]
 fn half_of_the_order_closes_no_cycle() {
     let half = |order| Atomic { order, ..wide(A) };
@@ -223,15 +224,15 @@ fn closed_cycles_of_three_are_forbidden() {
     }
 }
 
-/// Of one storage class and one scope, the rule is exact: where two units are read without synchronizing, the
-/// axioms allow the cycle.
+/// With one storage class and one scope the rule is exact: if two units are read without synchronizing, the axioms
+/// allow the cycle.
 #[test]
 fn open_cycles_of_four_are_allowed() {
     let (idle, all) = judge_all(4, &[wide(NONE), wide(A)], &[0, 1, 2, 3], &[A], false);
     assert_eq!((idle, all), (0, 65_536));
 }
 
-/// What is no cycle needs no speculation, whatever is known of it.
+/// Without a cycle no speculation is needed, whatever is known about the links.
 #[test]
 fn only_those_in_a_cycle_count() {
     let unknown = |from, to| (from, to, Some(0), Link::Unknown);

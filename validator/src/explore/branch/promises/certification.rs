@@ -1,4 +1,8 @@
-//! Whether promises can still be fulfilled: a path ends where no write to come can do so.
+//! Certification: whether the promises of a path can still be fulfilled. A path ends if no write to come can fulfil one
+//! of them.
+//!
+//! For example, a read speculates that `x` becomes 7, and the only write of `x` that can still be reached happens after
+//! that read. The promise cannot be fulfilled.
 
 use std::sync::Arc;
 
@@ -11,7 +15,7 @@ use crate::explore::oracle;
 use crate::explore::state::{Promise, Round, State};
 use crate::model::graph::{Event, EventId, Kind};
 
-/// Whether nobody will write any more what some speculated read waits for.
+/// Whether no invocation will write what some speculated read waits for.
 pub(crate) fn is_never_written(round: &Round, state: &State) -> bool {
     let may_be_written = |pending: &Promise| {
         (0..state.threads.len()).any(|index| {
@@ -22,8 +26,8 @@ pub(crate) fn is_never_written(round: &Round, state: &State) -> bool {
     !state.pending.iter().all(may_be_written)
 }
 
-/// Whether some speculated read can have no write any more: everything that invocations may
-/// still write there is ordered after the read.
+/// Whether some promise cannot be fulfilled because everything that invocations may still write there is ordered after
+/// the speculated read.
 pub(crate) fn is_ordered_before_all(round: &Round, state: &State) -> bool {
     if state.pending.is_empty() {
         return false;
@@ -55,8 +59,7 @@ pub(crate) fn is_ordered_before_all(round: &Round, state: &State) -> bool {
     })
 }
 
-/// In what manners an invocation may still write where a speculated read reads. `None` where that is
-/// not known.
+/// How an invocation may still write where a speculated read reads. It is `None` if that is not known.
 fn manners_to_come(
     round: &Round,
     state: &State,

@@ -1,14 +1,19 @@
-//! Endless runs (docs/semantics.md, section 3.2). Under fair progress one is a lasso: a finite execution, and a segment that
-//! repeats.
+//! Lassos: endless runs (docs/semantics.md, section 3.2). Under fair progress an endless run is a lasso: a finite
+//! execution, and a segment that repeats.
 //!
-//! Who only reads in its turns waits at the first read of one ([`spinning`](super)). When nobody else goes on, each
-//! who waits takes one more turn, in which reads see only the latest writes: every write becomes visible in the end,
-//! so that no read of the segment stays from-reads-before a write. Where all come back to where they waited, the turn may
-//! be repeated for ever: reads that are from-reads-before nothing close no cycle, however often they are done.
+//! An invocation that only reads in its turns waits at the first read of one
+//! ([`arrivals`](crate::explore::step::loops::arrivals)). When no other invocation can continue, each that waits takes
+//! one more turn, in which reads see only the latest writes: every write becomes visible in the end, so no read of the
+//! segment stays from-reads-before a write. If all return to where they waited, the turn may be repeated for ever.
+//! Reads that are from-reads-before no write close no cycle, however often they are repeated.
 //!
-//! Who writes in its turns has come to a segment when all who took part since have the same states again, and every
-//! location has the same latest values. It then stays in that: its segment is put behind the graph once more when
-//! the path is known to be a hang, with sources that move on by one turn, and the model is asked.
+//! For example, two invocations each spin until the other one sets a flag, and neither does. In the closing turn both
+//! read the initial values and return to their loops, so the run hangs.
+//!
+//! An invocation that writes in its turns has reached a segment when all invocations that took part since then have the
+//! same states again, and every location has the same latest values. The run then stays in that segment. When the path
+//! is known to be a hang, the segment is appended to the graph once more, with sources that move on by one turn, and
+//! the model is asked ([`segments`](crate::explore::step::loops::segments)).
 
 use std::collections::BTreeSet;
 
@@ -27,8 +32,9 @@ use crate::explore::step::loops::turns;
 use crate::explore::step::run;
 use crate::model::graph::{EventId, Source, Unit, UnitBytes};
 
-/// Nobody can go on, and some who wait do so in loops: every way for them to do that for ever, which is a hang if
-/// all do. Those who have no effects in that may leave: who, and by which exits.
+/// Handles a state in which no invocation can continue and some wait in loops. It follows every way for them to repeat
+/// their loops for ever, and records a hang if all do. The result has the invocations that have no effects in that,
+/// each with an exit by which it may leave its loop.
 pub(crate) fn close(
     round: &Round,
     state: &State,
@@ -74,7 +80,7 @@ pub(crate) fn close(
     left
 }
 
-/// Who had no effects in the closing turn, with the exits that it may leave by.
+/// The invocations that had no effects in the closing turn, with the exits by which they may leave.
 fn leaves<'s>(
     round: &'s Round,
     begun: &'s State,
@@ -92,7 +98,7 @@ fn leaves<'s>(
     })
 }
 
-/// The state where an invocation has left an endless loop that it waits in.
+/// The state in which an invocation has left an endless loop in which it waits.
 pub(crate) fn leave(
     round: &Round,
     state: &State,
@@ -103,7 +109,7 @@ pub(crate) fn leave(
     exits::after_leaving(round, state, index, &arrival.invocation, exit, found)
 }
 
-/// One child for each choice of latest writes that a read may see.
+/// One state for each choice of latest writes that a read may see.
 fn read_latest(round: &Round, state: State, index: usize, found: &mut Found) -> Vec<State> {
     let status = state.threads[index].status.clone();
     let Some(reader) = reader::reader_of(round, &status, index) else { return vec![] };
@@ -174,7 +180,7 @@ fn closing_of(state: &State, spinning: &[usize]) -> Closing {
     Closing { events: state.graph.events.len() as EventId, threads }
 }
 
-/// Whether an invocation of a closing run is back where it waited; or never left.
+/// Whether an invocation of a closing run is back where it waited, or never left.
 fn is_back(state: &State, index: usize) -> bool {
     let (Some(closing), thread) = (&state.closing, &state.threads[index]) else { return false };
     let start = &closing.threads[index];
@@ -196,7 +202,7 @@ fn reads_next(state: &State) -> Option<usize> {
     (0..state.threads.len()).filter(reads).find(|index| !is_back(state, *index))
 }
 
-/// Whether somebody waits who does not go round a loop.
+/// Whether an invocation waits that does not repeat a loop.
 fn is_blocked(state: &State) -> bool {
     let starts = state.closing.iter().flat_map(|closing| &closing.threads);
     starts.into_iter().any(|start| start.is_blocked)
@@ -206,7 +212,7 @@ fn is_closed(state: &State) -> bool {
     (0..state.threads.len()).all(|index| is_back(state, index))
 }
 
-/// Takes the closing turn from the volatile traces: the groups that repeat have it.
+/// Removes the closing turn from the volatile traces. The groups that repeat contain it.
 fn forget_turn(state: &mut State) {
     let Some(closing) = &mut state.closing else { return };
     for (index, start) in closing.threads.iter_mut().enumerate() {

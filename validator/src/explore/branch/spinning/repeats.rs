@@ -1,4 +1,7 @@
-//! Whether a turn of a spin loop repeats if its read takes a given write, tried on a copy of the invocation.
+//! Whether a turn of a spin loop repeats if its read takes a given write. This is tried on a copy of the invocation.
+//!
+//! For example, in `while (load(flag) == 0) {}` the turn repeats if the load takes the write of 0, so that source needs
+//! no visit.
 
 use std::sync::Arc;
 
@@ -15,7 +18,7 @@ use crate::ir::LoopId;
 use crate::model::graph::{EventId, Source, Unit};
 use crate::value::Byte;
 
-/// Whether a spinning read may spin for ever if nobody writes any more.
+/// Whether a spinning read may spin for ever if no invocation writes any more.
 pub(crate) fn may_spin_for_ever(round: &Round, state: &State, reader: &Reader, found: &mut Found) -> bool {
     if others_may_write_in_turn(round, state, reader, found) {
         return true;
@@ -42,7 +45,7 @@ pub(crate) fn leaves_with_latest(round: &Round, state: &State, index: usize, fou
     (0..ways.max(1)).all(|choice| spins_on(round, state, index, choice, &latest, found) == Some(false))
 }
 
-/// Whether others may still write where the turns of a spinning read look beside its own place.
+/// Whether others may still write what the turns of a spinning read also read, beside its own location.
 fn others_may_write_in_turn(round: &Round, state: &State, reader: &Reader, found: &mut Found) -> bool {
     polled_beside(round, reader).any(|unit| {
         found.discoveries.wanted_writers.insert(round.knowledge.key(unit));
@@ -51,7 +54,7 @@ fn others_may_write_in_turn(round: &Round, state: &State, reader: &Reader, found
     })
 }
 
-/// Where the turns of a spinning read look, if that is more than its own place.
+/// What the turns of a spinning read also read, beside its own location.
 fn polled_beside<'a>(round: &'a Round, reader: &Reader) -> impl Iterator<Item = Unit> + 'a {
     let polled = round.knowledge.spin_units.get(&(reader.index as u32, reader.access.inst));
     let units = (0..).zip(round.knowledge.units().iter());
@@ -61,7 +64,7 @@ fn polled_beside<'a>(round: &'a Round, reader: &Reader) -> impl Iterator<Item = 
         .flat_map(move |polled| units.clone().filter(|(_, key)| polled.contains(key)).map(|(unit, _)| unit))
 }
 
-/// Whether a spinning read goes on spinning when it sees the latest write of this number of each unit.
+/// Whether a spinning read spins on if it sees, of each unit, the latest write of this number.
 fn spins_on(
     round: &Round,
     state: &State,
@@ -80,7 +83,7 @@ fn spins_on(
     repeats(round, state, index, answer, found)
 }
 
-/// Whether the iteration of a spinning read, the only one in it, changes nothing if it reads these bytes.
+/// Whether the turn of a spinning read, the only one in it, changes nothing if it reads these bytes.
 pub(crate) fn repeats_with(
     round: &Round,
     state: &State,
@@ -93,9 +96,9 @@ pub(crate) fn repeats_with(
     repeats(round, state, index, answer, found) == Some(true)
 }
 
-/// Whether an iteration whose reads `answer` supplies comes back to where it started, and changes nothing;
-/// `None` where that hangs on more than its reads, or is not told for want of instructions. What `answer` does not
-/// supply leads elsewhere.
+/// Whether a turn whose reads `answer` supplies returns to where it began and changes nothing. It is `None` if this
+/// depends on more than its reads, or if there are not enough instructions to determine it. A read that `answer` does
+/// not supply leads elsewhere.
 fn repeats(
     round: &Round,
     state: &State,
@@ -112,7 +115,7 @@ fn repeats(
     runner::drive(round.context.program, &mut turn, first)
 }
 
-/// A turn of a spin loop.
+/// A turn of a spin loop, on a copy of the invocation.
 struct Repetition<'s, 'a, A> {
     round: &'s Round<'a>,
     state: &'s State,
@@ -124,7 +127,7 @@ struct Repetition<'s, 'a, A> {
 }
 
 impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Repetition<'_, '_, A> {
-    /// Answers the read that it stands at.
+    /// Answers the read at which the copy stands.
     fn answered(&mut self) -> Decision<Option<bool>> {
         let bytes = (self.answer)(&mut self.simulation, self.found);
         let Some(bytes) = bytes else { return Decision::End(Some(false)) };
@@ -139,7 +142,7 @@ impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Repetition<'_, '_, A
         }
     }
 
-    /// What the turn came to at a header.
+    /// What the turn reaches at a loop header.
     fn arrives(&self, depth: u32, loop_id: LoopId) -> Decision<Option<bool>> {
         let Repetition { round, state, simulation, index, .. } = self;
         let mut arrivals = turns::arrivals_without_accesses(state, *index);
@@ -149,7 +152,7 @@ impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Repetition<'_, '_, A
         let thread = &simulation.threads[*index];
         let is_same = thread.changes == arrival.changes
             && thread.invocation.same_state(&arrival.invocation, round.context.program);
-        // Others need it at the barriers of the turn.
+        // Other invocations need it at the barriers of the turn.
         let is_alone = thread.passes == arrival.passes;
         Decision::End((is_alone || !is_same).then_some(is_same))
     }
@@ -199,7 +202,7 @@ impl<A: FnMut(&mut State, &mut Found) -> Option<Vec<Byte>>> Driver for Repetitio
     }
 }
 
-/// What a read of a simulation has of the latest writes of a state.
+/// The bytes that a read of a simulation takes from the latest writes of a state.
 fn latest_bytes(
     round: &Round,
     state: &State,

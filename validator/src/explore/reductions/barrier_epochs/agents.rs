@@ -1,9 +1,12 @@
-//! Who accesses a word, as far as it matters.
+//! The invocations that access a word, as far as the order by barriers depends on them.
+//!
+//! The barriers of a workgroup order only accesses of its own invocations. So four cases suffice: no invocation, one,
+//! several of one workgroup, and several of different workgroups.
 
 use crate::event::Access;
 use crate::explore::reductions::barrier_epochs::epoch::Moment;
 
-/// Some invocations, as far as it matters who they are.
+/// A set of invocations, as far as it matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Agents {
     #[default]
@@ -12,7 +15,7 @@ pub(crate) enum Agents {
         agent: u32,
         workgroup: u32,
     },
-    /// Several of one workgroup.
+    /// Several invocations of one workgroup.
     Workgroup(u32),
     Several,
 }
@@ -41,7 +44,7 @@ impl Agents {
         }
     }
 
-    /// Whether all of them are this one.
+    /// Whether the set contains no other invocation than the one of this access.
     pub(crate) fn are_only(self, by: &Use) -> bool {
         match self {
             Agents::Nobody => true,
@@ -50,7 +53,7 @@ impl Agents {
         }
     }
 
-    /// Whether all of them are of its workgroup.
+    /// Whether all of the set are in the workgroup of this access.
     pub(crate) fn are_near(self, by: &Use) -> bool {
         match self {
             Agents::Nobody => true,
@@ -67,6 +70,6 @@ pub(crate) struct Use<'a> {
     pub(crate) access: &'a Access,
     pub(crate) reference: u32,
     pub(crate) now: Option<Moment>,
-    /// The word is reached through one reference only.
+    /// Whether the word is reached through one reference only.
     pub(crate) one_reference: bool,
 }

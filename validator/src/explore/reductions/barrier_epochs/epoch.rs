@@ -1,22 +1,23 @@
-//! Barrier epochs: how many barriers that order a workgroup has passed, and when an access took place.
+//! Barrier epochs: the number of ordering barriers that a workgroup has passed, for each storage class. An access has
+//! the time of its epoch.
 
 use crate::event::{ClassSet, Order, Scope};
 use crate::explore::state::arrivals::Arrived;
 
-/// The storage classes that barriers separate.
+/// The storage classes that barriers order separately.
 const CLASSES: [ClassSet; 3] = [ClassSet::UNIFORM, ClassSet::WORKGROUP, ClassSet::IMAGE];
 
 /// The barriers that a workgroup has passed, counted by storage class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Epoch {
-    /// Barriers that order.
+    /// The number of barriers that order.
     ordering: [u32; CLASSES.len()],
-    /// Of these, barriers with MakeAvailable and MakeVisible.
+    /// The number of those of them that have MakeAvailable and MakeVisible.
     publishing: [u32; CLASSES.len()],
 }
 
 impl Epoch {
-    /// All invocations of the workgroup pass a barrier.
+    /// Counts a barrier that all invocations of the workgroup pass.
     pub(crate) fn pass(&mut self, barrier: &Arrived) {
         let semantics = barrier.fence.semantics;
         let both = matches!(semantics.order, Order::AcquireRelease | Order::SequentiallyConsistent);
@@ -31,7 +32,7 @@ impl Epoch {
         }
     }
 
-    /// Barriers passed that order accesses of this class.
+    /// The number of barriers passed that order accesses of this class.
     pub(crate) fn orders(&self, class: ClassSet) -> u32 {
         self.of(class).unwrap_or_default().ordering
     }
@@ -43,7 +44,7 @@ impl Epoch {
     }
 }
 
-/// When an access took place.
+/// The time of an access, in barriers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Moment {
     pub(crate) ordering: u32,

@@ -1,17 +1,18 @@
 //! Barrier epochs: accesses that barriers of their workgroup order are no events.
 //!
-//! Two accesses of one workgroup are location-ordered if a control barrier lies between them that is a release and an
-//! acquire barrier for their storage class, at Workgroup scope or wider, and its semantics or the accesses themselves
-//! perform the availability and visibility operations. The barriers that a workgroup has passed are counted ([`epoch`]),
-//! and each word remembers who used it last, and when ([`uses`]). Words whose accesses are all ordered like this need no
-//! events. The check errs on one side only: what it does not see as ordered becomes events, which the model judges.
+//! Two accesses of one workgroup are location-ordered under two conditions. First, a control barrier lies between them
+//! that is both a release and an acquire barrier for their storage class, at Workgroup scope or wider. Second, its
+//! semantics or the accesses themselves perform the availability and visibility operations. The barriers that a
+//! workgroup has passed are counted ([`epoch`]), and each word remembers which invocations used it last, and when
+//! ([`uses`]). Words whose accesses are all ordered in this way need no events. The check errs on one side only:
+//! accesses that it does not recognise as ordered become events, which the model judges.
 //!
-//! For example, 64 invocations each write `tile[id]`, pass a barrier, and read `tile[id + 1]`: the barrier orders each write
-//! before the read, and the execution graph stays empty.
+//! For example, 64 invocations each write `tile[id]`, pass a barrier, and read `tile[id + 1]`. The barrier orders each
+//! write before the read, and the execution graph stays empty.
 //!
-//! A search does with fewer events, and visits the same executions. A witness does not have these accesses in its
-//! graph; who explains it runs the invocations again, and sees them. This is the idea of barrier intervals, as verifiers of
-//! GPU kernels have it (Betts, Chong, Donaldson, Qadeer, Thomson, "GPUVerify: a verifier for GPU kernels", OOPSLA 2012).
+//! The search has fewer events and visits the same executions. A witness does not have these accesses in its graph; an
+//! explanation runs the invocations again and sees them. The idea is that of barrier intervals in verifiers of GPU
+//! kernels (Betts, Chong, Donaldson, Qadeer, Thomson, "GPUVerify: a verifier for GPU kernels", OOPSLA 2012).
 
 pub(crate) mod agents;
 pub(crate) mod epoch;
@@ -38,7 +39,7 @@ impl Reduction for BarrierEpochs {
     }
 }
 
-/// Where whole workgroups pass a barrier, their next epoch begins.
+/// Starts the next epoch of each workgroup of which all invocations pass a barrier.
 pub(crate) fn begin_epoch(round: &Round, state: &mut State, members: &[usize]) {
     if !round.context.uses(ReductionName::BarrierEpochs) {
         return;

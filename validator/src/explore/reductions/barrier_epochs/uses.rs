@@ -1,32 +1,36 @@
-//! The uses of one word, and whether barriers order them.
+//! The uses of one word so far, and whether barriers order them.
+//!
+//! For example, invocation 0 writes a word in epoch 0, and invocation 1 reads it in epoch 1. The barrier in between
+//! orders them. If both accesses are in epoch 0, the word communicates and becomes a unit of the graph.
 
 use crate::event::Scope;
 use crate::explore::reductions::barrier_epochs::agents::{Agents, Use};
 use crate::explore::reductions::barrier_epochs::epoch::Moment;
 use crate::explore::reductions::commuting_updates::updates::{Update, Updates};
 
-/// Who used a word so far, and when.
+/// Which invocations used a word so far, and when.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct WordUse {
     writer: Agents,
     written: Moment,
-    /// Some write so far is private.
+    /// Whether some write so far is private.
     private_write: bool,
-    /// Before the last write came one of another invocation, or an update, that was not visible to its invocation: nor
-    /// is it to a read there without an operation that makes it so.
+    /// Whether a write of another invocation, or an update, came before the last write and was not visible to the
+    /// invocation of the last write. Then it is not visible to a read of that invocation either, unless an operation
+    /// makes it visible.
     unseen_write: bool,
-    /// Some write so far performs no availability operation at Workgroup scope.
+    /// Whether some write so far performs no availability operation at Workgroup scope.
     unavailable_write: bool,
     private_read: bool,
-    /// The reference of the last write. Shader operations order nothing across references, not even
-    /// accesses of one invocation.
+    /// The reference of the last write. Shader operations order nothing across references, not even the accesses of one
+    /// invocation.
     written_through: Option<u32>,
     reads: Reads,
     read_through: References,
     updates: Updates,
 }
 
-/// Reads of the latest phase in which there were any, and those before.
+/// The reads of the latest epoch in which there were any, and those of earlier epochs.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct Reads {
     readers: Agents,
@@ -67,7 +71,7 @@ impl References {
 }
 
 impl WordUse {
-    /// Whether all who used the word so far, as far as that is known, are among these invocations.
+    /// Whether all invocations that used the word so far are among these, as far as they are known.
     pub(crate) fn is_only_by(&self, among: impl Fn(u32) -> bool) -> bool {
         let all = [self.writer, self.reads.readers, self.reads.earlier, self.updates.agents];
         all.iter().all(|agents| match agents {
@@ -81,7 +85,7 @@ impl WordUse {
         [self.writer, self.updates.agents].iter().any(|agents| *agents != Agents::Nobody)
     }
 
-    /// Notes a read. False: it communicates with a write that no barrier orders before it.
+    /// Notes a read. It returns false if the read communicates with a write that no barrier orders before it.
     pub(crate) fn read(&mut self, by: &Use) -> bool {
         let ordered = self.sees_write(by) && self.sees_updates(by);
         self.reads.note(by);
@@ -90,7 +94,7 @@ impl WordUse {
         ordered
     }
 
-    /// Notes a write. False: it communicates with an access that no barrier orders before it.
+    /// Notes a write. It returns false if the write communicates with an access that no barrier orders before it.
     pub(crate) fn write(&mut self, by: &Use) -> bool {
         let ordered = self.follows_write(by) && self.follows_updates(by) && self.follows_reads(by);
         let since = |moment: Moment| by.now.is_some_and(|now| now.publishing > moment.publishing);
@@ -102,7 +106,7 @@ impl WordUse {
         self.written_through = Some(by.reference);
         self.private_write |= !by.access.non_private;
         self.unavailable_write |= by.access.available.is_none_or(|scope| scope < Scope::Workgroup);
-        // What comes after this write comes after the reads, but for private ones.
+        // An access that is ordered after this write is also ordered after the earlier reads, except for private ones.
         if !self.private_read {
             self.reads = Reads::default();
         }
@@ -110,8 +114,8 @@ impl WordUse {
         ordered
     }
 
-    /// Notes an update. `None`: it communicates, as a write may. `Some(true)`: it is not ordered with the
-    /// update of another invocation, and need not be.
+    /// Notes an update. It returns `None` if the update communicates, as a write may. It returns `Some(true)` if the
+    /// update is not ordered with the update of another invocation and need not be.
     pub(crate) fn update(&mut self, by: &Use, update: Update) -> Option<bool> {
         if !(self.sees_write(by) && self.follows_write(by) && self.follows_reads(by)) {
             return None;
@@ -125,7 +129,7 @@ impl WordUse {
         Some(self.updates.add(by, update))
     }
 
-    /// The last write is this invocation's own, or ordered before the read and visible to it.
+    /// Whether the last write is by the same invocation, or is ordered before the read and visible to it.
     fn sees_write(&self, by: &Use) -> bool {
         if self.writer.are_only(by) {
             let published = by.now.is_some_and(|now| now.publishing > self.written.publishing);
@@ -139,7 +143,7 @@ impl WordUse {
         published && self.is_write_public(by)
     }
 
-    /// The last write is this invocation's own, or ordered before the write.
+    /// Whether the last write is by the same invocation, or is ordered before this write.
     fn follows_write(&self, by: &Use) -> bool {
         if self.writer.are_only(by) {
             return self.written_through.is_none_or(|reference| reference == by.reference);
@@ -169,7 +173,7 @@ impl WordUse {
         same_reference && ordered(readers, at) && ordered(earlier, earlier_at)
     }
 
-    /// As [`sees_write`](Self::sees_write). Updates are non-private and available at their scope.
+    /// The same as [`sees_write`](Self::sees_write) for updates. They are non-private, and available at their scope.
     fn sees_updates(&self, by: &Use) -> bool {
         let Updates { agents, last, .. } = self.updates;
         agents.are_only(by)

@@ -1,4 +1,4 @@
-//! Which invocations may meet at a barrier or a subgroup operation: those are of one component.
+//! Which invocations may wait for each other at a barrier or a subgroup operation. They are in one component.
 
 use crate::event::Scope;
 use crate::explore::facts::touched::Contact;
@@ -7,7 +7,7 @@ use crate::explore::state::{Found, Round};
 use crate::interp::Stop;
 use crate::ir::{BarrierOp, Effect, Program};
 
-/// Notes where an invocation stops for an event.
+/// Notes that an invocation stops for an event.
 pub(crate) fn note_contact(round: &Round, invocation: usize, stop: &Stop, found: &mut Found) {
     let Some((access, may_write)) = stop.access() else { return };
     let contact = if may_write { Contact::Written } else { Contact::Read };
@@ -20,8 +20,8 @@ pub(crate) fn note_contact(round: &Round, invocation: usize, stop: &Stop, found:
     }
 }
 
-/// Whether invocations wait for each other, or are compared, otherwise than for what they read; `None` where not only those of a workgroup or
-/// subgroup may.
+/// Whether invocations wait for each other, or are compared, in another way than by what they read. It is `None` if
+/// this is not limited to invocations of one workgroup or subgroup.
 pub(crate) fn waits_within_workgroups(program: &Program) -> Option<bool> {
     let mut waits = false;
     for inst in program.functions.iter().flat_map(|function| &function.code) {

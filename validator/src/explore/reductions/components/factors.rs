@@ -10,15 +10,15 @@ use crate::explore::state::outcomes::Outcomes;
 
 /// What one group's search found.
 pub(crate) struct Factor {
-    /// Its invocations, ascending.
+    /// The invocations of the group, ascending.
     pub(crate) members: Vec<usize>,
-    /// As if the others did nothing.
+    /// The outcomes of the group if the other invocations do nothing.
     pub(crate) outcomes: Outcomes,
     pub(crate) factored: Factored,
     pub(crate) executions: Count,
     pub(crate) touched: Touched,
-    /// Words that reads waited for where a cycle of load buffering was closed.
+    /// Words that reads waited for when a cycle of load buffering was closed.
     pub(crate) closed: BTreeSet<UnitKey>,
-    /// Some read may have waited.
+    /// Whether some read may have waited.
     pub(crate) waits: bool,
 }

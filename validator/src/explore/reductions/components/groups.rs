@@ -1,4 +1,4 @@
-//! The groups: a partition of the invocations, and how it is learned.
+//! The partition of the invocations into groups, and how it is learned.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::explore::program::units::UnitKey;
 use crate::explore::reductions::components::contact;
 use crate::explore::state::{Context, Found};
 
-/// Which invocations a partition puts together: equal numbers, same group.
+/// A partition: invocations with equal numbers are in one group.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups(Vec<usize>);
 
 impl Groups {
-    /// The partition that a scout's path suggests; `None` where nothing is to be gained, or parts of the program
-    /// may depend on each other by more than memory.
+    /// The partition that the path of a scout suggests. It is `None` if it would gain nothing, or if parts of the
+    /// program may depend on each other by more than memory.
     pub(crate) fn of_scout(context: &Context, found: &Found) -> Option<Groups> {
         let waits = contact::waits_within_workgroups(context.program)?;
         let places = &context.dispatch.places;
@@ -26,7 +26,7 @@ impl Groups {
             }
         }
         groups.unite_meeting(&found.discoveries.meets);
-        // Whoever meets nobody has nothing to choose, and need not be alone.
+        // Invocations that communicate with no other one have nothing to decide. They need no groups of their own.
         let mut sizes = vec![0_usize; places.len()];
         groups.0.iter().for_each(|group| sizes[*group] += 1);
         let communicates = |invocation: usize| {
@@ -40,7 +40,7 @@ impl Groups {
         (groups.members().len() >= least).then_some(groups)
     }
 
-    /// Puts those together who access one word.
+    /// Unites the groups of invocations that access the same word.
     fn unite_meeting(&mut self, meets: &BTreeSet<(UnitKey, u32)>) {
         let mut first: FxHashMap<UnitKey, usize> = FxHashMap::default();
         for (word, invocation) in meets {
@@ -53,7 +53,7 @@ impl Groups {
         invocations.iter().skip(1).for_each(|other| _ = self.unite(invocations[0], *other));
     }
 
-    /// Puts two invocations together. False where they were already.
+    /// Unites the groups of two invocations. It returns false if they are one group already.
     fn unite(&mut self, a: usize, b: usize) -> bool {
         let (from, to) = (self.0[b], self.0[a]);
         if from != to {
@@ -77,7 +77,7 @@ impl Groups {
         members
     }
 
-    /// Unites the groups that meet. Returns whether there are any.
+    /// Unites groups that communicate. It returns whether there are any.
     fn learn(&mut self, context: &Context, found: &Found) -> bool {
         let mut united = false;
         let mut touched: FxHashMap<UnitKey, Contact> = FxHashMap::default();
@@ -109,13 +109,13 @@ impl Groups {
         united
     }
 
-    /// Whether all are one group.
+    /// Whether all invocations are in one group.
     fn are_one(&self) -> bool {
         self.0.windows(2).all(|pair| pair[0] == pair[1])
     }
 }
 
-/// Takes over which groups meet. Returns whether there are any.
+/// Learns which groups communicate. It returns whether there are any.
 pub(crate) fn learn(groups: &mut Option<Groups>, context: &Context, found: &Found) -> bool {
     let Some(partition) = groups.as_mut().filter(|_| !found.factors.is_empty()) else { return false };
     let united = partition.learn(context, found);
@@ -125,7 +125,7 @@ pub(crate) fn learn(groups: &mut Option<Groups>, context: &Context, found: &Foun
     united
 }
 
-/// Unites the groups of those who access one word.
+/// Unites the groups of invocations that access the same word, if there are groups.
 pub(crate) fn unite_meeting(groups: &mut Option<Groups>, meets: &BTreeSet<(UnitKey, u32)>) {
     let Some(partition) = groups else { return };
     partition.unite_meeting(meets);

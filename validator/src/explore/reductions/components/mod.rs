@@ -1,21 +1,22 @@
-//! Components: groups of invocations between which nothing passes are searched one by one, each as if the others did
-//! nothing. The executions of the whole are all combinations of theirs.
+//! Components: groups of invocations that do not communicate with each other are searched one by one, each as if the
+//! others did nothing. The executions of the whole are all combinations of theirs.
 //!
-//! For example, two pairs of invocations pass a message each, with three executions a pair: six are visited, not nine.
-//! That is the decomposition into connected components, known from counting models (Bayardo, Pehoushek, "Counting models
-//! using connected components", AAAI 2000), with components that are learned.
+//! For example, two pairs of invocations pass a message each, and each pair has three executions. The search visits six
+//! executions, not nine. This is the decomposition into connected components that is known from counting models
+//! (Bayardo, Pehoushek, "Counting models using connected components", AAAI 2000). Here the components are learned.
 //!
-//! Which groups there are is learned like everything else ([`groups`]). The first partition is read off the path of the
-//! last scout: invocations that access an event of one word, or may stand at one barrier or subgroup operation, are of
-//! one group. Then each group's search notes every word that it touches. Where another group touches it, too, and one of
-//! them writes, they are one, and there is another round. That finds all: take an execution of the whole, and in the
-//! search's order its first access by which a group meets another one. Up to there all that its invocations read is their
-//! own, so that the search of their group alone comes to it.
+//! The groups are learned in rounds like all other knowledge ([`groups`]). The first partition is that of the last
+//! scout's path: invocations that access an event of one word, or that may stand at one barrier or subgroup operation,
+//! are in one group. Then the search of each group notes every word that it touches. If two groups touch the same word,
+//! and one of them writes it, they are united, and there is another round. This finds all communication. Proof: take an
+//! execution of the whole and, in the order of the search, its first access by which a group communicates with another
+//! one. Up to that access everything that the invocations of the group read is their own, so the search of the group
+//! alone reaches the access.
 //!
-//! What a group decides alone that the search of the whole might decide otherwise is noted, too: that a cycle of load
-//! buffering is closed, where others may join it by writes that nobody has seen.
+//! The search of a group also notes what it decides alone but the search of the whole might decide otherwise: that a
+//! cycle of load buffering is closed which invocations of another group may join by writes that were not seen.
 //!
-//! A witness of the whole is one witness of each group ([`product`]).
+//! A witness of the whole consists of one witness for each group ([`product`]).
 
 pub(crate) mod contact;
 pub(crate) mod factors;
@@ -35,7 +36,7 @@ impl Reduction for Components {
         ReductionName::Components
     }
 
-    /// Parts of the program may not depend on each other by more than memory.
+    /// Not applicable if parts of the program may depend on each other by more than memory.
     fn is_applicable(&self, context: &Context) -> bool {
         context.settings.axioms && context.settings.remark.is_none() && !context.may_discard
     }

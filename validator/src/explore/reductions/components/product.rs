@@ -1,4 +1,7 @@
-//! What the searches of groups found, put together.
+//! Combines what the searches of groups found into a product of outcomes.
+//!
+//! For example, one group has 3 outcomes and another one has 5. The product keeps two lists of 3 and 5 outcomes. It
+//! becomes a list of 15 outcomes only if they are few, or if something asks for a list.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +13,8 @@ use crate::explore::reductions::symmetry::factored_form::Factored;
 use crate::explore::state::outcomes::Outcomes;
 use crate::explore::state::{Context, Found};
 
-/// The forms, if they are to be kept as such; else they are listed, as they are where it is not seen that no outcome is
-/// in two.
+/// The factored forms, if they are to be kept and no outcome is in two of them. Otherwise their outcomes are listed,
+/// and there are no forms left.
 fn listed_unless(
     factored: Factored,
     is_kept: bool,
@@ -33,7 +36,7 @@ fn listed_unless(
     Vec::new()
 }
 
-/// Makes what was found in factored form a part with what is listed, or lists it.
+/// Combines the factored forms and the listed outcomes into a product of one part, or lists all outcomes.
 pub(crate) fn put_factored_together(found: &mut Found, context: &Context) {
     let factored = std::mem::take(&mut found.factored);
     let is_kept = factored.count() > context.settings.factored_from;
@@ -44,10 +47,10 @@ pub(crate) fn put_factored_together(found: &mut Found, context: &Context) {
     }
 }
 
-/// Factored forms, and outcomes beside them, that those of several groups are put together to.
+/// The number of factored forms, and of outcomes beside them, up to which those of several groups are combined.
 const MAX_COMBINED: usize = 1 << 10;
 
-/// Takes what is the group's own out of what was found.
+/// Takes what belongs to the group from what its search found.
 pub(crate) fn taken_from(found: &mut Found, members: Vec<usize>) -> Factor {
     Factor {
         members,
@@ -60,7 +63,7 @@ pub(crate) fn taken_from(found: &mut Found, members: Vec<usize>) -> Factor {
     }
 }
 
-/// The bytes of an outcome's memory that are the group's to write, by object.
+/// The bytes of an outcome's memory that the group writes, by object.
 fn owned(factor: &Factor, dispatch: &Dispatch) -> Vec<(usize, Range<usize>)> {
     let mut owned = Vec::new();
     let observed = dispatch.objects.iter().filter(|object| object.observed);
@@ -79,17 +82,18 @@ fn owned(factor: &Factor, dispatch: &Dispatch) -> Vec<(usize, Range<usize>)> {
     owned
 }
 
-/// Puts what groups found together, where they were explored apart: multiplied out, unless there are too many.
+/// Combines what the groups found, if they were explored one by one. The outcomes are multiplied out unless there are
+/// too many.
 pub(crate) fn put_together(found: &mut Found, context: &Context) {
     let factors = std::mem::take(&mut found.factors);
     let members: usize = factors.iter().map(|factor| factor.members.len()).sum();
-    // Where a search ended early, groups may be missing.
+    // If a search ended early, groups may be missing.
     if factors.is_empty() || members < context.dispatch.places.len() {
         return;
     }
     found.executions =
         factors.iter().fold(Count::from(1_u64), |product, factor| product * &factor.executions);
-    // Few enough to list together.
+    // All outcomes of the product, with the factored forms listed.
     let all = |factor: &Factor| factor.factored.count() + &factor.outcomes.count();
     let all = factors.iter().fold(Count::from(1_u64), |product, factor| product * &all(factor));
     let is_kept = all > context.settings.factored_from;
@@ -121,7 +125,7 @@ pub(crate) fn put_together(found: &mut Found, context: &Context) {
     found.at_target = at_target;
 }
 
-/// A product of one part, that has everybody.
+/// A product whose only part contains all invocations.
 fn of_everybody(dispatch: &Dispatch, outcomes: Outcomes, permuted: Vec<Permuted>) -> Product {
     let initial = initial(dispatch);
     let invocations = dispatch.places.len();
@@ -137,13 +141,13 @@ fn part(
     owned: Vec<(usize, Range<usize>)>,
 ) -> Part {
     let mut part = Part::new(members, outcomes.into_sorted(false), owned);
-    // What is in both is counted once.
+    // An outcome that is both listed and in a form is counted once.
     part.outcomes.retain(|(outcome, _)| !permuted.iter().any(|permuted| permuted.contains(outcome)));
     part.permuted = permuted;
     part
 }
 
-/// What observed memory holds at first.
+/// The initial contents of observed memory.
 fn initial(dispatch: &Dispatch) -> Vec<Vec<crate::value::Byte>> {
     let spaces = dispatch.initial_memory();
     let observed = dispatch.objects.iter().filter(|object| object.observed);

@@ -1,18 +1,18 @@
-//! Early races: races of plain accesses, found ahead of the search.
+//! Early races: races of plain accesses that are found before the search.
 //!
-//! Where nothing but barriers of whole workgroups synchronises, two accesses are ordered by the barriers that their own two
-//! invocations pass, whatever the others do and whatever reads return. The first path runs every invocation on what
-//! memory holds: one interleaving, and so an execution. Where it notes a word whose accesses no barrier seems to order, it
-//! is run again, with the accesses of that word and the barriers as events, and the model is asked about pairs of
-//! invocations alone ([`notes`]): a race of a thousand invocations needs no graph of all of them. What is not found so is
-//! left to the search.
+//! Suppose that only barriers of whole workgroups synchronize. Then two accesses are ordered by the barriers that their
+//! own two invocations pass, whatever the other invocations do and whatever reads return. The first path runs every
+//! invocation on the contents of memory. It is one interleaving, and so it is an execution. If it notes a word whose
+//! accesses no barrier seems to order, it is run again. This time the accesses of that word and the barriers are
+//! events, and the model judges pairs of invocations alone ([`notes`]): a race of a thousand invocations needs no graph
+//! of all of them. Races that are not found in this way are left to the search.
 //!
-//! For example, 1,024 invocations add to `sum` without atomics: the second of them races with the first.
+//! For example, 1,024 invocations add to `sum` without atomics. The second of them races with the first.
 //!
-//! The search ends with that race. Its witness has the accesses of two invocations to one word, and their barriers. That
-//! one interleaving shows the races of others is the idea of predictive race detection (Said, Wang, Yang, Sakallah,
-//! "Generating data race witnesses by an SMT-based analysis", NFM 2011), with two threads of many as in GPUVerify (Betts
-//! and others, OOPSLA 2012).
+//! The search ends with that race. Its witness has the accesses of two invocations to one word, and their barriers. To
+//! find the races of other interleavings from one interleaving is the idea of predictive race detection (Said, Wang,
+//! Yang, Sakallah, "Generating data race witnesses by an SMT-based analysis", NFM 2011). To consider two threads of
+//! many is that of GPUVerify (Betts and others, OOPSLA 2012).
 
 pub(crate) mod notes;
 
@@ -51,12 +51,14 @@ impl Reduction for EarlyRaces {
     }
 }
 
-/// Whether nothing synchronises, makes available or makes visible but barriers of whole workgroups and plain accesses.
+/// Whether nothing but barriers of whole workgroups synchronizes, and nothing but these barriers and plain accesses
+/// makes available or visible.
 fn only_workgroups_wait(program: &Program) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);
     code.all(|inst| match &inst.op {
         Op::Barrier(BarrierOp::Control { execution, .. }) => *execution == Scope::Workgroup,
-        // Invocations need not execute the same ones, so that a third may order what two do.
+        // Two invocations need not execute the same memory barriers, so a third invocation could order what these
+        // two do.
         Op::Barrier(BarrierOp::Memory { semantics, .. }) => semantics.order == Order::Relaxed,
         Op::Barrier(BarrierOp::Numbered(_) | BarrierOp::Device(_)) => false,
         op => !matches!(op, Op::Atomic(_)),

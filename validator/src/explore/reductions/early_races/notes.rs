@@ -1,4 +1,4 @@
-//! The plain accesses of a candidate for an early race, and the model's judgement of pairs of them.
+//! The plain accesses of a candidate for an early race, and the model's judgement about pairs of them.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::model::graph::{Event, Graph, Kind, Source, UnitBytes};
 use crate::model::memory_model::Extent;
 use crate::value::Byte;
 
-/// Accesses of others, the latest ones, that an access is held against.
+/// The number of earlier accesses by other invocations, the latest ones, with which an access is compared.
 const CANDIDATES: usize = 4;
 
-/// Events up to which the interleaving is followed.
+/// The number of events up to which the interleaving is followed.
 const MAX_EVENTS: usize = 1 << 17;
 
-/// Where the accesses of a suspect are noted.
+/// Notes the accesses of a candidate.
 pub(crate) struct PlainAccesses<'a> {
     pub(crate) suspect: RaceCandidate,
     pub(crate) graph: &'a mut Graph,
 }
 
 impl PlainAccesses<'_> {
-    /// Adds an event for a plain access if it covers the suspect; the bytes are those of the access.
+    /// Adds an event for a plain access if it covers the candidate. `bytes` are those of the access.
     pub(crate) fn add(&mut self, agent: u32, access: &Access, object: &Object, kind: Kind, bytes: &[Byte]) {
         if object.memory != self.suspect.memory {
             return;
@@ -60,8 +60,8 @@ impl PlainAccesses<'_> {
     }
 }
 
-/// Whether one of the events from `since` on races with an earlier one; records the race. Also where
-/// the interleaving is not worth following further.
+/// Whether one of the events from `since` on races with an earlier one; the race is recorded. The answer is also true
+/// if the interleaving is not worth following further.
 pub(crate) fn has_early_race(round: &Round, state: &State, since: usize, found: &mut Found) -> bool {
     let graph = &state.graph;
     if round.knowledge.suspect.is_none() || since == graph.events.len() {
@@ -86,7 +86,7 @@ pub(crate) fn has_early_race(round: &Round, state: &State, since: usize, found: 
     found.stop
 }
 
-/// The events of two invocations, up to this one.
+/// The graph of the events of two invocations, up to this event.
 fn between(graph: &Graph, last: usize, agents: [u32; 2]) -> Graph {
     let events = graph.events[..=last].iter().filter(|event| agents.contains(&event.agent));
     Graph { events: events.cloned().collect(), agents: graph.agents.clone(), ..Graph::default() }

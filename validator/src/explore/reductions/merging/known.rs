@@ -1,4 +1,4 @@
-//! The states that a search came to, by their future, and the steps between them.
+//! The states that a search has reached, identified by their futures, and the steps between them.
 
 use std::hash::Hasher;
 
@@ -9,51 +9,52 @@ use smallvec::SmallVec;
 use crate::interp::{Invocation, Pauses};
 use crate::ir::InstId;
 
-/// Bytes that a number and a step take up.
+/// The number of bytes that a state's number and a step take up.
 pub(crate) const STORED: u64 = 96;
 
-/// What is known of a program for comparisons of its states.
+/// What is known about a program to compare its states.
 pub(crate) struct Comparison<'a> {
     pub(crate) pauses: &'a Pauses<'a>,
-    /// Per unit, the plain accesses that may race there.
+    /// For each unit, the plain accesses that may race there.
     pub(crate) racing: Vec<Vec<InstId>>,
-    /// Per unit, the accesses that may read it and do not write it.
+    /// For each unit, the accesses that may read it and do not write it.
     pub(crate) looking: Vec<Vec<InstId>>,
-    /// Invocations meet at barriers.
+    /// Whether invocations wait for each other at barriers.
     pub(crate) meets: bool,
 }
 
-/// Per invocation, the accesses that count, by number, which it has declined: it waited for others. A bit each, the first
-/// for the initial value.
+/// For each invocation, the accesses that it has declined: it did not read from them but waited for others. Each access
+/// that counts has one bit, and the first bit is for the initial value.
 pub(crate) type Declined = SmallVec<[u64; 8]>;
 
-/// Accesses that count, up to which states are compared.
+/// The number of accesses that count, up to which states are compared.
 pub(crate) const MAX_ACCESSES: usize = 63;
 
-/// The states that a search has come to, as numbers.
+/// The states that a search has reached, as numbers.
 #[derive(Default)]
 pub(crate) struct Futures {
     pub(crate) known: IndexMap<u128, Known, FxBuildHasher>,
 }
 
 impl Comparison<'_> {
-    /// Feeds a hasher what the future of an invocation depends on. False where there is more to it.
+    /// Feeds a hasher with what the future of an invocation depends on. It returns false if the future depends on more
+    /// than can be hashed.
     pub(crate) fn hash_invocation(&self, invocation: &Invocation, hasher: &mut impl Hasher) -> bool {
         invocation.hash_future(self.pauses, self.meets, hasher)
     }
 }
 
-/// What is known of states with one future.
+/// What is known about states with one future.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// What was declined when they were explored.
+    /// The accesses that were declined each time such a state was explored.
     declined: SmallVec<[Declined; 1]>,
-    /// The numbers that steps lead to.
+    /// The numbers of the states to which steps lead.
     steps: SmallVec<[u128; 2]>,
 }
 
 impl Known {
-    /// Whether this was explored where nothing was declined but this.
+    /// Whether such a state was explored when no other accesses than these were declined.
     fn covers(&self, declined: &Declined) -> bool {
         let is_within = |known: &Declined| known.iter().zip(declined).all(|(known, now)| known & !now == 0);
         self.declined.iter().any(is_within)
@@ -91,7 +92,7 @@ impl Futures {
         }
     }
 
-    /// Whether some steps lead back to where they begin.
+    /// Whether the steps form a cycle.
     pub(crate) fn go_round(&self) -> bool {
         let mut incoming: Vec<u32> = vec![0; self.known.len()];
         let index = |number: &u128| self.known.get_index_of(number);
@@ -113,7 +114,7 @@ impl Futures {
     }
 }
 
-/// What is known to one branch of a batch.
+/// The states that are known to one branch of a batch.
 pub(crate) struct Trail<'t> {
     pub(crate) before: &'t Futures,
     pub(crate) own: Futures,
@@ -132,7 +133,7 @@ mod tests {
             futures.step(from, to);
         }
         assert!(!futures.go_round());
-        // What two branches of a batch came to may close a cycle that none of them has.
+        // The steps of two branches of a batch may form a cycle that none of them has alone.
         let mut other = Futures::default();
         other.step(4, 2);
         assert!(!other.go_round());

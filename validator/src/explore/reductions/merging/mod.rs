@@ -1,20 +1,21 @@
 //! Merging: states with the same future are explored once.
 //!
 //! Two orders of events may lead to states from which the same follows: the same invocations stand at the same places
-//! with the same values, memory holds the same, and what the graphs leave open is the same
+//! with the same values, memory has the same contents, and the graphs leave the same things open
 //! ([`future`](crate::model::future)). So each state at which a search branches is turned into a number of 128 bits
-//! ([`states`]), and a path that comes to a number that is known ends there. `executions` then counts what was visited.
+//! ([`states`]), and a path that reaches a known number ends there. `executions` then counts the executions that were
+//! visited.
 //!
-//! For example, three invocations that pass a lock have six orders; once two of them are through, three of these states are
-//! left for the third.
+//! For example, three invocations pass a lock, in six orders. Once two of them have passed, only three different states
+//! are left for the third one.
 //!
 //! This is stateful model checking as of sequential programs (Holzmann, "The model checker SPIN", TSE 1997, with its
-//! hashed states), where the state of memory is the part of the execution graph that still matters. As there, a path that
-//! never ends may be lost: one that leads from a state to one with the same future. Every step from one number to the next
-//! is kept ([`known`]); where these steps have a cycle the round is repeated without any of this, and lassos
-//! ([`spinning`](crate::explore::branch::spinning)) are found as usual.
+//! hashed states). Here the state of memory is the part of the execution graph that still matters. As there, merging
+//! may lose a path that never ends, namely one that leads from a state to a state with the same future. So every step
+//! from one number to the next is kept ([`known`]). If these steps have a cycle, the round is repeated without merging,
+//! and lassos ([`spinning`](crate::explore::branch::spinning)) are found as usual.
 //!
-//! A witness is an execution that was visited, as it is.
+//! A witness is an execution that was visited, without changes.
 
 pub(crate) mod known;
 pub(crate) mod standing;
@@ -68,9 +69,9 @@ impl Reduction for Merging {
     }
 }
 
-/// What a round needs to know to compare states.
+/// What a round must know to compare states.
 fn comparison<'a>(context: &'a Context<'a>, knowledge: &Knowledge) -> Comparison<'a> {
-    // Where an access leads hangs on the workgroup alone.
+    // Where an access may lead depends only on the workgroup of the invocation.
     let of_unit = |accesses: &MayWrite, key: &UnitKey| {
         let word = (key.0, key.1 / 4 * 4);
         let first = context.workgroups.iter().filter_map(|members| members.first());

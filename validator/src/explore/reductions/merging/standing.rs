@@ -1,8 +1,15 @@
-//! What invocations stand at that will tell them of writes anyway ([`future`](crate::model::future)).
+//! Foresight: what an invocation will see anyway, because it stands at an acquiring read
+//! ([`future`](crate::model::future)).
 //!
-//! An acquiring read adds the message of the write that it takes to what its invocation sees. Which writes these may be:
-//! those of the graph that it may read, but for those with which its turn of a spin loop is idle, and those to come. Who
-//! leaves an endless loop (`--hang lenient`) has read nothing there: where somebody does, the round is repeated without.
+//! An acquiring read adds the message of the write that it takes to what its invocation sees. The write may be one of
+//! the graph that the read may take, except for those with which its turn of a spin loop is idle, or it may be a write
+//! to come. What all these messages have in common is treated as seen, so states that differ only in that are merged.
+//!
+//! For example, an invocation waits for a lock. Whichever release of the lock it reads, it then sees everything that
+//! the critical sections so far wrote.
+//!
+//! An invocation that leaves an endless loop (`--hang lenient`) has read nothing there. If one does, the round is
+//! repeated without foresight.
 
 use std::hash::Hash;
 use std::sync::PoisonError;
@@ -23,7 +30,8 @@ use crate::model::future::Standing;
 use crate::model::graph::{EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
-/// The acquiring read that an invocation stands at, if what it is told there is known; `agents` may go on.
+/// The acquiring read at which an invocation stands, if it is known which messages it may take. Only `agents` may
+/// continue.
 pub(crate) fn standing(
     round: &Round,
     state: &State,
@@ -45,15 +53,16 @@ pub(crate) fn standing(
     Some(Standing { sources, writers, classes: atomicity.semantics.classes, publishes })
 }
 
-/// Whether an atomic synchronizes with whatever releases, whether it writes or not.
+/// Whether an atomic synchronizes with every write that releases, whether the atomic writes or not.
 fn acquires(round: &Round, atomicity: &Atomicity, may_write: bool) -> bool {
     let Atomicity { scope, semantics, unequal, .. } = *atomicity;
     let fails_alike = unequal.order.acquires() && unequal.classes == semantics.classes;
     scope >= round.context.everybody && semantics.order.acquires() && (!may_write || fails_alike)
 }
 
-/// The positions among `agents` of those who may still write a unit; `None` where one of them may write it without
-/// releasing all that it sees, for storage classes like those of `semantics`. Whether all of them make that available.
+/// The positions among `agents` of invocations that may still write a unit. It is `None` if one of them may write it
+/// without releasing all that it sees, for the storage classes of `semantics`. `publishes` becomes false unless all of
+/// them make that available.
 fn releasing(
     round: &Round,
     state: &State,
@@ -81,7 +90,7 @@ fn releasing(
     Some(writers)
 }
 
-/// The writes that a read may take and that it is not idle with; `None` where the initial value is one.
+/// The writes that a read may take and with which it is not idle. It is `None` if the initial value is such a source.
 fn sources_that_tell(
     round: &Round,
     state: &State,
@@ -115,7 +124,7 @@ fn sources_that_tell(
     Some(telling)
 }
 
-/// Whether a turn of a spin loop, at whose only read an invocation stands, is idle if it reads these bytes.
+/// Whether a turn of a spin loop is idle if its only read, at which an invocation stands, reads these bytes.
 fn is_idle_with(round: &Round, state: &State, index: usize, bytes: &[Byte]) -> bool {
     let future = state.threads[index].future.get().copied().flatten();
     let Some(future) = future else { return false };

@@ -1,4 +1,4 @@
-//! The future of a state as a number of 128 bits.
+//! The future of a state as a number of 128 bits: a hash of everything on which its continuations depend.
 
 use std::hash::{Hash, Hasher};
 
@@ -15,14 +15,14 @@ use crate::ir::InstId;
 use crate::model::future::{Future, Onlookers};
 use crate::model::graph::{EventId, Unit};
 
-/// Whether a state with the same future was there before.
+/// Whether a state with the same future was explored before, with no more sources declined.
 pub(crate) fn was_there(round: &Round, state: &mut State, trail: &mut Trail, found: &mut Found) -> bool {
     let compared = round.merging.as_ref().and_then(|merging| future(round, merging, state, found));
     let Some((future, accesses)) = compared.filter(|(_, accesses)| accesses.len() <= MAX_ACCESSES) else {
         return false;
     };
     match state.future.replace(future) {
-        // Somebody has begun to wait: that is a part of what follows the state before.
+        // An invocation has begun to wait. That is a part of what follows the earlier state.
         Some(from) if from == future => return false,
         Some(from) => trail.own.step(from, future),
         None => {}
@@ -40,8 +40,8 @@ pub(crate) fn was_there(round: &Round, state: &mut State, trail: &mut Trail, fou
     false
 }
 
-/// What the future of a state depends on, as a number, and the accesses of its graph that count; `None` where there is
-/// more to it than is compared.
+/// A number for what the future of a state depends on, and the accesses of its graph that count. It is `None` if the
+/// future depends on more than is compared.
 fn future(
     round: &Round,
     merging: &Comparison,
@@ -103,7 +103,8 @@ fn future(
     Some((hasher.finish128().as_u128(), accesses))
 }
 
-/// What the future of an invocation depends on.
+/// A number for what the future of an invocation depends on. It is `None` if the future depends on more than is
+/// compared.
 fn future_of(merging: &Comparison, thread: &Thread) -> Option<u128> {
     let mut hasher = SipHasher13::new();
     let is_unusual = thread.reads_unknown.is_some()
@@ -141,7 +142,7 @@ fn future_of(merging: &Comparison, thread: &Thread) -> Option<u128> {
     Some(hasher.finish128().as_u128())
 }
 
-/// What tells the end of a turn how the turn went so far.
+/// What the end of a turn needs to know about the turn so far.
 fn hash_turn(round: &Round, state: &State, index: usize, arrival: &Arrival, hasher: &mut impl Hasher) {
     let events = || turns::own_events(state, index, arrival.events);
     events().any(|event| event.accesses()).hash(hasher);
@@ -156,7 +157,7 @@ fn hash_turn(round: &Round, state: &State, index: usize, arrival: &Arrival, hash
     }
 }
 
-/// The values that writes give of which it is not known yet that they do.
+/// The values that writes give and that no execution is known to have given yet.
 fn hash_new_values(round: &Round, state: &State, hasher: &mut impl Hasher) {
     let writes = state.graph.events.iter().filter(|event| event.writes());
     let written = writes.flat_map(|event| event.units.iter().zip(&event.written));

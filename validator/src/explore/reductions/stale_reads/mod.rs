@@ -1,21 +1,26 @@
-//! Stale reads: turns of retry loops that only find out that a value is stale are left out.
+//! Stale reads: turns of retry loops are left out that only find out that a value is stale.
 //!
-//! A compare-exchange that fails because of what came after the read before it gives its invocation what that read could
-//! have given: `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old) break; }` with the value found taken over,
-//! or another round. Where the invocation then is where it would be had that read taken the same write, the executions with
-//! both reads have the outcomes of those with the one: without the first, what synchronizes is less or the same, and
-//! nothing else can tell. The same holds for one that succeeds, with the value that was read, but from another write. So a
-//! compare-exchange does not read such a write, nor does it wait for one: where it waits, its own read before could have
-//! waited. Where it stands at the read once more, since the loop loads again instead of taking over what was found, it has
-//! been round for nothing, and could do without both. (Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions
-//! for spinloops", FMCAD 2021, leaves out such turns where the program shows them; here they are tried.)
+//! Consider a compare-exchange that fails because of a write that came after the read before it. It gives its
+//! invocation what that read could have given: `loop { old = load(x); if (compare_exchange(x, old, f(old)) == old)
+//! break; }`, where the value that was found is taken over or loaded in another turn. Suppose that the invocation is
+//! then in the state in which it would be had the read taken the same write. Then the executions with both reads have
+//! the outcomes of those with one: without the first read, as much or less synchronizes, and nothing else distinguishes
+//! them. The same holds for a compare-exchange that succeeds with the value that was read but from another write. So a
+//! compare-exchange does not read such a write. It does not wait for such a write either, because the read before it
+//! could have waited instead. If the invocation stands at that read once more, because the loop loads again instead of
+//! taking over what was found, its turn had no effect, and it could do without both reads. (Kokologiannakis, Ren,
+//! Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021, leaves out such turns where the program
+//! shows them. Here they are tried on a copy of the invocation.)
 //!
-//! Which values may come is what the rounds so far saw written; where that was not all, there is another round.
+//! The values that may be written are those that the rounds so far have seen. If these were not all, there is another
+//! round.
 //!
-//! For example, the loop above in two invocations: the first one's update makes the second one's compare-exchange fail,
-//! which only executions show in which its load could have read that update as well.
+//! For example, two invocations run the loop above. The update of the first one makes the compare-exchange of the
+//! second one fail. In each such execution the load of the second one could have read that update as well, so these
+//! executions are left out.
 //!
-//! A search offers a read fewer sources, and does not wait with it. A witness is an execution that was visited, as it is.
+//! The search offers a read fewer sources, and does not let it wait. A witness is an execution that was visited,
+//! without changes.
 
 pub(crate) mod known_retries;
 pub(crate) mod retries;
@@ -41,13 +46,13 @@ impl Reduction for StaleReads {
         ReductionName::StaleReads
     }
 
-    /// Where the axioms are not local, other locations may depend on where a read stood.
+    /// Not applicable if the axioms are not local: then other locations may depend on the position of a read.
     fn is_applicable(&self, context: &Context) -> bool {
         context.settings.model.is_local()
     }
 }
 
-/// A read that an invocation stands at.
+/// The read at which an invocation stands.
 pub(crate) fn look(state: &State, index: usize, event: EventId) -> Option<Look> {
     let thread = &state.threads[index];
     let Status::Reading { access, atomic: Some(atomicity), may_write } = &thread.status else {
@@ -63,7 +68,7 @@ pub(crate) fn look(state: &State, index: usize, event: EventId) -> Option<Look> 
     })
 }
 
-/// Its semantics where it does not write.
+/// The semantics of the read if it does not write.
 fn semantics_of(look: &Look) -> Semantics {
     if look.may_write {
         look.atomicity.unequal
@@ -72,7 +77,8 @@ fn semantics_of(look: &Look) -> Semantics {
     }
 }
 
-/// Whether an atomic with these semantics synchronizes with whatever one with those does.
+/// Whether an atomic with the semantics `semantics` synchronizes with everything that one with `other` synchronizes
+/// with, as far as it reads.
 fn acquires_as_much(semantics: Semantics, other: Semantics) -> bool {
     let acquires = |one: Semantics| one.order.acquires();
     !acquires(other)
@@ -81,8 +87,8 @@ fn acquires_as_much(semantics: Semantics, other: Semantics) -> bool {
             && (semantics.make_visible || !other.make_visible)
 }
 
-/// Whether a compare-exchange that reads these bytes from there is one that its invocation could do without the read
-/// before: that could have read the same write.
+/// Whether a compare-exchange that reads these bytes from this source is one without which its invocation could do,
+/// because the read before it could have read the same write.
 pub(crate) fn is_stale(
     round: &Round,
     state: &State,
@@ -112,7 +118,7 @@ pub(crate) fn is_stale(
         }
 }
 
-/// Whether whatever else a compare-exchange could wait for would only tell it that what it read before is stale.
+/// Whether every other value that a compare-exchange could wait for would only show that what it read before is stale.
 pub(crate) fn waits_for_stale(
     round: &Round,
     state: &State,
@@ -120,7 +126,7 @@ pub(crate) fn waits_for_stale(
     spans: &UnitSpans,
     found: &mut Found,
 ) -> bool {
-    // What hidden writers give was not seen.
+    // What hidden writers write was not seen.
     if round.knowledge.has_hidden_writers || look_before(round, state, reader, spans).is_none() {
         return false;
     }
@@ -136,7 +142,7 @@ pub(crate) fn waits_for_stale(
     is_stale
 }
 
-/// Whether an invocation stands at a compare-exchange that is not worth waiting with.
+/// Whether an invocation stands at a compare-exchange that need not wait.
 pub(crate) fn is_committed(round: &Round, state: &State, index: usize, found: &mut Found) -> bool {
     let thread = &state.threads[index];
     if thread.look.is_none() || thread.waits_since.is_some() {
@@ -147,8 +153,8 @@ pub(crate) fn is_committed(round: &Round, state: &State, index: usize, found: &m
     spans.is_some_and(|spans| waits_for_stale(round, state, &reader, &spans, found))
 }
 
-/// Whether an invocation stands there if a read takes these bytes, or stands there at the read: it is about to read
-/// once more, and has been round for nothing.
+/// Whether an invocation reaches `there` if a read takes these bytes, or whether `there` is the read itself. In the
+/// latter case the invocation is about to read once more, and its turn had no effect.
 fn leads_to(
     round: &Round,
     state: &State,
@@ -161,9 +167,9 @@ fn leads_to(
         || there == retries::comes_to(round, state, reader.index, &look.invocation, bytes)
 }
 
-/// Whether reads that only find out what is stale may be left out.
+/// Whether reads may be left out that only find out that a value is stale.
 fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans) -> bool {
-    // Every execution is wanted where states are not merged.
+    // Without merging, every execution is wanted.
     round.merging.is_some()
         && round.context.uses(ReductionName::StaleReads)
         && spans.len() == 1
@@ -174,7 +180,7 @@ fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans)
         && round.symmetry.as_ref().is_none_or(|symmetry| symmetry.place(reader.index).is_none())
 }
 
-/// The last event of an invocation that stands at a compare-exchange, if it is a read of the same place.
+/// The last event of an invocation that stands at a compare-exchange, if it is a read of the same location.
 fn look_before<'s>(
     round: &Round,
     state: &'s State,
@@ -190,15 +196,16 @@ fn look_before<'s>(
             && read.kind == Kind::Read
             && read.agent as usize == reader.index
             && look.changes == thread.changes
-            // Its value is in the trace.
+            // The value of a volatile access is in the trace.
             && !look.access.volatile
             && (look.access.object, &look.access.ranges) == (reader.access.object, &reader.access.ranges);
     let atomicity = reader.atomic?;
     (is_same && read.scope == atomicity.scope).then_some((look, atomicity))
 }
 
-/// Whether an invocation that reads, from there, what some update has read already only finds out later that it is
-/// stale: it comes to a compare-exchange that succeeds with that alone, and would do better to read what that reads.
+/// Whether an invocation that reads, from this source, what an update has read already only finds out later that the
+/// value is stale. It reaches a compare-exchange that succeeds with that value alone, so the read could as well take
+/// what the compare-exchange reads.
 pub(crate) fn is_dead_end(
     round: &Round,
     state: &State,
@@ -243,9 +250,9 @@ pub(crate) fn is_dead_end(
     is_dead
 }
 
-/// Whether nobody writes any more while a reader of one unit waits: whatever the others read of what is there, they
-/// end, or only find out that it is stale. None of them waits for what is still to come: at the reader's own unit program
-/// order is location order, another unit nobody else may write.
+/// Whether no invocation writes any more while a reader of one unit waits: whatever the others read of what is there,
+/// they end, or they only find out that it is stale. None of them waits for writes that are still to come: at the
+/// reader's own unit, program order is location order, and another unit is not written by any other invocation.
 pub(crate) fn others_only_end(
     round: &Round,
     state: &State,

@@ -1,4 +1,4 @@
-//! What invocations do next, tried out one at a time.
+//! What an invocation does after a read, tried on a copy of the invocation.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{Invocation, Stop};
 use crate::value::Byte;
 
-/// Stops of a run before it is given up.
+/// The number of stops of a run before the run is given up.
 const MAX_STOPS: usize = 64;
 
-/// An atomic that may write, to which an invocation comes.
+/// An atomic that may write, at which an invocation arrives.
 pub(crate) struct Next {
     pub(crate) state: State,
     pub(crate) invocation: Arc<Invocation>,
@@ -28,7 +28,7 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// How it is performed, if it is of the same place as a read before it.
+    /// How the atomic is performed, if it accesses the same location as a read before it.
     pub(crate) fn exchanges(&self, reader: &Reader) -> Option<&Atomicity> {
         let scope = reader.atomic?.scope;
         let is_same = (reader.access.object, &reader.access.ranges)
@@ -39,7 +39,8 @@ impl Next {
     }
 }
 
-/// The atomic that may write to which an invocation comes from a read of these bytes, if it does nothing else before.
+/// The atomic that may write at which an invocation arrives after a read of these bytes, if it does nothing else
+/// before.
 pub(crate) fn next_atomic(round: &Round, state: &State, index: usize, bytes: &[Byte]) -> Option<Next> {
     let changes = state.threads[index].changes;
     let run = Retry { round, simulation: state.without_graph(), index, stops: 0 };
@@ -55,7 +56,7 @@ pub(crate) fn next_atomic(round: &Round, state: &State, index: usize, bytes: &[B
     }
 }
 
-/// An invocation behind an atomic read.
+/// An invocation after an atomic read.
 struct Retry<'s, 'a> {
     round: &'s Round<'a>,
     simulation: State,
@@ -64,7 +65,7 @@ struct Retry<'s, 'a> {
 }
 
 impl Retry<'_, '_> {
-    /// Its next stop but for headers of loops, and the state there; `None` where it writes.
+    /// Its next stop except for headers of loops, and the state there. It is `None` if the read writes.
     fn next(mut self, bytes: &[Byte]) -> Option<(Stop, State)> {
         let first = Decision::AtomicRead { bytes: bytes.to_vec(), way: None };
         let stop = runner::drive(self.round.context.program, &mut self, first)?;
@@ -80,7 +81,7 @@ impl Driver for Retry<'_, '_> {
             return Stop::OutOfFuel;
         }
         self.stops += 1;
-        // Whatever it touches, it does so on a path that reads these bytes at once, too.
+        // The run need not note what it touches: a path that reads these bytes directly touches the same.
         run::run_invocation(self.round, &mut self.simulation, self.index, &mut Found::default())
     }
 
@@ -100,8 +101,8 @@ impl Driver for Retry<'_, '_> {
     }
 }
 
-/// What an invocation does next that others may notice, and what memory then holds, once it reads these bytes and
-/// writes nothing; as a number. `None` where it does more than read.
+/// A number for what an invocation does next that others may notice, and for what memory then holds, if it reads these
+/// bytes and writes nothing. It is `None` if the invocation does more than read.
 pub(crate) fn comes_to(
     round: &Round,
     state: &State,
@@ -112,7 +113,8 @@ pub(crate) fn comes_to(
     turn(round, state, index, at, bytes)?.number
 }
 
-/// That an invocation stands at an atomic read, and has touched nothing, as [`comes_to`] says it.
+/// A number for the state in which an invocation stands at an atomic read and has touched nothing. It can be compared
+/// with those of [`comes_to`].
 pub(crate) fn stands_at(
     round: &Round,
     invocation: &Invocation,
@@ -126,7 +128,7 @@ pub(crate) fn stands_at(
     is_told.then(|| hasher.finish128().as_u128())
 }
 
-/// How an invocation goes on that reads these bytes.
+/// How an invocation continues after it reads these bytes.
 pub(crate) fn turn(
     round: &Round,
     state: &State,
@@ -159,7 +161,8 @@ pub(crate) fn turn(
     Some(turn)
 }
 
-/// Follows a turn; whether it reads memory without events that somebody may write, too.
+/// Follows a turn. The second result says whether the turn reads memory without events that another invocation may
+/// write, too.
 fn follow_turn(
     round: &Round,
     merging: &Comparison,
@@ -171,7 +174,7 @@ fn follow_turn(
     const UNKNOWN: Turn = Turn { number: None, ends: false };
     let mut simulation = state.without_graph();
     simulation.threads[index].invocation = at.clone();
-    // An undefined comparison goes both ways, and writes in one of them.
+    // An undefined comparison goes both ways, and one of these writes.
     if at.atomic_ways(round.context.program, bytes) != 1 {
         return (UNKNOWN, false);
     }

@@ -1,22 +1,28 @@
-//! Invocations that may change places.
+//! Classes of invocations that may change places.
 //!
-//! A *class* is a set of invocations that stand alike in the scopes and whose first communication is the same
-//! read-modify-write of one unit. If everybody writes that unit by read-modify-writes that are mutually ordered, each
-//! reads what another wrote, in one chain from the initial value. So in every execution these first
-//! read-modify-writes come in some order, and where the invocations of the class do the same given the same, exchanging
-//! them gives another execution. Of these only the one is visited in which they come in the order of the
-//! invocations' numbers (*canonical*): none has its first read before the one in front of it (*gated*).
+//! A *class* is a set of invocations that have the same position in the scopes and whose first communication is the
+//! same read-modify-write of one unit. If all invocations write that unit only by read-modify-writes that are mutually
+//! ordered, each of these reads what another one wrote, in one chain from the initial value. So in every execution the
+//! first read-modify-writes of the class come in some order. If the members of the class do the same when they read the
+//! same, exchanging them gives another execution. Of these executions the search visits only the one in which the
+//! read-modify-writes come in the order of the invocations' numbers (the *canonical* one): no member does its first
+//! read before the member in front of it (it is *gated*).
 //!
-//! That they do the same is checked. What an invocation has read so far is its *history*. Whenever an
-//! invocation of a class reads, in a canonical execution, all of its class run by themselves ([`replay`])
-//! with that history: they must do the same, and come to the same read or to their end. Then every execution is
-//! a canonical one with places changed: take its events in an order of program order and reads-from. Each
-//! invocation of a class comes to its event by a history that the one whose place it has had in a canonical
-//! execution, too; so that one does the same there, and the axioms do not tell them apart.
+//! For example, 64 invocations each do `slot = atomicAdd(next, 1); out[slot] = slot`. There are 64! orders of the
+//! additions. The search visits the one in which invocation k reads k.
 //!
-//! Iterations of spin loops that are left out must be left out for all. Where reads speculate, this order does not
-//! exist; there, and where a search comes to something that is cut or waits for ever, a round is repeated without.
-//! Memory without events: [`orbit`](super::orbit). Values that tell the invocations apart: [`relabelling`](super::relabelling).
+//! It is checked that the members do the same. What an invocation has read so far is its *history*. Whenever an
+//! invocation of a class reads in a canonical execution, all members of its class run by themselves
+//! ([`replay`](crate::explore::reductions::symmetry::replay)) with that history. They must do the same, and reach the
+//! same read or their end. Then every execution is a canonical one in which members have changed places. Proof: take
+//! the events of an execution in an order of program order and reads-from. Each member of a class reaches its event by
+//! a history that the member whose place it has also had in a canonical execution. So the latter does the same there,
+//! and the axioms do not distinguish the two.
+//!
+//! Turns of spin loops that are left out must be left out for all members. Where reads speculate, the order of events
+//! does not exist. If a read speculates, or if a path is cut or waits for ever, the round is repeated without symmetry.
+//! For memory without events see [`orbit`](crate::explore::reductions::symmetry::orbit), and for values that
+//! distinguish invocations see [`relabelling`](crate::explore::reductions::symmetry::relabelling).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,76 +35,77 @@ use crate::ir::{placed_stores, InstId, Program};
 use crate::model::graph::Unit;
 use crate::value::Byte;
 
-/// Invocations of a dispatch, up to which classes are looked for.
+/// The number of invocations of a dispatch up to which classes are looked for.
 pub(crate) const MAX_INVOCATIONS: usize = 1024;
 
-/// Runs that the histories of a class may keep.
+/// The number of runs that the histories of a class may keep.
 const MAX_RUNS: usize = 1 << 21;
 
 /// The history of an invocation that has read nothing.
 pub(crate) const NOTHING: u32 = 0;
 
-/// The history of one that has read what depends on who has which place.
+/// The history of an invocation that has read something which depends on the places of the invocations in a class.
 pub(crate) const PARTED: u32 = u32::MAX;
 
-/// Instructions that write what depends on that, up to which a class is kept.
+/// The number of instructions with varied values up to which a class is kept.
 pub(crate) const MAX_VARIED: usize = 16;
 
 /// The classes of a round.
 pub(crate) struct Symmetry {
     pub(crate) classes: Vec<Class>,
-    /// Per invocation, its class and its number there.
+    /// For each invocation, its class and its number in the class.
     pub(crate) places: Vec<Option<(usize, usize)>>,
-    /// What each memory holds at first.
+    /// The initial contents of each memory.
     pub(crate) initial: Vec<Vec<Byte>>,
 }
 
 /// Invocations that may change places.
 pub(crate) struct Class {
-    /// Ascending.
+    /// The members, ascending.
     pub(crate) members: Vec<u32>,
-    /// What their first read-modify-writes are of.
+    /// The unit of their first read-modify-writes.
     pub(crate) unit: Unit,
     histories: Mutex<Histories>,
 }
 
-/// What the members of a class do, by what they read so far.
+/// What the members of a class do, by what they have read so far.
 struct Histories {
     nodes: Vec<History>,
-    /// What follows a history when so many bytes are read.
+    /// The history that follows a history when these bytes are read.
     next: FxHashMap<(u32, SmallVec<[Byte; 8]>), u32>,
-    /// The stores for which alone the result of the first read matters, as far as that is known.
+    /// The stores to whose addresses alone the result of the first read matters. It is `None` if that is not the case,
+    /// or was found to fail.
     placing: Option<Placing>,
 }
 
-/// What the members do where the result of their first read decides nothing but where they place something.
+/// What the members do if the result of their first read decides only where they place something.
 struct Placing {
     stores: Vec<InstId>,
-    /// Once all of them were run with one result.
+    /// What each member leaves, once all of them were run with one result.
     own: Option<Arc<Own>>,
 }
 
 #[derive(Default)]
 struct History {
-    /// Where all of them come to; `None` where they do not do the same.
+    /// Where all members stop. It is `None` if they do not do the same.
     end: Option<End>,
-    /// By instructions that are not known to do that they write what is not the same.
+    /// Instructions that write values which differ between members, and that were not known to do so.
     unknown: Vec<InstId>,
-    /// By others they do.
+    /// Whether instructions that are known to be varied write values which differ between members.
     is_varied: bool,
     runs: Arc<Vec<Run>>,
-    /// What they did without events, if they are finished.
+    /// What the members did without events, if they are finished.
     leaf: Option<Arc<Leaf>>,
 }
 
 impl Symmetry {
-    /// The class of an invocation, and its number there.
+    /// The class of an invocation, and the number of the invocation there.
     pub(crate) fn place(&self, index: usize) -> Option<(&Class, usize)> {
         let (class, number) = self.place_number(index)?;
         Some((&self.classes[class], number))
     }
 
-    /// The number of the class of an invocation, and its number there.
+    /// The number of the class of an invocation, and the number of the invocation there.
     pub(crate) fn place_number(&self, index: usize) -> Option<(usize, usize)> {
         self.places[index]
     }
@@ -128,11 +135,11 @@ impl Class {
 
 impl Class {
     fn histories(&self) -> MutexGuard<'_, Histories> {
-        // Whoever panicked, what is there is whole.
+        // A panic in another thread leaves complete entries only.
         self.histories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What follows when these bytes are read.
+    /// The history that follows when these bytes are read.
     pub(crate) fn next(&self, ground: &Ground, history: u32, bytes: &[Byte]) -> Next {
         let mut histories = self.histories();
         let key = (history, SmallVec::from_slice(bytes));
@@ -160,14 +167,14 @@ impl Class {
         }
     }
 
-    /// The runs of the members with a history at whose end they read, and that read.
+    /// The runs of the members with a history that ends at a read, and that read.
     pub(crate) fn runs(&self, history: u32) -> Option<(Arc<Vec<Run>>, End)> {
         let histories = self.histories();
         let node = histories.nodes.get(history as usize)?;
         Some((node.runs.clone(), node.end.clone()?))
     }
 
-    /// What the members do without events, to the end of a history at which they are finished.
+    /// What the members did without events, if they are finished at the end of a history.
     pub(crate) fn leaf(&self, history: u32) -> Option<Arc<Leaf>> {
         self.histories().nodes.get(history as usize)?.leaf.clone()
     }
@@ -178,9 +185,10 @@ impl Class {
 }
 
 impl Histories {
-    /// What follows the first read, from what one member does, and all of them with some other result.
+    /// What follows the first read, if the result only chooses a place: one member runs with this result, and all
+    /// members have run with one other result.
     fn placed(&mut self, ground: &Ground, bytes: &[Byte]) -> Option<History> {
-        // Where it fails once, everybody is run with every result.
+        // If this fails once, `placing` stays `None`, and all members run with every result.
         let mut placing = self.placing.take()?;
         let ground = Ground { placing: &placing.stores, ..*ground };
         let first = &self.nodes[NOTHING as usize];
@@ -249,12 +257,12 @@ impl History {
     }
 }
 
-/// What follows a history.
+/// What follows a history when something is read.
 pub(crate) enum Next {
     Same(u32),
-    /// The same but for what instructions write of which that is known.
+    /// The members do the same except for what instructions write that are known to be varied.
     Varied(u32),
-    /// The same but for what these write.
+    /// The members do the same except for what these instructions write.
     Unknown(Vec<InstId>),
     Different,
 }

@@ -1,4 +1,7 @@
-//! The executions of an orbit, one after the other: in each, somebody else has some place.
+//! Expansion of an orbit: its executions one after the other, each with another choice of places.
+//!
+//! For example, if three invocations fill the slots of a list, the orbit has six executions, and each gives an outcome.
+//! The choices are made turn by turn, depth first, so executions that begin with the same choices share that work.
 
 use std::sync::Arc;
 
@@ -14,19 +17,19 @@ use crate::explore::state::{Found, Round};
 use crate::model::graph::Unit;
 use crate::witness::{Execution, Values, Witness};
 
-/// One of the executions, as far as it is known who has which place.
+/// One of the executions, as far as places have been chosen.
 struct Expansion<'a> {
     orbit: &'a Orbit,
     ground: &'a Ground<'a>,
     outcome: Outcome,
-    /// Who stands where, by number of the invocation.
+    /// For each invocation of the visited execution, the invocation that has its place.
     agents: Vec<u32>,
-    /// Per class, the members that have a place.
+    /// For each class, whether a member has a place already.
     taken: Vec<Vec<bool>>,
-    /// Per part of the cast, who plays it, and its runs after each step.
+    /// For each part of the relabelling, the member in its place, and the runs of the member after each step.
     runs: Vec<(usize, Vec<Run>)>,
     written: Vec<Written>,
-    /// Who is cast next, for the first places that are: number of the member.
+    /// The members for the first places that are still to be filled.
     given: &'a [usize],
     mismatch: Option<Mismatch>,
 }
@@ -34,7 +37,8 @@ struct Expansion<'a> {
 type Visit<'v> = &'v mut dyn FnMut(&Expansion) -> bool;
 
 impl Expansion<'_> {
-    /// Does the turn of this number and all behind it, with each choice of places. False: it is enough.
+    /// Performs the turn of this number and all later turns, with each choice of places. It returns false if `visit`
+    /// needs no more.
     fn turn(&mut self, number: usize, visit: Visit) -> bool {
         let orbit = self.orbit;
         match &orbit.turns.get(number) {
@@ -57,7 +61,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Gives a place to each who has none yet.
+    /// Puts each member that has no place yet into this place.
     fn cast(&mut self, class: usize, place: usize, act: &mut dyn FnMut(&mut Self, usize) -> bool) -> bool {
         let members = &self.orbit.classes[class];
         let given = self.given;
@@ -80,7 +84,7 @@ impl Expansion<'_> {
         more
     }
 
-    /// Goes on with what an invocation leaves in memory.
+    /// Continues with what an invocation leaves in memory, and restores the memory afterwards.
     fn leave(&mut self, patches: impl Iterator<Item = Patch> + Clone, number: usize, visit: Visit) -> bool {
         let memory = &mut self.outcome.memory;
         patches.clone().for_each(|patch| memory[patch.object][patch.index] = patch.byte);
@@ -90,7 +94,7 @@ impl Expansion<'_> {
         more
     }
 
-    /// Goes on with a step of a part.
+    /// Continues with a step of a part.
     fn step(&mut self, part: usize, step: usize, number: usize, visit: Visit) -> bool {
         let Some(cast) = &self.orbit.cast else { return false };
         let parted = &cast.parts[part];
@@ -115,7 +119,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Calls back with each execution in which `given` say who is cast first, until `visit` says that it is enough.
+/// Calls back with each execution in which `given` are the members in the first places, until `visit` needs no more.
 fn for_each(
     orbit: &Orbit,
     ground: &Ground,
@@ -149,7 +153,7 @@ fn for_each(
     staging.mismatch.map_or(Ok(()), Err)
 }
 
-/// The classes of places, in the order in which they are cast.
+/// The classes of the places, in the order in which the places are filled.
 fn casts(orbit: &Orbit) -> impl Iterator<Item = usize> + '_ {
     orbit.turns.iter().filter_map(|turn| match turn {
         Turn::Leave { class, .. } | Turn::Step { class, step: 0, .. } => Some(*class),
@@ -157,7 +161,7 @@ fn casts(orbit: &Orbit) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Number of executions with a difference.
+/// The number of executions with a difference.
 fn ways(orbit: &Orbit) -> f64 {
     let mut left: Vec<usize> = orbit.classes.iter().map(Vec::len).collect();
     casts(orbit).fold(1.0, |ways, class| {
@@ -166,7 +170,7 @@ fn ways(orbit: &Orbit) -> f64 {
     })
 }
 
-/// At least so many ways to cast the first places, in order, if there are.
+/// At least `count` ways to fill the first places, in order, if there are so many.
 fn beginnings(orbit: &Orbit, count: usize) -> Vec<Vec<usize>> {
     let casts: Vec<usize> = casts(orbit).collect();
     let mut beginnings = vec![Vec::new()];
@@ -187,7 +191,7 @@ fn beginnings(orbit: &Orbit, count: usize) -> Vec<Vec<usize>> {
     beginnings
 }
 
-/// Records the outcomes of all executions that one stands for.
+/// Records the outcomes of all executions that one execution stands for.
 pub(crate) fn record_orbit(
     round: &Round,
     orbit: &Orbit,

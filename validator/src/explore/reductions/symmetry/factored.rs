@@ -1,4 +1,8 @@
-//! Orbits in factored form, where what is left in a place depends on who has it in its contents alone.
+//! Orbits in factored form. This is possible if what is left in a place depends on the member there in its contents
+//! alone.
+//!
+//! For example, after `list[slot] = id` the slots are the elements of the list, and the contents are the numbers of the
+//! invocations. One form with 64 slots and 64 contents stands for 64! outcomes.
 
 use std::sync::Arc;
 
@@ -9,8 +13,8 @@ use crate::explore::state::{Found, Round};
 use crate::value::Byte;
 use crate::witness::Witness;
 
-/// The outcomes of all executions, if it has them as slots and what fills them; `first` is that of the execution it
-/// stands for.
+/// The outcomes of all executions as slots and contents, if they have this form. `first` is the outcome of the visited
+/// execution.
 pub(crate) fn factored(orbit: &Orbit, first: &Outcome, witness: Witness) -> Option<Permuted> {
     if orbit.cast.is_some() || !orbit.finals.is_empty() {
         return None;
@@ -28,7 +32,7 @@ pub(crate) fn factored(orbit: &Orbit, first: &Outcome, witness: Witness) -> Opti
     Some(Permuted { first: first.clone(), witness, classes, executions })
 }
 
-/// The slots of a class and what fills them; `None` where one depends on the other.
+/// The slots of a class and their contents. It is `None` if one depends on the other.
 fn places(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
     if let Some(places) = placed(members, leaves) {
         return Some(places);
@@ -50,7 +54,7 @@ fn places(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
     Some(Places { members: members.to_vec(), slots, contents })
 }
 
-/// The same where what they leave is known to be the same in every place, but for where.
+/// The same where it is known that each member leaves the same in every place, except for the location.
 fn placed(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
     let [(_, first), others @ ..] = leaves else { return None };
     if others.is_empty() || others.iter().any(|(_, leaf)| !Arc::ptr_eq(&first.own, &leaf.own)) {
@@ -63,7 +67,7 @@ fn placed(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
     let mut filling: Option<Vec<usize>> = None;
     let mut slots = vec![Vec::new(); members.len()];
     for (place, leaf) in leaves {
-        // Of a word all bytes or none.
+        // Of each word all bytes or none belong to a slot.
         let word = |spot: &Spot| (spot.object, spot.index / 4);
         let belongs = |(spot, _): &&(Spot, usize)| {
             leaf.place.iter().any(|(other, number)| differs[*number] && word(other) == word(spot))
@@ -80,7 +84,7 @@ fn placed(members: &[u32], leaves: &[(usize, &Leaf)]) -> Option<Places> {
     Some(Places { members: members.to_vec(), slots, contents: contents.collect() })
 }
 
-/// What a member leaves whatever its place.
+/// What a member leaves in whatever place it is.
 fn own(leaves: &[(usize, &Leaf)], member: usize) -> Vec<Patch> {
     let Some(((_, first), others)) = leaves.split_first() else { return Vec::new() };
     let mut own: Vec<Patch> = first.patches(member).collect();
@@ -93,8 +97,8 @@ fn own(leaves: &[(usize, &Leaf)], member: usize) -> Vec<Patch> {
     own
 }
 
-/// Where whoever has a place leaves what depends on who it is, and what each leaves; `None` where that depends on who it
-/// is, too.
+/// The slot of a place: where a member leaves what depends on the member. The second part has what each member leaves
+/// there. It is `None` if the slot depends on the member, too.
 fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Slot, Vec<Vec<Byte>>)> {
     let left = |member: usize| leaf.patches(member).filter(move |patch| !own[member].contains(patch));
     let spot = |patch: &Patch| (patch.object, patch.index);
@@ -108,7 +112,7 @@ fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Slot, Vec<Vec<Byte>>)> {
     }
     let is_same = |at: usize| contents.iter().all(|each| each[at] == contents[0][at]);
     let differs: Vec<bool> = (0..spots.len()).map(|at| !is_same(at)).collect();
-    // Of a word all bytes or none.
+    // Of each word all bytes or none belong to the slot.
     let word = |(object, index): (usize, usize)| (object, index / 4);
     let belongs = |at: usize| {
         let mut others = spots.iter().zip(&differs);
@@ -120,7 +124,7 @@ fn slot(leaf: &Leaf, own: &[Vec<Patch>]) -> Option<(Slot, Vec<Vec<Byte>>)> {
     Some((slot, contents.collect()))
 }
 
-/// Counts the executions of a factored form, and keeps it if it is a new one.
+/// Counts the executions of a factored form, and keeps the form if it is a new one.
 pub(crate) fn keep_permuted(round: &Round, permuted: Permuted, found: &mut Found) {
     found.executions += &permuted.executions;
     let slots: usize = permuted.classes.iter().map(Places::stored_bytes).sum();

@@ -1,4 +1,4 @@
-//! Outcomes in factored form that a search found.
+//! The outcomes in factored form that a search found: slots and contents instead of a list (`behaviour/permuted.rs`).
 
 use indexmap::map::Entry;
 use indexmap::IndexMap;
@@ -6,7 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::behaviour::{Count, Normal, Permuted};
 
-/// Factored forms, with the first of each in search order.
+/// Factored forms. Of equal ones, the first in search order is kept.
 #[derive(Default)]
 pub(crate) struct Factored(pub(crate) IndexMap<Normal, Permuted, FxBuildHasher>);
 
@@ -15,7 +15,7 @@ impl Factored {
         self.0.is_empty()
     }
 
-    /// Keeps a factored form. Whether it is a new one.
+    /// Keeps a factored form. It returns whether the form is a new one.
     pub(crate) fn add(&mut self, permuted: Permuted) -> bool {
         match self.0.entry(permuted.normal()) {
             Entry::Occupied(mut known) => {
@@ -33,7 +33,7 @@ impl Factored {
         other.0.into_values().for_each(|permuted| _ = self.add(permuted));
     }
 
-    /// How many outcomes there are, those in several forms several times.
+    /// The number of outcomes. An outcome of several forms is counted several times.
     pub(crate) fn count(&self) -> Count {
         self.0.values().fold(Count::default(), |count, one| count + &one.count())
     }

@@ -1,4 +1,8 @@
-//! What symmetry does to a search: it holds invocations back, follows their histories, and ends where it does not hold.
+//! The effect of symmetry on a search: it holds invocations back, follows their histories, and ends the path where the
+//! symmetry does not hold.
+//!
+//! For example, invocation 2 of a class stands at its first `atomicAdd`. It is gated, that is, not resolved, until
+//! invocations 0 and 1 have done theirs.
 
 use crate::explore::program::updates;
 use crate::explore::reductions::symmetry;
@@ -10,7 +14,7 @@ use crate::ir::{AtomicKind, InstId};
 use crate::model::graph::{Event, EventId, Kind, Source, Unit};
 use crate::value::Byte;
 
-/// The rest of the round would not count: the members of a class are not alike.
+/// Notes that the members of a class are not alike. The rest of the round does not count.
 pub(crate) fn break_symmetry(class: &Class, found: &mut Found) {
     found.discoveries.asymmetric.extend(&class.members);
     found.stop = true;
@@ -23,7 +27,7 @@ pub(crate) fn break_symmetries(round: &Round, found: &mut Found) {
     }
 }
 
-/// What these instructions write depends on who has which place.
+/// Notes that what these instructions write depends on the places of the invocations in a class.
 pub(crate) fn learn_varied(round: &Round, instructions: &[InstId], found: &mut Found) {
     if round.knowledge.varied.len() >= MAX_VARIED {
         return break_symmetries(round, found);
@@ -32,7 +36,7 @@ pub(crate) fn learn_varied(round: &Round, instructions: &[InstId], found: &mut F
     found.stop = true;
 }
 
-/// An invocation reads these bytes, in this event.
+/// Notes that an invocation reads these bytes in this event.
 pub(crate) fn note_history(
     round: &Round,
     state: &mut State,
@@ -59,7 +63,7 @@ pub(crate) fn note_history(
     let next = if reads_varied || history == PARTED {
         let kind = updates::atomic(round.context.program, event.inst);
         if matches!(kind, Some(AtomicKind::CompareExchange { .. })) {
-            // Whether it writes may depend on who has which place.
+            // Whether it writes may depend on the places of the invocations.
             return break_symmetry(class, found);
         }
         PARTED
@@ -79,12 +83,12 @@ pub(crate) fn note_history(
     thread.parting.get_or_insert(Parting { history, read });
 }
 
-/// Whether what an event writes depends on who has which place.
+/// Whether what an event writes depends on the places of the invocations in a class.
 fn is_varied(round: &Round, symmetry: &Symmetry, event: &Event) -> bool {
     round.knowledge.varied.contains(&event.inst) && symmetry.places[event.agent as usize].is_some()
 }
 
-/// An iteration in which an invocation reads these bytes is left out.
+/// Notes that a turn is left out in which an invocation reads these bytes.
 pub(crate) fn note_left_out(round: &Round, state: &State, index: usize, bytes: &[Byte], found: &mut Found) {
     let Some(symmetry) = &round.symmetry else { return };
     let Some((class, _)) = symmetry.place(index) else { return };
@@ -99,7 +103,7 @@ pub(crate) fn note_left_out(round: &Round, state: &State, index: usize, bytes: &
     }
 }
 
-/// A read spins. Whether it goes on must not depend on who has which place.
+/// Checks a spinning read: whether it spins on must not depend on the places of the invocations.
 pub(crate) fn check_spin(
     round: &Round,
     state: &State,
@@ -117,12 +121,12 @@ pub(crate) fn check_spin(
     }
 }
 
-/// Whether an invocation read what depends on who has which place.
+/// Whether an invocation has read something that depends on the places of the invocations.
 fn has_parted(state: &State, index: usize) -> bool {
     state.threads[index].history == PARTED
 }
 
-/// The write of a new event must not make the order of the first read-modify-writes of a class open.
+/// Checks that the write of a new event does not leave the order of the first read-modify-writes of a class open.
 pub(crate) fn check_first_order(round: &Round, state: &State, id: EventId, found: &mut Found) {
     let Some(symmetry) = &round.symmetry else { return };
     let events = &state.graph.events;
@@ -137,7 +141,7 @@ pub(crate) fn check_first_order(round: &Round, state: &State, id: EventId, found
     }
 }
 
-/// Whether a read has to wait for the first ones of others of its class.
+/// Whether a read must wait for the first reads of other members of its class.
 pub(crate) fn is_gated(round: &Round, state: &State, index: usize) -> bool {
     let Some((class, number)) = round.symmetry.as_ref().and_then(|symmetry| symmetry.place(index)) else {
         return false;
@@ -146,7 +150,7 @@ pub(crate) fn is_gated(round: &Round, state: &State, index: usize) -> bool {
     number > 0 && !has_begun(index as u32) && !has_begun(class.members[number - 1])
 }
 
-/// Whether nothing that `later` will do to the unit of its first read comes before the first read of `index`.
+/// Whether everything that `later` will do to the unit of its first read comes after the first read of `index`.
 pub(crate) fn follows(round: &Round, state: &State, later: usize, index: usize) -> bool {
     let Some(symmetry) = &round.symmetry else { return false };
     let has_begun = |index: usize| state.threads[index].history != NOTHING;
@@ -157,7 +161,7 @@ pub(crate) fn follows(round: &Round, state: &State, later: usize, index: usize) 
     class == other && number < last && !has_begun(index)
 }
 
-/// The invocation for whose first read a gated one waits, and of what that is.
+/// The invocation for whose first read a gated one waits, and the unit of that read.
 pub(crate) fn gate(round: &Round, state: &State, index: usize) -> Option<(usize, Unit)> {
     let (class, _) = round.symmetry.as_ref()?.place(index)?;
     let first = class.members.iter().find(|member| state.threads[**member as usize].history == NOTHING)?;

@@ -1,4 +1,7 @@
-//! What invocations of a class leave in memory without events, by place.
+//! What the members of a class leave in memory without events, for each place.
+//!
+//! For example, if each member stores its own number to `out[slot]`, where `slot` is the result of its first read, then
+//! `out[k]` is left in place k, and the number depends on the member alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,28 +9,30 @@ use std::sync::Arc;
 use crate::explore::reductions::symmetry::replay::{Ground, OwnView};
 use crate::value::Byte;
 
-/// What the members of a class do without events in one place, to their end.
+/// What the members of a class do without events in one place, until they end.
 pub(crate) struct Leaf {
     pub(crate) own: Arc<Own>,
-    /// Where they write what they place, and which of that is there.
+    /// The bytes at which a member writes what it places, and for each of them the index of the byte in
+    /// [`Own::placed`].
     pub(crate) place: Vec<(Spot, usize)>,
-    /// The words of that, by memory and first byte.
+    /// The words of these bytes, by memory and first byte.
     pub(crate) words: BTreeSet<(u32, u32)>,
 }
 
-/// What each member leaves, but for where it places some of it. What is the same for all of them is there once.
+/// What each member leaves, except for the location of what it places. A list that is the same for all members is kept
+/// once.
 pub(crate) struct Own {
-    /// Observed object, index there, and what is there at first.
+    /// The observed bytes that a member writes.
     slots: Vec<Vec<Spot>>,
-    /// What is written there, per member.
+    /// For each member, the values that it writes there.
     contents: Vec<Vec<Byte>>,
-    /// The words that they touch, by memory and first byte, and whether they write them.
+    /// The words that the members touch, by memory and first byte, and whether they write them.
     pub(crate) touched: Vec<Vec<((u32, u32), bool)>>,
-    /// What they place, per member: as many bytes.
+    /// For each member, the bytes that it places. All have the same number of bytes.
     pub(crate) placed: Vec<Vec<Byte>>,
 }
 
-/// An observed byte, and what it is at first.
+/// An observed byte, by its object and the index there, and its initial value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) object: usize,
@@ -80,9 +85,9 @@ impl Leaf {
         Leaf { own: Arc::new(Own::new(ground, memories)), place: Vec::new(), words: BTreeSet::new() }
     }
 
-    /// The place in which somebody has placed something.
+    /// The leaf of a place in which a member has placed something.
     pub(crate) fn placing(ground: &Ground, own: Arc<Own>, placed: &[((u32, u32), Byte)]) -> Self {
-        // What is written last is there.
+        // The last write to a byte stays.
         let last: BTreeMap<(u32, u32), usize> =
             placed.iter().enumerate().map(|(number, (place, _))| (*place, number)).collect();
         let spots = last.iter().flat_map(|((memory, offset), number)| {
@@ -92,7 +97,7 @@ impl Leaf {
         Leaf { own, place, words: last.keys().map(|(memory, offset)| (*memory, offset / 4 * 4)).collect() }
     }
 
-    /// Whether whoever has the place leaves the same.
+    /// Whether all members leave the same in this place.
     pub(crate) fn is_uniform(&self) -> bool {
         let Own { slots, contents, placed, .. } = &*self.own;
         let first = placed.first();
@@ -111,7 +116,7 @@ impl Leaf {
     }
 }
 
-/// Once what is the same for all members.
+/// Reduces a list of equal elements to one element.
 fn once<T: PartialEq>(mut list: Vec<T>) -> Vec<T> {
     if list.iter().all(|each| *each == list[0]) {
         list.truncate(1);
@@ -119,12 +124,12 @@ fn once<T: PartialEq>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// What a member has of such a list.
+/// The element of such a list for a member.
 pub(crate) fn of<T>(list: &[T], member: usize) -> &T {
     list.get(member).unwrap_or(&list[0])
 }
 
-/// Where in the observed objects an invocation wrote what.
+/// The observed bytes that an invocation wrote.
 pub(crate) fn patches_of(ground: &Ground, own: &OwnView) -> Vec<Patch> {
     let written = own.written.iter();
     let patches = written.flat_map(|((memory, offset), byte)| {
@@ -133,7 +138,7 @@ pub(crate) fn patches_of(ground: &Ground, own: &OwnView) -> Vec<Patch> {
     patches.collect()
 }
 
-/// Where a byte is observed, and what it is at first.
+/// Where a byte of memory is observed, and what it is at first.
 pub(crate) fn places<'a>(ground: &'a Ground, memory: u32, offset: u32) -> impl Iterator<Item = Patch> + 'a {
     let initial = ground.initial.get(memory as usize).and_then(|bytes| bytes.get(offset as usize)).copied();
     let observed = ground.dispatch.objects.iter().filter(|object| object.observed).enumerate();

@@ -1,12 +1,13 @@
-//! Symmetry reduction: of executions that differ in which invocation of a class has which place, one is visited.
+//! Symmetry reduction: of the executions that differ only in the places of the invocations of a class, one is visited.
 //!
-//! For example, 64 invocations append to a list with `slot = atomicAdd(count, 1); list[slot] = id`. Their 64! orders differ in
-//! nothing but who has which slot. The search visits the order of their numbers ([`gates`]), checks that all do the same in
-//! each place ([`replay`]), and makes the other outcomes from that one ([`orbit`], [`expansion`]), or keeps them as slots and
-//! contents ([`factored`]). The idea is symmetry reduction of model checking (Clarke, Enders, Filkorn, Jha, "Exploiting
-//! symmetry in temporal logic model checking", FMSD 1996), with classes that the first update of a word orders.
+//! For example, 64 invocations append to a list with `slot = atomicAdd(count, 1); list[slot] = id`. Their 64! orders
+//! differ only in the slot of each invocation. The search visits the order of the invocations' numbers ([`gates`]),
+//! checks that all invocations do the same in each place ([`replay`]), and makes the other outcomes from that one
+//! ([`orbit`], [`expansion`]), or keeps them as slots and contents ([`factored`]). The idea is the symmetry reduction
+//! of model checking (Clarke, Enders, Filkorn, Jha, "Exploiting symmetry in temporal logic model checking", FMSD 1996).
+//! Here the first updates of a word order the classes.
 //!
-//! This file finds the classes; [`classes`] says why an order of them is enough.
+//! This file finds the classes. [`classes`] says why one order of them is enough.
 
 pub(crate) mod classes;
 pub(crate) mod expansion;
@@ -73,7 +74,8 @@ fn ground_of<'a>(context: &Context<'a>, knowledge: &'a Knowledge, initial: &'a [
     }
 }
 
-/// The classes of a program on a dispatch, as far as is known; of one group of invocations alone, if there is one.
+/// The classes of a program on a dispatch, as far as they are known. If there is a `group`, they are classes of its
+/// invocations only.
 pub(crate) fn find(context: &Context, knowledge: &Knowledge, group: Option<&[usize]>) -> Option<Symmetry> {
     if !context.uses(ReductionName::Symmetry) || !knowledge.has_units() || knowledge.has_speculated() {
         return None;
@@ -116,8 +118,8 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, group: Option<&[usi
     Some(Symmetry { classes, places, initial })
 }
 
-/// The unit of a read-modify-write that always writes, and that is no spin, if nobody was seen to write the unit in
-/// another way.
+/// The unit of the read at `end`, if it is a read-modify-write that always writes and does not spin, and if no
+/// invocation was seen to write the unit in another way.
 fn first_update(ground: &Ground, end: &End) -> Option<Unit> {
     let Ground { knowledge, dispatch, program, .. } = *ground;
     let End::Reading { access, atomic: Some(_), .. } = end else { return None };

@@ -1,9 +1,14 @@
-//! The executions that one with a class of invocations stands for: all in which these change places.
+//! The orbit of an execution with a class of invocations: all executions in which the members of the class change
+//! places.
 //!
-//! What is in the graph is the same in all of them, but for [varied](super::relabelling) writes. What is not, each invocation
-//! did by itself: who has which place decides it. That it is nobody else's concern must hold for all of these executions.
-//! A word that some write is touched by whoever has one place, or by one invocation in whatever place, and by nobody
-//! outside of the class: then no two touch it in one execution.
+//! The graph is the same in all of them, except for varied writes
+//! ([`relabelling`](crate::explore::reductions::symmetry::relabelling)). Everything else is what each invocation did by
+//! itself, and the places decide that. It must not concern another invocation, in any of these executions. If some
+//! touch of a word writes it, all touches must be by the members in one place, or by one member in whatever place, and
+//! no invocation outside of the class may touch the word. Then no two invocations touch it in the same execution.
+//!
+//! For example, `list[slot] = id` writes the word of slot k by whichever member is in place k. `out[id] = slot` writes
+//! the word of a member in whatever place it is. Both are allowed, but not both for the same word.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,23 +36,23 @@ pub(crate) struct Orbit {
     pub(crate) classes: Vec<Vec<u32>>,
     pub(crate) turns: Vec<Turn>,
     pub(crate) cast: Option<Relabelling>,
-    /// What varied writes leave.
+    /// The observed bytes that varied writes leave.
     pub(crate) finals: Vec<Final>,
-    /// By part of the cast and member of the class.
+    /// What is touched by each part of the relabelling, with each member of the class in its place.
     pub(crate) touched: Vec<Vec<Touched>>,
-    /// Executions with the same outcome: in how many ways the others may stand.
+    /// The number of executions with the same outcome: the orders of the members whose places make no difference.
     pub(crate) count: Count,
 }
 
 /// A complete execution.
 pub(crate) struct Ended<'a> {
-    /// Per invocation, all that it read.
+    /// For each invocation, the history of all that it read.
     pub(crate) histories: Vec<u32>,
     pub(crate) contents: &'a Contents,
     /// What invocations did to words without events beside that.
     pub(crate) touches: Vec<(usize, &'a [Touch])>,
     pub(crate) graph: &'a Graph,
-    /// Invocations that parted from others of their class.
+    /// The invocations that parted from other members of their class.
     pub(crate) partings: Vec<(usize, Parting)>,
     /// The last writes.
     pub(crate) last: Vec<(Unit, EventId)>,
@@ -63,7 +68,7 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// Who touches a word.
+/// The members and places that touch a word.
 struct Toucher {
     class: usize,
     place: usize,
@@ -79,13 +84,13 @@ impl Orbit {
         Orbit { count: Count::from(1_u64), ..Orbit::default() }
     }
 
-    /// Whether there are others.
+    /// Whether the orbit has more than one execution.
     pub(crate) fn is_large(&self) -> bool {
         self.count != 1 || !self.turns.is_empty()
     }
 
-    /// Adds the steps of the cast, in front, once everybody has had the place of everybody: calls back with the words
-    /// that they touch.
+    /// Puts the steps of the relabelling in front of the other turns. Each member is run in each place once, and
+    /// `touch` is called with the words that it touches.
     fn add_steps(
         &mut self,
         ground: &Ground,
@@ -126,7 +131,7 @@ impl Orbit {
     }
 }
 
-/// The executions that a complete one stands for; `None` where the round is lost.
+/// The executions that a complete one stands for. It is `None` if the round does not count.
 pub(crate) fn orbit(round: &Round, ended: &Ended, found: &mut Found) -> Option<Orbit> {
     let mut orbit = Orbit::of_one();
     let Some(symmetry) = &round.symmetry else { return Some(orbit) };
@@ -161,14 +166,14 @@ pub(crate) fn orbit(round: &Round, ended: &Ended, found: &mut Found) -> Option<O
             leaf.words.iter().for_each(|word| {
                 (0..2).for_each(|member| touch(number, *place, member, *word, true));
             });
-            // Where what each leaves is the same in several places, two of them are as many as any.
+            // If several places have the same leaf, two of these places show as much as all of them.
             let times = before.filter(|(own, _)| Arc::ptr_eq(own, &leaf.own)).map_or(0, |(_, times)| times);
             before = Some((&leaf.own, times + 1));
             if times >= 2 {
                 continue;
             }
             let members = 0..class.members.len();
-            // Where all touch the same, two are as many as any.
+            // If all members touch the same words, two members show as much as all of them.
             let members = members.take(if leaf.own.touched.len() == 1 { 2 } else { usize::MAX });
             for member in members {
                 let touched = leaves::of(&leaf.own.touched, member);
@@ -233,7 +238,7 @@ fn finals(
     finals.collect()
 }
 
-/// A class is not what it was taken for.
+/// Notes that a class does not have the symmetry that was assumed.
 pub(crate) fn learn_mismatch(round: &Round, mismatch: Mismatch, found: &mut Found) {
     match mismatch {
         Mismatch::Shape => gates::break_symmetries(round, found),
@@ -241,7 +246,7 @@ pub(crate) fn learn_mismatch(round: &Round, mismatch: Mismatch, found: &mut Foun
     }
 }
 
-/// Whether some touch of a word concerns somebody else in an execution with places changed.
+/// Whether some touch of a word concerns another invocation in an execution in which members have changed places.
 fn communicates(symmetry: &Symmetry, ended: &Ended, (memory, word): (u32, u32), toucher: &Toucher) -> bool {
     let members = &symmetry.classes[toucher.class].members;
     let mut uses = ended.contents.uses(memory, word);
@@ -271,19 +276,19 @@ impl Toucher {
     }
 }
 
-/// What is done next, by whoever has a place of a class.
+/// What the member in a place of a class does next.
 pub(crate) enum Turn {
     Leave { class: usize, place: usize, leaf: Arc<Leaf> },
     Step { class: usize, place: usize, part: usize, step: usize },
 }
 
-/// An observed byte to which a varied write gives its last value.
+/// An observed byte whose last value comes from a varied write.
 pub(crate) struct Final {
-    /// Numbers of the write, of the unit there, and of the byte in it.
+    /// The number of the write; then the unit in the write, and the byte in the unit.
     pub(crate) write: usize,
     pub(crate) unit: usize,
     pub(crate) byte: usize,
-    /// Observed object, and index there.
+    /// The observed object, and the index of the byte there.
     pub(crate) object: usize,
     pub(crate) index: usize,
 }

@@ -1,16 +1,20 @@
-//! Invocations that may change places though what they write tells them apart.
+//! Relabelling: invocations may change places although they write values that distinguish them.
 //!
-//! What some instructions write depends on which invocation of a class has the place: their writes are *varied*. What
-//! the other writes of a class give is taken not to. An invocation *parts* where it makes a varied write or reads from
-//! one. From there on it need not do the same as others of its class; but where what it does has the same *shape*, events
-//! that differ in nothing but what varied writes give, the axioms do not tell the executions apart.
+//! Some instructions write values that depend on which invocation of a class has the place. Their writes are *varied*.
+//! All other writes of a class are assumed to be independent of that. An invocation *parts* where it makes a varied
+//! write or reads from one. From there on it need not do the same as other members of its class. But if what it does
+//! has the same *shape*, that is, events that differ only in what varied writes give, then the axioms do not
+//! distinguish the executions.
 //!
-//! So each complete execution is run again with every choice of who has which place, each read with the same source. If
-//! shapes agree, and writes that are no varied ones give the same, then these are executions, and there are no others: the
-//! events of any execution, taken in an order of program order and reads-from, have the shape of events of one with the
-//! invocations in the order of their numbers. For that, nothing that is left out before an execution is complete may
-//! depend on values: [`symmetry`](super) sees to it that no iteration of a spin loop, compare-exchange or
-//! undefined behaviour does.
+//! For example, each invocation takes a ticket lock and stores its own number to `last`. The stores are varied. The
+//! critical sections of all orders have the same shape, so one order is visited.
+//!
+//! So each complete execution is run again with every choice of places, and each read has the same source. If the
+//! shapes agree, and writes that are not varied give the same, then these are executions. There are no others: the
+//! events of any execution, taken in an order of program order and reads-from, have the shape of events of an execution
+//! with the invocations in the order of their numbers. This requires that nothing which is left out before an execution
+//! is complete depends on such values. [`gates`](crate::explore::reductions::symmetry::gates) ensures this for turns of
+//! spin loops, compare-exchanges and undefined behaviour.
 
 use std::sync::Arc;
 
@@ -26,42 +30,43 @@ use crate::ir::InstId;
 use crate::model::graph::{EventId, Graph, Source, UnitBytes};
 use crate::value::Byte;
 
-/// Why an execution with invocations in other places is none.
+/// Why the invocations in other places do not give an execution of the same shape.
 pub(crate) enum Mismatch {
     Shape,
-    /// What this instruction writes is not the same.
+    /// An instruction that is not known to be varied writes another value.
     Values(InstId),
 }
 
-/// What a write gives, a unit each.
+/// What a write gives each of its units.
 pub(crate) type Written = SmallVec<[UnitBytes; 1]>;
 
-/// A complete execution, to be run again with others in the places of those who part.
+/// A complete execution, prepared to be run again with other members in the places of those that part.
 pub(crate) struct Relabelling {
-    /// Those who part.
+    /// What each invocation that parts does.
     pub(crate) parts: Vec<Part>,
     /// Steps, as part and number, in an order in which everything is written before it is read.
     pub(crate) order: Vec<(usize, usize)>,
     /// The varied writes.
     pub(crate) varied: Arc<[EventId]>,
-    /// What these give in the execution.
+    /// What the varied writes give in the execution.
     pub(crate) written: Vec<Written>,
 }
 
-/// What the invocation in one place does from where it parts.
+/// What the invocation in one place does after it parts.
 pub(crate) struct Part {
     pub(crate) agent: u32,
-    /// Per member of the class, up to there.
+    /// For each member of the class, its run up to the point where the invocation parts.
     begun: Arc<Vec<Run>>,
-    /// Where they stand then.
+    /// The read at which the members stand then.
     end: End,
     steps: Vec<Step>,
 }
 
-/// What it does from one read to the next.
+/// What the invocation does from one read to the next one.
 struct Step {
     bytes: Vec<Byte>,
-    /// Bytes that come from a varied write: its number, the unit's number there, and the indices of the bytes.
+    /// Bytes that come from a varied write: the number of the write, the number of the unit in it, and the indices of
+    /// the bytes.
     varied: Vec<(usize, usize, SmallVec<[u32; 4]>)>,
     done: (Vec<Deed>, End),
     writes: Vec<Write>,
@@ -69,7 +74,7 @@ struct Step {
 
 struct Write {
     spans: UnitSpans,
-    /// Its number among the varied ones, or what it gives.
+    /// The number of the write among the varied ones, or else what it gives.
     gives: Result<usize, Written>,
 }
 
@@ -78,12 +83,12 @@ impl Part {
         step + 1 == self.steps.len()
     }
 
-    /// The run of a member of the class, by number, up to where it parts.
+    /// The run of a member of the class, by its number, up to the point where it parts.
     pub(crate) fn begun(&self, member: usize) -> &Run {
         &self.begun[member]
     }
 
-    /// Goes on with a step of this number: puts what varied writes give there.
+    /// Performs the step of this number. What varied writes give goes to `written`.
     pub(crate) fn step(
         &self,
         ground: &Ground,
@@ -119,7 +124,7 @@ impl Part {
 }
 
 impl Relabelling {
-    /// `partings` has an invocation each.
+    /// Prepares an execution. `partings` has an entry for each invocation that parts.
     pub(crate) fn new(
         ground: &Ground,
         symmetry: &Symmetry,
@@ -154,7 +159,7 @@ impl Relabelling {
     }
 }
 
-/// Takes an execution apart.
+/// Divides an execution into parts and steps.
 struct Relabeller<'a> {
     ground: &'a Ground<'a>,
     symmetry: &'a Symmetry,
@@ -207,7 +212,7 @@ impl Relabeller<'_> {
         }
     }
 
-    /// What an invocation that stands at a read does with it in the execution.
+    /// The step of an invocation that stands at a read, as it is in the execution.
     fn step(&self, run: &mut Run, at: &End, read: EventId, writes: &[EventId]) -> Result<Step, Mismatch> {
         let Ground { dispatch, knowledge, .. } = *self.ground;
         let spans = |access: &Access| {
@@ -253,26 +258,26 @@ impl Relabeller<'_> {
     }
 }
 
-/// Finds an order of steps that puts those of one part behind each other as far as that is possible: what the
-/// executions have in common is then run once.
+/// Finds an order of steps in which the steps of one part follow each other as far as possible. What the executions
+/// have in common is then run once.
 struct Order<'a> {
     parts: &'a [Part],
-    /// Per varied write, its part and step.
+    /// For each varied write, its part and step.
     maker: Vec<(usize, usize)>,
-    /// Steps of each part so far.
+    /// The number of steps of each part so far.
     done: Vec<usize>,
     order: Vec<(usize, usize)>,
 }
 
 impl Order<'_> {
-    /// Orders the steps of a part up to there.
+    /// Adds the steps of a part up to step `end`.
     fn go_to(&mut self, part: usize, end: usize) {
         let parts = self.parts;
         while self.done[part] < end {
             let step = self.done[part];
             for (write, ..) in &parts[part].steps[step].varied {
                 let (other, before) = self.maker[*write];
-                // Its own step is done, or it would read from later.
+                // A step may read what an earlier step of its own part wrote, and that one is already in the order.
                 if other != part {
                     self.go_to(other, before + 1);
                 }

@@ -1,5 +1,8 @@
-//! What an invocation does by itself, given what it reads from others: it runs apart from the search, with the
-//! memory that it shares with nobody as it was at first.
+//! Replay of one invocation: what it does by itself, given what it reads from others. It runs outside of the search.
+//! Memory that it does not share has its initial contents.
+//!
+//! For example, when member 0 of a class reads 0 from a counter and then stores to it, member 1 is run with the same
+//! answer and must store in the same way.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +18,14 @@ use crate::interp::{Invocation, SharedMemory, Stop, Written};
 use crate::ir::{InstId, LoopId, Program};
 use crate::value::Byte;
 
-/// Words that a run may touch: copies of it are kept.
+/// The number of words that a run may touch. Copies of them are kept.
 const MAX_TOUCHED: usize = 4096;
 
-/// What others may notice of an invocation between two reads.
+/// What other invocations may notice of an invocation between two of its reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     Write(Access, Option<Atomicity>, Vec<Byte>),
-    /// What a read that may write wrote.
+    /// What a read that may write has written.
     Updated(InstId, Option<Vec<Byte>>),
     Fence(Fence),
     Device(DeviceOperation, Fence),
@@ -38,7 +41,7 @@ impl Deed {
         }
     }
 
-    /// Whether two deeds differ in nothing but what they write.
+    /// Whether two deeds differ only in the values that they write.
     fn has_shape_of(&self, other: &Deed) -> bool {
         match (self, other) {
             (Deed::Write(a, atomic_a, _), Deed::Write(b, atomic_b, _)) => (a, atomic_a) == (b, atomic_b),
@@ -50,22 +53,22 @@ impl Deed {
     }
 }
 
-/// Whether what is done differs in nothing but what is written.
+/// Whether two runs differ only in the values that they write.
 pub(crate) fn have_same_shape((a, end_a): &(Vec<Deed>, End), (b, end_b): &(Vec<Deed>, End)) -> bool {
     end_a == end_b && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.has_shape_of(b))
 }
 
-/// Where a run comes to.
+/// Where a run stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// At a read; an atomic one may write too.
+    /// The run stands at a read. An atomic one may write, too.
     Reading {
         access: Access,
         atomic: Option<Atomicity>,
         may_write: bool,
     },
     Finished,
-    /// The iteration of a loop changed nothing and came back to the same state.
+    /// The turn of a loop changed nothing and returned to the same state.
     Spins,
 }
 
@@ -75,20 +78,20 @@ pub(crate) struct Run {
     invocation: Invocation,
     memory: OwnView,
     arrivals: Vec<Arrival>,
-    /// Deeds so far after which an iteration counts.
+    /// The number of deeds so far, without fences. A turn that adds none of them changes nothing.
     deeds: u64,
 }
 
-/// The memory that an invocation shares with nobody: what it wrote, and which words it touched.
+/// The memory that an invocation shares with no other one, as far as the invocation wrote or touched it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnView {
     pub(crate) written: BTreeMap<(u32, u32), Byte>,
-    /// By memory and first byte, whether it wrote them.
+    /// The words that it touched, by memory and first byte, and whether it wrote them.
     pub(crate) touched: BTreeMap<(u32, u32), bool>,
-    /// What it wrote where the result of its first read alone decides the place, in order, by memory and offset.
+    /// What it wrote to places that the result of its first read alone decides: memory, offset and byte, in order.
     pub(crate) placed: Vec<((u32, u32), Byte)>,
     changes: u64,
-    /// It did what others might notice, without an event.
+    /// Whether it did something without an event that other invocations might notice.
     is_open: bool,
 }
 
@@ -102,16 +105,16 @@ struct Arrival {
     deeds: u64,
 }
 
-/// What runs do not change.
+/// What stays the same for all runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub(crate) program: &'a Program,
     pub(crate) dispatch: &'a Dispatch,
     pub(crate) knowledge: &'a Knowledge,
-    /// Of each memory.
+    /// The initial contents of each memory.
     pub(crate) initial: &'a [Vec<Byte>],
     pub(crate) max_instructions: u64,
-    /// The stores whose places are told apart from others.
+    /// The stores that are kept separately because the result of the first read decides their places.
     pub(crate) placing: &'a [InstId],
 }
 
@@ -127,7 +130,7 @@ impl Run {
         &self.memory
     }
 
-    /// Gives the read that it stands at its bytes, and goes on as [`Run::go`] does.
+    /// Gives bytes to the read at which it stands, and continues as [`Run::go`] does.
     pub(crate) fn answer(&mut self, ground: &Ground, end: &End, bytes: &[Byte]) -> Option<(Vec<Deed>, End)> {
         let End::Reading { access, atomic, may_write } = end else { return None };
         let bytes = bytes.to_vec();
@@ -141,14 +144,14 @@ impl Run {
         self.drive(ground, updates, Decision::AtomicRead { bytes, way: None })
     }
 
-    /// Runs to the next read of what others may write, or to its end. `None` where it does something that its
-    /// reads alone do not decide, that concerns others in another way than by an event of its own, or that is told
-    /// with its place.
+    /// Runs to the next read of what others may write, or to the end. It returns `None` if the invocation does
+    /// something that its reads alone do not decide, or that concerns other invocations in another way than by an event
+    /// of its own, or that is reported with its location (a volatile access).
     pub(crate) fn go(&mut self, ground: &Ground) -> Option<(Vec<Deed>, End)> {
         self.drive(ground, None, Decision::GoOn)
     }
 
-    /// The same, from an answer on: to the instruction that `updates`, if it may write.
+    /// The same from an answer on. `updates` is the instruction of the answered read, if it may write.
     fn drive(
         &mut self,
         ground: &Ground,
@@ -161,7 +164,7 @@ impl Run {
         Some((running.deeds, end))
     }
 
-    /// Whether the iteration that ends changed nothing and came back to the state at the last arrival.
+    /// Whether the turn that ends changed nothing and returned to the state at the last arrival.
     fn comes_back(&self, program: &Program, depth: u32, loop_id: LoopId) -> bool {
         let last = self.arrivals.iter().find(|last| last.depth == depth && last.loop_id == loop_id);
         last.is_some_and(|last| {
@@ -178,7 +181,7 @@ impl Run {
     }
 }
 
-/// A run from one read to the next.
+/// A run from one read to the next one.
 struct Running<'r, 'g> {
     run: &'r mut Run,
     ground: &'r Ground<'g>,
@@ -187,7 +190,7 @@ struct Running<'r, 'g> {
 }
 
 impl Running<'_, '_> {
-    /// Adds what others may notice.
+    /// Adds something that other invocations may notice.
     fn deed(&mut self, deed: Deed) -> Decision<Option<End>> {
         self.run.deeds += u64::from(!matches!(deed, Deed::Fence(_)));
         self.deeds.push(deed);
@@ -256,7 +259,7 @@ impl Driver for Running<'_, '_> {
     }
 }
 
-/// Whether all of an access is an event, and nothing of it is told with its place.
+/// Whether all of an access is an event, and the access is not volatile.
 fn is_event(ground: &Ground, access: &Access) -> bool {
     let Some(object) = ground.dispatch.objects.get(access.object as usize) else { return false };
     let is_shared = |word| ground.knowledge.word(object.memory, word) != Word::Unshared;
@@ -282,7 +285,8 @@ impl View<'_> {
         Some(memory)
     }
 
-    /// A store whose place is told apart: a read of it would be one of a word that somebody else has, too.
+    /// A store whose location is kept separately. A later read of the run need not see it: it would be a read of a word
+    /// that another member has in another place, and no two members may touch the same word.
     fn place(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
         let Some(object) = self.ground.dispatch.objects.get(access.object as usize) else {
             return Written::Event;

@@ -1,7 +1,13 @@
-//! Spin loops. An iteration that changes nothing and comes back to the same state is left out: the
-//! execution without it has the same outcome. What remains is the read that leaves the loop, or
-//! waits for a write that lets it; where the latest writes do not, it waits for ever. One that comes back to the same
-//! state but wrote is compared with the configurations of earlier turns, for a [`lasso`](super::lasso).
+//! Arrivals at loop headers, and spin loops. A turn of a loop that changes nothing and returns to the same state is
+//! *idle* and is left out: the execution without it has the same outcome. What remains of a spin loop is the read that
+//! leaves the loop, or that waits for a write which lets it leave. If the latest writes do not let it leave, it waits
+//! for ever.
+//!
+//! For example, `while (load(flag) == 0) {}` reads 0 any number of times and then 1. Only the read of 1 is visited.
+//!
+//! A turn that returns to the same state but wrote is *restless*. The configuration after it is compared with those
+//! after earlier turns, to find a [`lasso`](crate::explore::branch::spinning::lasso). (Idle turns are left out as by
+//! Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021.)
 
 use std::sync::Arc;
 
@@ -18,7 +24,7 @@ use crate::explore::step::loops::turns;
 use crate::ir::LoopId;
 use crate::model::memory_model::DataRace;
 
-/// Stops of one iteration before a simulation gives up.
+/// The number of stops in one turn before a simulation gives up.
 pub(crate) const MAX_STOPS: usize = 10_000;
 
 /// How a turn of a loop ends.
@@ -26,13 +32,13 @@ pub(crate) enum Turn {
     GoesOn,
     Ends(PathEnd),
     Races(DataRace),
-    /// All turns that follow are like the one that ends.
+    /// All following turns are like the one that ends.
     Endless {
         has_effects: bool,
     },
 }
 
-/// An invocation arrives at a loop header.
+/// Handles the arrival of an invocation at a loop header.
 pub(crate) fn arrive(
     round: &Round,
     state: &mut State,
@@ -52,7 +58,7 @@ pub(crate) fn arrive(
             if is_idle {
                 note_spin(round, state, index, last, found);
             }
-            // A turn that writes is one of a path in which its read does not wait.
+            // A turn that writes belongs to a path in which its read does not wait.
             let since = last.events;
             if is_same && !(is_idle && configurations::comes_round(state, index, since)) {
                 return Turn::Ends(PathEnd::Fairness);
@@ -72,7 +78,7 @@ pub(crate) fn arrive(
     Turn::GoesOn
 }
 
-/// A turn that wrote came back to the state in which it began.
+/// Handles a turn that wrote and returned to the state in which it began.
 fn restless_turn(
     round: &Round,
     state: &mut State,
@@ -99,7 +105,7 @@ fn restless_turn(
     Turn::GoesOn
 }
 
-/// A turn that changed nothing came back to the state in which it began.
+/// Handles a turn that changed nothing and returned to the state in which it began.
 fn idle_turn(round: &Round, state: &mut State, index: usize, position: usize, found: &mut Found) -> Turn {
     let last = state.threads[index].loops[position].clone();
     if state.has_parted() {
@@ -134,7 +140,8 @@ fn idle_turn(round: &Round, state: &mut State, index: usize, position: usize, fo
     }
 }
 
-/// How a path with an idle turn ends: like that without it, unless the turn races where races are judged last.
+/// How a path with an idle turn ends: as equal to the path without the turn, unless the turn has a race and races are
+/// judged last.
 fn end_of_idle_turn(round: &Round, state: &mut State, found: &mut Found) -> Turn {
     let judged_late = round.knowledge.orders_matter && round.context.settings.races == Races::Undefined;
     if !judged_late || !state.pending.is_empty() {
@@ -149,7 +156,8 @@ fn end_of_idle_turn(round: &Round, state: &mut State, found: &mut Found) -> Turn
     }
 }
 
-/// With whom an invocation has been round its loop, if nobody of them changed anything, and all may go on so.
+/// The invocations that made their turns together with this one, if none of them changed anything, so that all may
+/// repeat their turns.
 fn idle_together(round: &Round, state: &State, met: &[Arc<[usize]>], index: usize) -> Option<Vec<usize>> {
     let mut members: Vec<usize> = met.iter().flat_map(|met| met.iter().copied()).collect();
     members.push(index);
@@ -167,7 +175,7 @@ fn idle_together(round: &Round, state: &State, met: &[Arc<[usize]>], index: usiz
     members.iter().all(is_idle).then_some(members)
 }
 
-/// All turns that follow are like the one that ends.
+/// Handles an idle turn that nothing can change: all following turns are like it.
 fn turn_for_ever(state: &mut State, index: usize, last: &Arrival) -> Turn {
     let has_effects = turns::own_events(state, index, last.events).next().is_some()
         || state.threads[index].trace.len() != last.traced
@@ -177,7 +185,7 @@ fn turn_for_ever(state: &mut State, index: usize, last: &Arrival) -> Turn {
     Turn::Endless { has_effects }
 }
 
-/// An invocation enters a loop.
+/// Handles the entry of an invocation into a loop.
 pub(crate) fn enter(round: &Round, state: &mut State, index: usize, depth: u32, loop_id: LoopId) {
     note_arrival(round, state, index, depth, loop_id, 0);
 }

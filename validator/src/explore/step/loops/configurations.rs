@@ -1,4 +1,7 @@
-//! Configurations of invocations that write in their turns, to recognise when a turn leads back to an earlier one.
+//! Configurations of a search, which show whether a restless turn leads back to an earlier one.
+//!
+//! For example, two invocations pass a token back and forth for ever. After two turns of each, all invocations, the
+//! latest values and the memory without events are the same again.
 
 use smallvec::SmallVec;
 
@@ -7,11 +10,11 @@ use crate::explore::step::loops::turns;
 use crate::interp::Invocation;
 use crate::model::graph::{EventId, Unit, UnitBytes};
 
-/// Turns of a closing run before it is taken for another loop than the one supposed.
+/// The number of turns of a closing run, before it counts as another loop than the one that was assumed.
 const MAX_ROUNDS: u32 = 2;
 
-/// Counts that an invocation of a closing run is at the header of its loop again, where it was when there were so
-/// many events. False where it has been there too often.
+/// Counts that an invocation of a closing run is at the header of its loop again, where it also was when the graph had
+/// `since` events. It returns false if the invocation has been there too often.
 pub(crate) fn comes_round(state: &mut State, index: usize, since: u32) -> bool {
     let Some(closing) = &state.closing else { return true };
     let before = state.graph.events.get(since as usize..closing.events as usize).unwrap_or_default();
@@ -47,7 +50,8 @@ pub(crate) fn configuration(round: &Round, state: &State) -> Configuration {
     }
 }
 
-/// Whether a search has come back to a configuration: then all who took part since then may go on so for ever.
+/// The segment that leads back from a configuration to an equal one. All invocations that took part in it may repeat it
+/// for ever.
 pub(crate) fn repeats_from(
     round: &Round,
     state: &State,

@@ -1,6 +1,9 @@
-//! Endless loops without effects, which an optimiser may remove (`--hang lenient`): an invocation that would go round
-//! one for ever may also go on at its merge block, or end where there is none to go on at. Undefined behaviour that
-//! only comes after that is dropped (docs/semantics.md, section 3.3).
+//! Exits of endless loops without effects, which an optimiser may remove (`--hang lenient`). An invocation that would
+//! repeat such a loop for ever may also continue at its merge block, or end if it cannot continue there. Undefined
+//! behaviour behind such an exit is dropped (docs/semantics.md, section 3.3).
+//!
+//! For example, `while (flag == 0) {} data = 1;` with plain reads of `flag` may write 1 to `data` although `flag`
+//! stays 0.
 
 use std::sync::Arc;
 
@@ -12,18 +15,18 @@ use crate::explore::step::loops::turns;
 use crate::interp::{Invocation, LeftLoop};
 use crate::ir::LoopId;
 
-/// A loop of an invocation: how many callers the function has that it is in, and which of its loops it is.
+/// A loop of an invocation: the depth of its function in the call stack, and the loop.
 type LoopOf = (u32, LoopId);
 
-/// How a loop may be left: at its merge block, or by ending.
+/// How a loop is left: at its merge block, or by ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Merge(LoopOf),
-    /// Nothing leads to what is behind the loop, so that it may be as good as not there.
+    /// No branch leads to what is behind the loop, so that code may be removed.
     End(LoopOf),
 }
 
-/// An invocation goes round a loop for ever: it does, or leaves the loop all the same.
+/// Handles an invocation that repeats a loop for ever: it does so, or it leaves the loop by one of its exits.
 pub(crate) fn never_ends(
     round: &Round,
     state: &mut State,
@@ -49,8 +52,8 @@ pub(crate) fn never_ends(
     Advanced::Branch(children)
 }
 
-/// The loops by which an invocation may leave one that it goes round for ever: that one and those around it, as long
-/// as they had no effects.
+/// The exits by which an invocation may leave a loop that it repeats for ever: those of that loop and of the loops
+/// around it, as long as these had no effects.
 pub(crate) fn exits(round: &Round, invocation: &Invocation, endless: LoopOf) -> Vec<Exit> {
     if round.context.settings.strict_hangs {
         return Vec::new();
@@ -65,7 +68,8 @@ pub(crate) fn exits(round: &Round, invocation: &Invocation, endless: LoopOf) -> 
     quiet.flat_map(exits).collect()
 }
 
-/// The state where an invocation, as it was at the header of an endless loop, has left by an exit.
+/// The state in which an invocation has left by an exit. `at_header` is the invocation as it was at the header of the
+/// endless loop.
 pub(crate) fn after_leaving(
     round: &Round,
     state: &State,
@@ -99,7 +103,7 @@ pub(crate) fn after_leaving(
     Some(child)
 }
 
-/// Whether a read waits in a loop that its invocation may leave though nothing releases the read.
+/// Whether a read waits in a loop that its invocation may leave even if nothing releases the read.
 pub(crate) fn may_be_excused(round: &Round, state: &State, index: usize) -> bool {
     let plain = matches!(&state.threads[index].status,
             Status::Reading { access, atomic: None, .. } if !access.volatile);

@@ -1,4 +1,4 @@
-//! Turns of loops: what an invocation notes when it comes back to the header of a loop.
+//! Turns of loops: what an invocation does when it returns to the header of a loop.
 
 pub(crate) mod arrivals;
 pub(crate) mod configurations;

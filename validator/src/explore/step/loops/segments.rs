@@ -1,4 +1,9 @@
-//! What invocations do again and again, writes among it: one turn of it, and whether it may go on for ever.
+//! Segments: one turn of what invocations repeat, with writes in it, and the question whether they may repeat it for
+//! ever.
+//!
+//! For example, in one turn invocation 0 writes 1 and reads 2, and invocation 1 reads 1 and writes 2. The segment
+//! consists of these four events. It is appended to the graph once more, with the reads taking their values from the
+//! writes of the new turn, and the model is asked.
 
 use std::sync::Arc;
 
@@ -9,7 +14,7 @@ use crate::explore::state::{Round, Segment, State, Status};
 use crate::explore::step::loops::turns;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit};
 
-/// A hang with its segments done once more, and whether they may go on so for ever.
+/// The graph of a hang with each segment appended once more, and whether the segments may be repeated for ever.
 pub(crate) fn unrolled(round: &Round, state: &State) -> (Graph, bool) {
     let mut graph = state.graph.clone();
     let latest = turns::latest_writes(round, state);
@@ -28,7 +33,7 @@ pub(crate) fn unrolled(round: &Round, state: &State) -> (Graph, bool) {
     (graph, is_fair)
 }
 
-/// What the model says of a hang with its segments done once more.
+/// The judgement of the model about such a graph.
 pub(crate) fn judge_unrolled(round: &Round, graph: &Graph) -> Judgement {
     let model = oracle::model(round);
     let relations = oracle::relations(round, graph);
@@ -41,7 +46,7 @@ pub(crate) fn judge_unrolled(round: &Round, graph: &Graph) -> Judgement {
     }
 }
 
-/// The members of a segment go on with it for ever.
+/// Makes the members of a segment repeat it for ever.
 pub(crate) fn repeat(state: &mut State, segment: Segment) {
     for member in segment.members.iter() {
         state.threads[*member].status = Status::Forever;
@@ -49,7 +54,7 @@ pub(crate) fn repeat(state: &mut State, segment: Segment) {
     state.segments.push(segment);
 }
 
-/// Somebody read what a segment writes: what comes next may be a later turn of it, so its members go on.
+/// Lets the members of segments continue whose writes an invocation has read: a later turn may write what comes next.
 pub(crate) fn turn_again(state: &mut State, read: EventId) {
     if state.segments.is_empty() || state.closing.is_some() {
         return;
@@ -76,7 +81,7 @@ pub(crate) fn turn_again(state: &mut State, read: EventId) {
     }
 }
 
-/// Puts the segment behind a graph. False where a read of it would stay from-reads-before a write for ever.
+/// Appends the segment to a graph. It returns false if a read of it would stay from-reads-before a write for ever.
 fn unroll(
     segment: &Segment,
     graph: &mut Graph,
@@ -105,9 +110,9 @@ fn unroll(
     is_fair
 }
 
-/// Where a read of the segment, for the unit at a position, takes its value from a turn later: from the write that
-/// corresponds to its own, if such are repeated, else from the same one, if no other comes after it, else from what
-/// updates that are repeated leave of that.
+/// The source of a read of the segment, for the unit at a position, one turn later. It is the write that corresponds to
+/// the read's own source, if such writes are repeated. Otherwise it is the same source, if no other write comes after
+/// it. Otherwise it is what repeated updates leave of the same value.
 fn next_source(
     graph: &Graph,
     own: &[EventId],
@@ -144,18 +149,18 @@ fn next_source(
     last_update(graph, source, unit).filter(leaves_that).map(Source::Event)
 }
 
-/// The write of the segment that corresponds to one of the turn before.
+/// The write of the segment that corresponds to a write of the turn before.
 fn corresponding(graph: &Graph, own: &[EventId], write: EventId) -> Option<EventId> {
     let earlier = &graph.events[write as usize];
     let is_like = |id: &EventId| {
         let event = &graph.events[*id as usize];
         (event.agent, event.inst) == (earlier.agent, earlier.inst) && event.written == earlier.written
     };
-    // The last one, as it is the last one of its turn that is seen a turn later.
+    // The last one, because a turn later the last one of its turn is seen.
     own.iter().rev().copied().find(is_like)
 }
 
-/// The last of a row of updates, the first of what a source gives, each other of what the one before left.
+/// The last update of a chain: the first one reads from a source, and each other one reads from the one before.
 fn last_update(graph: &Graph, source: Source, unit: Unit) -> Option<EventId> {
     let on = |source: Source| {
         let mut updates = (0..).zip(&graph.events);
@@ -163,7 +168,7 @@ fn last_update(graph: &Graph, source: Source, unit: Unit) -> Option<EventId> {
             (event.kind == Kind::Update && event.source(unit) == Some(source)).then_some(id)
         })
     };
-    // Speculation may close the row into a circle.
+    // With speculation the chain may be a cycle.
     let row = std::iter::successors(on(source), |update| on(Source::Event(*update)));
     row.take(graph.events.len()).last()
 }

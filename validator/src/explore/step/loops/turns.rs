@@ -17,8 +17,7 @@ pub(crate) fn events<'g>(segment: &Segment, graph: &'g Graph) -> impl Iterator<I
     (segment.start..segment.end).filter(is_own)
 }
 
-/// The loops that the invocation is in and in whose iterations it accessed no shared memory so far, innermost
-/// first.
+/// The loops that the invocation is in and in whose present turns it has accessed no shared memory, innermost first.
 pub(crate) fn arrivals_without_accesses(state: &State, index: usize) -> impl Iterator<Item = &Arrival> {
     let accesses = move |arrival: &&Arrival| {
         let mut events = state.graph.events.iter().skip(arrival.events as usize);
@@ -27,18 +26,18 @@ pub(crate) fn arrivals_without_accesses(state: &State, index: usize) -> impl Ite
     state.threads[index].loops.iter().rev().take_while(move |arrival| !accesses(arrival))
 }
 
-/// The events of an invocation from a number of events on.
+/// The events of an invocation, from event number `since` on.
 pub(crate) fn own_events(state: &State, index: usize, since: u32) -> impl Iterator<Item = &Event> {
     let events = state.graph.events.iter().skip(since as usize).map(Arc::as_ref);
     events.filter(move |event| event.agent as usize == index)
 }
 
-/// Whether what an invocation did in its last idle turn hung on what it read.
+/// Whether the last idle turn of an invocation depended on what it read.
 pub(crate) fn decides(state: &State, index: usize) -> bool {
     state.threads[index].idle.is_none_or(|idle| idle.decided)
 }
 
-/// Whether what an update writes is what its invocation wrote there last, of so many events.
+/// Whether an update writes what its invocation wrote there last, among the first `events` events.
 fn wrote_that_last(state: &State, update: &Event, events: u32) -> bool {
     let earlier = state.graph.events.iter().take(events as usize).rev();
     let own = earlier.filter(|event| event.agent == update.agent && event.writes());
@@ -46,15 +45,15 @@ fn wrote_that_last(state: &State, update: &Event, events: u32) -> bool {
     update.units.iter().all(|unit| last(*unit) == update.written_to(*unit))
 }
 
-/// Whether the invocation's accesses since then are reads, and writes of what was there.
+/// Whether the invocation's accesses since an arrival are only reads, and writes of what was there.
 pub(crate) fn changed_nothing(round: &Round, state: &State, index: usize, since: &Arrival) -> bool {
     state.threads[index].changes == since.changes
         && own_events(state, index, since.events)
             .all(|event| changes_nothing(round, state, event, since.events))
 }
 
-/// Whether others notice nothing of an event of a turn, since that many events, but that it synchronizes, or orders
-/// invocations.
+/// Whether others notice nothing of an event of a turn that began at event `since`, except that it synchronizes or
+/// orders invocations.
 pub(crate) fn changes_nothing(round: &Round, state: &State, event: &Event, since: u32) -> bool {
     match event.kind {
         Kind::Read | Kind::Fence | Kind::Barrier { .. } => true,
@@ -67,8 +66,8 @@ pub(crate) fn changes_nothing(round: &Round, state: &State, event: &Event, since
     }
 }
 
-/// Whether no write of another invocation is one that an update is not mutually ordered with: what such an update
-/// leaves is a latest value beside that of the other. They race, too.
+/// Whether an update is mutually ordered with all writes of other invocations. If it is not, what it leaves is a latest
+/// value beside that of the other write. Such writes race, too.
 pub(crate) fn is_ordered_among_writes(round: &Round, state: &State, update: &Event) -> bool {
     if round.context.settings.races == Races::Undefined {
         return true;
@@ -101,7 +100,7 @@ pub(crate) fn latest_writes<'s>(
     Box::new(move |unit| oracle::model(round).latest_writes(&state.graph, &relations, unit))
 }
 
-/// Whether the read is one of a spin loop, and the first of its iteration.
+/// Whether the read is a read of a spin loop and the first one of its turn.
 pub(crate) fn is_spinning(round: &Round, state: &State, reader: &Reader) -> bool {
     round.knowledge.spin_reads.contains(&reader.access.inst)
         && arrivals_without_accesses(state, reader.index).next().is_some()
