@@ -455,7 +455,7 @@ fn a_search_that_may_miss_cycles_is_bounded() {
     let (run, near) = only(&report);
     assert_eq!((near.count().saturating(), near.bounded), (2, None));
     let bound = run.before.behaviours.bounded;
-    assert_eq!(bound, Some(Bound::UnseenCycles));
+    assert_eq!(bound, Some(Bound::HiddenWriters));
     assert_eq!(report.verdict, Verdict::Inconclusive);
     let report = checker.check(&module(&checker, &far), &module(&checker, &far));
     assert_eq!((report.verdict, report.bounded()), (Verdict::Refines, true));
@@ -476,7 +476,7 @@ fn cycles_are_looked_for_as_far_as_undefined_values_lead() {
         "OpAtomicStore %y",
         "%there = OpAccessChain %ptr_StorageBuffer_uint %results %uint_0 %a\nOpAtomicStore %there",
     );
-    let bound = Some(Bound::UnseenCycles);
+    let bound = Some(Bound::HiddenWriters);
     assert_eq!(bounded(&indexed, &["--workgroups", "2"]), bound);
     let updates = text("corpus/classics/lb-unused-updates.spvasm");
     assert_eq!(bounded(&updates, &["--workgroups", "1024"]), None);

@@ -100,7 +100,7 @@ pub fn answer(program: &Program, variant: model::Variant, how: How) -> Result<An
         shortcuts: how.shortcuts,
         without: how.without,
         stop_at_undefined: how.early,
-        suspects_from: if how.early { 0 } else { usize::MAX },
+        early_races_from: if how.early { 0 } else { usize::MAX },
         verify_engine: true,
         timeout: Some(TIMEOUT),
         ..Settings::default()

@@ -36,7 +36,7 @@ pub enum Execution {
     Whole(Graph),
     /// One of those in which invocations end independently of each other: `index` names one end of each, as a
     /// number whose digits, the last invocation's last, have the numbers of ends as their bases.
-    Apart {
+    Suffixes {
         /// The ends of the invocations, which the execution has one of each from.
         ends: Arc<Ends>,
         /// Which end of each.
@@ -84,7 +84,7 @@ impl Execution {
     pub(crate) fn graph(&self) -> Cow<'_, Graph> {
         match self {
             Execution::Whole(graph) => Cow::Borrowed(graph),
-            Execution::Apart { ends, index } => Cow::Owned(ends.graph(*index)),
+            Execution::Suffixes { ends, index } => Cow::Owned(ends.graph(*index)),
             Execution::Together(groups) => {
                 let mut whole = Graph::default();
                 groups.iter().for_each(|group| whole.append(&group.graph()));
@@ -106,7 +106,7 @@ impl Execution {
         match self {
             // Graphs of one search have most events in common.
             Execution::Whole(graph) => size_of_val(&graph.events[..]) + 2 * size_of::<Event>(),
-            Execution::Apart { .. } => 0,
+            Execution::Suffixes { .. } => 0,
             Execution::Together(groups) => ALLOCATION + size_of_val(&groups[..]),
             Execution::Renamed { agents, values, .. } => {
                 let written =
@@ -124,7 +124,7 @@ impl Execution {
     ) {
         match self {
             Execution::Whole(graph) => set_lines(graph.events.iter_mut(), line),
-            Execution::Apart { ends, .. } => {
+            Execution::Suffixes { ends, .. } => {
                 let new = || [ends.clone(), Arc::new(ends.with_lines(line))];
                 let [_, new] = known.entry(Arc::as_ptr(ends)).or_insert_with(new);
                 *ends = new.clone();

@@ -18,11 +18,11 @@ pub enum Bound {
     /// Reads that speculate, where what one of them makes the other takes, again and again.
     SpeculatedReads,
     /// Speculated reads that one write may be owed to.
-    OwedReads,
+    PromisedReads,
     /// Rounds in which the search learns about the program.
     Rounds,
     /// Writes that only a cycle of load buffering comes to were not looked for everywhere.
-    UnseenCycles,
+    HiddenWriters,
     /// Orientations of the mutually-ordered writes.
     OrdersOfWrites,
 }
@@ -35,9 +35,9 @@ impl Bound {
             Bound::MaxInstructions => "--max-instructions",
             Bound::SpeculatedValues => "values that load buffering speculates",
             Bound::SpeculatedReads => "reads that speculate in cycles of load buffering",
-            Bound::OwedReads => "reads that speculate one value",
+            Bound::PromisedReads => "reads that speculate one value",
             Bound::Rounds => "rounds of the search",
-            Bound::UnseenCycles => "writes that only cycles of load buffering come to",
+            Bound::HiddenWriters => "writes that only cycles of load buffering reach",
             Bound::OrdersOfWrites => "orders of atomic writes",
         }
     }

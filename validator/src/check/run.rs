@@ -21,7 +21,7 @@ use crate::ir::Program;
 use crate::launch::Input;
 
 /// Invocations from which on the search for racy executions may take long.
-const SUSPECTS_FROM: usize = 64;
+const EARLY_RACES_FROM: usize = 64;
 
 /// Two programs with their dispatches.
 pub(super) struct Pair<'a> {
@@ -328,7 +328,7 @@ impl Runner<'_> {
         // One undefined behaviour decides, unless some are ignored.
         let settings = Settings {
             // That of after is explained by what before does: the search finds it with all that belongs to it.
-            suspects_from: if role == Role::Before { SUSPECTS_FROM } else { usize::MAX },
+            early_races_from: if role == Role::Before { EARLY_RACES_FROM } else { usize::MAX },
             stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
             multiply_out: self.options.bounds.multiply_out,
             factored_from: self.options.factored_from(),

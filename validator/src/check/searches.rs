@@ -226,7 +226,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         verify_engine,
         // How an undefined behaviour is found, and what follows, where there is one.
         stop_at_undefined: _,
-        suspects_from: _,
+        early_races_from: _,
         // Where it ends before its time, who does the work, and who watches.
         timeout: _,
         timed_by: _,

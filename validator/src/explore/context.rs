@@ -43,7 +43,7 @@ pub(crate) fn context<'a>(
         has_compare_exchanges: has_compare_exchanges(program),
         has_first_updates: updates::has_first_updates(program),
         may_discard: may_discard(program, dispatch),
-        everybody: everybody(&first::empty_graph(dispatch)),
+        widest_scope: widest_scope(&first::empty_graph(dispatch)),
         budget: Budget::new(settings),
         pauses: Pauses::new(program),
         shared_first: OnceLock::new(),
@@ -54,7 +54,7 @@ pub(crate) fn context<'a>(
 }
 
 /// The narrowest scope that contains all invocations.
-fn everybody(graph: &Graph) -> Scope {
+fn widest_scope(graph: &Graph) -> Scope {
     let agents = 0..graph.agents.len() as u32;
     let has_all = |scope: &Scope| agents.clone().all(|agent| graph.in_scope_instance(0, *scope, agent));
     let scopes = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily];

@@ -112,7 +112,7 @@ pub fn explore_until(
             scouts = !settled && rounds < MAX_SCOUTS;
             if !scouts {
                 groups = all::used(&context).find_map(|reduction| reduction.divide(&context, &found));
-                components::unite_meeting(&mut groups, &meets);
+                components::unite_communicating(&mut groups, &meets);
                 if settled && groups.is_none() && found.discoveries.writers.is_empty() {
                     begun = Some(found);
                     continue;
@@ -124,11 +124,11 @@ pub fn explore_until(
             let unseen = match hidden_writers::find(&context, &knowledge, &found) {
                 HiddenWriters::Nothing => break (found, stopped, settled),
                 HiddenWriters::Cut => {
-                    break (Found { bounded: Some(Bound::UnseenCycles), ..found }, stopped, settled);
+                    break (Found { bounded: Some(Bound::HiddenWriters), ..found }, stopped, settled);
                 }
                 HiddenWriters::Writes(writes) => writes,
             };
-            components::unite_meeting(&mut groups, &unseen.meets);
+            components::unite_communicating(&mut groups, &unseen.meets);
             meets.extend(unseen.meets.iter().copied());
             knowledge.has_hidden_writers = true;
             knowledge.learn(&unseen, MAX_SPECULATED_VALUES);

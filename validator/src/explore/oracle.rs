@@ -32,7 +32,7 @@ pub(crate) enum Execution {
 
 impl Execution {
     /// Synchronizes-with, if the graph alone does not determine it.
-    pub(crate) fn told(&self) -> Option<&Relation> {
+    pub(crate) fn synchronizes_with(&self) -> Option<&Relation> {
         match self {
             Execution::Grown(_) => None,
             Execution::Derived(relations) => {
@@ -76,7 +76,7 @@ pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judg
     if round.context.settings.axioms && !model(round).is_consistent(&state.graph, &relations) {
         return Judgement::Ends(PathEnd::Consistency);
     }
-    if races_count && state.pending.is_empty() {
+    if races_count && state.promises.is_empty() {
         if let Some(race) = model(round).data_races(&state.graph, &relations).first() {
             return Judgement::Racy(*race);
         }

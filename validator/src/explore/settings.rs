@@ -88,7 +88,7 @@ pub struct Settings {
     pub stop_at_undefined: bool,
     /// With `stop_at_undefined`: the number of invocations from which on the search first looks for races of one
     /// interleaving (the reduction `early-races`).
-    pub suspects_from: usize,
+    pub early_races_from: usize,
     /// Whether accesses that cannot communicate stay out of the graph, and relations are extended as graphs grow.
     /// Without shortcuts every access of memory that the module may write is an event, and relations are derived anew
     /// for every graph (`--self-check`).
@@ -135,7 +135,7 @@ impl Default for Settings {
             timed_by: Stopped::Timeout,
             jobs: 0,
             stop_at_undefined: false,
-            suspects_from: usize::MAX,
+            early_races_from: usize::MAX,
             shortcuts: true,
             without: Reductions::NONE,
             speculate: Produced::new(),

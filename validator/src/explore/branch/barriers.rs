@@ -135,7 +135,7 @@ pub(crate) fn diverge(round: &Round, state: &State, found: &mut Found) {
         Status::Barrier(arrived) => Some(arrived),
         _ => None,
     });
-    match waiting.filter(|_| state.pending.is_empty()) {
+    match waiting.filter(|_| state.promises.is_empty()) {
         Some(arrived) => {
             let undefined = Undefined::from(divergent_barrier(&arrived.fence));
             record::record_undefined(round, state, undefined, found);

@@ -24,7 +24,7 @@ use crate::witness::Execution;
 
 /// Ends a path on which all invocations have finished. If its graph is an execution, its outcomes are recorded.
 pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
-    assert!(state.pending.is_empty(), "what is owed for ever ends a path before");
+    assert!(state.promises.is_empty(), "a promise that stays open ends a path before");
     if commuting_updates::order_updates(state, found) {
         return found.paths.end(PathEnd::Relearned);
     }
@@ -59,7 +59,7 @@ pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
             };
             // The graph is not needed afterwards.
             let graph = || Execution::Whole(std::mem::take(&mut state.graph));
-            return record(round, graph, &outcome, &orbit, execution.told(), found);
+            return record(round, graph, &outcome, &orbit, execution.synchronizes_with(), found);
         }
     }
     if state.has_parted() {
@@ -77,7 +77,7 @@ pub(crate) fn complete(round: &Round, state: &mut State, found: &mut Found) {
         };
         final_memories(round, state, &values, &remarks, &mut Vec::new(), &mut memories);
         for memory in memories {
-            finals.entry(memory).or_insert(execution.told());
+            finals.entry(memory).or_insert(execution.synchronizes_with());
         }
     }
     for ((memory, remarks), synchronizes_with) in finals {
@@ -214,7 +214,7 @@ pub(crate) fn hang(round: &Round, state: &mut State, found: &mut Found) {
     gates::break_symmetries(round, found);
     let outcome = Outcome::hang(record::traces(state.threads.iter().map(|thread| &thread.trace)));
     let execution_of = || Execution::Whole(state.graph.clone());
-    record(round, execution_of, &outcome, &Orbit::of_one(), execution.told(), found);
+    record(round, execution_of, &outcome, &Orbit::of_one(), execution.synchronizes_with(), found);
 }
 
 pub(crate) fn record(

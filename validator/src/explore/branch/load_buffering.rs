@@ -93,7 +93,7 @@ pub(crate) fn all_in_open_cycles(
     let Some(first) = unit_of(index) else { return vec![(index, true)] };
     // An invocation that was never seen to release a member may join the cycle.
     let writes_unseen =
-        |other: usize, unit: Unit| writers::unseen_writers(round, state, other, unit).next().is_some();
+        |other: usize, unit: Unit| writers::possible_writers(round, state, other, unit).next().is_some();
     let units = || members.iter().filter_map(|member| unit_of(*member));
     let others: Vec<usize> = (0..state.threads.len())
         .filter(|other| !members.contains(other) && !waiting.is_free[*other])
@@ -150,7 +150,7 @@ fn links(
     }
     let mut links = Links::new();
     let mut writers = writers::writers_to_come(round, state, from, unit, None, usize::MAX);
-    for unseen in writers::unseen_writers(round, state, from, unit) {
+    for unseen in writers::possible_writers(round, state, from, unit) {
         match unseen {
             Some(inst) => writers.push(inst),
             None => return unknown,

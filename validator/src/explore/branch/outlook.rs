@@ -63,7 +63,7 @@ pub(crate) fn may_exchange(round: &Round, state: &State, index: usize, unit: Uni
     let Some(Writes { needs, .. }) = writes.get(&unit) else { return false };
     let Some(needs) = needs else { return true };
     let mut events = state.graph.events.iter().filter(|event| event.units.contains(&unit));
-    if !events.all(|event| event.atomic && event.scope >= round.context.everybody) {
+    if !events.all(|event| event.atomic && event.scope >= round.context.widest_scope) {
         return true;
     }
     let sources = (0..).zip(&state.graph.events).filter(|(_, event)| event.written_to(unit).is_some());
@@ -100,8 +100,8 @@ fn number(round: &Round, state: &State, index: usize) -> Option<u128> {
     let thread = &state.threads[index];
     let at = thread.at.get_or_init(|| {
         let mut hasher = SipHasher13::new();
-        let is_told = thread.invocation.hash_future(&round.context.pauses, false, &mut hasher);
-        is_told.then(|| hasher.finish128().as_u128())
+        let is_comparable = thread.invocation.hash_future(&round.context.pauses, false, &mut hasher);
+        is_comparable.then(|| hasher.finish128().as_u128())
     });
     let mut hasher = SipHasher13::new();
     (index, (*at)?).hash(&mut hasher);
@@ -275,7 +275,7 @@ impl Run<'_, '_> {
             self.rest.push(Way { simulation, first: Decision::Read(bytes), stands_at: None });
             return Some(());
         };
-        let is_wide = atomicity.scope >= round.context.everybody;
+        let is_wide = atomicity.scope >= round.context.widest_scope;
         let invocation = &simulation.threads[index].invocation;
         let comparator = invocation.comparator(program).filter(|_| is_wide);
         let ways = invocation.atomic_ways(program, &bytes);

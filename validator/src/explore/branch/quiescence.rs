@@ -54,7 +54,7 @@ pub(crate) fn go_on(round: &Round, state: &mut State, found: &mut Found) -> Vec<
     // Everything that follows is a branch. The first branch continues the path.
     let mut branches = 0;
     let spinning: Vec<usize> = waiting.iter().copied().filter(spins).collect();
-    let is_quiet = state.pending.is_empty();
+    let is_quiet = state.promises.is_empty();
     let mut leaves = BTreeSet::new();
     if is_quiet
         && (spinning.len() == waiting.len()
@@ -85,7 +85,7 @@ pub(crate) fn go_on(round: &Round, state: &mut State, found: &mut Found) -> Vec<
     }
     found.paths.branch(branches);
     if branches == 0 {
-        found.paths.end(match state.pending.is_empty() {
+        found.paths.end(match state.promises.is_empty() {
             true => PathEnd::Fairness,
             false => PathEnd::OutOfThinAir,
         });

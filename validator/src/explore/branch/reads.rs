@@ -263,7 +263,7 @@ fn candidates(
 /// Whether plain reads see only writes that are in the graph when they are resolved. What is visible to a read without
 /// a race happens before it, unless a speculated read lies in between.
 fn reads_in_order(round: &Round, state: &State) -> bool {
-    !round.context.settings.plain_reads_speculate() && state.pending.is_empty()
+    !round.context.settings.plain_reads_speculate() && state.promises.is_empty()
 }
 
 /// For each unit, what a plain read may see: what is visible to it, and the writes that race with it. (A read with a
@@ -320,7 +320,7 @@ pub(crate) fn answer(
     if let Some(fault) = state.contents.declare(reader.access, reader.memory, reader.may_write) {
         let thread = &mut state.threads[reader.index];
         thread.fault.get_or_insert_with(|| Arc::new(fault));
-        if state.pending.is_empty() {
+        if state.promises.is_empty() {
             thread.status = Status::Faulted;
             children.push(state);
             return;
@@ -446,7 +446,7 @@ fn add_read(
     let id = child.push(event);
     for ((unit, _), (source, value)) in spans.iter().zip(*assignment) {
         if *source == Source::Pending {
-            child.pending.push(Promise { event: id, unit: *unit, value: value.clone() });
+            child.promises.push(Promise { event: id, unit: *unit, value: value.clone() });
         }
     }
     if child.dirty {

@@ -22,7 +22,7 @@ pub(crate) fn only_reads(round: &Round, state: &State, index: usize) -> bool {
 
 /// The instructions that an invocation may still reach, at which it was never seen to write a unit, but which may write
 /// it. `None` stands for an instruction of which the program does not show where it writes.
-pub(crate) fn unseen_writers<'s>(
+pub(crate) fn possible_writers<'s>(
     round: &'s Round,
     state: &'s State,
     index: usize,
@@ -62,7 +62,7 @@ pub(crate) fn is_unraced(round: &Round, state: &State, reader: &Reader, event: &
     is_whole
         && reader.atomic.is_some()
         && !reader.access.volatile
-        && state.pending.is_empty()
+        && state.promises.is_empty()
         && others.all(|other| state.graph.order_mutually(other, event))
         && (!reader.may_write || turns::is_ordered_among_writes(round, state, event))
 }

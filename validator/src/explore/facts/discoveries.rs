@@ -46,7 +46,7 @@ pub(crate) enum Word {
 pub(crate) struct Discoveries {
     pub(crate) shared: BTreeSet<UnitKey>,
     /// The access that made the first of the shared words seem shared, if it was a plain one.
-    pub(crate) suspect: Option<RaceCandidate>,
+    pub(crate) race_candidate: Option<RaceCandidate>,
     pub(crate) split: BTreeSet<UnitKey>,
     pub(crate) writers: BTreeMap<UnitKey, BTreeSet<(u32, InstId)>>,
     pub(crate) manners: BTreeMap<(u32, InstId), BTreeSet<Manner>>,
@@ -65,7 +65,7 @@ pub(crate) struct Discoveries {
     /// Units for which the round relied on the assumption that no other values are written than those seen before.
     pub(crate) relied: BTreeSet<UnitKey>,
     /// Steps between states with the same future form a cycle.
-    pub(crate) goes_round: bool,
+    pub(crate) futures_form_cycle: bool,
     /// An invocation leaves an endless loop while it stands at a read of that loop.
     pub(crate) leaves_loops: bool,
     /// What the invocations of a group touched, if the group is explored by itself.
@@ -85,10 +85,10 @@ pub(crate) struct Discoveries {
 impl Discoveries {
     pub(crate) fn merge(&mut self, other: Discoveries) {
         self.shared.extend(other.shared);
-        self.suspect = self.suspect.or(other.suspect);
+        self.race_candidate = self.race_candidate.or(other.race_candidate);
         self.split.extend(other.split);
         self.orders_matter |= other.orders_matter;
-        self.goes_round |= other.goes_round;
+        self.futures_form_cycle |= other.futures_form_cycle;
         self.leaves_loops |= other.leaves_loops;
         self.relied.extend(other.relied);
         merge_sets(&mut self.seen, other.seen);

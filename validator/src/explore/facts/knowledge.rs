@@ -79,7 +79,7 @@ pub(crate) struct Knowledge {
     /// For each unit, the values that some write gave it on some path.
     seen: BTreeMap<UnitKey, BTreeSet<UnitBytes>>,
     /// Steps between states with the same future form a cycle. So such states are not merged.
-    pub(crate) goes_round: bool,
+    pub(crate) futures_form_cycle: bool,
     /// An invocation leaves an endless loop. So no invocation is assumed to see what its next read would provide.
     pub(crate) leaves_loops: bool,
     /// The number of reads of one path that may speculate, if it is limited.
@@ -98,7 +98,7 @@ pub(crate) struct Knowledge {
     /// For each invocation, the instructions at which it was seen to write some unit.
     writes_of: Vec<BTreeSet<InstId>>,
     /// The bytes whose accesses are noted although no word is shared.
-    pub(crate) suspect: Option<RaceCandidate>,
+    pub(crate) race_candidate: Option<RaceCandidate>,
 }
 
 impl Knowledge {
@@ -205,7 +205,7 @@ impl Knowledge {
 
     /// Whether the graph has locations.
     pub(crate) fn has_units(&self) -> bool {
-        !self.units.is_empty() && self.suspect.is_none()
+        !self.units.is_empty() && self.race_candidate.is_none()
     }
 
     /// Whether barriers are events.
@@ -214,9 +214,10 @@ impl Knowledge {
     }
 
     /// The same knowledge without shared words, for a round that notes the accesses of a candidate for an early race.
-    pub(crate) fn with_race_candidates(&self, suspect: RaceCandidate) -> Knowledge {
-        let units = vec![(suspect.memory, suspect.start)];
-        let mut knowledge = Knowledge { units: units.into(), suspect: Some(suspect), ..self.clone() };
+    pub(crate) fn with_race_candidates(&self, race_candidate: RaceCandidate) -> Knowledge {
+        let units = vec![(race_candidate.memory, race_candidate.start)];
+        let mut knowledge =
+            Knowledge { units: units.into(), race_candidate: Some(race_candidate), ..self.clone() };
         knowledge.list_by_unit();
         knowledge
     }
@@ -260,14 +261,14 @@ impl Knowledge {
         again |= self.learn_values(&found.attempted, false, max_values);
         again |= found.orders_matter && !self.orders_matter;
         self.orders_matter |= found.orders_matter;
-        again |= found.goes_round && !self.goes_round;
+        again |= found.futures_form_cycle && !self.futures_form_cycle;
         for (key, values) in &found.seen {
             let known = self.seen.entry(*key).or_default();
             let before = known.len();
             known.extend(values.iter().cloned());
             again |= known.len() > before && found.relied.contains(key);
         }
-        self.goes_round |= found.goes_round;
+        self.futures_form_cycle |= found.futures_form_cycle;
         again |= found.leaves_loops && !self.leaves_loops;
         self.leaves_loops |= found.leaves_loops;
         for read in &found.spin_reads {

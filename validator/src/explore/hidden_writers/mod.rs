@@ -39,7 +39,7 @@ use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::explore::facts::discoveries::Discoveries;
 use crate::explore::facts::knowledge::Knowledge;
 use crate::explore::hidden_writers::path::{OwnBytes, Path};
-use crate::explore::hidden_writers::traffic::{Manner, Prober};
+use crate::explore::hidden_writers::traffic::{Manner, Traffic};
 use crate::explore::program::units::UnitKey;
 use crate::explore::state::arrivals::Arrived;
 use crate::explore::state::{Context, Found};
@@ -93,7 +93,7 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> Hi
     if count > MAX_INVOCATIONS {
         return HiddenWriters::Cut;
     }
-    let mut probe = Prober {
+    let mut traffic = Traffic {
         context,
         knowledge,
         initial: context.dispatch.initial_memory(),
@@ -116,14 +116,14 @@ pub(crate) fn find(context: &Context, knowledge: &Knowledge, last: &Found) -> Hi
     let mut cut = vec![false; count];
     // The invocations take turns. One that gives itself new answers, for example by an update, must not use up its runs
     // before others have run.
-    while !probe.stale.is_empty() {
-        for index in std::mem::take(&mut probe.stale) {
+    while !traffic.stale.is_empty() {
+        for index in std::mem::take(&mut traffic.stale) {
             let (runs, cut) = (&mut runs[index as usize], &mut cut[index as usize]);
-            *cut = *runs >= MAX_RUNS || run(&mut probe, index);
+            *cut = *runs >= MAX_RUNS || run(&mut traffic, index);
             *runs += 1;
         }
     }
-    match probe.discoveries() {
+    match traffic.discoveries() {
         Some(writes) => HiddenWriters::Writes(Box::new(writes)),
         None if cut.contains(&true) => HiddenWriters::Cut,
         None => HiddenWriters::Nothing,
@@ -162,37 +162,37 @@ enum Answer {
 
 /// Runs an invocation. Ways that read least from others come first. It returns whether a bound left something
 /// unfollowed.
-fn run(probe: &mut Prober, index: u32) -> bool {
-    let Context { program, dispatch, .. } = *probe.context;
+fn run(traffic: &mut Traffic, index: u32) -> bool {
+    let Context { program, dispatch, .. } = *traffic.context;
     let first = Path::new(index, Invocation::new(program, dispatch, index));
     let mut rest = VecDeque::from([(first, Answer::Start)]);
     let mut paths = 1_u64;
     // Each invocation has a share of the instructions, so that all of them run.
     let share = MAX_INSTRUCTIONS / (2 * dispatch.places.len() as u64);
-    let mut left = MAX_RUN.min(share).min(probe.fuel);
+    let mut left = MAX_RUN.min(share).min(traffic.fuel);
     // This limit is such that all open ways can be followed to their ends.
     let most = MAX_PATHS as u64 / (dispatch.places.len() as u64).max(4);
     let mut longest = 0;
-    probe.followed.clear();
-    probe.is_cut = false;
+    traffic.followed.clear();
+    traffic.is_cut = false;
     while let Some((mut path, answer)) = rest.pop_front() {
         let mut answer = Some(answer);
         let given = MAX_PATH.min(left);
         let mut fuel = given;
         while let Some(next) = answer.take() {
             let affordable = left / 2 / longest.max(given - fuel).max(1);
-            let states = probe.followed.len() as u64;
-            probe.is_crowded =
+            let states = traffic.followed.len() as u64;
+            traffic.is_crowded =
                 paths > most || states > STATES_OF_A_PATH * most || rest.len() as u64 > affordable;
-            let mut ways = follow(probe, &mut path, next, &mut fuel);
-            if paths > 1 && !ways.is_empty() && was_followed(probe, &path) {
+            let mut ways = follow(traffic, &mut path, next, &mut fuel);
+            if paths > 1 && !ways.is_empty() && was_followed(traffic, &path) {
                 paths -= 1;
                 ways.clear();
             }
             let mut ways = ways.into_iter();
             answer = ways.next();
             let room = (MAX_PATHS as u64 - paths) as usize;
-            probe.is_cut |= ways.len() > room;
+            traffic.is_cut |= ways.len() > room;
             for other in ways.take(room) {
                 paths += 1;
                 rest.push_back((path.clone(), other));
@@ -200,13 +200,13 @@ fn run(probe: &mut Prober, index: u32) -> bool {
         }
         longest = longest.max(given - fuel);
         left -= given - fuel;
-        probe.fuel -= given - fuel;
+        traffic.fuel -= given - fuel;
     }
-    probe.is_cut
+    traffic.is_cut
 }
 
 /// Follows a way until it may continue in several ways, which are returned. There are none at its end.
-fn follow(probe: &mut Prober, path: &mut Path, answer: Answer, fuel: &mut u64) -> Vec<Answer> {
+fn follow(traffic: &mut Traffic, path: &mut Path, answer: Answer, fuel: &mut u64) -> Vec<Answer> {
     let (first, stands_at) = match answer {
         Answer::Start => (Decision::GoOn, None),
         Answer::Way(way) => (Decision::Choose(way), None),
@@ -219,21 +219,21 @@ fn follow(probe: &mut Prober, path: &mut Path, answer: Answer, fuel: &mut u64) -
             (Decision::AtomicRead { bytes, way }, Some(access))
         }
     };
-    let program = probe.context.program;
-    let ways = runner::drive(program, &mut Following { probe, path, fuel, stands_at }, first);
-    probe.is_cut |= path.guesses && path.invocation.is_lost();
+    let program = traffic.context.program;
+    let ways = runner::drive(program, &mut Following { traffic, path, fuel, stands_at }, first);
+    traffic.is_cut |= path.guesses && path.invocation.is_lost();
     ways
 }
 
 /// Whether another way of this run has reached a state with the same future. Then this way need not be followed any
 /// further.
-fn was_followed(probe: &mut Prober, path: &Path) -> bool {
-    path.future(&probe.context.pauses).is_some_and(|future| !probe.followed.insert(future))
+fn was_followed(traffic: &mut Traffic, path: &Path) -> bool {
+    path.future(&traffic.context.pauses).is_some_and(|future| !traffic.followed.insert(future))
 }
 
 /// A way that continues to the next stop at which there are several ways.
 struct Following<'f, 'p> {
-    probe: &'f mut Prober<'p>,
+    traffic: &'f mut Traffic<'p>,
     path: &'f mut Path,
     fuel: &'f mut u64,
     /// The access of the atomic instruction at which the invocation stands.
@@ -244,13 +244,13 @@ impl Driver for Following<'_, '_> {
     type End = Vec<Answer>;
 
     fn run(&mut self) -> Stop {
-        let Following { probe, path, fuel, .. } = self;
-        let Context { program, dispatch, .. } = *probe.context;
+        let Following { traffic, path, fuel, .. } = self;
+        let Context { program, dispatch, .. } = *traffic.context;
         let Path { index, invocation, own, changes, .. } = &mut **path;
-        let mut view = View { probe, index: *index, own, changes, written: Vec::new() };
+        let mut view = View { traffic, index: *index, own, changes, written: Vec::new() };
         let stop = invocation.run(program, dispatch, &mut view, fuel);
         for (access, bytes) in view.written {
-            probe.note_write(path, &access, &bytes, None);
+            traffic.note_write(path, &access, &bytes, None);
         }
         stop
     }
@@ -260,23 +260,23 @@ impl Driver for Following<'_, '_> {
     }
 
     fn decide(&mut self, stop: Stop) -> Decision<Vec<Answer>> {
-        let Following { probe, path, .. } = self;
-        let program = probe.context.program;
+        let Following { traffic, path, .. } = self;
+        let program = traffic.context.program;
         match stop {
             Stop::Read(access) => {
-                let answers = probe.answers(path, &access, Manner::Plain);
+                let answers = traffic.answers(path, &access, Manner::Plain);
                 return Decision::End(answers.into_iter().map(Answer::Read).collect());
             }
             Stop::AtomicRead { access, atomicity, may_write } => {
                 let manner = if may_write { Manner::Update } else { Manner::Load };
-                let mut answers = probe.answers(path, &access, manner);
+                let mut answers = traffic.answers(path, &access, manner);
                 if atomicity.commutes.is_some() {
                     // The result of such an update is not used. Only what it writes matters.
                     let others = answers.split_off(answers.len().min(1));
                     for bytes in others {
                         let written = path.invocation.clone().supply_atomic(program, &bytes);
                         let written = written.unwrap_or_default();
-                        probe.note_write(path, &access, &written, Some(&bytes));
+                        traffic.note_write(path, &access, &written, Some(&bytes));
                     }
                 }
                 let ways = |bytes: Vec<Byte>| {
@@ -288,10 +288,10 @@ impl Driver for Following<'_, '_> {
                 return Decision::End(answers.into_iter().flat_map(ways).collect());
             }
             Stop::Write(access, bytes) | Stop::AtomicWrite { access, bytes, .. } => {
-                probe.write(path, &access, &bytes, None);
+                traffic.write(path, &access, &bytes, None);
             }
             Stop::Barrier { execution, fence, name, waits, line, .. } => {
-                path.phase.pass(&Arrived { execution, fence, name, waits, line });
+                path.epoch.pass(&Arrived { execution, fence, name, waits, line });
             }
             Stop::Choose { ways, .. } => {
                 return Decision::End((0..ways.min(MAX_WAYS)).map(Answer::Way).collect());
@@ -310,18 +310,18 @@ impl Driver for Following<'_, '_> {
             }
             // The invocation may do anything from here on, including what it would have done.
             Stop::Fault(fault) => {
-                if !goes_on_behind(probe, path, fault.kind) || !path.invocation.pass_fault(program) {
+                if !passes_fault(traffic, path, fault.kind) || !path.invocation.pass_fault(program) {
                     return Decision::End(Vec::new());
                 }
             }
             Stop::Discarded => {
-                probe.is_cut |= path.guesses;
+                traffic.is_cut |= path.guesses;
                 return Decision::End(Vec::new());
             }
             Stop::Finished | Stop::Forever { .. } => return Decision::End(Vec::new()),
             // What it would do behind any other stop is not found.
             _ => {
-                probe.is_cut = true;
+                traffic.is_cut = true;
                 return Decision::End(Vec::new());
             }
         }
@@ -330,8 +330,8 @@ impl Driver for Following<'_, '_> {
 
     fn updated(&mut self, read: &[Byte], written: Vec<Byte>) -> Option<Vec<Answer>> {
         let access = self.stands_at.take()?;
-        self.probe.count_update(self.path, &access);
-        self.probe.write(self.path, &access, &written, Some(read));
+        self.traffic.count_update(self.path, &access);
+        self.traffic.write(self.path, &access, &written, Some(read));
         None
     }
 }
@@ -340,12 +340,12 @@ impl Driver for Following<'_, '_> {
 /// are tried may be defined, and an undefined result stands for what they give. Behaviour that is undefined for all
 /// values may be passed once, because it makes the execution undefined. After that the way counts as one to which no
 /// values lead.
-fn goes_on_behind(probe: &mut Prober, path: &mut Path, kind: UndefinedKind) -> bool {
+fn passes_fault(traffic: &mut Traffic, path: &mut Path, kind: UndefinedKind) -> bool {
     if !may_lie_in_value(kind) {
         return !std::mem::replace(&mut path.faulted, true);
     }
-    let goes_on = !path.guesses || path.invocation.only_sets_registers(probe.context.program);
-    probe.is_cut |= !goes_on;
+    let goes_on = !path.guesses || path.invocation.only_sets_registers(traffic.context.program);
+    traffic.is_cut |= !goes_on;
     goes_on
 }
 
@@ -374,7 +374,7 @@ fn may_lie_in_value(kind: UndefinedKind) -> bool {
 
 /// Memory as an invocation sees it when it runs by itself.
 struct View<'p, 'a> {
-    pub(crate) probe: &'p mut Prober<'a>,
+    pub(crate) traffic: &'p mut Traffic<'a>,
     pub(crate) index: u32,
     pub(crate) own: &'p mut OwnBytes,
     pub(crate) changes: &'p mut u64,
@@ -383,35 +383,35 @@ struct View<'p, 'a> {
 
 impl SharedMemory for View<'_, '_> {
     fn size(&self, object: u32) -> u32 {
-        let objects = &self.probe.context.dispatch.objects;
+        let objects = &self.traffic.context.dispatch.objects;
         objects.get(object as usize).map_or(0, |object| object.initial.len() as u32)
     }
 
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
-        let object = self.probe.context.dispatch.objects.get(access.object as usize);
+        let object = self.traffic.context.dispatch.objects.get(access.object as usize);
         let Some(object) = object else { return false };
         if !object.constant {
-            let parts = traffic::parts(self.probe.knowledge, access, object.memory);
-            let others_may_write = |(unit, _)| self.probe.others_may_write(self.index, unit);
+            let parts = traffic::parts(self.traffic.knowledge, access, object.memory);
+            let others_may_write = |(unit, _)| self.traffic.others_may_write(self.index, unit);
             if atomicity.is_some() || parts.into_iter().any(others_may_write) {
                 return false;
             }
         }
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
         for (slot, offset) in out.iter_mut().zip(ranges) {
-            *slot = self.probe.byte(self.own, object.memory, offset);
+            *slot = self.traffic.byte(self.own, object.memory, offset);
         }
         true
     }
 
     fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
-        let Some(memory) = self.probe.memory_of(access).filter(|_| atomicity.is_none()) else {
+        let Some(memory) = self.traffic.memory_of(access).filter(|_| atomicity.is_none()) else {
             return Written::Event;
         };
         let ranges = access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len);
         let mut changed = false;
         for (offset, byte) in ranges.zip(bytes) {
-            changed |= self.probe.byte(self.own, memory, offset) != *byte;
+            changed |= self.traffic.byte(self.own, memory, offset) != *byte;
             self.own.insert((memory, offset), *byte);
         }
         self.written.push((access.clone(), bytes.to_vec()));

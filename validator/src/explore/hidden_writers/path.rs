@@ -76,7 +76,7 @@ pub(crate) struct Path {
     pub(crate) own: OwnBytes,
     /// The number of writes that changed it.
     pub(crate) changes: u64,
-    pub(crate) phase: Epoch,
+    pub(crate) epoch: Epoch,
     /// Whether the way repeats itself except for barriers. Then barriers do not order what follows.
     pub(crate) unordered: bool,
     /// How often the invocation updated each unit.
@@ -97,7 +97,7 @@ struct Arrival {
     changes: u64,
     /// What it had written, if that was little, and its updates.
     written: Option<Arc<(OwnBytes, FxHashMap<UnitKey, u32>)>>,
-    phase: Epoch,
+    epoch: Epoch,
     unordered: bool,
 }
 
@@ -121,7 +121,7 @@ impl Path {
             invocation,
             own: OwnBytes::default(),
             changes: 0,
-            phase: Epoch::default(),
+            epoch: Epoch::default(),
             unordered: false,
             updates: FxHashMap::default(),
             guesses: false,
@@ -143,7 +143,7 @@ impl Path {
                 && self.invocation.same_state(&last.invocation, program)
         });
         let Some(last) = same else { return false };
-        let mut stays = self.unordered || self.phase == last.phase;
+        let mut stays = self.unordered || self.epoch == last.epoch;
         self.unordered |= !stays;
         let updated = last.written.as_ref().filter(|_| last.changes != self.changes);
         if let Some((_, before)) = updated.map(|updated| &**updated) {
@@ -159,7 +159,7 @@ impl Path {
 
     /// Whether it has updated a unit so often that it may do so for ever with new values. Then an undefined value
     /// stands for them.
-    pub(crate) fn goes_on_updating(&self, unit: &UnitKey) -> bool {
+    pub(crate) fn keeps_updating(&self, unit: &UnitKey) -> bool {
         self.updates.get(unit).is_some_and(|count| (MAX_UPDATES..ENDLESSLY).contains(count))
     }
 
@@ -172,7 +172,7 @@ impl Path {
             return None;
         }
         let updates = self.updates.iter().map(|update| hash_of(&update)).fold(0, u128::wrapping_add);
-        (self.own.sum, updates, self.phase, self.unordered, self.guesses, self.faulted).hash(&mut hasher);
+        (self.own.sum, updates, self.epoch, self.unordered, self.guesses, self.faulted).hash(&mut hasher);
         Some(hasher.finish128().as_u128())
     }
 
@@ -186,7 +186,7 @@ impl Path {
         let invocation = Arc::new(self.invocation.clone());
         let is_little = self.own.bytes.len() <= MAX_REMEMBERED;
         let written = is_little.then(|| Arc::new((self.own.clone(), self.updates.clone())));
-        let Path { changes, phase, unordered, .. } = *self;
-        self.arrivals.push(Arrival { depth, loop_id, invocation, changes, written, phase, unordered });
+        let Path { changes, epoch, unordered, .. } = *self;
+        self.arrivals.push(Arrival { depth, loop_id, invocation, changes, written, epoch, unordered });
     }
 }

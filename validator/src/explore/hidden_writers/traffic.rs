@@ -27,7 +27,7 @@ const MAX_NEW_VALUES: usize = 8;
 
 const MAX_ANSWERS: usize = 64;
 
-pub(crate) struct Prober<'a> {
+pub(crate) struct Traffic<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) knowledge: &'a Knowledge,
     /// The initial contents of each memory.
@@ -106,7 +106,7 @@ pub(crate) fn parts(knowledge: &Knowledge, access: &Access, memory: u32) -> Vec<
     parts
 }
 
-impl Prober<'_> {
+impl Traffic<'_> {
     pub(crate) fn memory_of(&self, access: &Access) -> Option<u32> {
         Some(self.context.dispatch.objects.get(access.object as usize)?.memory)
     }
@@ -116,7 +116,7 @@ impl Prober<'_> {
         let workgroup = dispatch.places[path.index as usize].workgroup;
         Moment {
             workgroup: (!path.unordered).then_some(workgroup),
-            ordering: path.phase.orders(access.class.semantics_bit()),
+            ordering: path.epoch.orders(access.class.semantics_bit()),
             reference: dispatch.objects.get(access.object as usize).map_or(0, |object| object.reference),
             non_private: access.non_private,
         }
@@ -153,7 +153,7 @@ impl Prober<'_> {
                 self.note_part(unit, &part);
                 self.reads.entry(unit).or_default().insert(reading);
                 let others = self.values_of_others(unit, &part, moment, manner);
-                let goes_on = manner == Manner::Update && path.goes_on_updating(&unit);
+                let goes_on = manner == Manner::Update && path.keeps_updating(&unit);
                 match goes_on || self.is_crowded && !others.is_empty() {
                     true => values = vec![vec![Byte::Undef; part.len()]],
                     false => values.extend(others.into_iter().filter(|value| *value != own)),

@@ -54,14 +54,14 @@ impl<'a> InstanceOrder<'a> {
     pub(crate) fn may_come(&self, from: &InstanceName, to: &InstanceName) -> bool {
         for ((at, iterations), (target, wanted)) in from.path.iter().zip(&to.path) {
             if (at, iterations) != (target, wanted) {
-                return self.comes_to(*at, iterations, *target, wanted);
+                return self.reaches(*at, iterations, *target, wanted);
             }
         }
         true
     }
 
     /// The same within one activation of a function.
-    fn comes_to(&self, at: InstId, iterations: &[u32], target: InstId, wanted: &[u32]) -> bool {
+    fn reaches(&self, at: InstId, iterations: &[u32], target: InstId, wanted: &[u32]) -> bool {
         let (own, others) = (loops_around(self.program, at), loops_around(self.program, target));
         let mut common = 0;
         for (id, other) in own.iter().zip(others) {

@@ -80,18 +80,18 @@ impl Reach {
             let Some(function) = self.functions.get(at.function.0 as usize) else { return true };
             let returns = depth != innermost && !function.repeated.contains(&at.index);
             let from = at.index + u32::from(returns);
-            let within = at.function == target.function && function.comes_to(from, target.index);
+            let within = at.function == target.function && function.reaches(from, target.index);
             within
                 || function.calls.iter().any(|(call, callee)| {
                     may_relate(&self.executes, callee.0 as usize, target.function.0 as usize)
-                        && function.comes_to(from, *call)
+                        && function.reaches(from, *call)
                 })
         })
     }
 }
 
 impl FunctionReach {
-    fn comes_to(&self, from: u32, target: u32) -> bool {
+    fn reaches(&self, from: u32, target: u32) -> bool {
         let (a, b) = (block_of(&self.starts, from), block_of(&self.starts, target));
         a == b && target >= from || may_relate(&self.follows, a, b)
     }

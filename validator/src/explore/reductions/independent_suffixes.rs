@@ -84,7 +84,7 @@ struct Left {
 /// The independent suffixes of invocations after a common beginning.
 struct Combination {
     /// The invocations, each with its suffixes.
-    tails: Vec<(usize, Vec<Suffix>)>,
+    suffixes: Vec<(usize, Vec<Suffix>)>,
     /// The same for witnesses.
     ends: Arc<Ends>,
     finals: Vec<FinalValues>,
@@ -112,83 +112,84 @@ fn explore_suffixes(
     place: Option<&SearchPosition>,
     found: &mut Found,
 ) -> bool {
-    if state.together || !may_be_independent(round, state) {
+    if state.suffixes_depend || !may_be_independent(round, state) {
         return false;
     }
     if round.scouts {
-        found.strayed = true;
+        found.must_restart = true;
         return false;
     }
-    let mut found_apart = Found::default();
-    let Some(mut apart) = are_independent(round, state, &mut found_apart) else {
-        state.together = true;
+    let mut found_in_suffixes = Found::default();
+    let Some(mut combination) = are_independent(round, state, &mut found_in_suffixes) else {
+        state.suffixes_depend = true;
         return false;
     };
-    found::merge(found, found_apart);
-    let ways: f64 = apart.tails.iter().map(|(_, tails)| tails.len() as f64).product();
+    found::merge(found, found_in_suffixes);
+    let ways: f64 = combination.suffixes.iter().map(|(_, suffixes)| suffixes.len() as f64).product();
     if found.stop || commuting_updates::order_updates(state, found) || ways == 0.0 {
         round.context.budget.path_ended(share);
         return true;
     }
     record::note_values(round, state, found);
     // One visit, and one more for every further suffix of an invocation.
-    found.explored += 1 + apart.tails.iter().map(|(_, tails)| tails.len() as u64 - 1).sum::<u64>();
-    apart.share = share / ways;
+    found.explored +=
+        1 + combination.suffixes.iter().map(|(_, suffixes)| suffixes.len() as u64 - 1).sum::<u64>();
+    combination.share = share / ways;
     let last: SmallVec<[(&FinalValues, &[EventId]); 8]> =
-        apart.finals.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
+        combination.finals.iter().map(|values| (values, values.last_writes[0].as_slice())).collect();
     let begun = state.threads.iter().map(|thread| &thread.trace);
-    let ends = apart.tails.iter().flat_map(|(_, tails)| tails).map(|tail| &tail.trace);
+    let ends = combination.suffixes.iter().flat_map(|(_, suffixes)| suffixes).map(|suffix| &suffix.trace);
     let volatile = match begun.clone().chain(ends).all(|trace| trace.is_empty()) {
         true => Vec::new(),
         false => begun.map(|trace| trace.to_vec()).collect(),
     };
     let memory = completion::final_memory(round, state, &last);
     let outcome = Outcome { end: End::Terminated, memory, volatile, remarks: Vec::new() };
-    put_together(round, &apart, Chosen { outcome, index: 0 }, ways, place, found);
+    combine(round, &combination, Chosen { outcome, index: 0 }, ways, place, found);
     true
 }
 
 /// Records one execution for each choice of suffixes.
-fn put_together(
+fn combine(
     round: &Round,
-    apart: &Combination,
+    combination: &Combination,
     mut chosen: Chosen,
     ways: f64,
     place: Option<&SearchPosition>,
     found: &mut Found,
 ) {
-    let count = apart.tails.len();
+    let count = combination.suffixes.len();
     let record = |chosen: &Chosen, place: Option<&SearchPosition>, found: &mut Found| {
-        record_ends(round, apart, chosen, found);
+        record_combination(round, combination, chosen, found);
         !found.stop && !round.context.budget.step() && !parts::is_superseded(place)
     };
     if ways < LARGE_EXPANSION || round.context.settings.jobs == 1 {
-        apart.choose(&mut chosen, 0, count, &mut |chosen| record(chosen, place, found));
+        combination.choose(&mut chosen, 0, count, &mut |chosen| record(chosen, place, found));
         return;
     }
     let mut depth = 0;
     let mut ways = 1;
     while ways < EXPANSION_PARTS {
-        ways *= apart.tails[depth].1.len();
+        ways *= combination.suffixes[depth].1.len();
         depth += 1;
     }
     let mut parts = Vec::new();
-    apart.choose(&mut chosen, 0, depth, &mut |chosen| {
+    combination.choose(&mut chosen, 0, depth, &mut |chosen| {
         parts.push(chosen.clone());
         true
     });
     parts::in_parts(round, parts, place, found, |mut part, place, found| {
-        apart.choose(&mut part, depth, count, &mut |chosen| record(chosen, Some(place), found));
+        combination.choose(&mut part, depth, count, &mut |chosen| record(chosen, Some(place), found));
     });
 }
 
 /// Whether the invocations that still run seem to communicate no more.
 fn may_be_independent(round: &Round, state: &State) -> bool {
-    if round.knowledge.suspect.is_some()
+    if round.knowledge.race_candidate.is_some()
         || round.knowledge.orders_matter
         || state.dirty
         || state.diverged.is_some()
-        || !state.pending.is_empty()
+        || !state.promises.is_empty()
         || state.has_parted()
     {
         return false;
@@ -229,33 +230,35 @@ fn are_independent(round: &Round, state: &mut State, found: &mut Found) -> Optio
     }
     let mut begun = state.clone();
     begun.contents.note_touches();
-    let mut tails = Vec::new();
+    let mut suffixes = Vec::new();
     for index in 0..state.threads.len() {
         if matches!(state.threads[index].status, Status::Reading { .. }) {
             // The first suffixes belong to the path itself.
-            if !tails.is_empty() {
+            if !suffixes.is_empty() {
                 found.paths.start();
             }
-            tails.push((index, suffixes(round, &begun, index, found)?));
+            suffixes.push((index, find_suffixes(round, &begun, index, found)?));
         }
     }
     let is_settled = |unit| growing.writes_are_ordered(unit);
-    if found.discoveries.orders_matter || !read_by_several(&tails, is_settled) || !touched_by_several(&tails)
+    if found.discoveries.orders_matter
+        || !reads_are_settled(&suffixes, is_settled)
+        || !touches_are_separate(&suffixes)
     {
         return None;
     }
-    let events = |tails: &Vec<Suffix>| tails.iter().map(|tail| tail.events.clone()).collect();
-    let ends = tails.iter().map(|(_, tails)| events(tails)).collect();
+    let events = |suffixes: &Vec<Suffix>| suffixes.iter().map(|suffix| suffix.events.clone()).collect();
+    let ends = suffixes.iter().map(|(_, suffixes)| events(suffixes)).collect();
     let ends = Arc::new(Ends { begun: state.graph.clone(), ends });
     let histories = state.threads.iter().map(|thread| thread.history).collect();
     let contents = state.contents.clone();
-    Some(Combination { tails, ends, finals, histories, contents, share: 0.0 })
+    Some(Combination { suffixes, ends, finals, histories, contents, share: 0.0 })
 }
 
 /// All suffixes of an invocation while the others do nothing. It is `None` if the invocation writes or does not end by
 /// itself.
-fn suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Option<Vec<Suffix>> {
-    let mut tails = Vec::new();
+fn find_suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Option<Vec<Suffix>> {
+    let mut suffixes = Vec::new();
     let mut rest = vec![begun.clone()];
     while let Some(mut state) = rest.pop() {
         if round.context.budget.step() {
@@ -271,7 +274,7 @@ fn suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Op
                 Status::Finished => {
                     run::charge_path(round, &state);
                     found.paths.end(PathEnd::Execution);
-                    tails.push(suffix(round, begun, &state, index, found)?);
+                    suffixes.push(make_suffix(round, begun, &state, index, found)?);
                 }
                 Status::Faulted => {
                     if !run::end_at_fault(round, &mut state, found) {
@@ -295,16 +298,22 @@ fn suffixes(round: &Round, begun: &State, index: usize, found: &mut Found) -> Op
             break;
         }
     }
-    Some(tails)
+    Some(suffixes)
 }
 
 /// What an invocation did to reach its end. It is `None` if others may notice it.
-fn suffix(round: &Round, begun: &State, state: &State, index: usize, found: &mut Found) -> Option<Suffix> {
+fn make_suffix(
+    round: &Round,
+    begun: &State,
+    state: &State,
+    index: usize,
+    found: &mut Found,
+) -> Option<Suffix> {
     let events = &state.graph.events[begun.graph.events.len()..];
     let is_quiet = state.growing.is_some()
         && !state.dirty
         && state.diverged.is_none()
-        && state.pending.is_empty()
+        && state.promises.is_empty()
         && state.contents.unordered_count() == begun.contents.unordered_count()
         && !events.iter().any(|event| event.writes());
     if !is_quiet {
@@ -331,14 +340,14 @@ fn left<'s>(round: &'s Round, state: &'s State, touch: &'s Touch) -> impl Iterat
     })
 }
 
-fn record_ends(round: &Round, apart: &Combination, chosen: &Chosen, found: &mut Found) {
-    let Combination { ends, finals, share, .. } = apart;
+fn record_combination(round: &Round, combination: &Combination, chosen: &Chosen, found: &mut Found) {
+    let Combination { ends, finals, share, .. } = combination;
     let Chosen { outcome, index } = chosen;
     if round.context.settings.verify_engine && !is_execution(round, &ends.graph(*index), finals) {
-        found::disagree(found, "executions whose invocations end apart");
+        found::disagree(found, "executions of independent suffixes");
     }
-    let Some(orbit) = orbit_of_ends(round, apart, *index, found) else { return };
-    let execution = || Execution::Apart { ends: ends.clone(), index: *index };
+    let Some(orbit) = orbit_of_combination(round, combination, *index, found) else { return };
+    let execution = || Execution::Suffixes { ends: ends.clone(), index: *index };
     if outcome.volatile.is_empty() || outcome.volatile.iter().any(|trace| !trace.is_empty()) {
         completion::record(round, execution, outcome, &orbit, None, found);
     } else {
@@ -349,24 +358,29 @@ fn record_ends(round: &Round, apart: &Combination, chosen: &Chosen, found: &mut 
 }
 
 /// The executions for which one choice of suffixes stands. It is `None` if the round does not count.
-fn orbit_of_ends(round: &Round, apart: &Combination, index: u64, found: &mut Found) -> Option<Orbit> {
+fn orbit_of_combination(
+    round: &Round,
+    combination: &Combination,
+    index: u64,
+    found: &mut Found,
+) -> Option<Orbit> {
     if round.symmetry.is_none() {
         return Some(Orbit::of_one());
     }
     let mut ended = Ended {
-        histories: apart.histories.clone(),
-        contents: &apart.contents,
+        histories: combination.histories.clone(),
+        contents: &combination.contents,
         touches: Vec::new(),
-        graph: &apart.ends.begun,
+        graph: &combination.ends.begun,
         partings: Vec::new(),
         last: Vec::new(),
     };
     let mut rest = index;
-    for (invocation, tails) in apart.tails.iter().rev() {
-        let tail = &tails[(rest % tails.len() as u64) as usize];
-        rest /= tails.len() as u64;
-        ended.histories[*invocation] = tail.history;
-        ended.touches.push((*invocation, &tail.touches));
+    for (invocation, suffixes) in combination.suffixes.iter().rev() {
+        let suffix = &suffixes[(rest % suffixes.len() as u64) as usize];
+        rest /= suffixes.len() as u64;
+        ended.histories[*invocation] = suffix.history;
+        ended.touches.push((*invocation, &suffix.touches));
     }
     orbit::orbit(round, &ended, found)
 }
@@ -409,21 +423,21 @@ impl Combination {
         if depth == last {
             return visit(chosen);
         }
-        let (invocation, tails) = &self.tails[depth];
+        let (invocation, suffixes) = &self.suffixes[depth];
         let index = chosen.index;
-        for (number, tail) in (0..).zip(tails) {
-            chosen.index = index.wrapping_mul(tails.len() as u64).wrapping_add(number);
+        for (number, suffix) in (0..).zip(suffixes) {
+            chosen.index = index.wrapping_mul(suffixes.len() as u64).wrapping_add(number);
             if let Some(trace) = chosen.outcome.volatile.get_mut(*invocation) {
-                trace.clone_from(&tail.trace);
+                trace.clone_from(&suffix.trace);
             }
             let memory = &mut chosen.outcome.memory;
             let of = |left: &Left| SmallVec::<[Byte; 4]>::from_slice(left.slot(memory));
-            let before: SmallVec<[_; 4]> = tail.left.iter().map(of).collect();
-            for left in &tail.left {
+            let before: SmallVec<[_; 4]> = suffix.left.iter().map(of).collect();
+            for left in &suffix.left {
                 left.slot(memory).copy_from_slice(&left.bytes);
             }
             let more = self.choose(chosen, depth + 1, last, visit);
-            for (left, bytes) in tail.left.iter().zip(&before) {
+            for (left, bytes) in suffix.left.iter().zip(&before) {
                 left.slot(&mut chosen.outcome.memory).copy_from_slice(bytes);
             }
             if !more {
@@ -443,16 +457,16 @@ impl Left {
 }
 
 /// Whether each location is read by one invocation only, or its writes are totally ordered.
-fn read_by_several(tails: &[(usize, Vec<Suffix>)], is_settled: impl Fn(Unit) -> bool) -> bool {
+fn reads_are_settled(suffixes: &[(usize, Vec<Suffix>)], is_settled: impl Fn(Unit) -> bool) -> bool {
     let mut readers: FxHashMap<Unit, usize> = FxHashMap::default();
-    tails.iter().all(|(index, ends)| {
-        let mut units = ends.iter().flat_map(|tail| &tail.events).flat_map(|event| &event.units);
+    suffixes.iter().all(|(index, ends)| {
+        let mut units = ends.iter().flat_map(|suffix| &suffix.events).flat_map(|event| &event.units);
         units.all(|unit| *readers.entry(*unit).or_insert(*index) == *index || is_settled(*unit))
     })
 }
 
 /// Whether each word without events is touched by one invocation only, or written by none.
-fn touched_by_several(tails: &[(usize, Vec<Suffix>)]) -> bool {
+fn touches_are_separate(suffixes: &[(usize, Vec<Suffix>)]) -> bool {
     /// The invocation that touched a word first, and whether any invocation wrote the word.
     struct Touched {
         by: usize,
@@ -460,8 +474,8 @@ fn touched_by_several(tails: &[(usize, Vec<Suffix>)]) -> bool {
         written: bool,
     }
     let mut words: FxHashMap<(u32, u32), Touched> = FxHashMap::default();
-    for (index, ends) in tails {
-        for touch in ends.iter().flat_map(|tail| &tail.touches) {
+    for (index, ends) in suffixes {
+        for touch in ends.iter().flat_map(|suffix| &suffix.touches) {
             let new = Touched { by: *index, several: false, written: false };
             let word = words.entry((touch.memory, touch.word)).or_insert(new);
             word.several |= word.by != *index;

@@ -62,8 +62,8 @@ pub(crate) fn explore_futures(round: &Round, mut rest: Vec<(State, f64)>, found:
             asks_at *= 2;
         }
     }
-    if !found.stop && futures.go_round() {
-        found.discoveries.goes_round = true;
+    if !found.stop && futures.have_cycle() {
+        found.discoveries.futures_form_cycle = true;
         found.stop = true;
     }
 }

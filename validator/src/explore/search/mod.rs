@@ -21,7 +21,7 @@ pub(crate) fn run(round: &Round) -> Found {
 
 /// Continues the round whose first path a scout has `begun` with the same knowledge.
 pub(crate) fn go_on(round: &Round, mut begun: Found) -> Found {
-    if round.symmetry.is_some() || begun.strayed {
+    if round.symmetry.is_some() || begun.must_restart {
         round.context.budget.start_round();
         return run(round);
     }

@@ -36,7 +36,7 @@ pub(crate) fn explore(
         }
         if round.scouts && rest.len() > MAX_LEFT {
             rest.drain(1..rest.len() - 1);
-            found.strayed = true;
+            found.must_restart = true;
         }
         if found.stop || parts::is_superseded(place) {
             return;

@@ -83,7 +83,7 @@ pub(crate) struct Accessor<'a> {
     pub(crate) dispatch: &'a Dispatch,
     pub(crate) knowledge: &'a Knowledge,
     /// The epochs of all workgroups.
-    pub(crate) phases: &'a [Epoch],
+    pub(crate) epochs: &'a [Epoch],
     pub(crate) atomic: bool,
     pub(crate) update: Option<Update>,
 }
@@ -359,14 +359,14 @@ impl Memory {
         mut note: impl FnMut(&mut WordUse, &Use) -> bool,
     ) {
         let workgroup = by.workgroup_of(by.agent);
-        let phase = by.phases.get(workgroup as usize).copied().unwrap_or_default();
+        let epoch = by.epochs.get(workgroup as usize).copied().unwrap_or_default();
         let object = by.dispatch.objects.get(access.object as usize);
         let used = Use {
             agent: by.agent,
             workgroup,
             access,
             reference: object.map_or(u32::MAX, |object| object.reference),
-            now: phase.of(access.class.semantics_bit()),
+            now: epoch.of(access.class.semantics_bit()),
             one_reference: self.one_reference,
         };
         if self.grain == WORD && access.ranges.iter().any(|(offset, len)| (offset | len) % WORD != 0) {
@@ -394,7 +394,7 @@ impl Memory {
             if !note(slot, &used) {
                 found.shared.insert((memory, word));
                 if !by.atomic {
-                    found.suspect.get_or_insert(RaceCandidate { memory, start: piece, len: grain });
+                    found.race_candidate.get_or_insert(RaceCandidate { memory, start: piece, len: grain });
                 }
             }
         }

@@ -78,7 +78,7 @@ pub(crate) struct Context<'a> {
     /// Whether the dispatch may have no execution.
     pub(crate) may_discard: bool,
     /// The narrowest scope that contains all invocations.
-    pub(crate) everybody: Scope,
+    pub(crate) widest_scope: Scope,
     pub(crate) budget: Budget<'a>,
     pub(crate) pauses: Pauses<'a>,
     /// The state in which the searches of groups begin, once it is needed.
@@ -133,7 +133,7 @@ pub(crate) struct Found {
     pub(crate) left: Vec<(State, f64)>,
     /// Whether the whole round cannot continue from `left`: independent suffixes were found on that path, or more was
     /// left out than is kept.
-    pub(crate) strayed: bool,
+    pub(crate) must_restart: bool,
 }
 
 /// Where all invocations stood when it was assumed that those which wait do so for ever.
@@ -164,7 +164,7 @@ pub(crate) struct Configuration {
     pub(crate) events: u32,
     /// The reads that speculate: invocation, instruction, unit and value of each. How often there is the same one
     /// depends on the number of turns.
-    pub(crate) owed: BTreeSet<(u32, InstId, Unit, UnitBytes)>,
+    pub(crate) promises: BTreeSet<(u32, InstId, Unit, UnitBytes)>,
     pub(crate) threads: Threads,
     pub(crate) latest: Vec<SmallVec<[UnitBytes; 1]>>,
     pub(crate) memory: Vec<Arc<Vec<Byte>>>,
@@ -240,13 +240,13 @@ pub(crate) struct State {
     pub(crate) system_synchronizes_with: Arc<[(u32, u32)]>,
     pub(crate) contents: Contents,
     /// The promises that are not fulfilled yet: speculated reads whose write is still to come.
-    pub(crate) pending: Vec<Promise>,
+    pub(crate) promises: Vec<Promise>,
     /// How often a read speculated on the path to here.
     pub(crate) speculated: u32,
     /// What read-modify-writes would have given units, had they read other values.
     pub(crate) attempted: Arc<BTreeSet<(Unit, UnitBytes)>>,
     /// For each workgroup, the barriers that it has passed.
-    pub(crate) phases: Arc<Vec<Epoch>>,
+    pub(crate) epochs: Arc<Vec<Epoch>>,
     /// The numbered barriers that invocations passed.
     pub(crate) meetings: Vec<Meeting>,
     /// The number of instances of control barriers so far.
@@ -259,7 +259,7 @@ pub(crate) struct State {
     /// The relations of the graph as it grows, while the graph is of the kind for which they are.
     pub(crate) growing: Option<Arc<dyn GrowingRelations>>,
     /// Whether the invocations that still run have no independent suffixes, or it is not certain that they have.
-    pub(crate) together: bool,
+    pub(crate) suffixes_depend: bool,
     /// Where all invocations that wait stood when it was assumed that they wait for ever.
     pub(crate) closing: Option<Closing>,
     /// What invocations that will never end repeat, with writes in it.
@@ -421,17 +421,17 @@ impl State {
             graph: Graph { agents: self.graph.agents.clone(), ..Graph::default() },
             system_synchronizes_with: self.system_synchronizes_with.clone(),
             contents: self.contents.clone(),
-            pending: Vec::new(),
+            promises: Vec::new(),
             speculated: self.speculated,
             attempted: Arc::default(),
-            phases: self.phases.clone(),
+            epochs: self.epochs.clone(),
             meetings: Vec::new(),
             instances: self.instances,
             fuel: self.fuel,
             diverged: self.diverged,
             judged: None,
             growing: None,
-            together: self.together,
+            suffixes_depend: self.suffixes_depend,
             closing: None,
             segments: self.segments.clone(),
             excused: self.excused,
@@ -465,7 +465,7 @@ impl State {
         self.graph.unshare();
         self.system_synchronizes_with = self.system_synchronizes_with.to_vec().into();
         self.contents.unshare();
-        self.phases = Arc::new(self.phases.to_vec());
+        self.epochs = Arc::new(self.epochs.to_vec());
         self.attempted = Arc::new(BTreeSet::clone(&self.attempted));
         self.growing = self.growing.map(|growing| growing.unshared());
         self
@@ -483,7 +483,7 @@ impl State {
         if memory::is_all_shared(access, memory, by.knowledge) {
             return;
         }
-        self.contents.read(access, memory, by.accessor(&self.phases), found, out);
+        self.contents.read(access, memory, by.accessor(&self.epochs), found, out);
     }
 
     /// Writes the bytes of an access that are no event.
@@ -499,7 +499,7 @@ impl State {
             return;
         }
         let agent = by.agent as usize;
-        let changed = self.contents.write(access, memory, by.accessor(&self.phases), found, bytes);
+        let changed = self.contents.write(access, memory, by.accessor(&self.epochs), found, bytes);
         self.threads[agent].changes += u64::from(changed);
     }
 
@@ -539,9 +539,9 @@ pub(crate) struct By<'a> {
 }
 
 impl<'a> By<'a> {
-    fn accessor(self, phases: &'a [Epoch]) -> Accessor<'a> {
+    fn accessor(self, epochs: &'a [Epoch]) -> Accessor<'a> {
         let By { agent, dispatch, knowledge, atomic } = self;
-        Accessor { agent, dispatch, knowledge, phases, atomic, update: None }
+        Accessor { agent, dispatch, knowledge, epochs, atomic, update: None }
     }
 }
 

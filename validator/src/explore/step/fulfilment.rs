@@ -13,42 +13,42 @@ use crate::model::graph::{EventId, Source, UnitBytes};
 use crate::value::Byte;
 
 /// The number of speculated reads that one write may fulfil, before the search counts as bounded.
-const MAX_OWED: usize = 12;
+const MAX_FULFILLED: usize = 12;
 
 /// One state for each way in which the new write fulfils promises. It is `None` if the write can fulfil none.
 pub(crate) fn fulfil(round: &Round, state: &State, id: EventId, found: &mut Found) -> Option<Vec<State>> {
     let event = &state.graph.events[id as usize];
     let has_faulted = state.threads.iter().any(|thread| thread.fault.is_some());
-    let owed: Vec<usize> = (0..state.pending.len())
+    let owed: Vec<usize> = (0..state.promises.len())
         .filter(|index| {
-            let pending = &state.pending[*index];
-            let written = event.written_to(pending.unit);
-            pending.event != id && written.is_some_and(|written| may_be(written, &pending.value, has_faulted))
+            let promise = &state.promises[*index];
+            let written = event.written_to(promise.unit);
+            promise.event != id && written.is_some_and(|written| may_be(written, &promise.value, has_faulted))
         })
         .collect();
     if owed.is_empty() {
         return None;
     }
-    if owed.len() > MAX_OWED {
-        found.bounded.get_or_insert(Bound::OwedReads);
+    if owed.len() > MAX_FULFILLED {
+        found.bounded.get_or_insert(Bound::PromisedReads);
     }
-    found.paths.branch(1 << owed.len().min(MAX_OWED));
+    found.paths.branch(1 << owed.len().min(MAX_FULFILLED));
     let mut children = Vec::new();
-    for chosen in 0_u64..1 << owed.len().min(MAX_OWED) {
+    for chosen in 0_u64..1 << owed.len().min(MAX_FULFILLED) {
         let mut child = state.clone();
         let mut kept = Vec::new();
-        for (index, pending) in state.pending.iter().enumerate() {
+        for (index, promise) in state.promises.iter().enumerate() {
             let position = owed.iter().position(|candidate| *candidate == index);
             if position.is_some_and(|position| chosen >> position & 1 == 1) {
-                let read = Arc::make_mut(&mut child.graph.events[pending.event as usize]);
-                if let Some(at) = read.units.iter().position(|unit| *unit == pending.unit) {
+                let read = Arc::make_mut(&mut child.graph.events[promise.event as usize]);
+                if let Some(at) = read.units.iter().position(|unit| *unit == promise.unit) {
                     read.sources[at] = Source::Event(id);
                 }
             } else {
-                kept.push(pending.clone());
+                kept.push(promise.clone());
             }
         }
-        child.pending = kept;
+        child.promises = kept;
         if chosen == 0 {
             children.push(child);
             continue;

@@ -98,12 +98,15 @@ pub(crate) fn run_invocation(round: &Round, state: &mut State, index: usize, fou
         contents: &mut state.contents,
         found: &mut found.discoveries,
         changes: &mut thread.changes,
-        phases: &state.phases,
+        epochs: &state.epochs,
         agent: index as u32,
         updates_commute: commuting_updates::may_stay_unordered(round),
         in_group: round.in_group,
         plain_speculates: round.context.settings.plain_reads_speculate(),
-        notes: round.knowledge.suspect.map(|suspect| PlainAccesses { suspect, graph: &mut state.graph }),
+        notes: round
+            .knowledge
+            .race_candidate
+            .map(|race_candidate| PlainAccesses { race_candidate, graph: &mut state.graph }),
         fault: None,
     };
     let invocation = Arc::make_mut(&mut thread.invocation);
@@ -251,7 +254,7 @@ fn write(
     if let Some(fault) = state.contents.declare(access, memory, true) {
         // The store itself is undefined behaviour and may do anything.
         state.threads[index].fault.get_or_insert_with(|| Arc::new(fault));
-        if state.pending.is_empty() {
+        if state.promises.is_empty() {
             state.threads[index].status = Status::Faulted;
             return Advanced::Quiet;
         }
@@ -285,7 +288,7 @@ pub(crate) fn by<'a>(round: &Round<'a>, index: usize, atomic: bool) -> By<'a> {
 /// invocation continues with an undefined result, so that what it writes later may close their cycles. (If those writes
 /// fulfil no promise, the path up to here is an execution already.)
 fn note_fault(round: &Round, state: &mut State, index: usize, fault: Fault) {
-    let speculates = !state.pending.is_empty();
+    let speculates = !state.promises.is_empty();
     let thread = &mut state.threads[index];
     thread.fault.get_or_insert_with(|| Arc::new(fault));
     if !speculates || !Arc::make_mut(&mut thread.invocation).pass_fault(round.context.program) {
@@ -295,7 +298,7 @@ fn note_fault(round: &Round, state: &mut State, index: usize, fault: Fault) {
 
 /// Records the undefined behaviour that an invocation ran into, once the path is known to be an execution.
 pub(crate) fn end_at_fault(round: &Round, state: &mut State, found: &mut Found) -> bool {
-    if state.dirty || !state.pending.is_empty() {
+    if state.dirty || !state.promises.is_empty() {
         return false;
     }
     let fault = state.threads.iter().find_map(|thread| thread.fault.clone());

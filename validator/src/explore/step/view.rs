@@ -24,7 +24,7 @@ pub(crate) struct View<'a> {
     pub(crate) found: &'a mut Discoveries,
     /// How often the invocation changed memory without an event.
     pub(crate) changes: &'a mut u64,
-    pub(crate) phases: &'a [Epoch],
+    pub(crate) epochs: &'a [Epoch],
     pub(crate) agent: u32,
     /// Whether commuting updates may stay unordered.
     pub(crate) updates_commute: bool,
@@ -39,14 +39,14 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     fn accessor(&self, atomicity: Option<&Atomicity>) -> Accessor<'a> {
-        let (agent, dispatch, knowledge, phases) = (self.agent, self.dispatch, self.knowledge, self.phases);
+        let (agent, dispatch, knowledge, epochs) = (self.agent, self.dispatch, self.knowledge, self.epochs);
         let update = |atomicity: &Atomicity| {
             let wide = atomicity.scope >= Scope::Workgroup;
             let kind = atomicity.commutes.filter(|_| wide && self.updates_commute)?;
             Some(Update { kind, scope: atomicity.scope })
         };
         let update = atomicity.and_then(update);
-        Accessor { agent, dispatch, knowledge, phases, atomic: atomicity.is_some(), update }
+        Accessor { agent, dispatch, knowledge, epochs, atomic: atomicity.is_some(), update }
     }
 
     /// Makes a volatile access an event, so that all entries of volatile traces are made in one place.

@@ -17,41 +17,41 @@ use crate::model::graph::{Event, EventId, Kind};
 
 /// Whether no invocation will write what some speculated read waits for.
 pub(crate) fn is_never_written(round: &Round, state: &State) -> bool {
-    let may_be_written = |pending: &Promise| {
+    let may_be_written = |promise: &Promise| {
         (0..state.threads.len()).any(|index| {
-            writers::may_write(round, state, index, pending.unit, None)
-                && outlook::is_in_outlook(round, state, index, pending.unit, Some(&pending.value))
+            writers::may_write(round, state, index, promise.unit, None)
+                && outlook::is_in_outlook(round, state, index, promise.unit, Some(&promise.value))
         })
     };
-    !state.pending.iter().all(may_be_written)
+    !state.promises.iter().all(may_be_written)
 }
 
 /// Whether some promise cannot be fulfilled because everything that invocations may still write there is ordered after
 /// the speculated read.
 pub(crate) fn is_ordered_before_all(round: &Round, state: &State) -> bool {
-    if state.pending.is_empty() {
+    if state.promises.is_empty() {
         return false;
     }
     let mut graph = state.graph.clone();
     let mut candidates = Vec::new();
-    for pending in &state.pending {
-        let read = &state.graph.events[pending.event as usize];
+    for promise in &state.promises {
+        let read = &state.graph.events[promise.event as usize];
         let first = graph.events.len();
         for index in 0..state.threads.len() {
-            let Some(manners) = manners_to_come(round, state, index, pending) else { return false };
+            let Some(manners) = manners_to_come(round, state, index, promise) else { return false };
             let agent = index as u32;
             graph
                 .events
                 .extend(manners.into_iter().map(|manner| Arc::new(write_to_come(read, agent, manner))));
         }
-        candidates.push((pending, first..graph.events.len()));
+        candidates.push((promise, first..graph.events.len()));
     }
     let relations = oracle::relations(round, &graph);
-    candidates.into_iter().any(|(pending, mut writes)| {
-        let location = relations.locations.iter().find(|location| location.unit == pending.unit);
+    candidates.into_iter().any(|(promise, mut writes)| {
+        let location = relations.locations.iter().find(|location| location.unit == promise.unit);
         location.is_some_and(|location| {
             let at = |event: usize| location.events.binary_search(&(event as EventId)).ok();
-            writes.all(|write| match (at(pending.event as usize), at(write)) {
+            writes.all(|write| match (at(promise.event as usize), at(write)) {
                 (Some(i), Some(j)) => location.location_ordered.contains(i, j),
                 _ => false,
             })
@@ -64,10 +64,10 @@ fn manners_to_come(
     round: &Round,
     state: &State,
     index: usize,
-    pending: &Promise,
+    promise: &Promise,
 ) -> Option<SmallVec<[Manner; 4]>> {
     let mut manners: SmallVec<[Manner; 4]> = SmallVec::new();
-    for inst in writers::writers_to_come(round, state, index, pending.unit, None, usize::MAX) {
+    for inst in writers::writers_to_come(round, state, index, promise.unit, None, usize::MAX) {
         for manner in round.knowledge.manners.get(&(index as u32, inst))? {
             if !manners.contains(manner) {
                 manners.push(*manner);

@@ -55,8 +55,8 @@ pub(crate) fn begin_epoch(round: &Round, state: &mut State, members: &[usize]) {
     let mut passing: Vec<usize> = members.iter().map(workgroup_of).collect();
     passing.dedup();
     for workgroup in passing {
-        if let Some(phase) = Arc::make_mut(&mut state.phases).get_mut(workgroup) {
-            phase.pass(&arrived);
+        if let Some(epoch) = Arc::make_mut(&mut state.epochs).get_mut(workgroup) {
+            epoch.pass(&arrived);
         }
     }
 }

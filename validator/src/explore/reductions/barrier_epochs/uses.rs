@@ -18,7 +18,7 @@ pub(crate) struct WordUse {
     /// Whether a write of another invocation, or an update, came before the last write and was not visible to the
     /// invocation of the last write. Then it is not visible to a read of that invocation either, unless an operation
     /// makes it visible.
-    unseen_write: bool,
+    invisible_write: bool,
     /// Whether some write so far performs no availability operation at Workgroup scope.
     unavailable_write: bool,
     private_read: bool,
@@ -99,7 +99,7 @@ impl WordUse {
         let ordered = self.follows_write(by) && self.follows_updates(by) && self.follows_reads(by);
         let since = |moment: Moment| by.now.is_some_and(|now| now.publishing > moment.publishing);
         let own = self.writer.are_only(by);
-        self.unseen_write = !since(self.written) && (!own || self.unseen_write)
+        self.invisible_write = !since(self.written) && (!own || self.invisible_write)
             || !self.updates.agents.are_only(by) && !since(self.updates.last);
         self.writer = Agents::Nobody.with(by);
         self.written = by.now.unwrap_or_default();
@@ -133,7 +133,7 @@ impl WordUse {
     fn sees_write(&self, by: &Use) -> bool {
         if self.writer.are_only(by) {
             let published = by.now.is_some_and(|now| now.publishing > self.written.publishing);
-            return (!self.unseen_write || published || sees(by))
+            return (!self.invisible_write || published || sees(by))
                 && self.written_through.is_none_or(|reference| reference == by.reference);
         }
         let published = by.now.is_some_and(|now| {

@@ -25,7 +25,7 @@ impl Groups {
                 groups.unite_all(together);
             }
         }
-        groups.unite_meeting(&found.discoveries.meets);
+        groups.unite_communicating(&found.discoveries.meets);
         // Invocations that communicate with no other one have nothing to decide. They need no groups of their own.
         let mut sizes = vec![0_usize; places.len()];
         groups.0.iter().for_each(|group| sizes[*group] += 1);
@@ -41,7 +41,7 @@ impl Groups {
     }
 
     /// Unites the groups of invocations that access the same word.
-    fn unite_meeting(&mut self, meets: &BTreeSet<(UnitKey, u32)>) {
+    fn unite_communicating(&mut self, meets: &BTreeSet<(UnitKey, u32)>) {
         let mut first: FxHashMap<UnitKey, usize> = FxHashMap::default();
         for (word, invocation) in meets {
             let first = *first.entry(*word).or_insert(*invocation as usize);
@@ -126,9 +126,9 @@ pub(crate) fn learn(groups: &mut Option<Groups>, context: &Context, found: &Foun
 }
 
 /// Unites the groups of invocations that access the same word, if there are groups.
-pub(crate) fn unite_meeting(groups: &mut Option<Groups>, meets: &BTreeSet<(UnitKey, u32)>) {
+pub(crate) fn unite_communicating(groups: &mut Option<Groups>, meets: &BTreeSet<(UnitKey, u32)>) {
     let Some(partition) = groups else { return };
-    partition.unite_meeting(meets);
+    partition.unite_communicating(meets);
     if partition.are_one() {
         *groups = None;
     }

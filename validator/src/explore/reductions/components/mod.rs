@@ -46,6 +46,6 @@ impl Reduction for Components {
     }
 
     fn hand_over(&self, context: &Context, found: &mut Found) {
-        product::put_together(found, context);
+        product::combine(found, context);
     }
 }

@@ -37,13 +37,13 @@ fn listed_unless(
 }
 
 /// Combines the factored forms and the listed outcomes into a product of one part, or lists all outcomes.
-pub(crate) fn put_factored_together(found: &mut Found, context: &Context) {
+pub(crate) fn combine_factored(found: &mut Found, context: &Context) {
     let factored = std::mem::take(&mut found.factored);
     let is_kept = factored.count() > context.settings.factored_from;
     let permuted = listed_unless(factored, is_kept, &mut found.outcomes, context);
     if !permuted.is_empty() {
         let outcomes = std::mem::take(&mut found.outcomes);
-        found.product = Some(Arc::new(of_everybody(context.dispatch, outcomes, permuted)));
+        found.product = Some(Arc::new(of_all(context.dispatch, outcomes, permuted)));
     }
 }
 
@@ -84,7 +84,7 @@ fn owned(factor: &Factor, dispatch: &Dispatch) -> Vec<(usize, Range<usize>)> {
 
 /// Combines what the groups found, if they were explored one by one. The outcomes are multiplied out unless there are
 /// too many.
-pub(crate) fn put_together(found: &mut Found, context: &Context) {
+pub(crate) fn combine(found: &mut Found, context: &Context) {
     let factors = std::mem::take(&mut found.factors);
     let members: usize = factors.iter().map(|factor| factor.members.len()).sum();
     // If a search ended early, groups may be missing.
@@ -126,7 +126,7 @@ pub(crate) fn put_together(found: &mut Found, context: &Context) {
 }
 
 /// A product whose only part contains all invocations.
-fn of_everybody(dispatch: &Dispatch, outcomes: Outcomes, permuted: Vec<Permuted>) -> Product {
+fn of_all(dispatch: &Dispatch, outcomes: Outcomes, permuted: Vec<Permuted>) -> Product {
     let initial = initial(dispatch);
     let invocations = dispatch.places.len();
     let owned = initial.iter().enumerate().map(|(object, bytes)| (object, 0..bytes.len())).collect();

@@ -33,11 +33,11 @@ impl Reduction for EarlyRaces {
     }
 
     fn is_applicable(&self, context: &Context) -> bool {
-        let Settings { suspects_from, stop_at_undefined, races, axioms, .. } = *context.settings;
+        let Settings { early_races_from, stop_at_undefined, races, axioms, .. } = *context.settings;
         stop_at_undefined
             && races == Races::Undefined
             && axioms
-            && context.dispatch.places.len() >= suspects_from
+            && context.dispatch.places.len() >= early_races_from
             && context.dispatch.system_synchronizes_with.is_empty()
             && only_workgroups_wait(context.program)
     }
@@ -46,7 +46,7 @@ impl Reduction for EarlyRaces {
         if knowledge.has_units() {
             return None;
         }
-        let found = search(&knowledge.with_race_candidates(first.discoveries.suspect?));
+        let found = search(&knowledge.with_race_candidates(first.discoveries.race_candidate?));
         (!found.undefined.is_empty()).then_some(found)
     }
 }

@@ -23,28 +23,28 @@ const MAX_EVENTS: usize = 1 << 17;
 
 /// Notes the accesses of a candidate.
 pub(crate) struct PlainAccesses<'a> {
-    pub(crate) suspect: RaceCandidate,
+    pub(crate) race_candidate: RaceCandidate,
     pub(crate) graph: &'a mut Graph,
 }
 
 impl PlainAccesses<'_> {
     /// Adds an event for a plain access if it covers the candidate. `bytes` are those of the access.
     pub(crate) fn add(&mut self, agent: u32, access: &Access, object: &Object, kind: Kind, bytes: &[Byte]) {
-        if object.memory != self.suspect.memory {
+        if object.memory != self.race_candidate.memory {
             return;
         }
-        let start = self.suspect.start;
+        let start = self.race_candidate.start;
         let mut value = UnitBytes::new();
         let mut index = 0;
         for (offset, len) in &access.ranges {
             for byte in *offset..offset + len {
-                if (start..start + self.suspect.len).contains(&byte) {
+                if (start..start + self.race_candidate.len).contains(&byte) {
                     value.push(bytes.get(index).copied().unwrap_or(Byte::Undef));
                 }
                 index += 1;
             }
         }
-        if value.len() != self.suspect.len as usize {
+        if value.len() != self.race_candidate.len as usize {
             return;
         }
         let unit = std::iter::once(0);
@@ -64,7 +64,7 @@ impl PlainAccesses<'_> {
 /// if the interleaving is not worth following further.
 pub(crate) fn has_early_race(round: &Round, state: &State, since: usize, found: &mut Found) -> bool {
     let graph = &state.graph;
-    if round.knowledge.suspect.is_none() || since == graph.events.len() {
+    if round.knowledge.race_candidate.is_none() || since == graph.events.len() {
         return false;
     }
     for (id, event) in graph.events.iter().enumerate().skip(since) {

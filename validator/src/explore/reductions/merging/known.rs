@@ -93,7 +93,7 @@ impl Futures {
     }
 
     /// Whether the steps form a cycle.
-    pub(crate) fn go_round(&self) -> bool {
+    pub(crate) fn have_cycle(&self) -> bool {
         let mut incoming: Vec<u32> = vec![0; self.known.len()];
         let index = |number: &u128| self.known.get_index_of(number);
         for to in self.known.values().flat_map(|known| &known.steps).filter_map(index) {
@@ -132,13 +132,13 @@ mod tests {
         for (from, to) in [(1, 2), (2, 3), (1, 3), (3, 4)] {
             futures.step(from, to);
         }
-        assert!(!futures.go_round());
+        assert!(!futures.have_cycle());
         // The steps of two branches of a batch may form a cycle that none of them has alone.
         let mut other = Futures::default();
         other.step(4, 2);
-        assert!(!other.go_round());
+        assert!(!other.have_cycle());
         futures.merge(other);
-        assert!(futures.go_round());
+        assert!(futures.have_cycle());
     }
 
     #[test]

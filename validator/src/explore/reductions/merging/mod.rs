@@ -54,8 +54,8 @@ impl Reduction for Merging {
         let Round { context, knowledge, .. } = *round;
         let applies = knowledge.has_units()
             && !knowledge.orders_matter
-            && !knowledge.goes_round
-            && knowledge.suspect.is_none();
+            && !knowledge.futures_form_cycle
+            && knowledge.race_candidate.is_none();
         round.merging = applies.then(|| comparison(context, knowledge));
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn standing(
     let mut publishes = publishes(atomicity, reader.may_write);
     let writers = releasing(round, state, index, unit, agents, (atomicity.semantics, &mut publishes))?;
     found.discoveries.wanted_writers.insert(round.knowledge.key(unit));
-    let sources = sources_that_tell(round, state, &reader, &spans, unit)?;
+    let sources = message_sources(round, state, &reader, &spans, unit)?;
     Some(Standing { sources, writers, classes: atomicity.semantics.classes, publishes })
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn standing(
 fn acquires(round: &Round, atomicity: &Atomicity, may_write: bool) -> bool {
     let Atomicity { scope, semantics, unequal, .. } = *atomicity;
     let fails_alike = unequal.order.acquires() && unequal.classes == semantics.classes;
-    scope >= round.context.everybody && semantics.order.acquires() && (!may_write || fails_alike)
+    scope >= round.context.widest_scope && semantics.order.acquires() && (!may_write || fails_alike)
 }
 
 /// The positions among `agents` of invocations that may still write a unit. It is `None` if one of them may write it
@@ -78,7 +78,7 @@ fn releasing(
             let op = reader::atomic(round, *inst)?;
             let scope = round.context.program.memory_model.memory_scope(op.scope);
             let releases = op.semantics.order.releases() && op.semantics.classes == semantics.classes;
-            if !releases || scope < round.context.everybody {
+            if !releases || scope < round.context.widest_scope {
                 return None;
             }
             *publishes &= op.semantics.make_available;
@@ -91,7 +91,7 @@ fn releasing(
 }
 
 /// The writes that a read may take and with which it is not idle. It is `None` if the initial value is such a source.
-fn sources_that_tell(
+fn message_sources(
     round: &Round,
     state: &State,
     reader: &Reader,

@@ -51,7 +51,7 @@ fn future(
     if state.dirty
         || state.excused
         || state.closing.is_some()
-        || !state.pending.is_empty()
+        || !state.promises.is_empty()
         || !state.segments.is_empty()
         || !state.meetings.is_empty()
         || state.has_parted()
@@ -74,7 +74,7 @@ fn future(
         }
     }
     state.contents.hash_future(&mut hasher);
-    (&state.phases, state.instances, state.diverged).hash(&mut hasher);
+    (&state.epochs, state.instances, state.diverged).hash(&mut hasher);
     state.attempted.hash(&mut hasher);
     hash_new_values(round, state, &mut hasher);
     let may_come = |accesses: &[InstId]| {
@@ -91,7 +91,7 @@ fn future(
     let onlookers = Onlookers {
         agents: &agents,
         standing: &standing,
-        includes_all: &|scope| scope >= round.context.everybody,
+        includes_all: &|scope| scope >= round.context.widest_scope,
         has_one_reference: &|unit| state.contents.has_one_reference(round.knowledge.key(unit).0),
         may_race: (round.context.settings.races == Races::Undefined).then_some(&may_race),
         may_look: &|unit| may_come(&merging.looking[unit as usize]),

@@ -113,7 +113,7 @@ pub(crate) fn is_stale(
     }
     read.read.first() == Some(bytes)
         || !writes && {
-            let here = retries::comes_to(round, state, reader.index, invocation, bytes);
+            let here = retries::next_action(round, state, reader.index, invocation, bytes);
             here.is_some() && leads_to(round, state, reader, look, bytes, here)
         }
 }
@@ -164,7 +164,7 @@ fn leads_to(
     there: Option<u128>,
 ) -> bool {
     there == retries::stands_at(round, &look.invocation, &look.access, (&look.atomicity, look.may_write))
-        || there == retries::comes_to(round, state, reader.index, &look.invocation, bytes)
+        || there == retries::next_action(round, state, reader.index, &look.invocation, bytes)
 }
 
 /// Whether reads may be left out that only find out that a value is stale.
@@ -173,7 +173,7 @@ fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans)
     round.merging.is_some()
         && round.context.uses(ReductionName::StaleReads)
         && spans.len() == 1
-        && state.pending.is_empty()
+        && state.promises.is_empty()
         && state.closing.is_none()
         && state.segments.is_empty()
         && !reader.access.volatile
@@ -232,7 +232,7 @@ pub(crate) fn is_dead_end(
         certain &= other == bytes || !succeeds(other);
         certain
             && (other == bytes || {
-                let here = retries::comes_to(round, &next.state, reader.index, &next.invocation, other);
+                let here = retries::next_action(round, &next.state, reader.index, &next.invocation, other);
                 here.is_some() && leads_to(round, state, reader, &look, other, here)
             })
     };
@@ -263,7 +263,7 @@ pub(crate) fn others_only_end(
     let (Some(growing), [(read, _)]) = (&state.growing, &spans[..]) else { return false };
     if round.merging.is_none()
         || !round.context.uses(ReductionName::StaleReads)
-        || !state.pending.is_empty()
+        || !state.promises.is_empty()
         || !writers::has_one_reference(round, reader.memory)
     {
         return false;
@@ -272,7 +272,7 @@ pub(crate) fn others_only_end(
         let mut others = (0..state.threads.len()).filter(|other| *other != index);
         others.any(|other| {
             writers::may_write(round, state, other, unit, None)
-                || writers::unseen_writers(round, state, other, unit).next().is_some()
+                || writers::possible_writers(round, state, other, unit).next().is_some()
         })
     };
     let mut others = (0..state.threads.len()).filter(|index| *index != reader.index);

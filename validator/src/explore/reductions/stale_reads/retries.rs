@@ -103,7 +103,7 @@ impl Driver for Retry<'_, '_> {
 
 /// A number for what an invocation does next that others may notice, and for what memory then holds, if it reads these
 /// bytes and writes nothing. It is `None` if the invocation does more than read.
-pub(crate) fn comes_to(
+pub(crate) fn next_action(
     round: &Round,
     state: &State,
     index: usize,
@@ -114,7 +114,7 @@ pub(crate) fn comes_to(
 }
 
 /// A number for the state in which an invocation stands at an atomic read and has touched nothing. It can be compared
-/// with those of [`comes_to`].
+/// with those of [`next_action`].
 pub(crate) fn stands_at(
     round: &Round,
     invocation: &Invocation,
@@ -124,8 +124,8 @@ pub(crate) fn stands_at(
     let merging = round.merging.as_ref()?;
     let mut hasher = SipHasher13::new();
     (1, access, atomicity, may_write).hash(&mut hasher);
-    let is_told = merging.hash_invocation(invocation, &mut hasher);
-    is_told.then(|| hasher.finish128().as_u128())
+    let is_comparable = merging.hash_invocation(invocation, &mut hasher);
+    is_comparable.then(|| hasher.finish128().as_u128())
 }
 
 /// How an invocation continues after it reads these bytes.
@@ -199,8 +199,8 @@ fn follow_turn(
         (*word..word + 4).for_each(|byte| simulation.contents.byte(*memory, byte).hash(&mut hasher));
     }
     let invocation = &simulation.threads[index].invocation;
-    let is_told = merging.hash_invocation(invocation, &mut hasher);
-    let turn = Turn { number: is_told.then(|| hasher.finish128().as_u128()), ends };
+    let is_comparable = merging.hash_invocation(invocation, &mut hasher);
+    let turn = Turn { number: is_comparable.then(|| hasher.finish128().as_u128()), ends };
     (turn, reads_more_than_constants(round, &touches))
 }
 

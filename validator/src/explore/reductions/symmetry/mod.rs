@@ -58,7 +58,7 @@ impl Reduction for SymmetryReduction {
     }
 
     fn hand_over(&self, context: &Context, found: &mut Found) {
-        product::put_factored_together(found, context);
+        product::combine_factored(found, context);
     }
 }
 

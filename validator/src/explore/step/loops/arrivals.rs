@@ -144,7 +144,7 @@ fn idle_turn(round: &Round, state: &mut State, index: usize, position: usize, fo
 /// judged last.
 fn end_of_idle_turn(round: &Round, state: &mut State, found: &mut Found) -> Turn {
     let judged_late = round.knowledge.orders_matter && round.context.settings.races == Races::Undefined;
-    if !judged_late || !state.pending.is_empty() {
+    if !judged_late || !state.promises.is_empty() {
         return Turn::Ends(PathEnd::IdleTurn);
     }
     match oracle::executions(round, state, found) {

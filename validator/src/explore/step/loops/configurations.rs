@@ -37,13 +37,13 @@ pub(crate) fn configuration(round: &Round, state: &State) -> Configuration {
         values.dedup();
         values
     };
-    let owed = |pending: &Promise| {
-        let read = &state.graph.events[pending.event as usize];
-        (read.agent, read.inst, pending.unit, pending.value.clone())
+    let promise_of = |promise: &Promise| {
+        let read = &state.graph.events[promise.event as usize];
+        (read.agent, read.inst, promise.unit, promise.value.clone())
     };
     Configuration {
         events: state.graph.events.len() as u32,
-        owed: state.pending.iter().map(owed).collect(),
+        promises: state.promises.iter().map(promise_of).collect(),
         threads: state.threads.clone(),
         latest: (0..round.knowledge.units().len() as Unit).map(values).collect(),
         memory: state.contents.snapshot(),
@@ -59,7 +59,7 @@ pub(crate) fn repeats_from(
     now: &Configuration,
 ) -> Option<Segment> {
     let is_same = earlier.latest == now.latest
-        && earlier.owed == now.owed
+        && earlier.promises == now.promises
         && earlier.memory == now.memory
         && (0..state.threads.len()).all(|index| {
             let (before, now) = (&earlier.threads[index], &state.threads[index]);
