@@ -69,8 +69,9 @@ fn expected(found: &brute::Found, races: Races) -> Answer {
 /// Where searches of a program differ from brute force.
 fn difference(program: &Program, found: &brute::Found, weakened: Option<Weakened>) -> Option<String> {
     let searched = Searched::new(program);
-    [Races::Undefined, Races::Keep].into_iter().find_map(|races| {
-        let answer = searched.search(Rc11 { weakened }, races);
+    let ways = [(Races::Undefined, true), (Races::Keep, true), (Races::Undefined, false)];
+    ways.into_iter().find_map(|(races, shortcuts)| {
+        let answer = searched.search(Rc11 { weakened }, races, shortcuts);
         let expected = expected(found, races);
         (answer != expected).then(|| format!("{races:?}: {answer:?} for {expected:?}\n{program:#?}"))
     })
@@ -184,7 +185,7 @@ fn barriers_order_where_the_model_says_so() {
     let text = render::module(&program)
         .replace("%shared Binding 0", "%shared Binding 0\nOpDecorate %shared Coherent");
     let searched = Searched::of_text(&text, 1, [programs::LOCATIONS, 2 * programs::REGISTERS]);
-    let answer = |weakened| searched.search(Rc11 { weakened }, Races::Undefined);
+    let answer = |weakened| searched.search(Rc11 { weakened }, Races::Undefined, true);
     assert_eq!(answer(None), expected(&brute(&program), Races::Undefined));
     assert_eq!(answer(Some(Weakened::Barriers)), Answer::Undefined);
 }

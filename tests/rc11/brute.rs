@@ -38,6 +38,8 @@ struct Run {
     /// The location of the read that it stands at.
     reads: Option<usize>,
     answered: usize,
+    /// It awaits a value that its read has not: a turn that it repeats.
+    repeats: bool,
 }
 
 /// Words of the results come after the shared ones.
@@ -83,6 +85,11 @@ impl Run {
             }
             Step::Load { at, mode, register } => {
                 let Some(value) = self.read(*at, *mode, *register, answers) else { return false };
+                self.write(result(thread, *register), Mode::Plain, value, false);
+            }
+            Step::Await { at, mode, register } => {
+                let Some(value) = self.read(*at, *mode, *register, answers) else { return false };
+                self.repeats |= value == 0;
                 self.write(result(thread, *register), Mode::Plain, value, false);
             }
             Step::Add { at, mode, amount, register } => {
@@ -137,6 +144,10 @@ pub fn brute(program: &Program) -> Found {
     while let Some(sources) = rest.pop() {
         let answers = answers(program, &sources);
         let runs = run(program, &answers);
+        // An execution with a turn that is repeated is like one without.
+        if runs.iter().any(|run| run.repeats) {
+            continue;
+        }
         if runs.iter().all(|run| run.reads.is_none()) {
             judge(&runs, &sources, &mut found);
             continue;

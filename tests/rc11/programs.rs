@@ -23,13 +23,48 @@ pub enum Value {
 /// A step of an invocation. What is read goes to a register, and to the register's word of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    Load { at: usize, mode: Mode, register: usize },
-    Store { at: usize, mode: Mode, value: Value },
-    Add { at: usize, mode: Mode, amount: u32, register: usize },
-    Exchange { at: usize, mode: Mode, value: Value, register: usize },
-    CompareExchange { at: usize, equal: Mode, unequal: Mode, expected: u32, value: u32, register: usize },
+    Load {
+        at: usize,
+        mode: Mode,
+        register: usize,
+    },
+    Store {
+        at: usize,
+        mode: Mode,
+        value: Value,
+    },
+    Add {
+        at: usize,
+        mode: Mode,
+        amount: u32,
+        register: usize,
+    },
+    Exchange {
+        at: usize,
+        mode: Mode,
+        value: Value,
+        register: usize,
+    },
+    CompareExchange {
+        at: usize,
+        equal: Mode,
+        unequal: Mode,
+        expected: u32,
+        value: u32,
+        register: usize,
+    },
     Fence(Mode),
-    If { register: usize, equals: u32, then: Vec<Step> },
+    /// Loads until it reads something else than zero.
+    Await {
+        at: usize,
+        mode: Mode,
+        register: usize,
+    },
+    If {
+        register: usize,
+        equals: u32,
+        then: Vec<Step>,
+    },
 }
 
 /// Shared locations.
@@ -124,6 +159,16 @@ const TUNED: [&str; 18] = [
     "Wxx F.s Ryx | Wys Rxs",
 ];
 
+/// The same with `A`, an access that awaits a value. What is awaited is always stored.
+const AWAITING: [&str; 6] = [
+    "Wxp Wyr | Aya Rxp",
+    "Wxx Wyr | Ayx F.a Rxx",
+    "Wxp Wyx | Aya Rxp",
+    "Wxx Wyr | Aya Wzr | Aza Rxx",
+    "Wxs Rys | Wys Axs",
+    "Wxs Rzs | Wys Axx F.s Rzx | Wzs Rxs",
+];
+
 struct Maker<'r> {
     random: &'r mut Random,
     /// Modes of accesses are mostly of this one's strength.
@@ -131,6 +176,8 @@ struct Maker<'r> {
     fences: usize,
     /// Accesses of x are plain.
     plain: bool,
+    /// Some invocation awaits a value: all stores are made, and of values that are not zero.
+    awaits: bool,
     registers: usize,
     values: u32,
 }
@@ -170,7 +217,7 @@ impl Maker<'_> {
 
     /// A value that no other write has, or what was read before.
     fn value(&mut self, known: &[usize]) -> Value {
-        if !known.is_empty() && self.random.one_in(8) {
+        if !known.is_empty() && !self.awaits && self.random.one_in(8) {
             return Value::Register(self.random.pick(known));
         }
         self.values += 1;
@@ -212,6 +259,9 @@ impl Maker<'_> {
         if what == b'F' {
             return Step::Fence(given.unwrap_or(SequentiallyConsistent));
         }
+        if what == b'A' {
+            return Step::Await { at, mode: given.unwrap_or(Acquire), register: self.fresh() };
+        }
         let mut step = self.any_access(what, at, known);
         if let (Some(given), false) = (given, self.random.one_in(12)) {
             match &mut step {
@@ -225,7 +275,7 @@ impl Maker<'_> {
 
     fn any_access(&mut self, what: u8, at: usize, known: &[usize]) -> Step {
         match what {
-            b'W' if self.random.one_in(10) => self.update(at, known),
+            b'W' if !self.awaits && self.random.one_in(10) => self.update(at, known),
             b'R' if self.random.one_in(16) => self.update(at, known),
             b'W' => self.store(at, known),
             b'R' => self.load(at),
@@ -247,7 +297,8 @@ impl Maker<'_> {
             steps.push(self.access(*access, &known));
             known.extend(before..self.registers);
             let rest = &accesses[position + 1..];
-            if self.registers > before && !nested && !rest.is_empty() && self.random.one_in(4) {
+            if self.registers > before && !nested && !self.awaits && !rest.is_empty() && self.random.one_in(4)
+            {
                 let equals = self.random.pick(&[0, 1, 1, 2, 2]);
                 let then = self.steps(rest, &known, true);
                 steps.push(Step::If { register: before, equals, then });
@@ -304,16 +355,18 @@ pub fn make(seed: u64) -> Program {
     let phases: Vec<Vec<Vec<Access>>> = match (has_barrier, random.below(3)) {
         (true, _) => (0..2).map(|_| random_accesses(random, invocations, 4 - invocations)).collect(),
         (false, 0) => vec![shaped(random, &SHAPES)],
+        (false, 1) if random.one_in(6) => vec![shaped(random, &AWAITING)],
         (false, 1) => vec![shaped(random, &TUNED)],
         (false, _) => vec![random_accesses(random, invocations, 6 - invocations)],
     };
     let has_modes = phases[0].iter().flatten().any(|(.., mode)| mode.is_some());
+    let awaits = phases[0].iter().flatten().any(|(what, ..)| *what == b'A');
     let alike = !has_modes && random.one_in(10);
     let one_workgroup = has_barrier || random.one_in(3);
     let strength = random.pick(&[Relaxed, AcquireRelease, SequentiallyConsistent, SequentiallyConsistent]);
     let fences = if has_modes { 0 } else { random.pick(&[0, 0, 3, 6]) };
     let plain = random.one_in(4) || has_barrier;
-    let mut maker = Maker { random, strength, fences, plain, registers: 0, values: 0 };
+    let mut maker = Maker { random, strength, fences, plain, awaits, registers: 0, values: 0 };
     let mut all = Vec::new();
     let mut registers = vec![0; phases[0].len()];
     for phase in &phases {

@@ -78,6 +78,11 @@ impl Renderer {
     fn read(&mut self, register: usize, instruction: &str) {
         let name = self.register(register);
         self.line(&format!("{name} = {instruction}"));
+        self.store_result(register);
+    }
+
+    fn store_result(&mut self, register: usize) {
+        let name = self.register(register);
         let place = self.pointer("%results", self.thread * REGISTERS + register);
         self.line(&format!("OpStore {place} {name}"));
     }
@@ -117,6 +122,19 @@ impl Renderer {
                 self.read(*register, &format!("OpAtomicCompareExchange %uint {operands}"));
             }
             Step::Fence(mode) => self.line(&format!("OpMemoryBarrier %c1 {}", semantics(*mode))),
+            Step::Await { at, mode, register } => {
+                let (place, value, again) =
+                    (self.pointer("%shared", *at), self.register(*register), self.name());
+                self.line(&format!("OpBranch {again}_loop\n{again}_loop = OpLabel"));
+                self.line(&format!("OpLoopMerge {again}_merge {again}_continue None"));
+                self.line(&format!("OpBranch {again}_body\n{again}_body = OpLabel"));
+                self.line(&format!("{value} = OpAtomicLoad %uint {place} %c1 {}", semantics(*mode)));
+                self.line(&format!("{again} = OpIEqual %bool {value} %c0"));
+                self.line(&format!("OpBranchConditional {again} {again}_continue {again}_merge"));
+                self.line(&format!("{again}_continue = OpLabel\nOpBranch {again}_loop"));
+                self.line(&format!("{again}_merge = OpLabel"));
+                self.store_result(*register);
+            }
             Step::If { register, equals, then } => {
                 let condition = self.name();
                 let (inside, merge) = (format!("{condition}_then"), format!("{condition}_merge"));

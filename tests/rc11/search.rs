@@ -68,10 +68,12 @@ impl Searched {
         Searched { program, dispatch, words: words.iter().sum() }
     }
 
-    pub fn search(&self, model: Rc11, races: Races) -> Answer {
+    /// `shortcuts` are those of the settings.
+    pub fn search(&self, model: Rc11, races: Races, shortcuts: bool) -> Answer {
         let settings = Settings {
             model: Model::new(model),
             races,
+            shortcuts,
             jobs: 1,
             timeout: Some(Duration::from_secs(20)),
             ..Settings::default()
