@@ -59,7 +59,7 @@ mod tests {
     fn paths_in_backticks_are_found() {
         let text = "`a/b.rs` and `c.md`,\n`NAME.toml` `f()` `d e.rs`";
         assert_eq!(cited(text, false), [(1, "a/b.rs"), (1, "c.md")]);
-        assert_eq!(cited("let x = \"`a.rs`\";\n/// See `b.rs`.", true), [(2, "b.rs")]);
+        assert_eq!(cited("let x = \"`a.rs`\";\n/// See `README.md`.", true), [(2, "README.md")]);
     }
 
     #[test]

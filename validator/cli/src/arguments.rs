@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 
-use super::{memory, CliError};
+use super::{memory, CliError, Format};
 use spirv_tv::check::{Bounds, CheckOptions, Floats, Legacy};
 use spirv_tv::explore::{Races, ReductionName, Reductions};
 use spirv_tv::launch::acceleration::AccelerationSetting;
@@ -465,24 +465,6 @@ impl ReadArguments {
     /// The environment's name, for reports.
     pub fn target_env_name(&self) -> String {
         self.target_env.map_or_else(|| "default".to_owned(), |environment| environment.to_string())
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
-    /// As `json`; `opt` prints the object of a step as soon as it is known.
-    Jsonl,
-}
-
-impl Format {
-    /// Whether it is for programs.
-    pub fn is_json(self) -> bool {
-        match self {
-            Format::Text => false,
-            Format::Json | Format::Jsonl => true,
-        }
     }
 }
 

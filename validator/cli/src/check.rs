@@ -8,13 +8,12 @@ use clap::Args;
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
-    ReadArguments,
+    caught, format, print, save, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments,
 };
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::module::{Module, ReadOptions};
-use spirv_tv::report::{json, stats, text};
+use spirv_tv::report::{json, stats};
 
 /// Options of `check`.
 #[derive(Debug, Args)]
@@ -116,7 +115,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
             save::failing(folder, &before, &after, &report, &options, &arguments.read)?;
         }
     }
-    print(&rendered(&report, &arguments.output))?;
+    print(&format::check(&report, &arguments.output))?;
     if arguments.stats && !arguments.output.format.is_json() {
         print(&stats::check(&report))?;
     }
@@ -139,16 +138,4 @@ fn compare(
     let after = Module::load(&arguments.after, &read)?;
     let report = check(&before, &after, options, &watch)?;
     Ok((before, after, report))
-}
-
-/// A report in the form that was asked for.
-pub(super) fn rendered(report: &CheckReport, output: &OutputArguments) -> String {
-    match output.format {
-        Format::Json | Format::Jsonl => json::check(report) + "\n",
-        Format::Text if output.quiet => {
-            let line = text::check_line(report, painter(output.color));
-            format!("{} {}: {line}\n", report.before.name, report.after.name)
-        }
-        Format::Text => text::check(report, painter(output.color)),
-    }
 }

@@ -8,6 +8,7 @@
 mod arguments;
 mod check;
 mod error;
+mod format;
 mod litmus;
 mod memory;
 mod opt;
@@ -23,9 +24,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use arguments::{ChoiceArguments, ColorChoice, Format, LaunchArguments, OutputArguments, ReadArguments};
+use arguments::{ChoiceArguments, ColorChoice, LaunchArguments, OutputArguments, ReadArguments};
 pub use check::CheckArguments;
 pub use error::CliError;
+use format::Format;
 use litmus::LitmusArguments;
 use opt::OptArguments;
 use outcomes::OutcomesArguments;

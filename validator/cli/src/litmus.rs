@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use super::arguments::{BoundArguments, ModelArguments};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{caught, painter, print, CliError, ColorChoice, Format};
+use super::{caught, format, print, CliError, ColorChoice, Format};
 use spirv_tv::check::{Source, Watch};
 use spirv_tv::explore::{ReductionName, Settings};
 use spirv_tv::files;
 use spirv_tv::litmus::{self, RunError, Wanted};
-use spirv_tv::report::litmus::{self as report, Choices, Fate, FileReport, LitmusReport, Solved};
+use spirv_tv::report::litmus::{Choices, Fate, FileReport, LitmusReport, Solved};
 
 /// Options of `litmus`.
 #[derive(Debug, Args)]
@@ -56,18 +56,12 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     let explore_one = |file: &String| {
         let settings = Settings {
             model: model.clone(),
-            spin_bound: bounds.spin_bound,
-            max_instructions: bounds.max_instructions,
-            max_executions: bounds.max_executions,
-            max_memory: bounds.max_memory,
-            timeout: bounds.timeout,
             // With several files, each has a thread.
             jobs: if arguments.files.len() > 1 { 1 } else { bounds.jobs },
-            verify_engine: bounds.verify_engine,
             // The executions of each state are counted.
             without: bounds.without.with(ReductionName::Merging),
             progress: Arc::clone(&watch.progress),
-            ..Settings::default()
+            ..bounds.settings()
         };
         FileReport { file: file.clone(), fate: fate(file, &settings, arguments) }
     };
@@ -90,10 +84,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
         let _ = writeln!(io::stderr(), "error: {file}: {}", CliError::Bug(bug.clone()));
     }
     let report = LitmusReport { files, choices: Choices::of(&*model, &bounds) };
-    print(&match arguments.format {
-        Format::Json | Format::Jsonl => report::json(&report) + "\n",
-        Format::Text => report::text(&report, arguments.quiet, painter(arguments.color)),
-    })?;
+    print(&format::litmus(&report, (arguments.format, arguments.quiet), arguments.color))?;
     Ok(report.exit_code())
 }
 

@@ -13,8 +13,8 @@ use super::check::PairArguments;
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    caught, painter, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
-    ReadArguments,
+    caught, format::Series, painter, print, save, ChoiceArguments, CliError, LaunchArguments,
+    OutputArguments, ReadArguments,
 };
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         watch: &watch,
         searches: Searches::default(),
         last: (is_as_read && !module.from_text).then_some(module),
-        choices: (arguments.output.format == Format::Jsonl).then(|| json::choices(&options)),
+        choices: (arguments.output.format.series() == Series::Stream).then(|| json::choices(&options)),
         error: None,
         bug: None,
     };
@@ -136,15 +136,15 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
 
 fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &OutputArguments) -> String {
     let painter = painter(output.color);
-    match output.format {
+    match output.format.series() {
         // What is left behind the steps.
-        Format::Jsonl => ends_object(report).map_or_else(String::new, |ends| format!("{ends}\n")),
-        Format::Json => {
+        Series::Stream => ends_object(report).map_or_else(String::new, |ends| format!("{ends}\n")),
+        Series::Objects => {
             let objects = json_objects(report, &json::choices(options));
             objects.iter().map(|object| format!("{object}\n")).collect()
         }
-        Format::Text if output.quiet => quiet(report),
-        Format::Text => {
+        Series::Table if output.quiet => quiet(report),
+        Series::Table => {
             let mut text = table(report, true);
             for step in &report.steps {
                 if let Outcome::Checked(StepResult { told: Told::Text(told), .. }) = &step.outcome {

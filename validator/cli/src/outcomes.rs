@@ -6,13 +6,11 @@ use clap::Args;
 
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{
-    painter, print, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments, ReadArguments,
-};
+use super::{format, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
 use spirv_tv::check::{outcomes, CheckOptions, ObserveOption, Watch};
 use spirv_tv::launch::Target;
 use spirv_tv::module::Module;
-use spirv_tv::report::{json, stats, text};
+use spirv_tv::report::stats;
 
 /// Options of `outcomes`.
 #[derive(Debug, Args)]
@@ -67,11 +65,7 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
     let module = Module::load(&arguments.module, &arguments.read.options())?;
     let report = outcomes(&module, &options, &watch)?;
     drop(progress);
-    print(&match arguments.output.format {
-        Format::Json | Format::Jsonl => json::outcomes(&report) + "\n",
-        Format::Text if arguments.output.quiet => text::outcomes_line(&report),
-        Format::Text => text::outcomes(&report, painter(arguments.output.color)),
-    })?;
+    print(&format::outcomes(&report, &arguments.output))?;
     if arguments.stats && !arguments.output.format.is_json() {
         print(&stats::outcomes(&report))?;
     }

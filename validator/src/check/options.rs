@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::behaviour::{Deadline, Stopped};
 use crate::compare::ViolationKind;
-use crate::explore::{Races, Reductions};
+use crate::explore::{Races, Reductions, Settings};
 use crate::launch::{LaunchOptions, Target};
 use crate::model::memory_model::Model;
 
@@ -162,6 +162,21 @@ impl Bounds {
         let step = self.step_timeout.and_then(|timeout| now.checked_add(timeout));
         let step = step.map(|at| Deadline { at, option: Stopped::StepTimeout });
         [whole, step].into_iter().flatten().min()
+    }
+
+    /// The settings of a search within these bounds. How outcomes are kept is what a caller says.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            spin_bound: self.spin_bound,
+            max_instructions: self.max_instructions,
+            max_executions: self.max_executions,
+            max_memory: self.max_memory,
+            timeout: self.timeout,
+            jobs: self.jobs,
+            verify_engine: self.verify_engine,
+            without: self.without,
+            ..Settings::default()
+        }
     }
 
     /// How much time there is left for a whole series, if that is bounded.

@@ -458,23 +458,15 @@ pub(super) fn timed_by(deadline: Option<Deadline>) -> Stopped {
 impl CheckOptions {
     /// The settings of a search that must end at `deadline`.
     pub(super) fn settings(&self, deadline: Option<Deadline>, watch: &Watch) -> Settings {
-        let bounds = &self.bounds;
         Settings {
             model: self.model.clone(),
             races: self.races,
             strict_hangs: self.strict_hangs,
             structural_reconvergence: self.structural_reconvergence,
-            spin_bound: bounds.spin_bound,
-            max_instructions: bounds.max_instructions,
-            max_executions: bounds.max_executions,
-            max_memory: bounds.max_memory,
             timeout: deadline.map(|deadline| deadline.left()),
             timed_by: timed_by(deadline),
-            jobs: bounds.jobs,
-            verify_engine: bounds.verify_engine,
-            without: bounds.without,
             progress: watch.progress.clone(),
-            ..Settings::default()
+            ..self.bounds.settings()
         }
     }
 

@@ -1,0 +1,77 @@
+//! The form of results (`--format`): which report of the library a command prints.
+
+use clap::ValueEnum;
+use spirv_tv::check::{CheckReport, OutcomesReport};
+use spirv_tv::report::{json, litmus, text};
+
+use super::arguments::OutputArguments;
+use super::painter;
+
+/// The form of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    /// As `json`; `opt` prints the object of a step as soon as it is known.
+    Jsonl,
+}
+
+/// The form of a series of checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    /// A table, and what each step says.
+    Table,
+    /// An object for each step, at the end.
+    Objects,
+    /// An object for each step, as soon as it is known.
+    Stream,
+}
+
+impl Format {
+    /// How `opt` prints its steps.
+    pub fn series(self) -> Series {
+        match self {
+            Format::Text => Series::Table,
+            Format::Json => Series::Objects,
+            Format::Jsonl => Series::Stream,
+        }
+    }
+
+    /// Whether it is for programs.
+    pub fn is_json(self) -> bool {
+        self.series() != Series::Table
+    }
+}
+
+/// The report of a check.
+pub(crate) fn check(report: &CheckReport, output: &OutputArguments) -> String {
+    match output.format {
+        Format::Json | Format::Jsonl => json::check(report) + "\n",
+        Format::Text if output.quiet => {
+            let line = text::check_line(report, painter(output.color));
+            format!("{} {}: {line}\n", report.before.name, report.after.name)
+        }
+        Format::Text => text::check(report, painter(output.color)),
+    }
+}
+
+/// The outcomes of a module.
+pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments) -> String {
+    match output.format {
+        Format::Json | Format::Jsonl => json::outcomes(report) + "\n",
+        Format::Text if output.quiet => text::outcomes_line(report),
+        Format::Text => text::outcomes(report, painter(output.color)),
+    }
+}
+
+/// The answers of litmus tests.
+pub(crate) fn litmus(
+    report: &litmus::LitmusReport,
+    output: (Format, bool),
+    color: super::ColorChoice,
+) -> String {
+    match output {
+        (Format::Json | Format::Jsonl, _) => litmus::json(report) + "\n",
+        (Format::Text, quiet) => litmus::text(report, quiet, painter(color)),
+    }
+}
