@@ -7,6 +7,7 @@
 
 mod arguments;
 mod check;
+mod completions;
 mod error;
 mod format;
 mod litmus;
@@ -26,6 +27,7 @@ use clap::{Parser, Subcommand};
 
 use arguments::{ChoiceArguments, ColorChoice, LaunchArguments, OutputArguments, ReadArguments};
 pub use check::CheckArguments;
+use completions::CompletionsArguments;
 pub use error::CliError;
 use format::Format;
 use litmus::LitmusArguments;
@@ -59,6 +61,8 @@ enum Command {
     Litmus(Box<LitmusArguments>),
     /// Print the outcomes that a module allows
     Outcomes(Box<OutcomesArguments>),
+    /// Print a script that completes the command line in a shell
+    Completions(CompletionsArguments),
 }
 
 /// Runs the command line of this process.
@@ -110,6 +114,7 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Outcomes(arguments) => outcomes::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
     }
 }
 
