@@ -16,8 +16,8 @@ use crate::explore::events;
 use crate::explore::oracle::{self, Judgement};
 use crate::explore::outcomes::record;
 use crate::explore::program::updates;
-use crate::explore::reductions::stale_reads;
 use crate::explore::reductions::symmetry::gates;
+use crate::explore::reductions::{dead_ends, stale_reads};
 use crate::explore::state::accesses::{self, UnitSpans};
 use crate::explore::state::reader;
 use crate::explore::state::reader::Answer;
@@ -184,7 +184,7 @@ fn choices(
         }
         if matches!(assignment, [(source, bytes)] if stale_reads::is_stale(round, state, reader, spans, (*source, bytes)))
             || is_taken(&admissions, assignment)
-                && stale_reads::is_dead_end(
+                && dead_ends::is_dead_end(
                     round,
                     state,
                     reader,
@@ -300,7 +300,7 @@ fn may_wait(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans, fo
     }
     writers::others_may_write(round, state, reader, spans, found)
         && !stale_reads::waits_for_stale(round, state, reader, spans, found)
-        && !stale_reads::others_only_end(round, state, reader, spans, found)
+        && !dead_ends::others_only_end(round, state, reader, spans, found)
         && waiting::can_be_released(round, state, reader.index, found)
 }
 

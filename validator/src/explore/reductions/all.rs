@@ -6,6 +6,7 @@
 use crate::explore::reductions::barrier_epochs::BarrierEpochs;
 use crate::explore::reductions::commuting_updates::CommutingUpdates;
 use crate::explore::reductions::components::Components;
+use crate::explore::reductions::dead_ends::DeadEnds;
 use crate::explore::reductions::early_races::EarlyRaces;
 use crate::explore::reductions::independent_suffixes::IndependentSuffixes;
 use crate::explore::reductions::merging::Merging;
@@ -16,13 +17,14 @@ use crate::explore::reductions::{Branching, Reduced, Reduction};
 use crate::explore::state::{Context, Found, Round};
 
 /// All reductions.
-pub(crate) static REDUCTIONS: [&dyn Reduction; 8] = [
+pub(crate) static REDUCTIONS: [&dyn Reduction; 9] = [
     &EarlyRaces,
     &Components,
     &SymmetryReduction,
     &Merging,
     &IndependentSuffixes,
     &StaleReads,
+    &DeadEnds,
     &BarrierEpochs,
     &CommutingUpdates,
 ];

@@ -13,6 +13,7 @@ pub(crate) mod all;
 pub(crate) mod barrier_epochs;
 pub(crate) mod commuting_updates;
 pub(crate) mod components;
+pub(crate) mod dead_ends;
 pub(crate) mod early_races;
 pub(crate) mod independent_suffixes;
 pub(crate) mod merging;

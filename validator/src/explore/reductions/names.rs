@@ -15,6 +15,8 @@ pub enum ReductionName {
     IndependentSuffixes,
     /// Retry loops do not read values that would only turn out to be stale.
     StaleReads,
+    /// Reads are left out after which a retry loop only finds out that the value is stale.
+    DeadEnds,
     /// Accesses that workgroup barriers order are no events.
     BarrierEpochs,
     /// Atomic updates that commute, and whose results no instruction uses, are no events.
@@ -23,13 +25,14 @@ pub enum ReductionName {
 
 impl ReductionName {
     /// All of them, in the order in which a search asks them.
-    pub const ALL: [ReductionName; 8] = [
+    pub const ALL: [ReductionName; 9] = [
         ReductionName::EarlyRaces,
         ReductionName::Components,
         ReductionName::Symmetry,
         ReductionName::Merging,
         ReductionName::IndependentSuffixes,
         ReductionName::StaleReads,
+        ReductionName::DeadEnds,
         ReductionName::BarrierEpochs,
         ReductionName::CommutingUpdates,
     ];
@@ -43,6 +46,7 @@ impl ReductionName {
             ReductionName::Merging => "merging",
             ReductionName::IndependentSuffixes => "independent-suffixes",
             ReductionName::StaleReads => "stale-reads",
+            ReductionName::DeadEnds => "dead-ends",
             ReductionName::BarrierEpochs => "barrier-epochs",
             ReductionName::CommutingUpdates => "commuting-updates",
         }

@@ -26,7 +26,6 @@ pub(crate) mod known_retries;
 pub(crate) mod retries;
 
 use crate::event::{Atomicity, Semantics};
-use crate::explore::branch::writers;
 use crate::explore::reductions::names::ReductionName;
 use crate::explore::reductions::Reduction;
 use crate::explore::state::accesses::{self, UnitSpans};
@@ -35,7 +34,7 @@ use crate::explore::state::reader::Reader;
 use crate::explore::state::{Context, Found, Look, Round, State, Status};
 use crate::explore::step::loops::turns;
 use crate::interp::Invocation;
-use crate::model::graph::{EventId, Kind, Source, Unit, UnitBytes};
+use crate::model::graph::{EventId, Kind, Source, UnitBytes};
 use crate::value::Byte;
 
 /// The reduction.
@@ -69,7 +68,7 @@ pub(crate) fn look(state: &State, index: usize, event: EventId) -> Option<Look> 
 }
 
 /// The semantics of the read if it does not write.
-fn semantics_of(look: &Look) -> Semantics {
+pub(crate) fn semantics_of(look: &Look) -> Semantics {
     if look.may_write {
         look.atomicity.unequal
     } else {
@@ -79,7 +78,7 @@ fn semantics_of(look: &Look) -> Semantics {
 
 /// Whether an atomic with the semantics `semantics` synchronizes with everything that one with `other` synchronizes
 /// with, as far as it reads.
-fn acquires_as_much(semantics: Semantics, other: Semantics) -> bool {
+pub(crate) fn acquires_as_much(semantics: Semantics, other: Semantics) -> bool {
     let acquires = |one: Semantics| one.order.acquires();
     !acquires(other)
         || acquires(semantics)
@@ -155,7 +154,7 @@ pub(crate) fn is_committed(round: &Round, state: &State, index: usize, found: &m
 
 /// Whether an invocation reaches `there` if a read takes these bytes, or whether `there` is the read itself. In the
 /// latter case the invocation is about to read once more, and its turn had no effect.
-fn leads_to(
+pub(crate) fn leads_to(
     round: &Round,
     state: &State,
     reader: &Reader,
@@ -168,7 +167,7 @@ fn leads_to(
 }
 
 /// Whether reads may be left out that only find out that a value is stale.
-fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans) -> bool {
+pub(crate) fn finds_stale(round: &Round, state: &State, reader: &Reader, spans: &UnitSpans) -> bool {
     // Without merging, every execution is wanted.
     round.merging.is_some()
         && round.context.uses(ReductionName::StaleReads)
@@ -201,110 +200,4 @@ fn look_before<'s>(
             && (look.access.object, &look.access.ranges) == (reader.access.object, &reader.access.ranges);
     let atomicity = reader.atomic?;
     (is_same && read.scope == atomicity.scope).then_some((look, atomicity))
-}
-
-/// Whether an invocation that reads, from this source, what an update has read already only finds out later that the
-/// value is stale. It reaches a compare-exchange that succeeds with that value alone, so the read could as well take
-/// what the compare-exchange reads.
-pub(crate) fn is_dead_end(
-    round: &Round,
-    state: &State,
-    reader: &Reader,
-    spans: &UnitSpans,
-    (source, bytes): (Source, &UnitBytes),
-    found: &mut Found,
-) -> bool {
-    let applies = finds_stale(round, state, reader, spans) && !round.knowledge.has_hidden_writers;
-    let ([(unit, _)], true) = (&spans[..], applies) else { return false };
-    let Some(look) = look(state, reader.index, 0) else { return false };
-    let Some(next) = retries::next_atomic(round, state, reader.index, bytes) else { return false };
-    let Some(atomicity) = next.exchanges(reader) else { return false };
-    let program = round.context.program;
-    let succeeds = |bytes: &[Byte]| next.invocation.always_writes(program, bytes);
-    let acquires = |semantics| acquires_as_much(semantics, semantics_of(&look));
-    if !succeeds(bytes) || !acquires(atomicity.semantics) || !acquires(atomicity.unequal) {
-        return false;
-    }
-    let fails_for_nothing = |other: &UnitBytes| {
-        let mut certain = [&next.invocation, &look.invocation]
-            .into_iter()
-            .all(|invocation| invocation.atomic_ways(program, other) == 1);
-        certain &= other == bytes || !succeeds(other);
-        certain
-            && (other == bytes || {
-                let here = retries::next_action(round, &next.state, reader.index, &next.invocation, other);
-                here.is_some() && leads_to(round, state, reader, &look, other, here)
-            })
-    };
-    let len = round.knowledge.unit_len(*unit) as usize;
-    let writes = (0..).zip(&state.graph.events).filter(|(_, event)| event.written_to(*unit).is_some());
-    let sources = std::iter::once(Source::Initial).chain(writes.map(|(id, _)| Source::Event(id)));
-    let mut there = sources
-        .filter(|other| *other != source)
-        .map(|other| accesses::source_bytes(state, round.knowledge, *unit, len, other));
-    let is_dead = there.all(|other| fails_for_nothing(&other))
-        && round.knowledge.seen(*unit).iter().all(fails_for_nothing);
-    if is_dead {
-        found.discoveries.relied.insert(round.knowledge.key(*unit));
-    }
-    is_dead
-}
-
-/// Whether no invocation writes any more while a reader of one unit waits: whatever the others read of what is there,
-/// they end, or they only find out that it is stale. None of them waits for writes that are still to come: at the
-/// reader's own unit, program order is location order, and another unit is not written by any other invocation.
-pub(crate) fn others_only_end(
-    round: &Round,
-    state: &State,
-    reader: &Reader,
-    spans: &UnitSpans,
-    found: &mut Found,
-) -> bool {
-    let (Some(growing), [(read, _)]) = (&state.growing, &spans[..]) else { return false };
-    if round.merging.is_none()
-        || !round.context.uses(ReductionName::StaleReads)
-        || !state.promises.is_empty()
-        || !writers::has_one_reference(round, reader.memory)
-    {
-        return false;
-    }
-    let may_be_given = |index: usize, unit: Unit| {
-        let mut others = (0..state.threads.len()).filter(|other| *other != index);
-        others.any(|other| {
-            writers::may_write(round, state, other, unit, None)
-                || writers::possible_writers(round, state, other, unit).next().is_some()
-        })
-    };
-    let mut others = (0..state.threads.len()).filter(|index| *index != reader.index);
-    others.all(|index| {
-        if state.threads[index].status.is_over() {
-            return true;
-        }
-        let Some(other) = reader::reader(round, state, index).filter(|other| other.atomic.is_some()) else {
-            return false;
-        };
-        let spans = accesses::units_of(other.access, other.memory, round.knowledge, |_| {});
-        let Some(spans) = spans.filter(|spans| spans.len() == 1 && !other.access.volatile) else {
-            return false;
-        };
-        let [(unit, indices)] = &spans[..] else { return false };
-        if unit != read && may_be_given(index, *unit) {
-            return false;
-        }
-        let event = other.event(Kind::Read, &spans);
-        let admission = growing.admission(&state.graph, &event, *unit);
-        let declined = state.threads[index].waits_since.unwrap_or(0);
-        let writes = (0..).zip(&state.graph.events).skip(declined as usize);
-        let writes = writes.filter(|(_, event)| event.written_to(*unit).is_some());
-        let initial = (declined == 0).then_some(Source::Initial);
-        let mut sources = initial.into_iter().chain(writes.map(|(id, _)| Source::Event(id)));
-        sources.all(|source| {
-            let bytes = accesses::source_bytes(state, round.knowledge, *unit, indices.len(), source);
-            !admission.admits(source)
-                || retries::turn(round, state, index, &state.threads[index].invocation, &bytes)
-                    .is_some_and(|turn| turn.ends)
-                || !admission.admits_update(source)
-                    && is_dead_end(round, state, &other, &spans, (source, &bytes), found)
-        })
-    })
 }
