@@ -86,7 +86,7 @@ impl Coherence {
             None => self.members[z].writes,
             Some(write) => {
                 let later = self.location_ordered.contains(write, z) && self.members[z].writes;
-                later && (revision == Revision::R2025 || own.contains(&z)) || self.order.contains(write, z)
+                later && (revision.from_reads_by_location_order() || own.contains(&z)) || self.order.contains(write, z)
             }
         };
         let mut later = (0..self.members.len()).filter(|z| is_later(*z));
@@ -137,7 +137,7 @@ impl Coherence {
                 let shadows = |z: usize| self.members[z].writes && self.location_ordered.contains(z, new);
                 self.acyclic &= !self.location_ordered.row(write).any(shadows);
                 edges.push((write, new));
-                if revision == Revision::R2025 {
+                if revision.from_reads_by_location_order() {
                     let later = self.location_ordered.row(write).filter(|z| self.members[*z].writes);
                     edges.extend(later.filter(|z| *z != new).map(|z| (new, z)));
                 }
@@ -147,7 +147,7 @@ impl Coherence {
         if event.writes() {
             let is_initial = |read: &usize| self.members[*read].source == From::Initial && *read != new;
             edges.extend((0..new).filter(is_initial).map(|read| (read, new)));
-            if revision == Revision::R2025 {
+            if revision.from_reads_by_location_order() {
                 for write in before.iter().filter(|write| self.members[**write].writes) {
                     edges.extend(self.readers(*write).filter(|read| *read != new).map(|read| (read, new)));
                 }

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::graph::{EventId, Graph, Source, Unit};
 use super::relation::Relation;
 use super::release_sequence::{self, Sequences};
-use super::vulkan::{self, Location, Relations, Revision, Variant};
+use super::vulkan::{self, Location, Relations, Variant};
 
 pub use super::memory_model::{DataRace, FinalValues, LastWrites};
 
@@ -120,7 +120,7 @@ impl Judge<'_> {
                 Some(Source::Event(write)) => {
                     let Some(i) = position(location, write) else { continue };
                     union.insert(i, j);
-                    if self.variant.revision == Revision::R2025 {
+                    if self.variant.revision.from_reads_by_location_order() {
                         for later in location.location_ordered.row(i) {
                             if later != j && events[location.events[later] as usize].writes() {
                                 union.insert(j, later);

@@ -43,6 +43,14 @@ impl Revision {
             Revision::R2025 => "2025",
         }
     }
+
+    /// Whether from-reads follows location order, too.
+    pub const fn from_reads_by_location_order(self) -> bool {
+        match self {
+            Revision::R2024 => false,
+            Revision::R2025 => true,
+        }
+    }
 }
 
 /// The model's variants.
