@@ -86,7 +86,8 @@ impl Coherence {
             None => self.members[z].writes,
             Some(write) => {
                 let later = self.location_ordered.contains(write, z) && self.members[z].writes;
-                later && (revision.from_reads_by_location_order() || own.contains(&z)) || self.order.contains(write, z)
+                later && (revision.from_reads_by_location_order() || own.contains(&z))
+                    || self.order.contains(write, z)
             }
         };
         let mut later = (0..self.members.len()).filter(|z| is_later(*z));
