@@ -55,7 +55,9 @@ use spirv_tv::explore::{Races, ReductionName, Reductions};
 use engine::How;
 use enumerate::{enumerate, Found, Outcome};
 use model::{Scope, Semantics, Variant};
-use program::{Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS};
+use program::{
+    Guard, Instruction, Location, Phase, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS,
+};
 
 /// Programs that take so many seconds are named.
 const SLOW: u64 = 2;
@@ -392,7 +394,7 @@ fn compare_alike(seeds: std::ops::RangeInclusive<u64>) {
 #[test]
 fn threads_that_scopes_tell_apart_are_not_exchanged() {
     let update = |word, update, scope, guard| {
-        let place = Place { space: Space::Buffer, word, words: 1 };
+        let place = Location { space: Space::Buffer, word, words: 1 };
         let instruction = Instruction::Atomic { place, update, scope, semantics: Semantics::default() };
         Step { guard, instruction }
     };

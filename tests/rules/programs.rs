@@ -4,7 +4,7 @@
 
 use super::model::{Scope, Semantics};
 use super::program::{
-    ControlBarrier, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS,
+    ControlBarrier, Instruction, Location, Phase, Program, Shape, Space, Step, Update, Value, BUFFER_WORDS,
     UNIFORM,
 };
 
@@ -13,23 +13,23 @@ const RELEASE: Semantics =
 const ACQUIRE: Semantics = Semantics { acquire: true, release: false, ..RELEASE };
 const RELAXED: Semantics = Semantics { release: false, classes: 0, ..RELEASE };
 
-const fn word(word: usize) -> Place {
-    Place { space: Space::Buffer, word, words: 1 }
+const fn word(word: usize) -> Location {
+    Location { space: Space::Buffer, word, words: 1 }
 }
 
 /// Words 0 and 1 as one.
-const PAIR: Place = Place { space: Space::Buffer, word: 0, words: 2 };
-const FLAG: Place = word(2);
+const PAIR: Location = Location { space: Space::Buffer, word: 0, words: 2 };
+const FLAG: Location = word(2);
 
-const fn store(place: Place, value: u32, available: Option<Scope>) -> Instruction {
+const fn store(place: Location, value: u32, available: Option<Scope>) -> Instruction {
     Instruction::Store { place, value: Value::Constant(value), non_private: true, available }
 }
 
-const fn load(place: Place, visible: Option<Scope>) -> Instruction {
+const fn load(place: Location, visible: Option<Scope>) -> Instruction {
     Instruction::Load { place, non_private: true, visible }
 }
 
-const fn atomic(place: Place, update: Update, scope: Scope, semantics: Semantics) -> Instruction {
+const fn atomic(place: Location, update: Update, scope: Scope, semantics: Semantics) -> Instruction {
     Instruction::Atomic { place, update, scope, semantics }
 }
 

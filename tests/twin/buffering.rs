@@ -6,13 +6,13 @@ use proptest::strategy::ValueTree;
 
 use super::model::{Scope, Semantics, Variant};
 use super::program::{
-    ControlBarrier, Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value,
+    ControlBarrier, Guard, Instruction, Location, Phase, Program, Shape, Space, Step, Update, Value,
     BUFFER_WORDS, UNIFORM,
 };
 use super::{check, number, render, runner, shrink, Checked, ORDINARY};
 
 fn atomic(word: usize, update: Update, semantics: Semantics) -> Instruction {
-    let place = Place { space: Space::Buffer, word, words: 1 };
+    let place = Location { space: Space::Buffer, word, words: 1 };
     Instruction::Atomic { place, update, scope: Scope::Device, semantics }
 }
 
@@ -129,7 +129,7 @@ fn who_reads_what_only_a_cycle_writes_may_wait() {
     const Y: usize = 1;
     const Z: usize = 2;
     let step = |word, update, guard| {
-        let place = Place { space: Space::Buffer, word, words: 1 };
+        let place = Location { space: Space::Buffer, word, words: 1 };
         let instruction =
             Instruction::Atomic { place, update, scope: Scope::Device, semantics: Semantics::default() };
         Step { guard, instruction }
@@ -144,7 +144,7 @@ fn who_reads_what_only_a_cycle_writes_may_wait() {
     let unequal = Semantics::default();
     let exchanges = Update::CompareExchange { comparator: 0, value: Value::Constant(1), unequal };
     let value = Value::Constant(1);
-    let place = Place { space: Space::Buffer, word: Y, words: 1 };
+    let place = Location { space: Space::Buffer, word: Y, words: 1 };
     let plainly = Instruction::Store { place, value, non_private: true, available: None };
     let raised = step(Y, Update::Store(Value::Sum { read: 0, add: 1 }), None);
     let added = step(X, Update::Add(1), None);
@@ -217,7 +217,7 @@ fn a_cycle_whose_writes_only_run_in_it_may_go_through_a_barrier() {
     };
     let barrier = ControlBarrier { execution: Scope::Workgroup, scope: Scope::Workgroup, semantics };
     let (x, y, z) = (0, 1, 2);
-    let place = Place { space: Space::Buffer, word: y, words: 1 };
+    let place = Location { space: Space::Buffer, word: y, words: 1 };
     let value = Value::Sum { read: 0, add: 0 };
     let plain = |instruction| Step { guard: None, instruction };
     let plain_store = plain(Instruction::Store { place, value, non_private: true, available: None });

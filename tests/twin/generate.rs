@@ -6,7 +6,7 @@ use proptest::strategy::Union;
 
 use super::model::{Classes, Scope, Semantics};
 use super::program::{
-    ControlBarrier, Guard, Instruction, Phase, Place, Program, Shape, Space, Step, Update, Value,
+    ControlBarrier, Guard, Instruction, Location, Phase, Program, Shape, Space, Step, Update, Value,
     BUFFER_WORDS, IMAGE, OUTPUT, UNIFORM, WORKGROUP,
 };
 
@@ -145,15 +145,15 @@ fn space(palette: Palette) -> BoxedStrategy<Space> {
     Union::new_weighted(spaces).boxed()
 }
 
-fn place(palette: Palette, atomic: bool) -> impl Strategy<Value = Place> {
+fn place(palette: Palette, atomic: bool) -> impl Strategy<Value = Location> {
     (space(palette), 0..palette.words, 0..2u32).prop_map(move |(space, word, wide)| {
         let word = if space == Space::Workgroup { word % 2 } else { word };
         // There is no 64-bit atomic on the Workgroup array, nor through the alias.
         let pair = !atomic || space == Space::Buffer;
         if pair && palette.pairs && wide == 0 {
-            Place { space, word: word / 2 * 2, words: 2 }
+            Location { space, word: word / 2 * 2, words: 2 }
         } else {
-            Place { space, word, words: 1 }
+            Location { space, word, words: 1 }
         }
     })
 }
@@ -292,7 +292,7 @@ fn message(palette: Palette) -> BoxedStrategy<Program> {
                 | Instruction::Store { place, .. }
                 | Instruction::Atomic { place, .. } = instruction
                 {
-                    *place = Place { space: place.space, word, words: 1 };
+                    *place = Location { space: place.space, word, words: 1 };
                 }
             };
             let mut threads = vec![Vec::new(); shape.threads()];
@@ -376,7 +376,7 @@ fn alike_with(palette: Palette) -> BoxedStrategy<Program> {
             (Just(shape), initial(), first, vec(step(palette), 0..longest), other)
         })
         .prop_map(|(shape, initial, (word, update, semantics, scope), more, other)| {
-            let place = Place { space: Space::Buffer, word, words: 1 };
+            let place = Location { space: Space::Buffer, word, words: 1 };
             let instruction = Instruction::Atomic { place, update, scope, semantics };
             let code = std::iter::once(Step { guard: None, instruction }).chain(more).collect();
             let mut threads = vec![code; shape.threads()];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::enumerate::Outcome;
 use super::model::Scope;
 use super::program::{
-    compared_words, Guard, Instruction, Place, Program, Space, Update, Value, BUFFER_WORDS, SECOND_WORD,
+    compared_words, Guard, Instruction, Location, Program, Space, Update, Value, BUFFER_WORDS, SECOND_WORD,
     WORKGROUP_WORDS,
 };
 
@@ -84,7 +84,7 @@ fn step(program: &Program, state: &State, thread: usize) -> Option<State> {
 
 fn execute(program: &Program, state: &mut State, thread: usize, instruction: &Instruction) {
     let workgroup = program.shape.agent(thread).workgroup;
-    let first = |place: Place| match place.space {
+    let first = |place: Location| match place.space {
         Space::Buffer | Space::Alias => place.word,
         Space::Workgroup => BUFFER_WORDS + workgroup * WORKGROUP_WORDS + place.word,
     };

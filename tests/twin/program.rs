@@ -29,7 +29,7 @@ pub enum Space {
 
 /// One word of a space, or an aligned pair of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     pub space: Space,
     pub word: usize,
     pub words: usize,
@@ -64,19 +64,19 @@ pub enum Update {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
     Load {
-        place: Place,
+        place: Location,
         non_private: bool,
         visible: Option<Scope>,
     },
     /// The second word of a pair gets `SECOND_WORD` more.
     Store {
-        place: Place,
+        place: Location,
         value: Value,
         non_private: bool,
         available: Option<Scope>,
     },
     Atomic {
-        place: Place,
+        place: Location,
         update: Update,
         scope: Scope,
         semantics: Semantics,
@@ -153,7 +153,7 @@ pub struct Program {
 }
 
 impl Instruction {
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Location> {
         match *self {
             Instruction::Load { place, .. }
             | Instruction::Store { place, .. }
@@ -255,7 +255,7 @@ impl Program {
         self.instructions().filter(|i| i.reads()).filter_map(Instruction::place).map(|p| p.words).sum()
     }
 
-    fn locations(&self, place: Place, workgroup: usize) -> Vec<usize> {
+    fn locations(&self, place: Location, workgroup: usize) -> Vec<usize> {
         let base = match place.space {
             Space::Buffer | Space::Alias => 0,
             Space::Workgroup => BUFFER_WORDS + workgroup * WORKGROUP_WORDS,
@@ -446,7 +446,7 @@ impl<'p> Builder<'p> {
         self.out.barrier_instances.entry(instance).or_default().push(id);
     }
 
-    fn access(&self, thread: usize, place: Place) -> Access {
+    fn access(&self, thread: usize, place: Location) -> Access {
         let workgroup = self.program.shape.agent(thread).workgroup;
         Access {
             reads: false,

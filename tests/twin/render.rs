@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::model::{Scope, Semantics};
 use super::program::{
-    compared_words, Instruction, Place, Program, Space, Step, Update, Value, BUFFER_WORDS, IMAGE, OUTPUT,
+    compared_words, Instruction, Location, Program, Space, Step, Update, Value, BUFFER_WORDS, IMAGE, OUTPUT,
     SECOND_WORD, UNIFORM, WORKGROUP, WORKGROUP_WORDS,
 };
 
@@ -168,7 +168,7 @@ impl Writer<'_> {
         shift
     }
 
-    fn pointer(&mut self, place: Place, wide: bool) -> String {
+    fn pointer(&mut self, place: Location, wide: bool) -> String {
         let pointer = self.fresh();
         let pair = self.constant(place.word as u32 / 2);
         let component = self.constant(place.word as u32 % 2);
@@ -288,7 +288,7 @@ impl Writer<'_> {
 
     fn atomic(
         &mut self,
-        place: Place,
+        place: Location,
         update: Update,
         scope: Scope,
         semantics: Semantics,

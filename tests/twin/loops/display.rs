@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::program::{Action, Condition, Program, Statement, Step};
 use crate::model::{Scope, Semantics};
-use crate::program::{Instruction, Place, Space, Update, Value};
+use crate::program::{Instruction, Location, Space, Update, Value};
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +43,7 @@ fn condition(condition: Condition) -> String {
     }
 }
 
-fn place(place: Place) -> String {
+fn place(place: Location) -> String {
     match place.space {
         Space::Buffer | Space::Alias => format!("x{}", place.word),
         Space::Workgroup => format!("local{}", place.word),

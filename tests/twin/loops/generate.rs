@@ -3,7 +3,7 @@
 use super::program::{Action, Condition, Loop, Number, Program, Statement, Step};
 use crate::model::{Scope, Semantics};
 use crate::program::{
-    ControlBarrier, Instruction, Place, Shape, Space, Update, Value, BUFFER_WORDS, UNIFORM, WORKGROUP,
+    ControlBarrier, Instruction, Location, Shape, Space, Update, Value, BUFFER_WORDS, UNIFORM, WORKGROUP,
 };
 
 /// A source of choices (splitmix64).
@@ -105,7 +105,7 @@ impl Generator {
     fn passes_on(&mut self, thread: usize) -> Vec<Statement> {
         self.known.clear();
         self.words = self.words.max(2);
-        let place = |word| Place { space: Space::Buffer, word, words: 1 };
+        let place = |word| Location { space: Space::Buffer, word, words: 1 };
         let (from, to) = (place(thread % self.words), place((thread + 1) % self.words));
         let memory = |instruction| Action::Memory { instruction, volatile: false };
         let load = self.atomic(from, Update::Load);
@@ -201,11 +201,11 @@ impl Generator {
         Statement::Step(step)
     }
 
-    fn place(&mut self) -> Place {
+    fn place(&mut self) -> Location {
         let local = self.shape.local_size > 1 && self.dice.percent(12);
         let space = if local { Space::Workgroup } else { Space::Buffer };
         let words = if local { 1 } else { self.words };
-        Place { space, word: self.dice.below(words), words: 1 }
+        Location { space, word: self.dice.below(words), words: 1 }
     }
 
     fn semantics(&mut self, acquire: bool, release: bool) -> Semantics {
@@ -227,7 +227,7 @@ impl Generator {
         }
     }
 
-    fn atomic(&mut self, place: Place, update: Update) -> Instruction {
+    fn atomic(&mut self, place: Location, update: Update) -> Instruction {
         let (reads, writes) = match update {
             Update::Load => (true, false),
             Update::Store(_) => (false, true),
@@ -273,7 +273,7 @@ impl Generator {
         self.numbered(only, None, Action::Memory { instruction, volatile })
     }
 
-    fn load(&mut self, place: Place) -> Instruction {
+    fn load(&mut self, place: Location) -> Instruction {
         let non_private = self.dice.percent(75);
         let visible = (non_private && self.dice.percent(40)).then_some(Scope::Device);
         Instruction::Load { place, non_private, visible }

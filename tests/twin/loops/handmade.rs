@@ -6,7 +6,7 @@ use super::program::{Action, Condition, Loop, Number, Program, Statement, Step};
 use super::search::{behaviours, Answer, Found, Size, Undefined};
 use crate::model::{Scope, Semantics, Variant};
 use crate::program::{
-    ControlBarrier, Instruction, Place, Shape, Space, Update, Value, BUFFER_WORDS, UNIFORM,
+    ControlBarrier, Instruction, Location, Shape, Space, Update, Value, BUFFER_WORDS, UNIFORM,
 };
 
 const SIZE: Size = Size {
@@ -21,8 +21,8 @@ const SIZE: Size = Size {
 pub const X: usize = 0;
 pub const Y: usize = 1;
 
-pub fn place(word: usize) -> Place {
-    Place { space: Space::Buffer, word, words: 1 }
+pub fn place(word: usize) -> Location {
+    Location { space: Space::Buffer, word, words: 1 }
 }
 
 fn step(only: usize, number: Number, action: Action) -> Statement {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::program::{Action, Condition, Loop, Number, Program, Statement, Step};
 use crate::model::{Scope, Semantics};
-use crate::program::{Instruction, Place, Space, Update, Value, BUFFER_WORDS, WORKGROUP_WORDS};
+use crate::program::{Instruction, Location, Space, Update, Value, BUFFER_WORDS, WORKGROUP_WORDS};
 use crate::render::{scope_number, semantics_mask};
 
 /// Words of the results; at least one.
@@ -163,7 +163,7 @@ impl Writer<'_> {
         self.constant(scope_number(scope))
     }
 
-    fn pointer(&mut self, place: Place) -> String {
+    fn pointer(&mut self, place: Location) -> String {
         let (pointer, word) = (self.fresh(), self.constant(place.word as u32));
         let (class, base) = match place.space {
             Space::Buffer | Space::Alias => ("storage", "%buffer %c0"),
@@ -240,7 +240,7 @@ impl Writer<'_> {
     fn atomic(
         &mut self,
         number: Number,
-        place: Place,
+        place: Location,
         update: Update,
         (scope, semantics): (Scope, Semantics),
         volatile: bool,

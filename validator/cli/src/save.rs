@@ -106,6 +106,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         step_timeout,
     } = bounds;
     let mut words = vec![format!("spirv-tv check {} --launch launch.toml", names.join(" "))];
+    words.push(format!("--model {}", model.name()));
     for (name, value) in model.parameters() {
         words.extend(match value {
             Parameter::Text(text) => Some(format!("--{name} {text}")),

@@ -17,7 +17,7 @@ pub struct ObjectMatch<'d> {
 
 /// Where the final bytes of one key are found in an outcome.
 #[derive(Clone, Copy)]
-enum Place<'d> {
+enum FinalBytes<'d> {
     /// At this index of the outcome's memory.
     Outcome(usize),
     /// The module cannot change them.
@@ -28,8 +28,8 @@ enum Place<'d> {
 
 struct Pair<'d> {
     key: &'d str,
-    before: Place<'d>,
-    after: Place<'d>,
+    before: FinalBytes<'d>,
+    after: FinalBytes<'d>,
     /// What after starts with, where it has the object.
     initial: &'d [Byte],
 }
@@ -149,8 +149,8 @@ fn pairs<'d>(before: &'d Dispatch, after: &'d Dispatch) -> Vec<Pair<'d>> {
         }
     }
     let own = |dispatch: &'d Dispatch, observed: &[Option<usize>], index: usize| match observed[index] {
-        Some(place) => Place::Outcome(place),
-        None => Place::Fixed(&dispatch.objects[index].initial),
+        Some(place) => FinalBytes::Outcome(place),
+        None => FinalBytes::Fixed(&dispatch.objects[index].initial),
     };
     all.into_iter()
         .map(|key| {
@@ -160,7 +160,7 @@ fn pairs<'d>(before: &'d Dispatch, after: &'d Dispatch) -> Vec<Pair<'d>> {
                 key,
                 before: match in_before {
                     Some(index) => own(before, &before_observed, index),
-                    None => Place::Untouchable,
+                    None => FinalBytes::Untouchable,
                 },
                 after: match (in_after, in_before) {
                     (Some(index), _) => own(after, &after_observed, index),
@@ -170,10 +170,10 @@ fn pairs<'d>(before: &'d Dispatch, after: &'d Dispatch) -> Vec<Pair<'d>> {
                         .iter()
                         .filter(|other| other.memory == before.objects[index].memory && other.view.is_none())
                         .find_map(|other| after_keys.get(other.key.as_str()))
-                        .map_or(Place::Fixed(&before.objects[index].initial), |&alias| {
+                        .map_or(FinalBytes::Fixed(&before.objects[index].initial), |&alias| {
                             own(after, &after_observed, alias)
                         }),
-                    (None, None) => Place::Untouchable,
+                    (None, None) => FinalBytes::Untouchable,
                 },
                 initial: in_after.map_or(&[], |index| &after.objects[index].initial),
             }
@@ -181,11 +181,11 @@ fn pairs<'d>(before: &'d Dispatch, after: &'d Dispatch) -> Vec<Pair<'d>> {
         .collect()
 }
 
-fn bytes<'o>(place: Place<'o>, outcome: &'o Outcome) -> Option<&'o [Byte]> {
+fn bytes<'o>(place: FinalBytes<'o>, outcome: &'o Outcome) -> Option<&'o [Byte]> {
     match place {
-        Place::Outcome(index) => outcome.memory.get(index).map(Vec::as_slice),
-        Place::Fixed(bytes) => Some(bytes),
-        Place::Untouchable => None,
+        FinalBytes::Outcome(index) => outcome.memory.get(index).map(Vec::as_slice),
+        FinalBytes::Fixed(bytes) => Some(bytes),
+        FinalBytes::Untouchable => None,
     }
 }
 

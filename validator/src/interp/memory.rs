@@ -50,16 +50,16 @@ impl Machine<'_> {
                 let program = self.program;
                 let shape = &program.shapes[shape.0 as usize];
                 match self.place(target, shape, false, line)? {
-                    Place::Own(address) => {
+                    AccessTarget::Own(address) => {
                         for (register, leaf) in (*dst..).zip(&shape.leaves) {
                             let value = self.state.own.load(address, leaf.offset, leaf.kind);
                             self.state.set(register, value);
                         }
                     }
-                    Place::Shared(plan) if shape.leaves.is_empty() => {
+                    AccessTarget::Shared(plan) if shape.leaves.is_empty() => {
                         self.read_bytes(plan)?;
                     }
-                    Place::Shared(plan) => {
+                    AccessTarget::Shared(plan) => {
                         let bytes = self.read_bytes(plan)?;
                         let first = (self.state.frame.registers + *dst) as usize;
                         let registers = &mut self.state.registers[first..][..shape.leaves.len()];
@@ -72,13 +72,13 @@ impl Machine<'_> {
                 let program = self.program;
                 let shape = &program.shapes[shape.0 as usize];
                 match self.place(target, shape, true, line)? {
-                    Place::Own(address) => {
+                    AccessTarget::Own(address) => {
                         for (i, leaf) in (0..).zip(&shape.leaves) {
                             let value = self.value(object.offset(i));
                             self.state.own.store(address, leaf.offset, leaf.kind, value);
                         }
                     }
-                    Place::Shared(plan) => {
+                    AccessTarget::Shared(plan) => {
                         let components = self.values(*object, shape.leaves.len() as u32);
                         return self.write_shared(plan, shape, &components);
                     }
@@ -130,24 +130,24 @@ impl Machine<'_> {
             None => {
                 let shape = &program.shapes[source.shape.0 as usize];
                 match self.place(source, shape, false, line)? {
-                    Place::Own(address) => {
+                    AccessTarget::Own(address) => {
                         let leaves = shape.leaves.iter();
                         leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect()
                     }
-                    Place::Shared(plan) => self.read_shared(plan, shape)?,
+                    AccessTarget::Shared(plan) => self.read_shared(plan, shape)?,
                 }
             }
         };
         let shape = &program.shapes[target.shape.0 as usize];
         match self.place(target, shape, true, line)? {
-            Place::Own(address) => {
+            AccessTarget::Own(address) => {
                 for (leaf, value) in shape.leaves.iter().zip(&components) {
                     self.state.own.store(address, leaf.offset, leaf.kind, *value);
                 }
                 self.state.advance();
                 Ok(())
             }
-            Place::Shared(plan) => self.write_shared(plan, shape, &components),
+            AccessTarget::Shared(plan) => self.write_shared(plan, shape, &components),
         }
     }
 
@@ -184,7 +184,13 @@ impl Machine<'_> {
 
     /// Where an access goes, after all checks.
     #[inline]
-    fn place(&mut self, target: Target, shape: &Shape, write: bool, line: Line) -> Result<Place, Box<Stop>> {
+    fn place(
+        &mut self,
+        target: Target,
+        shape: &Shape,
+        write: bool,
+        line: Line,
+    ) -> Result<AccessTarget, Box<Stop>> {
         let pointer = self.resolve_in(target.class, target.pointer, line)?;
         let is_private = matches!(target.class, StorageClass::Function | StorageClass::Private);
         let is_volatile = target.operands.volatile || pointer.decorations.volatile;
@@ -194,14 +200,14 @@ impl Machine<'_> {
                 Some(address) => {
                     self.check_qualifiers(pointer, write, line)?;
                     self.name_shape(pointer, shape, write, line)?;
-                    Ok(Place::Own(address))
+                    Ok(AccessTarget::Own(address))
                 }
                 None => Err(outside(pointer.offset, shape.size, self.state.own.size(object), line)),
             },
             None => {
                 let plan = self.plan(pointer, target, shape, write, line)?;
                 self.name_shape(pointer, shape, write, line)?;
-                Ok(Place::Shared(plan))
+                Ok(AccessTarget::Shared(plan))
             }
         }
     }
@@ -227,11 +233,11 @@ impl Machine<'_> {
         line: Line,
     ) -> Result<Components, Box<Stop>> {
         match self.place(target, shape, false, line)? {
-            Place::Own(address) => {
+            AccessTarget::Own(address) => {
                 let leaves = shape.leaves.iter();
                 Ok(leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect())
             }
-            Place::Shared(plan) => self.read_shared(plan, shape),
+            AccessTarget::Shared(plan) => self.read_shared(plan, shape),
         }
     }
 
@@ -244,14 +250,14 @@ impl Machine<'_> {
         line: Line,
     ) -> Step {
         match self.place(target, shape, true, line)? {
-            Place::Own(address) => {
+            AccessTarget::Own(address) => {
                 for (leaf, value) in shape.leaves.iter().zip(components) {
                     self.state.own.store(address, leaf.offset, leaf.kind, *value);
                 }
                 self.state.advance();
                 Ok(())
             }
-            Place::Shared(plan) => self.write_shared(plan, shape, components),
+            AccessTarget::Shared(plan) => self.write_shared(plan, shape, components),
         }
     }
 
@@ -454,7 +460,7 @@ impl Way {
 }
 
 /// Where an access goes.
-enum Place {
+enum AccessTarget {
     Own(OwnAddress),
     Shared(AccessPlan),
 }

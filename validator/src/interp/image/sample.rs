@@ -23,7 +23,7 @@ const SUBTEXEL: f64 = 1.0 / 16.0;
 
 /// Where a lookup goes in one level: unnormalised coordinates of a layer.
 #[derive(Clone, Copy)]
-struct Place {
+struct LevelCoordinates {
     at: [f64; 3],
     layer: i64,
     level: u32,
@@ -209,7 +209,7 @@ fn place(
     sampler: &Sampler,
     level: u32,
     lookup: &mut Lookup,
-) -> Place {
+) -> LevelCoordinates {
     let extent = layout.level_extent(level);
     let last_element = i64::from(layout.layers / layout.dim.faces()) - 1;
     let element = match numbers.get(directions) {
@@ -231,7 +231,7 @@ fn place(
             *place = if unnormalized { *number } else { number * f64::from(size) };
         }
     }
-    Place { at, layer, level }
+    LevelCoordinates { at, layer, level }
 }
 
 /// Whether an implementation may see a coordinate on the other side of a whole number.
@@ -241,7 +241,7 @@ fn is_near_boundary(at: f64) -> bool {
 }
 
 fn nearest(
-    place: Place,
+    place: LevelCoordinates,
     offset: [i64; 3],
     layout: ImageLayout,
     sampler: &Sampler,
@@ -263,7 +263,7 @@ fn nearest(
 }
 
 fn linear(
-    place: Place,
+    place: LevelCoordinates,
     offset: [i64; 3],
     layout: ImageLayout,
     sampler: &Sampler,
@@ -289,7 +289,14 @@ fn linear(
 }
 
 /// Adds the texel at integer coordinates, brought into the image by the address mode.
-fn tap(at: [i64; 3], place: Place, layout: ImageLayout, sampler: &Sampler, weight: f64, lookup: &mut Lookup) {
+fn tap(
+    at: [i64; 3],
+    place: LevelCoordinates,
+    layout: ImageLayout,
+    sampler: &Sampler,
+    weight: f64,
+    lookup: &mut Lookup,
+) {
     let extent = layout.level_extent(place.level).map(i64::from);
     let position =
         |at: [i64; 3], layer: i64| Position { at, layer, level: i64::from(place.level), sample: 0 };

@@ -10,7 +10,7 @@ use crate::ir::{Inst, Operand};
 
 /// A texel of an image: the space of its memory, and its first byte.
 #[derive(Clone, Copy)]
-struct Place {
+struct TexelAddress {
     space: u32,
     start: u32,
     format: ImageFormat,
@@ -60,7 +60,7 @@ impl Observer<'_, '_> {
     }
 
     /// The texel that the instruction has accessed; `None` where there is none.
-    fn texel(&self, inst: &Inst, op: &ImageOp) -> Option<Place> {
+    fn texel(&self, inst: &Inst, op: &ImageOp) -> Option<TexelAddress> {
         let image = self.machine.resolve(op.image, inst.line).ok()?;
         let (layout, offset) = self.machine.texel_at(op, image, inst.line)?;
         let objects = &self.machine.dispatch.objects;
@@ -69,7 +69,7 @@ impl Observer<'_, '_> {
         let shared = objects
             .iter()
             .any(|other| other.memory == space && other.image.map(|layout| layout.format) != format);
-        Some(Place { space, start: offset, format: layout.format, shared })
+        Some(TexelAddress { space, start: offset, format: layout.format, shared })
     }
 
     fn write_texel(&mut self, inst: &Inst, op: &ImageOp, (texel, count): (Operand, u32), open: bool) {
@@ -77,7 +77,7 @@ impl Observer<'_, '_> {
             return;
         }
         let Some(place) = self.texel(inst, op) else { return };
-        let Place { space, start, format, shared } = place;
+        let TexelAddress { space, start, format, shared } = place;
         let shaded = open || (0..count).any(|component| self.shade(texel.offset(component)).is_some());
         let encoding = format.encoding();
         let Some(bytes) = component_bytes(encoding) else {
@@ -98,7 +98,7 @@ impl Observer<'_, '_> {
     }
 
     fn read_texel(&mut self, inst: &Inst, op: &ImageOp, count: u32) {
-        let Some(Place { space, start, format, shared }) = self.texel(inst, op) else {
+        let Some(TexelAddress { space, start, format, shared }) = self.texel(inst, op) else {
             self.set_all(op.dst, (0..count).map(|_| None));
             return;
         };
