@@ -12,6 +12,7 @@ use std::time::Duration;
 use spirv_tv::behaviour::{Behaviours, Bound, Stopped};
 use spirv_tv::check::{check_in_series, outcomes, CheckReport, Role, Run, Searches, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
+use spirv_tv::explore::ReductionName;
 use spirv_tv::module::Module;
 
 use support::{corpus, Checker};
@@ -373,6 +374,40 @@ fn found_in(checker: &Checker, text: &str) -> Behaviours {
     let explored = report.unwrap_or_else(|error| panic!("{error}")).runs.remove(0).explored;
     assert_eq!(explored.role, Role::Module);
     Behaviours::clone(&explored.behaviours)
+}
+
+/// A switch that switches nothing would show nothing, neither in the twin nor in self-checks. Components and early races
+/// start the same paths; `tests/groups.rs` counts what the former spare.
+#[test]
+fn each_reduction_starts_fewer_paths_somewhere() {
+    let two = ["--workgroups", "2", "--buffer", "0.1=zeros:2"];
+    let maximum =
+        ["--workgroups", "4", "--spec", "0=4", "--buffer", "0.0=zeros:64", "--buffer", "0.1=zeros:64"];
+    let readers = ["--workgroups", "4", "--buffer", "0.0=zeros:2", "--buffer", "0.1=zeros:4"];
+    let additions = ["--workgroups", "2", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:2"];
+    let lock = [&two[..], &["--spec", "0=1"]].concat();
+    let programs: [(ReductionName, &str, &[&str]); 7] = [
+        (ReductionName::Symmetry, "corpus/classics/rmw-two-adds.spvasm", &additions),
+        (ReductionName::Merging, "corpus/synchronisation/reader-writer-lock.spvasm", &lock),
+        (ReductionName::IndependentSuffixes, "corpus/classics/iriw-relaxed.spvasm", &readers),
+        (ReductionName::StaleReads, "corpus/synchronisation/reader-writer-lock.spvasm", &lock),
+        (ReductionName::DeadEnds, "benches/modules/shapes/casmax.spvasm", &maximum),
+        (
+            ReductionName::BarrierEpochs,
+            "corpus/classics/updates-unordered.spvasm",
+            &["--buffer", "0.1=zeros:1"],
+        ),
+        (
+            ReductionName::CommutingUpdates,
+            "corpus/classics/updates-unordered.spvasm",
+            &["--buffer", "0.1=zeros:1"],
+        ),
+    ];
+    for (name, path, args) in programs {
+        let paths = |more: &[&str]| found_in(&checker(&[args, more].concat()), &text(path)).paths.started();
+        let (with, without) = (paths(&[]), paths(&["--without", name.name()]));
+        assert!(with < without, "{}: {with} paths, {without} without", name.name());
+    }
 }
 
 /// A check says which module was cut, and by what.

@@ -2,10 +2,11 @@
 
 use clap::ValueEnum;
 use spirv_tv::check::{CheckReport, OutcomesReport};
-use spirv_tv::report::{json, litmus, text};
+use spirv_tv::report::litmus::{self, LitmusReport};
+use spirv_tv::report::{json, text};
 
 use super::arguments::OutputArguments;
-use super::painter;
+use super::{painter, ColorChoice};
 
 /// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,13 +66,9 @@ pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments) -> Str
 }
 
 /// The answers of litmus tests.
-pub(crate) fn litmus(
-    report: &litmus::LitmusReport,
-    output: (Format, bool),
-    color: super::ColorChoice,
-) -> String {
-    match output {
-        (Format::Json | Format::Jsonl, _) => litmus::json(report) + "\n",
-        (Format::Text, quiet) => litmus::text(report, quiet, painter(color)),
+pub(crate) fn litmus(report: &LitmusReport, format: Format, quiet: bool, color: ColorChoice) -> String {
+    match format {
+        Format::Json | Format::Jsonl => litmus::json(report) + "\n",
+        Format::Text => litmus::text(report, quiet, painter(color)),
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
         let _ = writeln!(io::stderr(), "error: {file}: {}", CliError::Bug(bug.clone()));
     }
     let report = LitmusReport { files, choices: Choices::of(&*model, &bounds) };
-    print(&format::litmus(&report, (arguments.format, arguments.quiet), arguments.color))?;
+    print(&format::litmus(&report, arguments.format, arguments.quiet, arguments.color))?;
     Ok(report.exit_code())
 }
 

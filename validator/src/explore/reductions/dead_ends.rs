@@ -7,8 +7,9 @@
 //! ([`retries`](crate::explore::reductions::stale_reads::retries)). Nor does a read wait while all other invocations only end
 //! or reach such dead ends, whatever they read.
 //!
-//! For example, two invocations pop from a stack: `do { top = load(head); } while (!compare_exchange(head, top,
-//! next[top]));`. Once one of them has taken the first element, the other one need not load it.
+//! For example, invocations raise a maximum: `old = load(max); while (old < value) { found = compare_exchange(max, old,
+//! value); if (found == old) break; old = found; }`. A load of a maximum that another invocation has replaced leads, through
+//! a failing compare-exchange, to where a load of the newer one leads.
 //!
 //! The search offers a read fewer sources, and does not let it wait. A witness is an execution that was visited, without
 //! changes. The reduction completes [`stale_reads`], which leaves out the failing compare-exchange, and is used with it.
@@ -18,8 +19,7 @@ use crate::explore::reductions::names::ReductionName;
 use crate::explore::reductions::stale_reads::{self, retries};
 use crate::explore::reductions::Reduction;
 use crate::explore::state::accesses::{self, UnitSpans};
-use crate::explore::state::reader;
-use crate::explore::state::reader::Reader;
+use crate::explore::state::reader::{self, Reader};
 use crate::explore::state::{Context, Found, Round, State};
 use crate::model::graph::{Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;

@@ -14,8 +14,7 @@ use crate::explore::state::{accesses, Advanced, By, Found, Round, State, Status}
 use crate::explore::step::barrier_instances;
 use crate::explore::step::descriptors;
 use crate::explore::step::fulfilment;
-use crate::explore::step::loops::arrivals;
-use crate::explore::step::loops::arrivals::Turn;
+use crate::explore::step::loops::arrivals::{self, Turn};
 use crate::explore::step::loops::exits;
 use crate::explore::step::noted_writes;
 use crate::explore::step::view::{self, View};

@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use crate::explore::branch::writers;
-use crate::explore::state::reader;
-use crate::explore::state::reader::Reader;
+use crate::explore::state::reader::{self, Reader};
 use crate::explore::state::{accesses, Found, Round, State, Status};
 use crate::explore::step::loops::arrivals::MAX_STOPS;
 use crate::explore::step::loops::turns;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::explore::oracle;
 use crate::explore::settings::Races;
-use crate::explore::state::reader;
-use crate::explore::state::reader::Reader;
+use crate::explore::state::reader::{self, Reader};
 use crate::explore::state::{Arrival, Round, Segment, State};
 use crate::ir::InstId;
 use crate::model::graph::{Event, EventId, Graph, Kind, Unit};
