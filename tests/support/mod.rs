@@ -179,7 +179,7 @@ impl Checker {
 pub fn reasons(report: &CheckReport) -> BTreeSet<&'static str> {
     let own = report.reasons.iter().map(Reason::name);
     let unsupported = report.unsupported.iter().map(|_| "unsupported");
-    let runs = report.runs.iter().flat_map(|run| &run.comparison.reasons);
+    let runs = report.counted().flat_map(|run| &run.comparison.reasons);
     own.chain(unsupported).chain(runs.map(compare::Reason::name)).collect()
 }
 

@@ -150,7 +150,9 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         text.push('\n');
     };
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let launch = report.choices.launch.iter().find(|launch| launch.entry == run.entry);
+    let is_of_run =
+        |launch: &&LaunchChoice| launch.entry == run.entry && launch.workgroups == run.workgroups();
+    let launch = report.choices.launch.iter().find(is_of_run);
     if let Some(LaunchChoice {
         entry,
         workgroups,
@@ -162,6 +164,7 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         push_pointers,
         // Below, in a table of their own.
         samplers: _,
+        passed_over: _,
     }) = launch
     {
         line(format!("entry = {}", quoted(entry)));

@@ -98,6 +98,12 @@ impl Deadline {
         Instant::now() >= self.at
     }
 
+    /// The moment when two thirds of the time that is left are over.
+    #[must_use]
+    pub fn earlier(self) -> Deadline {
+        Deadline { at: Instant::now() + self.left() * 2 / 3, ..self }
+    }
+
     /// How much time there is left.
     pub fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())

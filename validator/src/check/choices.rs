@@ -6,6 +6,7 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::launches::PassedOver;
 use super::options::{Bounds, CheckOptions};
 use crate::model::memory_model::{MemoryModel, Parameter};
 
@@ -36,7 +37,7 @@ pub struct Choices {
     pub ignore: Vec<String>,
     /// What the modules were validated for.
     pub target_env: String,
-    /// One per entry point; in JSON the object alone where there is one.
+    /// One per entry point, two where one workgroup was tried as well; in JSON the object alone where there is one.
     #[serde(serialize_with = "one_or_list")]
     pub launch: Vec<LaunchChoice>,
     /// The inputs that were run.
@@ -104,6 +105,9 @@ pub struct LaunchChoice {
     /// Physical pointers in the push constants: byte offset, then buffer and bytes into it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub push_pointers: BTreeMap<String, String>,
+    /// Why the verdict rests on another launch of the entry point, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed_over: Option<PassedOver>,
 }
 
 /// The inputs of a check.

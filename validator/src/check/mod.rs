@@ -7,6 +7,7 @@ pub(crate) mod bytes;
 mod choices;
 mod error;
 mod intervals;
+mod launches;
 mod options;
 mod outcomes;
 mod pair;
@@ -23,6 +24,7 @@ mod widened;
 
 pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, LaunchChoice, Parameters};
 pub use error::CheckError;
+pub use launches::PassedOver;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;
 pub use pair::{check, check_each, check_in_series};

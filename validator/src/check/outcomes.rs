@@ -72,7 +72,8 @@ pub fn outcomes(
                 Ok(Next::OutOfTime) => {
                     let entry = program.entry.name.clone();
                     let option = timed_by(deadline);
-                    report.untried.push(Untried { entry, inputs: inputs.left() as usize, option });
+                    let (workgroups, inputs) = (launch.workgroups, inputs.left() as usize);
+                    report.untried.push(Untried { entry, workgroups, inputs, option });
                     break;
                 }
                 Err(unsupported) => {

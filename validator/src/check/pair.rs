@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
+use super::launches::{self, Came};
 use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::reason::Reason;
-use super::result::{CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED};
+use super::result::{
+    legacy_warning, CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED,
+};
 use super::run::{Pair, Runner};
 use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
@@ -20,7 +23,7 @@ use crate::event::{Scope, UndefinedKind};
 use crate::explore::{Races, ReductionName, Settings};
 use crate::ir::{CooperativeOp, MemoryModel, Op, Program};
 use crate::launch::inputs::{Inputs, Next, DEFAULT_INPUTS};
-use crate::launch::{trial, Input, Launch};
+use crate::launch::{trial, Input, Launch, Size3};
 use crate::lower::{LowerError, SpecTarget};
 use crate::module::Module;
 
@@ -101,11 +104,8 @@ fn check_all(
 const LEAST_INPUTS: u32 = 3;
 const DEAR: u64 = 1_000;
 
-/// Executions that a run visited.
-fn explored(run: &Run) -> u64 {
-    let after = run.after.as_ref().map_or(0, |after| after.behaviours.explored);
-    run.before.behaviours.explored.saturating_add(after)
-}
+/// What is tried where several workgroups decide nothing.
+const ONE: [u32; 3] = [1; 3];
 
 /// Whether an access was beyond what it is into.
 fn is_out_of_bounds(undefined: &Undefined) -> bool {
@@ -121,7 +121,8 @@ struct Found {
     /// Why the whole is inconclusive.
     reasons: Vec<Reason>,
     warnings: Vec<String>,
-    undistinguished: Vec<(Scope, Scope)>,
+    /// Of each launch.
+    undistinguished: Vec<Vec<(Scope, Scope)>>,
     launches: Vec<LaunchChoice>,
 }
 
@@ -148,36 +149,66 @@ impl Checker<'_> {
         let known = [&before, &after].map(|program| self.runner.searches.known(program));
         let programs = Programs { before, after, known };
         let Programs { before, after, .. } = &programs;
-        let differences = differences(before, after);
+        let differences = Reason::differences(before, after);
         if !differences.is_empty() {
             self.found.reasons.extend(differences);
             return Ok(());
         }
-        let prepared = prepare::prepare(self.before, before, Some(after), self.options);
+        let automatic = self.options.launch.workgroups.is_none() && before.entry.is_compute();
+        let whole = self.runner.deadline;
+        let first = self.launch(&programs, self.options, automatic)?;
+        self.runner.deadline = whole;
+        let Some((index, first)) = first.filter(|_| automatic) else { return Ok(()) };
+        let is_over = whole.is_some_and(|whole| whole.is_over());
+        if self.found.launches[index].workgroups == ONE || !first.asks_for_another() || is_over {
+            return Ok(());
+        }
+        let mut options = self.options.clone();
+        options.launch.workgroups = Some(Size3(ONE));
+        if let Some((second_index, second)) = self.launch(&programs, &options, false)? {
+            let [of_first, of_second] = launches::passed_over(first, second);
+            self.found.launches[index].passed_over = of_first;
+            self.found.launches[second_index].passed_over = of_second;
+        }
+        Ok(())
+    }
+
+    /// Runs one launch of an entry point: its index, and what it came to; `None` where something is unsupported.
+    fn launch(
+        &mut self,
+        programs: &Programs,
+        options: &CheckOptions,
+        may_be_followed: bool,
+    ) -> Result<Option<(usize, Came)>, CheckError> {
+        let Programs { before, after, .. } = programs;
+        let prepared = prepare::prepare(self.before, before, Some(after), options);
         let Prepared { launch, choice, warnings } = match prepare::supported(prepared, Role::Before)? {
             Ok(prepared) => prepared,
             Err(unsupported) => {
                 self.found.unsupported.push(unsupported);
-                return Ok(());
+                return Ok(None);
             }
         };
+        if may_be_followed && launch.workgroups != ONE {
+            self.runner.deadline = self.runner.deadline.map(Deadline::earlier);
+        }
+        let index = self.found.launches.len();
         self.found.launches.push(choice);
         for warning in warnings {
             if !self.found.warnings.contains(&warning) {
                 self.found.warnings.push(warning);
             }
         }
-        for pair in &launch.undistinguished {
-            if !self.found.undistinguished.contains(pair) {
-                self.found.undistinguished.push(*pair);
-            }
-        }
+        self.found.undistinguished.push(launch.undistinguished.clone());
+        let (runs, untried, unsupported) =
+            (self.found.runs.len(), self.found.untried.len(), self.found.unsupported.len());
         let chosen = self.runner.searches.chosen();
-        let mut inputs = prepare::inputs(before, Some(after), &launch, self.options, DEFAULT_INPUTS, chosen);
-        let least = self.options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
-        self.inputs(&programs, &launch, &mut inputs, least)?;
+        let mut inputs = prepare::inputs(before, Some(after), &launch, options, DEFAULT_INPUTS, chosen);
+        let least = options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
+        self.inputs(programs, &launch, &mut inputs, least)?;
         self.runner.searches.choose(inputs.into_chosen());
-        Ok(())
+        let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);
+        Ok((self.found.unsupported.len() == unsupported).then_some((index, came)))
     }
 
     /// Runs at least so many inputs, and more as long as they cost little.
@@ -191,6 +222,9 @@ impl Checker<'_> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
+        // That there are several workgroups costs no inputs, unless the user wants them.
+        let is_wanted = self.options.launch.workgroups.is_some();
+        let invocations = if is_wanted { launch.invocations() } else { launch.local_invocations() };
         let mut cost = 0_u64;
         while inputs.begun() < least || cost < DEAR {
             let left = least.saturating_sub(inputs.begun()).max(u32::from(inputs.left() > 0));
@@ -213,7 +247,8 @@ impl Checker<'_> {
             match next {
                 Ok(Next::OutOfTime) => {
                     let entry = programs.before.entry.name.clone();
-                    let untried = Untried { entry, inputs: left as usize, option: timed_by(deadline) };
+                    let (workgroups, option) = (launch.workgroups, timed_by(deadline));
+                    let untried = Untried { entry, workgroups, inputs: left as usize, option };
                     self.found.untried.extend((left > 0).then_some(untried));
                     return Ok(());
                 }
@@ -226,8 +261,8 @@ impl Checker<'_> {
             if ended || inputs.left() == 0 {
                 return Ok(());
             }
-            let explored = self.found.runs.last().map_or(0, explored);
-            cost = explored.saturating_mul(launch.invocations()).saturating_add(cost);
+            let explored = self.found.runs.last().map_or(0, Run::explored);
+            cost = explored.saturating_mul(invocations).saturating_add(cost);
         }
         Ok(())
     }
@@ -381,21 +416,34 @@ impl Checker<'_> {
             self.found;
         unsupported.sort();
         unsupported.dedup();
-        let mut verdict = combined(&runs, &untried);
+        let is_counted = |run: &&Run| launches::counts(&launches, &run.entry, run.workgroups());
+        let counted: Vec<&Run> = runs.iter().filter(is_counted).collect();
+        let is_counted = |one: &&Untried| launches::counts(&launches, &one.entry, one.workgroups);
+        let no_time: Vec<&Untried> = untried.iter().filter(is_counted).collect();
+        let of_launches = || counted.iter().copied();
+        let mut verdict = combined(of_launches(), no_time.iter().copied());
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
         }
-        let out_of_time = Tried::of(&runs, &untried).too_few && verdict == Verdict::Inconclusive;
-        if out_of_time {
-            reasons.extend(untried.iter().map(Untried::reason));
+        let tried = Tried::of(of_launches(), no_time.iter().copied());
+        if tried.too_few && verdict == Verdict::Inconclusive {
+            reasons.extend(no_time.iter().map(|one| one.reason()));
         }
-        let explains = |run: &Run| !run.comparison.reasons.is_empty();
-        let explained = !unsupported.is_empty() || !reasons.is_empty() || runs.iter().any(explains);
+        let explains = |run: &&Run| !run.comparison.reasons.is_empty();
+        let explained = !unsupported.is_empty() || !reasons.is_empty() || counted.iter().any(explains);
         if verdict == Verdict::Inconclusive && !explained {
             return Err(Bug::NoReason);
         }
-        warnings.extend(legacy_warning(&runs));
-        let inputs = runs.iter().map(Run::own_input).collect::<BTreeSet<_>>().len();
+        warnings.extend(legacy_warning(&counted));
+        let inputs = counted.iter().map(|run| run.own_input()).collect::<BTreeSet<_>>().len();
+        let mut pairs: Vec<(Scope, Scope)> = Vec::new();
+        let rests_on =
+            launches.iter().zip(undistinguished).filter(|(launch, _)| launch.passed_over.is_none());
+        for pair in rests_on.flat_map(|(_, pairs)| pairs) {
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
         Ok(CheckReport {
             diff: super::source::comparable_texts(self.before, self.after),
             before: super::source::source(self.before),
@@ -406,7 +454,7 @@ impl Checker<'_> {
             unsupported,
             reasons,
             warnings,
-            undistinguished,
+            undistinguished: pairs,
             choices: Choices::of(self.options, launches, inputs),
         })
     }
@@ -419,35 +467,6 @@ fn accesses_matrices(program: &Program) -> bool {
         Op::Cooperative(op) => op.access().is_some() || matches!(op, CooperativeOp::Each(_)),
         _ => false,
     })
-}
-
-/// What keeps the two from being compared on one launch.
-fn differences(before: &Program, after: &Program) -> Vec<Reason> {
-    let (b, a) = (&before.entry, &after.entry);
-    let mut differences = Vec::new();
-    if b.execution_model != a.execution_model {
-        let models = [b, a].map(|entry| entry.execution_model);
-        differences.push(Reason::ExecutionModel { entry: b.name.clone(), models });
-    }
-    if b.local_size != a.local_size {
-        let sizes = [b, a].map(|entry| entry.local_size);
-        differences.push(Reason::LocalSize { entry: b.name.clone(), sizes });
-    }
-    differences
-}
-
-/// What the readings of the older memory models say together, where before is racy under one only.
-fn legacy_warning(runs: &[Run]) -> Option<String> {
-    let all = || runs.iter().filter_map(|run| run.legacy.as_ref());
-    let finished: Vec<&LegacyRun> = all().filter(|run| run.finished).collect();
-    let verdicts = if finished.is_empty() { all().collect() } else { finished };
-    let verdict = verdicts.iter().map(|run| run.verdict).min()?;
-    let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
-    let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
-    Some(format!(
-        "before is racy as the specification reads it, but not when all accesses count as coherent: \
-         with --legacy coherent the verdict is {verdict}{kind}"
-    ))
 }
 
 /// The option that ends something.

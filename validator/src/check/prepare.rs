@@ -323,6 +323,7 @@ pub fn prepare(
             .iter()
             .map(|(offset, slot, bytes)| (offset.to_string(), format!("{slot}+{bytes}")))
             .collect(),
+        passed_over: None,
     };
     Ok(Prepared { launch, choice, warnings })
 }

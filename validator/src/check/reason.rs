@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::behaviour::Stopped;
+use crate::ir::Program;
 use crate::launch::Size3;
 
 /// What keeps the modules from being compared on one launch.
@@ -41,6 +42,21 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// What keeps the two from being compared on one launch.
+    pub(super) fn differences(before: &Program, after: &Program) -> Vec<Reason> {
+        let (b, a) = (&before.entry, &after.entry);
+        let mut differences = Vec::new();
+        if b.execution_model != a.execution_model {
+            let models = [b, a].map(|entry| entry.execution_model);
+            differences.push(Reason::ExecutionModel { entry: b.name.clone(), models });
+        }
+        if b.local_size != a.local_size {
+            let sizes = [b, a].map(|entry| entry.local_size);
+            differences.push(Reason::LocalSize { entry: b.name.clone(), sizes });
+        }
+        differences
+    }
+
     /// What kind of reason it is, in a word.
     pub const fn name(&self) -> &'static str {
         match self {

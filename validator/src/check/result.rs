@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::choices::Choices;
+use super::launches::{self, PassedOver};
 use super::reason::Reason;
 use super::tried::Tried;
 use crate::behaviour::{Behaviours, Bound, Stopped, Undefined};
@@ -148,6 +149,17 @@ impl Run {
         }
     }
 
+    /// The number of workgroups that it ran, in x, y and z.
+    pub fn workgroups(&self) -> [u32; 3] {
+        self.before.dispatch.workgroups
+    }
+
+    /// Executions that it visited.
+    pub(super) fn explored(&self) -> u64 {
+        let after = self.after.as_ref().map_or(0, |after| after.behaviours.explored);
+        self.before.behaviours.explored.saturating_add(after)
+    }
+
     /// The input's name without what tells its runs apart.
     pub fn own_input(&self) -> &str {
         self.input.name.trim_end_matches(DISPLACED)
@@ -165,6 +177,20 @@ pub struct LegacyRun {
     pub finished: bool,
 }
 
+/// What the readings of the older memory models say together, where before is racy under one only.
+pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
+    let all = || runs.iter().filter_map(|run| run.legacy.as_ref());
+    let finished: Vec<&LegacyRun> = all().filter(|run| run.finished).collect();
+    let verdicts = if finished.is_empty() { all().collect() } else { finished };
+    let verdict = verdicts.iter().map(|run| run.verdict).min()?;
+    let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
+    let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    Some(format!(
+        "before is racy as the specification reads it, but not when all accesses count as coherent: \
+         with --legacy coherent the verdict is {verdict}{kind}"
+    ))
+}
+
 /// So many outcomes take little memory.
 const KEPT_OUTCOMES: u64 = 1 << 10;
 
@@ -173,6 +199,9 @@ const KEPT_OUTCOMES: u64 = 1 << 10;
 pub struct Untried {
     /// The entry point's name.
     pub entry: String,
+    /// The launch that they were for.
+    #[serde(skip)]
+    pub workgroups: [u32; 3],
     /// How many inputs there was no time for.
     pub inputs: usize,
     /// The option that says how much there was.
@@ -215,20 +244,28 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// The runs of the launches that the verdict rests on.
+    pub fn counted(&self) -> impl Iterator<Item = &Run> + Clone {
+        let launches = &self.choices.launch;
+        self.runs.iter().filter(|run| launches::counts(launches, &run.entry, run.workgroups()))
+    }
+
     /// Whether a bound cut something in some run, or an input was not tried.
     pub fn bounded(&self) -> bool {
-        self.tried().unfinished().is_some() || self.runs.iter().any(|run| run.comparison.bounded)
+        self.tried().unfinished().is_some() || self.counted().any(|run| run.comparison.bounded)
     }
 
     /// The inputs that were tried.
     pub fn tried(&self) -> Tried {
-        Tried::of(&self.runs, &self.untried)
+        let launches = &self.choices.launch;
+        let untried =
+            self.untried.iter().filter(|one| launches::counts(launches, &one.entry, one.workgroups));
+        Tried::of(self.counted(), untried)
     }
 
     /// The bounds that cut something.
     pub fn bounds_hit(&self) -> BTreeSet<Bound> {
-        self.runs
-            .iter()
+        self.counted()
             .flat_map(|run| std::iter::once(&run.before).chain(&run.after))
             .filter_map(|explored| explored.behaviours.bounded)
             .collect()
@@ -236,23 +273,42 @@ impl CheckReport {
 
     /// Kinds of violations that occurred and were ignored.
     pub fn ignored(&self) -> BTreeSet<ViolationKind> {
-        self.runs.iter().flat_map(|run| run.comparison.ignored.iter().copied()).collect()
+        self.counted().flat_map(|run| run.comparison.ignored.iter().copied()).collect()
     }
 
     /// The first run with the verdict of the whole, one that was finished where there is one.
     pub fn decisive(&self) -> Option<&Run> {
-        let mut alike = self.runs.iter().filter(|run| run.comparison.verdict == self.verdict);
+        let mut alike = self.counted().filter(|run| run.comparison.verdict == self.verdict);
         let first = alike.clone().next();
         alike.find(|run| run.comparison.unfinished.is_none()).or(first)
     }
 
+    /// The first run of a launch that the verdict does not rest on because before is undefined there.
+    pub fn passed_over_as_vacuous(&self) -> Option<&Run> {
+        let is_one = |run: &&Run| {
+            let mut launches = self.choices.launch.iter();
+            let launch =
+                launches.find(|launch| launch.entry == run.entry && launch.workgroups == run.workgroups());
+            launch.is_some_and(|launch| launch.passed_over == Some(PassedOver::Vacuous))
+        };
+        self.runs.iter().find(is_one)
+    }
+
+    /// Whether the verdict rests on the second launch of an entry point.
+    fn rests_on_second(&self) -> bool {
+        let launches = &self.choices.launch;
+        let mut pairs = launches.iter().zip(launches.iter().skip(1));
+        pairs.any(|(first, second)| first.entry == second.entry && first.passed_over.is_some())
+    }
+
     /// The exit code (docs/semantics.md, section 1.2).
     pub fn exit_code(&self, strict: bool) -> u8 {
+        let qualified = self.bounded() || !self.undistinguished.is_empty() || self.rests_on_second();
         match self.verdict {
             Verdict::Violates => 1,
             Verdict::Error => 2,
             Verdict::Inconclusive => 3,
-            Verdict::Refines if strict && (self.bounded() || !self.undistinguished.is_empty()) => 4,
+            Verdict::Refines if strict && qualified => 4,
             Verdict::Vacuous if strict => 4,
             Verdict::Refines | Verdict::Vacuous => 0,
         }

@@ -21,16 +21,19 @@ pub struct Tried {
 
 impl Tried {
     /// The inputs of these runs, and those that there was no time for.
-    pub fn of(runs: &[Run], untried: &[Untried]) -> Tried {
-        let searches =
-            runs.iter().map(|run| (run.entry.as_str(), run.own_input(), run.comparison.unfinished));
-        Tried::of_searches(searches, untried)
+    pub fn of<'a>(
+        runs: impl IntoIterator<Item = &'a Run>,
+        untried: impl IntoIterator<Item = &'a Untried>,
+    ) -> Tried {
+        let runs = runs.into_iter();
+        let searches = runs.map(|run| (run.entry.as_str(), run.own_input(), run.comparison.unfinished));
+        Tried::of_searches(searches, &untried.into_iter().collect::<Vec<_>>())
     }
 
     /// The same of entry points, inputs, and what kept a search from being finished.
     fn of_searches<'a>(
         searches: impl Iterator<Item = (&'a str, &'a str, Option<Cut>)>,
-        untried: &'a [Untried],
+        untried: &[&'a Untried],
     ) -> Tried {
         let mut entries: BTreeMap<&str, BTreeMap<&str, bool>> = BTreeMap::new();
         let mut tried = Tried::default();
@@ -62,8 +65,12 @@ impl Tried {
     }
 }
 
-/// The verdict over all runs.
-pub(super) fn combined(runs: &[Run], untried: &[Untried]) -> Verdict {
+/// The verdict over these runs.
+pub(super) fn combined<'a>(
+    runs: impl IntoIterator<Item = &'a Run>,
+    untried: impl IntoIterator<Item = &'a Untried>,
+) -> Verdict {
+    let runs: Vec<&Run> = runs.into_iter().collect();
     let finished = runs.iter().filter(|run| run.comparison.unfinished.is_none());
     let verdict = Verdict::combine(finished.map(|run| run.comparison.verdict));
     match runs.is_empty() || Tried::of(runs, untried).too_few {
@@ -105,8 +112,9 @@ mod tests {
     fn what_there_was_no_time_for_was_not_finished() {
         let runs = [("main", "zeros", None), ("main", "distinct", None)];
         let of = |inputs| {
-            let untried = [Untried { entry: "main".to_owned(), inputs, option: Stopped::Timeout }];
-            let tried = Tried::of_searches(runs.into_iter(), &untried);
+            let entry = "main".to_owned();
+            let untried = Untried { entry, workgroups: [1; 3], inputs, option: Stopped::Timeout };
+            let tried = Tried::of_searches(runs.into_iter(), &[&untried]);
             (tried.inputs, tried.finished, tried.too_few, tried.unfinished())
         };
         assert_eq!(of(2), (4, 2, false, Some("2 not finished (time)".to_owned())));

@@ -49,6 +49,8 @@ pub use subgroup::*;
 pub use tensor::*;
 pub use unused::mark_unused_results;
 
+use rspirv::spirv::ExecutionModel;
+
 pub use crate::event::{FunctionId, InstId, Line};
 use crate::event::{Scope, StorageClass};
 use crate::value::Scalar;
@@ -109,6 +111,13 @@ pub struct Entry {
     /// For each dimension that is exactly one specialisation constant, its SpecId.
     pub local_size_spec_ids: [Option<u32>; 3],
     pub line: Line,
+}
+
+impl Entry {
+    /// Whether its execution model is GLCompute.
+    pub fn is_compute(&self) -> bool {
+        self.execution_model == ExecutionModel::GLCompute as u32
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,18 +1,68 @@
 //! The default launch. It is just large enough to distinguish the scopes that the modules use.
 
+use super::dimensions;
 use super::scopes::ScopeUse;
 use crate::event::Scope;
+use crate::ir::Program;
 
 /// Subgroup size where nothing asks for several subgroups: that of common hardware, or the
 /// workgroup where that is smaller.
 const USUAL_SUBGROUP_SIZE: u32 = 32;
 
-/// Two workgroups if invocations of different workgroups may communicate, else one.
-pub fn workgroups(before: &ScopeUse) -> [u32; 3] {
-    if before.beyond_workgroup {
-        [2, 1, 1]
-    } else {
-        [1, 1, 1]
+/// Most invocations of a launch with several workgroups that nobody asked for.
+const MAX_INVOCATIONS: u64 = 1 << 10;
+
+/// How many workgroups there are where the user does not say (docs/semantics.md, section 1.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Workgroups {
+    count: [u32; 3],
+    /// In which dimensions there would be two if there were not too many invocations then.
+    left_out: Vec<char>,
+}
+
+/// How many workgroups these programs get, and what the user should know of that.
+pub fn workgroups(
+    before: &ScopeUse,
+    programs: [Option<&Program>; 2],
+    local_invocations: u64,
+) -> ([u32; 3], Option<String>) {
+    let read: Vec<[bool; 3]> = programs.into_iter().flatten().map(dimensions::dimensions).collect();
+    let found = Workgroups::new(before, &read, local_invocations);
+    (found.count, found.note())
+}
+
+impl Workgroups {
+    /// Two in each dimension in which the modules tell workgroups apart, as far as there are not too many invocations:
+    /// x first. Two in x if invocations of different workgroups of before may communicate.
+    fn new(before: &ScopeUse, read: &[[bool; 3]], local_invocations: u64) -> Workgroups {
+        let mut found = Workgroups { count: [1; 3], left_out: Vec::new() };
+        let mut invocations = local_invocations;
+        for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
+            let communicates = axis == 0 && before.beyond_workgroup;
+            if !communicates && !read.iter().any(|read| read[axis]) {
+                continue;
+            }
+            match invocations.saturating_mul(2) {
+                double if double <= MAX_INVOCATIONS || communicates => {
+                    found.count[axis] = 2;
+                    invocations = double;
+                }
+                _ => found.left_out.push(name),
+            }
+        }
+        found
+    }
+
+    /// What the user should know.
+    fn note(&self) -> Option<String> {
+        let left_out: Vec<String> = self.left_out.iter().map(char::to_string).collect();
+        (!left_out.is_empty()).then(|| {
+            format!(
+                "one workgroup in {}, where the modules tell several apart: two would be more than {MAX_INVOCATIONS} \
+                 invocations (give --workgroups)",
+                left_out.join(" and ")
+            )
+        })
     }
 }
 
@@ -47,7 +97,28 @@ mod tests {
     #[test]
     fn communication_asks_for_two_workgroups() {
         let far = ScopeUse { beyond_workgroup: true, ..ScopeUse::default() };
-        assert_eq!(workgroups(&far), [2, 1, 1]);
-        assert_eq!(workgroups(&ScopeUse::default()), [1, 1, 1]);
+        let count = |before: &ScopeUse, read: &[[bool; 3]], local| Workgroups::new(before, read, local).count;
+        assert_eq!(count(&far, &[[false; 3]], 1024), [2, 1, 1]);
+        assert_eq!(count(&far, &[[false, true, false]], 8), [2, 2, 1]);
+        assert_eq!(count(&ScopeUse::default(), &[[false; 3]], 8), [1, 1, 1]);
+    }
+
+    #[test]
+    fn what_either_module_reads_asks_for_two_workgroups_as_far_as_they_are_not_too_large() {
+        let near = ScopeUse::default();
+        let (x, xy, all) = ([true, false, false], [true, true, false], [true; 3]);
+        let of = |read: &[[bool; 3]], local| {
+            let found = Workgroups::new(&near, read, local);
+            (found.count, found.left_out.iter().collect::<String>())
+        };
+        assert_eq!(of(&[x], 64), ([2, 1, 1], String::new()));
+        assert_eq!(of(&[x, [false, true, false]], 64), ([2, 2, 1], String::new()));
+        assert_eq!(of(&[[false; 3], [false, false, true]], 64), ([1, 1, 2], String::new()));
+        assert_eq!(of(&[xy], 512), ([2, 1, 1], "y".to_owned()));
+        assert_eq!(of(&[all], 256), ([2, 2, 1], "z".to_owned()));
+        assert_eq!(of(&[all], 1024), ([1, 1, 1], "xyz".to_owned()));
+        let note = Workgroups::new(&near, &[all], 256).note();
+        assert!(note.is_some_and(|note| note.starts_with("one workgroup in z, ")));
+        assert_eq!(Workgroups::new(&near, &[all], 64).note(), None);
     }
 }

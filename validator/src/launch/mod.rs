@@ -9,6 +9,7 @@ pub mod acceleration;
 mod build;
 pub(crate) mod contents;
 pub(crate) mod defaults;
+mod dimensions;
 mod error;
 pub mod file;
 pub(crate) mod image_options;

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rspirv::spirv::ExecutionModel;
-
 use super::acceleration::{AccelerationPlace, AccelerationTarget};
 use super::options::LaunchOptions;
 use super::scopes::{self, ScopeUse};
@@ -79,18 +77,18 @@ impl Launch {
         let after_use = after.map(scopes::scope_use);
         let uses: Vec<&ScopeUse> = std::iter::once(&before_use).chain(&after_use).collect();
         let local_size = before.entry.local_size;
-        let is_compute = before.entry.execution_model == ExecutionModel::GLCompute as u32;
+        let is_compute = before.entry.is_compute();
         if let (false, Some(size)) = (is_compute, options.workgroups.filter(|size| size.0 != [1; 3])) {
             return Err(LaunchError::Contradiction(format!(
                 "--workgroups {size}: a vertex or fragment entry point runs as one invocation"
             )));
         }
-        let default = || match is_compute {
-            true => defaults::workgroups(&before_use),
-            false => [1; 3],
-        };
-        let workgroups = options.workgroups.map_or_else(default, |size| size.0);
         let local_invocations = product(local_size);
+        let (workgroups, note) = match options.workgroups {
+            Some(size) => (size.0, None),
+            None if !is_compute => ([1; 3], None),
+            None => defaults::workgroups(&before_use, [Some(before), after], local_invocations),
+        };
         let subgroup_size = options
             .subgroup_size
             .or(before.modes.subgroup_size)
@@ -111,7 +109,7 @@ impl Launch {
             legacy_coherent: false,
             displaced: false,
             undistinguished: Vec::new(),
-            notes: Vec::new(),
+            notes: note.into_iter().collect(),
         };
         if launch.invocations() > MAX_INVOCATIONS {
             return Err(LaunchError::TooLarge {

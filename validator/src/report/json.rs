@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::factored::{self, FactoredJson};
+use super::launches;
 use super::words::{word, words};
 use crate::behaviour::{Bound, Bug, Count, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
@@ -85,7 +86,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         bounded: report.bounded(),
         scopes_not_distinguished: scopes(&report.undistinguished),
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
-        runs: report.runs.iter().map(|run| run_json(run, &report.after)).collect(),
+        runs: report.runs.iter().map(|run| run_json(run, report)).collect(),
         untried: &report.untried,
         unsupported: unsupported(&report.unsupported),
         reasons: told(&report.reasons),
@@ -167,6 +168,9 @@ struct CheckJson<'a> {
 #[derive(Serialize)]
 struct RunJson<'a> {
     entry: &'a str,
+    /// Where the entry point has two launches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workgroups: Option<[u32; 3]>,
     input: InputJson<'a>,
     verdict: &'static str,
     bounded: bool,
@@ -361,10 +365,13 @@ struct BehavioursJson<'a> {
     stopped: Option<&'static str>,
 }
 
-fn run_json<'a>(run: &'a Run, after: &'a Source) -> RunJson<'a> {
+fn run_json<'a>(run: &'a Run, report: &'a CheckReport) -> RunJson<'a> {
+    let after = &report.after;
+    let is_one_of_two = launches::is_one_of_two(&report.choices.launch, &run.entry);
     let violation = run.comparison.violation.as_ref().zip(run.after.as_ref());
     RunJson {
         entry: &run.entry,
+        workgroups: is_one_of_two.then(|| run.workgroups()),
         input: input_json(&run.input),
         verdict: run.comparison.verdict.name(),
         bounded: run.comparison.bounded,

@@ -3,6 +3,7 @@
 mod diff;
 mod factored;
 pub mod json;
+mod launches;
 pub mod litmus;
 pub mod stats;
 mod style;

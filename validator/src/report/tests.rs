@@ -161,6 +161,7 @@ fn choices() -> Choices {
             aliases: BTreeMap::new(),
             samplers: BTreeMap::new(),
             push_pointers: BTreeMap::new(),
+            passed_over: None,
         }],
         inputs: InputChoice { count: 3, seed: 0 },
         bounds: BoundsChoice {

@@ -3,7 +3,7 @@
 
 use super::style::Painter;
 use super::words::words;
-use super::{diff, factored, json, witness};
+use super::{diff, factored, json, launches, witness};
 use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
 use crate::check::{CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
@@ -37,6 +37,7 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
             .collect();
         line.push_str(&painter.warning(&format!("; scopes not distinguished ({})", pairs.join(", "))));
     }
+    line.push_str(&painter.warning(&launches::rests_text(&report.choices.launch)));
     let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
     if !ignored.is_empty() {
         line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));
@@ -55,7 +56,7 @@ fn verdict_reason(report: &CheckReport) -> String {
         },
         Verdict::Refines => {
             let tried = report.tried();
-            let vacuous = report.runs.iter().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
+            let vacuous = report.counted().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
             let mut text = match tried.unfinished() {
                 None => {
                     let inputs = counted(tried.inputs, "input");
@@ -146,7 +147,12 @@ pub fn check(report: &CheckReport, painter: Painter) -> String {
         if let Some((violation, after)) = run.comparison.violation.as_ref().zip(run.after.as_ref()) {
             violation_text(&mut text, report, run, violation, after, painter);
         }
-        if report.verdict == Verdict::Vacuous {
+        let vacuous = match report.verdict {
+            Verdict::Vacuous => Some(run),
+            Verdict::Refines | Verdict::Inconclusive => report.passed_over_as_vacuous(),
+            Verdict::Violates | Verdict::Error => None,
+        };
+        if let Some(run) = vacuous {
             text.push_str(&races_text(&run.before, painter));
         }
     }
@@ -275,7 +281,8 @@ fn reverse_text(reverse: &Comparison) -> String {
 
 /// How much there was to see: one line for all inputs on which that is the same.
 fn runs_text(report: &CheckReport, painter: Painter) -> String {
-    let several = report.choices.launch.len() > 1;
+    let launches = &report.choices.launch;
+    let several = launches.iter().any(|launch| launch.entry != launches[0].entry);
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for run in &report.runs {
         let side = |explored: &Explored| {
@@ -284,7 +291,10 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
             format!("{}{end}{again}", size(&explored.behaviours))
         };
         let after = run.after.as_ref().map_or_else(|| "not run".to_owned(), side);
-        let entry = if several { format!("{}: ", run.entry) } else { String::new() };
+        let mut entry = if several { format!("{}: ", run.entry) } else { String::new() };
+        if launches::is_one_of_two(launches, &run.entry) {
+            entry.push_str(&format!("{}: ", launches::workgroups(run.workgroups())));
+        }
         let verdict = run.comparison.verdict;
         let told = format!("{entry}{verdict}; before: {}; after: {after}", side(&run.before));
         match groups.iter_mut().find(|(other, _)| *other == told) {
@@ -304,7 +314,6 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
 
 /// Everything that the result rests on, in a few lines.
 fn choices_text(choices: &Choices) -> String {
-    let size = |[x, y, z]: [u32; 3]| if (y, z) == (1, 1) { x.to_string() } else { format!("{x}x{y}x{z}") };
     let mut text = format!(
         "model {}{}, races {}, legacy {}, progress {}, hang {}, environment {}, \
          reconvergence {}, floats {}",
@@ -325,11 +334,14 @@ fn choices_text(choices: &Choices) -> String {
         text.push_str(&format!(
             "\nlaunch: {}, workgroups {} of {}{}, subgroups of {}",
             launch.entry,
-            size(launch.workgroups),
-            size(launch.local_size),
+            launches::size(launch.workgroups),
+            launches::size(launch.local_size),
             if launch.local_size_rewritten { " (not what it was compiled for)" } else { "" },
             launch.subgroup_size,
         ));
+        if let Some(why) = launch.passed_over {
+            text.push_str(&format!(", passed over ({why})"));
+        }
         for (id, value) in &launch.specialisation {
             text.push_str(&format!(", spec {id}={value}"));
         }

@@ -1,0 +1,119 @@
+//! Which launch of an entry point a verdict rests on. Where the number of workgroups is automatic and several of them
+//! decide nothing, one is tried as well (docs/semantics.md, section 1.7).
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::choices::LaunchChoice;
+use super::result::{Run, Untried};
+use super::tried::{combined, Tried};
+use crate::compare::Verdict;
+
+/// Why the verdict does not rest on a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PassedOver {
+    /// Before is undefined on every input.
+    Vacuous,
+    /// Too many inputs were not finished.
+    Unfinished,
+    /// It does not decide, either.
+    Inconclusive,
+}
+
+impl fmt::Display for PassedOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PassedOver::Vacuous => "before is undefined",
+            PassedOver::Unfinished => "not finished",
+            PassedOver::Inconclusive => "inconclusive",
+        })
+    }
+}
+
+/// What a launch of one entry point came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Came {
+    verdict: Verdict,
+    too_few: bool,
+}
+
+impl Came {
+    /// By these runs, and what there was no time for.
+    pub(super) fn of(runs: &[Run], untried: &[Untried]) -> Came {
+        Came { verdict: combined(runs, untried), too_few: Tried::of(runs, untried).too_few }
+    }
+
+    /// Why it decides nothing, if so.
+    pub(super) fn undecided(self) -> Option<PassedOver> {
+        match self.verdict {
+            Verdict::Error | Verdict::Violates | Verdict::Refines => None,
+            Verdict::Vacuous => Some(PassedOver::Vacuous),
+            Verdict::Inconclusive if self.too_few => Some(PassedOver::Unfinished),
+            Verdict::Inconclusive => Some(PassedOver::Inconclusive),
+        }
+    }
+
+    /// Whether one workgroup is tried as well. Where more time would not help, fewer workgroups are no remedy.
+    pub(super) fn asks_for_another(self) -> bool {
+        matches!(self.undecided(), Some(PassedOver::Vacuous | PassedOver::Unfinished))
+    }
+}
+
+/// Why the verdict does not rest on the first of two launches, or on the second: one of them. It rests on the second
+/// where that says more.
+pub(super) fn passed_over(first: Came, second: Came) -> [Option<PassedOver>; 2] {
+    let says_more = match (first.undecided(), second.undecided()) {
+        (Some(_), None) => true,
+        (Some(PassedOver::Unfinished), Some(PassedOver::Vacuous)) => true,
+        (None, _) | (Some(_), Some(_)) => false,
+    };
+    match says_more {
+        true => [first.undecided(), None],
+        false => [None, second.undecided().or(Some(PassedOver::Inconclusive))],
+    }
+}
+
+/// Whether the verdict rests on the launch of this entry point with so many workgroups.
+pub(super) fn counts(launches: &[LaunchChoice], entry: &str, workgroups: [u32; 3]) -> bool {
+    let mut of_it = launches.iter().filter(|launch| launch.entry == entry && launch.workgroups == workgroups);
+    of_it.all(|launch| launch.passed_over.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn came(verdict: Verdict, too_few: bool) -> Came {
+        Came { verdict, too_few }
+    }
+
+    const REFINES: Came = came(Verdict::Refines, false);
+    const VIOLATES: Came = came(Verdict::Violates, false);
+    const VACUOUS: Came = came(Verdict::Vacuous, false);
+    const UNFINISHED: Came = came(Verdict::Inconclusive, true);
+    const OPEN: Came = came(Verdict::Inconclusive, false);
+
+    #[test]
+    fn one_workgroup_is_tried_where_several_decide_nothing() {
+        let asks = [REFINES, VIOLATES, VACUOUS, UNFINISHED, OPEN].map(Came::asks_for_another);
+        assert_eq!(asks, [false, false, true, true, false]);
+        // A violation is one, whatever was not finished.
+        assert!(!came(Verdict::Violates, true).asks_for_another());
+    }
+
+    #[test]
+    fn the_verdict_rests_on_what_says_more() {
+        use PassedOver::{Inconclusive, Unfinished, Vacuous};
+        for decided in [REFINES, VIOLATES] {
+            assert_eq!(passed_over(VACUOUS, decided), [Some(Vacuous), None]);
+            assert_eq!(passed_over(UNFINISHED, decided), [Some(Unfinished), None]);
+        }
+        assert_eq!(passed_over(UNFINISHED, VACUOUS), [Some(Unfinished), None]);
+        assert_eq!(passed_over(VACUOUS, VACUOUS), [None, Some(Vacuous)]);
+        assert_eq!(passed_over(VACUOUS, UNFINISHED), [None, Some(Unfinished)]);
+        assert_eq!(passed_over(UNFINISHED, UNFINISHED), [None, Some(Unfinished)]);
+        assert_eq!(passed_over(UNFINISHED, OPEN), [None, Some(Inconclusive)]);
+    }
+}

@@ -1,0 +1,38 @@
+//! Which launch a verdict rests on, in words.
+
+use crate::check::LaunchChoice;
+
+/// A size as text reports tell it: `2`, `2x2x1`.
+pub(super) fn size([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (1, 1) => x.to_string(),
+        _ => format!("{x}x{y}x{z}"),
+    }
+}
+
+/// So many workgroups: `one workgroup`, `2x2x1 workgroups`.
+pub(super) fn workgroups(count: [u32; 3]) -> String {
+    match count {
+        [1, 1, 1] => "one workgroup".to_owned(),
+        _ => format!("{} workgroups", size(count)),
+    }
+}
+
+/// Whether the entry point was launched twice.
+pub(super) fn is_one_of_two(launches: &[LaunchChoice], entry: &str) -> bool {
+    launches.iter().filter(|launch| launch.entry == entry).count() > 1
+}
+
+/// What follows a verdict that rests on the second launch of an entry point: `; rests on one workgroup (2 workgroups:
+/// before is undefined)`.
+pub(super) fn rests_text(launches: &[LaunchChoice]) -> String {
+    let several = launches.iter().any(|launch| launch.entry != launches[0].entry);
+    let pairs = launches.iter().zip(launches.iter().skip(1)).filter(|(one, next)| one.entry == next.entry);
+    let told = pairs.filter_map(|(first, second)| {
+        let why = first.passed_over?;
+        let of = if several { format!(" of {}", first.entry) } else { String::new() };
+        let (of_second, of_first) = (workgroups(second.workgroups), workgroups(first.workgroups));
+        Some(format!("; rests on {of_second}{of} ({of_first}: {why})"))
+    });
+    told.collect()
+}
