@@ -1,4 +1,5 @@
-//! Automatic inputs: initial contents for everything that the user did not give.
+//! Automatic inputs: initial contents for everything that the user did not give. Their values suit what they are used
+//! as (`typed.rs`, `uses/`).
 //!
 //! The inputs come in this order: zeros; small distinct values; boundary values and constants harvested from both
 //! modules; seeded random values. Each input of the third kind rotates the list by one, so that in time every
@@ -10,6 +11,7 @@ use super::acceleration::AccelerationPlace;
 use super::build::{bounds, build_dispatch, Bound};
 use super::images::ImageBound;
 use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
+use super::uses::Uses;
 use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
 use super::{acceleration, images, interface, scopes, slot, ImageContents, Launch, LaunchError, Slot};
 use crate::acceleration::AccelerationStructure;
@@ -290,6 +292,7 @@ struct Generator<'a> {
     images_after_only: BTreeMap<Slot, ImageBound>,
     /// The module asks for sizes of images.
     image_sizes: bool,
+    uses: Uses,
 }
 
 impl<'a> Generator<'a> {
@@ -311,6 +314,8 @@ impl<'a> Generator<'a> {
         let harvested = harvested.take(MAX_HARVESTED);
         let values = first.copied().chain(harvested).chain(last.copied()).collect();
         let push = before.variables.iter().filter(|variable| variable.class == StorageClass::PushConstant);
+        let mut uses = Uses::of(before, after);
+        uses.unite(bounds_before.keys().map(|slot| (*slot, launch.memory_of(*slot))));
         Generator {
             before,
             launch,
@@ -326,6 +331,7 @@ impl<'a> Generator<'a> {
             images: images_before,
             images_after_only,
             image_sizes: images::depends_on_sizes(before),
+            uses,
         }
     }
 
@@ -456,7 +462,9 @@ impl<'a> Generator<'a> {
 
     /// Contents for everything, of these sizes.
     fn fill(&self, kind: Kind, seed: u64, wanted: &Sizes) -> Result<Input, LaunchError> {
-        let mut words = Words::new(kind, seed, &self.values);
+        let [workgroups, local] = [self.launch.workgroups, self.launch.local_size];
+        let extent = std::array::from_fn(|dimension| workgroups[dimension].saturating_mul(local[dimension]));
+        let mut words = Words::new(kind, seed, &self.values, extent);
         let size_of = |slot: &Slot, bound: &Bound| {
             let count = wanted.elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
             bound.with_elements(count)
@@ -477,19 +485,25 @@ impl<'a> Generator<'a> {
                 Some(given) => (*slot, given.clone()),
                 None => {
                     let salt = u64::from(slot.binding) << 8 | u64::from(slot.set);
-                    (*slot, words.take(salt, *size, *memory_use))
+                    (*slot, words.typed(salt, *size, *memory_use, self.uses.slot(*slot)))
                 }
             })
             .collect();
         let mut push = match &self.launch.push {
             Some(given) => given.clone(),
-            None => words.take(u64::MAX, self.push_size, Use::Parameters),
+            None => words.typed(u64::MAX, self.push_size, Use::Parameters, Some(self.uses.push())),
         };
         // What aliases may be taken for what does not.
         let shared = !self.before.modes.restrict && matches!(kind, Kind::Boundary(turn) if turn % 2 == 1);
         let filled = Memories { buffers: &mut memories, push: &mut push };
-        let physical =
-            physical::place(self.before, self.launch, filled, &mut words, &wanted.physical, shared)?;
+        let physical = physical::place(
+            self.before,
+            self.launch,
+            filled,
+            (&mut words, &self.uses),
+            &wanted.physical,
+            shared,
+        )?;
         let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
             .bounds
             .keys()
@@ -524,7 +538,7 @@ impl<'a> Generator<'a> {
                 acceleration::automatic(kind, seed, salt, self.launch.invocations())
             });
         }
-        let interface = interface::inputs(self.before, self.launch, &mut words)?;
+        let interface = interface::inputs(self.before, self.launch, &mut words, &self.uses)?;
         Ok(Input { name: kind.name(), buffers, images, acceleration_structures, push, physical, interface })
     }
 }

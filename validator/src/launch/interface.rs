@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::uses::Uses;
 use super::values::{Use, Words};
 use super::{Launch, LaunchError};
 use crate::event::StorageClass;
@@ -14,6 +15,7 @@ pub fn inputs(
     program: &Program,
     launch: &Launch,
     words: &mut Words<'_>,
+    uses: &Uses,
 ) -> Result<BTreeMap<String, Vec<Byte>>, LaunchError> {
     let mut values = BTreeMap::new();
     let inputs = program.variables.iter().filter(|variable| variable.class == StorageClass::Input);
@@ -21,7 +23,7 @@ pub fn inputs(
         let key = format!("in:{}", part.name);
         let value = match launch.named.get(&key) {
             Some(given) => given.clone(),
-            None => automatic(part, number, words),
+            None => automatic(part, number, words, uses),
         };
         values.entry(key).or_insert(value);
     }
@@ -35,7 +37,7 @@ pub fn inputs(
 }
 
 /// A value that the pipeline could give: coordinates of a pixel's centre, small indices, one sample.
-fn automatic(part: &InterfacePart, number: u64, words: &mut Words<'_>) -> Vec<Byte> {
+fn automatic(part: &InterfacePart, number: u64, words: &mut Words<'_>, uses: &Uses) -> Vec<Byte> {
     let salt = number | 1 << 49;
     let floats = |values: &[f32]| {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).map(Byte::Known);
@@ -58,7 +60,7 @@ fn automatic(part: &InterfacePart, number: u64, words: &mut Words<'_>) -> Vec<By
         // One view, one device, one layer, the first sample; a fragment of its own, no helper.
         "ViewIndex" | "DeviceIndex" | "SampleId" | "Layer" | "ViewportIndex" | "HelperInvocation"
         | "ShadingRateKHR" => word(0),
-        _ => words.take(salt, part.size, Use::Data),
+        name => words.typed(salt, part.size, Use::Data, uses.interface(name)),
     }
 }
 
@@ -122,8 +124,9 @@ mod tests {
 
     #[test]
     fn built_ins_get_values_that_a_pipeline_gives() {
-        let mut words = Words::new(crate::launch::values::Kind::Zeros, 0, &[]);
-        let mut value = |name, size| automatic(&part(name, 0, size), 0, &mut words);
+        let mut words = Words::new(crate::launch::values::Kind::Zeros, 0, &[], [1; 3]);
+        let uses = Uses::default();
+        let mut value = |name, size| automatic(&part(name, 0, size), 0, &mut words, &uses);
         let floats = |values: [f32; 4]| values.map(|v| v.to_le_bytes().map(Byte::Known)).concat();
         assert_eq!(value("FragCoord", 16), floats([0.5, 0.5, 0.5, 1.0]));
         assert_eq!(value("PointCoord", 8), floats([0.5; 4])[..8]);

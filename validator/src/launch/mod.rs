@@ -23,6 +23,8 @@ pub(crate) mod scopes;
 pub(crate) mod slot;
 pub(crate) mod target;
 pub mod trial;
+mod typed;
+mod uses;
 mod values;
 
 pub use build::build_dispatch;

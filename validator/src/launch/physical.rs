@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::uses::Uses;
 use super::values::{Use, Words};
 use super::{Launch, LaunchError, Slot};
 use crate::event::StorageClass;
@@ -77,7 +78,7 @@ pub fn place(
     program: &Program,
     launch: &Launch,
     memories: Memories<'_>,
-    words: &mut Words<'_>,
+    (words, uses): (&mut Words<'_>, &Uses),
     sizes: &Sizes,
     shared: bool,
 ) -> Result<Vec<PhysicalBuffer>, LaunchError> {
@@ -86,6 +87,7 @@ pub fn place(
         launch,
         memories,
         words,
+        uses,
         sizes,
         shared,
         first: BTreeMap::new(),
@@ -124,6 +126,7 @@ struct Placer<'a, 'w, 'v> {
     launch: &'a Launch,
     memories: Memories<'a>,
     words: &'w mut Words<'v>,
+    uses: &'a Uses,
     sizes: &'a Sizes,
     shared: bool,
     /// With `shared`: the address that pointers to a type lead to.
@@ -233,7 +236,12 @@ impl<'a> Placer<'a, '_, '_> {
         let salt = self.placed.len() as u64 | 1 << 48;
         let bytes = match given {
             Some(given) => given.clone(),
-            None => self.words.take(salt, self.sizes.of(&key, pointee), Use::Data),
+            None => self.words.typed(
+                salt,
+                self.sizes.of(&key, pointee),
+                Use::Data,
+                self.uses.pointee(member.pointee),
+            ),
         };
         let address = self.next_address();
         self.write(pending.holder, offset, address);

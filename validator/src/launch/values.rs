@@ -1,5 +1,7 @@
 //! The values of automatic inputs.
 
+use super::typed::Typed;
+use super::uses::MemoryUses;
 use crate::value::Byte;
 
 /// What an input is filled with.
@@ -65,24 +67,49 @@ pub struct Words<'a> {
     kind: Kind,
     seed: u64,
     values: &'a [u32],
+    /// Invocations of the launch in each dimension.
+    extent: [u32; 3],
     /// Counts on through all data, so that its values are distinct.
     next: u32,
 }
 
 impl<'a> Words<'a> {
     /// `values` are those that [`Kind::Boundary`] takes in turn.
-    pub fn new(kind: Kind, seed: u64, values: &'a [u32]) -> Self {
-        Words { kind, seed, values, next: 0 }
+    pub fn new(kind: Kind, seed: u64, values: &'a [u32], extent: [u32; 3]) -> Self {
+        Words { kind, seed, values, extent, next: 0 }
+    }
+
+    /// As [`Words::take`], with values that suit what they are used as, where that is known.
+    pub fn typed(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
+        let first = match memory {
+            Use::Data => self.next,
+            Use::Parameters => 0,
+        };
+        let mut bytes = self.take(salt, size, memory);
+        let typed = Typed { kind: self.kind, extent: self.extent };
+        for (offset, usage) in uses.into_iter().flat_map(|uses| uses.in_first(size)) {
+            // A value depends on its place alone: a longer buffer begins as a shorter one.
+            let mut random = self.random(salt ^ u64::from(offset).rotate_left(29) ^ 1);
+            let place = first.wrapping_add(offset / u32::from(usage.width.max(1)));
+            let Some(value) = typed.value(usage, place, &mut random) else { continue };
+            let own = bytes.iter_mut().skip(offset as usize).take(usage.width.into());
+            own.zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = Byte::Known(value));
+        }
+        bytes
+    }
+
+    fn random(&self, salt: u64) -> Random {
+        let number = match self.kind {
+            Kind::Random(number) => u64::from(number),
+            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Boundary(_) => 0,
+        };
+        Random(self.seed ^ salt.rotate_left(17) ^ number.rotate_left(40))
     }
 
     /// `size` bytes for one buffer. The random words of a buffer depend on `salt` and their place
     /// alone: a longer buffer begins as a shorter one.
     pub fn take(&mut self, salt: u64, size: u32, memory: Use) -> Vec<Byte> {
-        let number = match self.kind {
-            Kind::Random(number) => u64::from(number),
-            Kind::Given | Kind::Zeros | Kind::Distinct | Kind::Boundary(_) => 0,
-        };
-        let mut random = Random(self.seed ^ salt.rotate_left(17) ^ number.rotate_left(40));
+        let mut random = self.random(salt);
         let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
         let mut own = 0;
         while bytes.len() < size as usize {
@@ -138,7 +165,7 @@ impl Random {
         Random(seed)
     }
 
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,0 +1,281 @@
+//! Values of automatic inputs that suit what they are used as.
+//!
+//! Floats are ordinary ones, exact in few bits, so that sums of them are exact, too; infinities and NaNs have inputs of
+//! their own. Indices are within what they index. What counters are compared with makes loops run a few turns, what
+//! numbers of invocations are compared with stops some of them. Words that atomic instructions access are zero in
+//! most inputs, as programs expect.
+
+use rustc_apfloat::ieee::{Double, Half, Single};
+use rustc_apfloat::{Float, FloatConvert};
+
+use super::uses::{Role, Usage};
+use super::values::{Kind, Random, BOUNDARIES};
+
+/// Indices into what has no known length stay below this.
+const UNKNOWN_LIMIT: u32 = 4;
+
+/// Values from which indices are computed stay below this.
+const PART_LIMIT: u32 = 8;
+
+/// Turns of loops, the most telling first.
+const TURNS: [u32; 5] = [2, 3, 1, 4, 0];
+
+/// Ordinary floats at which functions change their ways, or nearly.
+const FLOATS: [f64; 12] = [1.0, -1.0, 0.5, 2.0, -0.0, -2.5, 0.000_976_562_5, 4096.0, 0.75, 3.0, -7.5, 100.0];
+
+/// Those of inputs with special values.
+const SPECIAL_FLOATS: [f64; 6] = [f64::INFINITY, 1.0, f64::NAN, -2.0, f64::NEG_INFINITY, 0.0];
+
+/// Every so many inputs with boundary values have special floats, or words of atomics that are not zero.
+const SPECIAL_EVERY: u32 = 4;
+
+/// Chooses values for one input.
+#[derive(Clone, Copy, Debug)]
+pub struct Typed {
+    pub kind: Kind,
+    /// Invocations of the launch in each dimension.
+    pub extent: [u32; 3],
+}
+
+impl Typed {
+    /// The bits of a value that is used so, at this place among others; none where any value will do. `place` makes
+    /// neighbours differ.
+    pub fn value(&self, usage: &Usage, place: u32, random: &mut Random) -> Option<u64> {
+        let turn = match self.kind {
+            Kind::Given | Kind::Zeros => return None,
+            Kind::Distinct => 0,
+            Kind::Boundary(turn) => turn + 1,
+            Kind::Random(_) => random.below(1 << 16),
+        };
+        let is_special = turn % SPECIAL_EVERY == SPECIAL_EVERY - 1;
+        if usage.is(Role::Atomic) && !is_special {
+            return Some(0);
+        }
+        let at = place.wrapping_add(turn);
+        if usage.is(Role::Index) {
+            let limit = usage.limit().unwrap_or(UNKNOWN_LIMIT).max(1);
+            return Some(u64::from(at % limit));
+        }
+        if usage.is(Role::Float) {
+            let float = self.float(usage, (place, turn), random);
+            return float.map(|float| encoded(float, usage.width));
+        }
+        if usage.is(Role::Halves) {
+            let halves = (0..2).map(|half| {
+                let float = self.float(usage, (place.wrapping_mul(2).wrapping_add(half), turn), random);
+                encoded(float.unwrap_or(0.0), 2)
+            });
+            return Some(halves.rev().fold(0, |word, half| word << 16 | half));
+        }
+        if usage.is(Role::Guard) {
+            return Some(self.guard(place, turn));
+        }
+        if usage.is(Role::Turns) {
+            return Some(u64::from(TURNS[at as usize % TURNS.len()].saturating_mul(usage.unit())));
+        }
+        if usage.is(Role::PartOfIndex) {
+            return Some(u64::from(1 + at % (PART_LIMIT - 1)));
+        }
+        if usage.is(Role::Packed) {
+            let byte = |part: u32| {
+                place.wrapping_mul(4).wrapping_add(part).wrapping_mul(29).wrapping_add(turn + 7) % 251
+            };
+            return Some(
+                (0..u32::from(usage.width)).rev().fold(0, |word, part| word << 8 | u64::from(byte(part))),
+            );
+        }
+        self.integer(usage, (place, turn), random)
+    }
+
+    fn integer(&self, usage: &Usage, (place, turn): (u32, u32), random: &mut Random) -> Option<u64> {
+        let count = usage.constants().len() as u32;
+        let at = place.wrapping_add(turn);
+        // Next to a constant is where comparisons flip.
+        if count != 0 && at % 3 != 0 {
+            let constant = usage.constants().nth((at / 3 % count) as usize).unwrap_or(0);
+            return Some(constant.wrapping_add(u64::from(at / (3 * count) % 3)).wrapping_sub(1));
+        }
+        match self.kind {
+            Kind::Distinct => Some(u64::from(place.wrapping_add(1))),
+            // What is four bytes long has the usual values already.
+            Kind::Boundary(_) | Kind::Random(_) if usage.width == 4 => None,
+            Kind::Boundary(turn) => {
+                let value = BOUNDARIES[place.wrapping_add(turn) as usize % BOUNDARIES.len()];
+                let top = 64 - 8 * u32::from(usage.width).clamp(1, 8);
+                Some(match value {
+                    0x7fff_ffff => u64::MAX >> 1 >> top,
+                    0x8000_0000 => 1 << 63 >> top,
+                    _ => i64::from(value as i32) as u64,
+                })
+            }
+            Kind::Random(_) if random.below(2) == 0 => Some(u64::from(random.below(8))),
+            Kind::Random(_) => Some(random.next()),
+            Kind::Given | Kind::Zeros => None,
+        }
+    }
+
+    /// Near the number of invocations in some dimension, so that few of them or all but few pass.
+    fn guard(&self, place: u32, turn: u32) -> u64 {
+        let wide = || self.extent.iter().copied().filter(|extent| *extent > 1);
+        let dimension = place.wrapping_add(turn / 4) as usize % wide().count().max(1);
+        let extent = wide().nth(dimension).unwrap_or(1);
+        let value = match turn % 4 {
+            0 => extent.saturating_sub(1).max(1),
+            1 => extent.saturating_mul(2).saturating_add(1),
+            2 => extent / 2 + 1,
+            _ => extent,
+        };
+        u64::from(value)
+    }
+
+    fn float(&self, usage: &Usage, (place, turn): (u32, u32), random: &mut Random) -> Option<f64> {
+        let at = place.wrapping_add(turn) as usize;
+        let count = usage.constants().len();
+        if count != 0 && at % 2 == 1 {
+            let constant = decoded(usage.constants().nth(at / 2 % count).unwrap_or(0), usage.width);
+            return Some(constant + [0.0, -0.5, 0.5][at / (2 * count) % 3]);
+        }
+        if usage.is(Role::Coordinate) && turn % SPECIAL_EVERY != SPECIAL_EVERY - 1 {
+            return Some(
+                f64::from(place.wrapping_mul(5).wrapping_add(turn).wrapping_add(3) % 16) / 16.0 + 0.031_25,
+            );
+        }
+        Some(match self.kind {
+            Kind::Given | Kind::Zeros => return None,
+            Kind::Distinct => eighth(place),
+            Kind::Boundary(_) if turn % SPECIAL_EVERY == 0 => SPECIAL_FLOATS[at % SPECIAL_FLOATS.len()],
+            Kind::Boundary(_) => FLOATS[at % FLOATS.len()],
+            Kind::Random(_) => match random.below(8) {
+                0..=3 => eighth(random.below(127)),
+                4 => (f64::from(random.below(1 << 14)) - 8192.0) / 1024.0,
+                5 => f64::from(random.below(9)) - 4.0,
+                6 => (f64::from(random.below(1 << 10)) + 1.0) / 1024.0,
+                _ => FLOATS[random.below(FLOATS.len() as u32) as usize],
+            },
+        })
+    }
+}
+
+/// A float in −8…8, in eighths: 127 places in a row have different ones.
+fn eighth(place: u32) -> f64 {
+    (f64::from(place.wrapping_mul(37).wrapping_add(74) % 127) - 63.0) / 8.0
+}
+
+/// The bits of a float of so many bytes.
+fn encoded(value: f64, width: u8) -> u64 {
+    let double = Double::from_bits(u128::from(value.to_bits()));
+    let mut loses = false;
+    match width {
+        2 => {
+            let half: Half = double.convert(&mut loses).value;
+            half.to_bits() as u64
+        }
+        4 => {
+            let single: Single = double.convert(&mut loses).value;
+            single.to_bits() as u64
+        }
+        _ => value.to_bits(),
+    }
+}
+
+/// The float that bits of so many bytes are.
+fn decoded(bits: u64, width: u8) -> f64 {
+    let bits = u128::from(bits);
+    let mut loses = false;
+    let double: Double = match width {
+        2 => Half::from_bits(bits).convert(&mut loses).value,
+        4 => Single::from_bits(bits).convert(&mut loses).value,
+        _ => Double::from_bits(bits),
+    };
+    f64::from_bits(double.to_bits() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(width: u8, roles: &[Role]) -> Usage {
+        let mut usage = Usage::default().with_width(width);
+        for role in roles {
+            usage.set(*role);
+        }
+        usage
+    }
+
+    fn all(usage: &Usage, kind: Kind) -> Vec<u64> {
+        let mut random = Random::new(7);
+        let typed = Typed { kind, extent: [8, 1, 1] };
+        (0..64).filter_map(|place| typed.value(usage, place, &mut random)).collect()
+    }
+
+    const KINDS: [Kind; 8] = [
+        Kind::Distinct,
+        Kind::Boundary(0),
+        Kind::Boundary(1),
+        Kind::Boundary(2),
+        Kind::Boundary(3),
+        Kind::Boundary(4),
+        Kind::Random(3),
+        Kind::Random(5),
+    ];
+
+    #[test]
+    fn floats_are_never_subnormal_and_distinct_ones_differ() {
+        for width in [2, 4, 8] {
+            for bits in KINDS.iter().flat_map(|kind| all(&used(width, &[Role::Float]), *kind)) {
+                let value = decoded(bits, width);
+                assert!(value == 0.0 || !(value.abs() < 0.000_061_1), "{value}");
+            }
+            let mut distinct = all(&used(width, &[Role::Float]), Kind::Distinct);
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), 64);
+        }
+    }
+
+    #[test]
+    fn infinities_and_nans_have_inputs_of_their_own() {
+        let finite = |kind| {
+            let bits = all(&used(4, &[Role::Float]), kind);
+            bits.into_iter().all(|bits| decoded(bits, 4).is_finite())
+        };
+        assert_eq!(KINDS.map(finite), [true, true, true, true, false, true, true, true]);
+    }
+
+    #[test]
+    fn indices_stay_within_what_they_index() {
+        let mut usage = used(4, &[Role::Integer]);
+        usage.set_index(Some(3));
+        for kind in KINDS {
+            assert!(all(&usage, kind).iter().all(|index| *index < 3));
+        }
+    }
+
+    #[test]
+    fn words_of_atomics_are_zero_in_most_inputs() {
+        let usage = used(4, &[Role::Atomic, Role::Integer]);
+        // The others have the usual values.
+        let zeros = KINDS.map(|kind| all(&usage, kind).iter().filter(|word| **word == 0).count());
+        assert_eq!(zeros[..6], [64, 64, 64, 0, 64, 64]);
+        assert!(zeros[6..].iter().all(|zeros| (32..60).contains(zeros)), "{zeros:?}");
+    }
+
+    #[test]
+    fn guards_are_met_from_both_sides_and_loops_run_a_few_turns() {
+        assert!(all(&used(4, &[Role::Guard]), Kind::Distinct).iter().all(|bound| *bound == 7));
+        assert!(all(&used(4, &[Role::Guard]), Kind::Boundary(0)).iter().all(|bound| *bound == 17));
+        assert!(KINDS.iter().all(|kind| all(&used(4, &[Role::Turns]), *kind).iter().all(|turns| *turns < 5)));
+    }
+
+    #[test]
+    fn comparisons_with_constants_flip() {
+        let mut usage = used(4, &[Role::Integer]);
+        usage.compare(40);
+        let values = all(&usage, Kind::Distinct);
+        assert!([39, 40, 41].iter().all(|value| values.contains(value)));
+        let mut usage = used(4, &[Role::Float]);
+        usage.compare(u64::from(2.0_f32.to_bits()));
+        let values: Vec<f64> = all(&usage, Kind::Distinct).iter().map(|bits| decoded(*bits, 4)).collect();
+        assert!([1.5, 2.0, 2.5].iter().all(|value| values.contains(value)));
+    }
+}

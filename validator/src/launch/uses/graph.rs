@@ -1,0 +1,156 @@
+//! Where values flow: nodes are components of registers, and places in memory.
+
+use super::{Role, Usage};
+
+/// A node.
+pub type Node = u32;
+
+/// How a value goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// As it is.
+    Copy,
+    /// As an operand of integer arithmetic.
+    Arithmetic,
+    /// Divided by a constant.
+    Divided(u32),
+    /// Its bits as several narrower values.
+    Split,
+}
+
+/// The flow of values of a program.
+#[derive(Debug, Default)]
+pub struct Graph {
+    usages: Vec<Usage>,
+    /// Where the value of each node comes from.
+    sources: Vec<Vec<(Node, Step)>>,
+    /// Where it goes.
+    targets: Vec<Vec<(Node, Step)>>,
+    /// Representatives of places that are one.
+    same: Vec<Node>,
+}
+
+impl Graph {
+    /// New nodes, one after the other; the first of them.
+    pub fn nodes(&mut self, count: u32) -> Node {
+        let first = self.usages.len() as Node;
+        for node in first..first.saturating_add(count) {
+            self.usages.push(Usage::default());
+            self.sources.push(Vec::new());
+            self.targets.push(Vec::new());
+            self.same.push(node);
+        }
+        first
+    }
+
+    /// The node that stands for all that are one with this.
+    pub fn find(&mut self, mut node: Node) -> Node {
+        while let Some(&next) = self.same.get(node as usize).filter(|next| **next != node) {
+            let further = self.same.get(next as usize).copied().unwrap_or(next);
+            if let Some(place) = self.same.get_mut(node as usize) {
+                *place = further;
+            }
+            node = next;
+        }
+        node
+    }
+
+    /// Makes two nodes one.
+    pub fn unite(&mut self, a: Node, b: Node) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            return;
+        }
+        if let Some(place) = self.same.get_mut(b as usize) {
+            *place = a;
+        }
+        for edges in [&mut self.sources, &mut self.targets] {
+            let moved = edges.get_mut(b as usize).map(std::mem::take).unwrap_or_default();
+            if let Some(own) = edges.get_mut(a as usize) {
+                own.extend(moved);
+            }
+        }
+        let moved = self.usages.get_mut(b as usize).map(std::mem::take).unwrap_or_default();
+        self.usage(a).add(&moved);
+    }
+
+    /// A value flows from one node to another.
+    pub fn flows(&mut self, from: Node, to: Node, step: Step) {
+        let (from, to) = (self.find(from), self.find(to));
+        if let Some(sources) = self.sources.get_mut(to as usize) {
+            sources.push((from, step));
+        }
+        if let Some(targets) = self.targets.get_mut(from as usize) {
+            targets.push((to, step));
+        }
+    }
+
+    /// What a node is used as; of a node that is not there, something that nobody sees.
+    pub fn usage(&mut self, node: Node) -> &mut Usage {
+        let node = self.find(node) as usize;
+        if node >= self.usages.len() {
+            self.nodes(1);
+        }
+        let last = self.usages.len() - 1;
+        &mut self.usages[node.min(last)]
+    }
+
+    /// Where the value of a node goes as it is.
+    pub fn copies(&self, node: Node) -> Vec<Node> {
+        let targets = self.targets.get(node as usize).into_iter().flatten();
+        targets.filter(|(_, step)| *step == Step::Copy).map(|(target, _)| *target).collect()
+    }
+
+    /// The nodes that values of `starts` reach.
+    pub fn reached(&mut self, starts: impl IntoIterator<Item = Node>) -> Vec<bool> {
+        let mut reached = vec![false; self.usages.len()];
+        let mut open: Vec<Node> = starts.into_iter().collect();
+        while let Some(node) = open.pop() {
+            let node = self.find(node);
+            let Some(seen) = reached.get_mut(node as usize).filter(|seen| !**seen) else { continue };
+            *seen = true;
+            let targets = self.targets.get(node as usize).into_iter().flatten();
+            open.extend(targets.map(|(target, _)| *target));
+        }
+        reached
+    }
+
+    /// Gives every node the uses of those that its value goes to.
+    pub fn propagate(&mut self) {
+        let mut open: Vec<Node> = (0..self.usages.len() as Node).collect();
+        while let Some(node) = open.pop() {
+            let node = self.find(node);
+            let Some(usage) = self.usages.get(node as usize).cloned() else { continue };
+            // That is of the place, not of the values there.
+            let usage = usage.without(Role::Atomic);
+            if usage.is_unknown() && usage.constants().len() == 0 {
+                continue;
+            }
+            for (source, step) in self.sources.get(node as usize).cloned().unwrap_or_default() {
+                let own = self.usage(source);
+                let changed = match step {
+                    Step::Copy => {
+                        let width = own.width;
+                        let changed = own.add(&usage);
+                        own.width = width;
+                        changed
+                    }
+                    Step::Arithmetic | Step::Divided(_) => {
+                        let by = if let Step::Divided(by) = step { by } else { 1 };
+                        let indexes = usage.is(Role::Index) || usage.is(Role::PartOfIndex);
+                        let of_index = indexes && own.set(Role::PartOfIndex);
+                        let of_turns =
+                            usage.is(Role::Turns) && own.set_turns(usage.unit().saturating_mul(by));
+                        let of_guard = usage.is(Role::Guard) && own.set(Role::Guard);
+                        of_index | of_turns | of_guard
+                    }
+                    Step::Split if usage.is(Role::Float) => own.set(Role::Halves),
+                    Step::Split => own.set(Role::Packed),
+                };
+                if changed {
+                    open.push(source);
+                }
+            }
+        }
+    }
+}

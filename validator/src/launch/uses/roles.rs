@@ -1,0 +1,305 @@
+//! What instructions use their operands as.
+
+use super::flow::{compares_integers, Flow};
+use super::graph::Step;
+use super::Role;
+use crate::ir::image::{ImageAction, ImageOp, TexelKind};
+use crate::ir::{
+    BinaryKind, BinaryOp, BitFieldOp, Bound, Chain, ConvertOp, EncodedOp, FloatBinary, GlslFunction,
+    MatrixOp, NumberFormat, Op, Operand, SubgroupArithmetic, SubgroupKind, UnaryOp, VectorFunction,
+};
+
+/// Shifts by at least so many bits take fields out of an integer.
+const FIELD_SHIFT: u64 = 4;
+
+/// Of an operation that computes a value from values.
+pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
+    match op {
+        Op::Unary { op, count, dst, a, .. } => of_unary(flow, function, *op, (*a, *dst, *count)),
+        Op::Binary { op, count, dst, a, b, .. } => of_binary(flow, function, *op, [*a, *b], (*dst, *count)),
+        Op::Extended { count, dst, a, b, .. } => {
+            for operand in [*a, *b] {
+                flow.role(function, operand, *count, Role::Integer);
+                flow.flow(function, operand, *dst, *count, Step::Arithmetic);
+            }
+        }
+        Op::Convert { op, from, to, count, dst, a } => match op {
+            ConvertOp::ConvertFToU | ConvertOp::ConvertFToS | ConvertOp::FConvert => {
+                flow.role(function, *a, *count, Role::Float);
+            }
+            ConvertOp::ConvertSToF | ConvertOp::ConvertUToF => {
+                flow.role(function, *a, *count, Role::Integer);
+            }
+            ConvertOp::UConvert | ConvertOp::SConvert => {
+                flow.role(function, *a, *count, Role::Integer);
+                flow.flow(function, *a, *dst, *count, Step::Arithmetic);
+            }
+            ConvertOp::Bitcast => bitcast(flow, function, [*from, *to], (*a, *dst, *count)),
+        },
+        Op::BitField(BitFieldOp::Insert { base, insert, count, dst, .. }) => {
+            for operand in [*base, *insert] {
+                flow.role(function, operand, *count, Role::Integer);
+                flow.flow(function, operand, *dst, *count, Step::Arithmetic);
+            }
+        }
+        Op::BitField(BitFieldOp::Extract { base, count, .. }) => {
+            flow.role(function, *base, *count, Role::Packed);
+        }
+        Op::IntegerDot(dot) => {
+            let (count, role) = if dot.packed { (1, Role::Packed) } else { (dot.count, Role::Integer) };
+            flow.role(function, dot.a, count, role);
+            flow.role(function, dot.b, count, role);
+        }
+        Op::Glsl(op) => of_glsl(flow, function, &op.function, op.count),
+        Op::Encoded(EncodedOp::Convert { from: NumberFormat::Float(_), count, a, .. }) => {
+            flow.role(function, *a, *count, Role::Float);
+        }
+        Op::Matrix(op) => of_matrix(flow, function, op),
+        Op::Image(op) => of_image(flow, function, op),
+        _ => {}
+    }
+}
+
+fn of_unary(flow: &mut Flow<'_>, function: u32, op: UnaryOp, (a, dst, count): (Operand, u32, u32)) {
+    match op {
+        UnaryOp::FNegate
+        | UnaryOp::IsNan
+        | UnaryOp::IsInf
+        | UnaryOp::IsFinite
+        | UnaryOp::IsNormal
+        | UnaryOp::SignBitSet
+        | UnaryOp::QuantizeToF16 => flow.role(function, a, count, Role::Float),
+        UnaryOp::SNegate | UnaryOp::Not => {
+            flow.role(function, a, count, Role::Integer);
+            flow.flow(function, a, dst, count, Step::Arithmetic);
+        }
+        UnaryOp::BitReverse
+        | UnaryOp::BitCount
+        | UnaryOp::CountLeadingZeros
+        | UnaryOp::CountTrailingZeros => flow.role(function, a, count, Role::Integer),
+        UnaryOp::LogicalNot => {}
+    }
+}
+
+fn of_binary(
+    flow: &mut Flow<'_>,
+    function: u32,
+    op: BinaryOp,
+    [a, b]: [Operand; 2],
+    (dst, count): (u32, u32),
+) {
+    match op.kind() {
+        BinaryKind::Float(kind) => {
+            flow.role(function, a, count, Role::Float);
+            flow.role(function, b, count, Role::Float);
+            if kind == FloatBinary::Compare {
+                flow.compare(function, [a, b], count);
+            }
+        }
+        BinaryKind::IntegerDivision | BinaryKind::Other => match op {
+            BinaryOp::LogicalEqual
+            | BinaryOp::LogicalNotEqual
+            | BinaryOp::LogicalOr
+            | BinaryOp::LogicalAnd
+            | BinaryOp::PtrEqual
+            | BinaryOp::PtrNotEqual => {}
+            _ if compares_integers(op) => {
+                flow.role(function, a, count, Role::Integer);
+                flow.role(function, b, count, Role::Integer);
+                flow.compare(function, [a, b], count);
+            }
+            BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic if is_field_shift(flow, b) => {
+                flow.role(function, a, count, Role::Packed);
+                let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
+                flow.flow(function, a, dst, count, step);
+            }
+            _ => {
+                flow.role(function, a, count, Role::Integer);
+                flow.role(function, b, count, Role::Integer);
+                let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
+                flow.flow(function, a, dst, count, step);
+                flow.flow(function, b, dst, count, Step::Arithmetic);
+                if op == BinaryOp::IAdd || op == BinaryOp::ISub {
+                    flow.step(function, [a, b], dst);
+                }
+                if op == BinaryOp::IAdd {
+                    flow.step(function, [b, a], dst);
+                }
+            }
+        },
+    }
+}
+
+/// What the operation divides by, where that is a constant.
+fn divisor(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<u32> {
+    let value = super::addresses::constant(flow.program, b)?;
+    match op {
+        BinaryOp::UDiv | BinaryOp::SDiv => u32::try_from(value).ok(),
+        BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic => 1_u32.checked_shl(value as u32),
+        _ => None,
+    }
+}
+
+fn is_field_shift(flow: &Flow<'_>, bits: Operand) -> bool {
+    super::addresses::constant(flow.program, bits).is_some_and(|bits| bits >= FIELD_SHIFT)
+}
+
+fn bitcast(flow: &mut Flow<'_>, function: u32, [from, to]: [u8; 2], (a, dst, count): (Operand, u32, u32)) {
+    let parts = u32::from(from) / u32::from(to.max(1));
+    for (component, part) in (0..count).flat_map(|component| (0..parts).map(move |part| (component, part))) {
+        flow.flow(function, a.offset(component), dst + component * parts + part, 1, Step::Split);
+    }
+}
+
+fn of_glsl(flow: &mut Flow<'_>, function: u32, glsl: &GlslFunction, count: u32) {
+    let mut all = |role: Role, count: u32| {
+        for operand in glsl.operands() {
+            flow.role(function, operand, count, role);
+        }
+    };
+    match *glsl {
+        GlslFunction::Float(..)
+        | GlslFunction::Transcendental(..)
+        | GlslFunction::Float2(..)
+        | GlslFunction::Float3(..)
+        | GlslFunction::ModfStruct(_)
+        | GlslFunction::FrexpStruct { .. }
+        | GlslFunction::Pack(..) => all(Role::Float, count),
+        GlslFunction::Integer(..)
+        | GlslFunction::Integer2(..)
+        | GlslFunction::Clamp { .. }
+        | GlslFunction::FindBit { .. } => all(Role::Integer, count),
+        GlslFunction::Ldexp { significand, exponent, .. } => {
+            flow.role(function, significand, count, Role::Float);
+            flow.role(function, exponent, count, Role::PartOfIndex);
+        }
+        GlslFunction::Unpack(packing, value) => {
+            let role = if packing.one().is_none() { Role::Halves } else { Role::Packed };
+            flow.role(function, value, 1, role);
+        }
+        GlslFunction::UnpackDouble(value) => flow.role(function, value, 1, Role::Float),
+        // Two halves of a double are no numbers by themselves.
+        GlslFunction::PackDouble(_) => {}
+        GlslFunction::Vector(VectorFunction::Refract { incident, normal, eta, .. }) => {
+            flow.role(function, incident, count, Role::Float);
+            flow.role(function, normal, count, Role::Float);
+            flow.role(function, eta, 1, Role::Float);
+        }
+        GlslFunction::Vector(VectorFunction::Determinant(_) | VectorFunction::MatrixInverse(_)) => {
+            all(Role::Float, count * count);
+        }
+        GlslFunction::Vector(
+            VectorFunction::Length(_)
+            | VectorFunction::Distance(_)
+            | VectorFunction::Cross(_)
+            | VectorFunction::Normalize(_)
+            | VectorFunction::FaceForward(_)
+            | VectorFunction::Reflect(_),
+        ) => all(Role::Float, count),
+    }
+}
+
+fn of_matrix(flow: &mut Flow<'_>, function: u32, op: &MatrixOp) {
+    let operands = match *op {
+        MatrixOp::Dot { count, a, b, .. } => [(a, count), (b, count)],
+        MatrixOp::TimesScalar { count, a, scalar, .. } => [(a, count), (scalar, 1)],
+        MatrixOp::VectorTimesMatrix { rows, columns, a, b, .. } => [(a, rows), (b, rows * columns)],
+        MatrixOp::MatrixTimesVector { rows, columns, a, b, .. } => [(a, rows * columns), (b, columns)],
+        MatrixOp::MatrixTimesMatrix { rows, inner, columns, a, b, .. } => {
+            [(a, rows * inner), (b, inner * columns)]
+        }
+        MatrixOp::OuterProduct { rows, columns, a, b, .. } => [(a, rows), (b, columns)],
+        MatrixOp::Transpose { .. } => return,
+    };
+    for (operand, count) in operands {
+        flow.role(function, operand, count, Role::Float);
+    }
+}
+
+fn of_image(flow: &mut Flow<'_>, function: u32, op: &ImageOp) {
+    if let Some(coordinate) = op.coordinate {
+        for component in 0..coordinate.count {
+            let operand = coordinate.first.offset(component);
+            match coordinate.float {
+                true => {
+                    flow.role(function, operand, 1, Role::Float);
+                    flow.role(function, operand, 1, Role::Coordinate);
+                }
+                false => flow.index(function, operand, None),
+            }
+        }
+    }
+    if let Some((lod, _)) = op.operands.lod {
+        let uses_sampler = matches!(op.action, ImageAction::Sample { .. } | ImageAction::Gather { .. });
+        flow.role(function, lod, 1, if uses_sampler { Role::Float } else { Role::PartOfIndex });
+    }
+    if let Some((dx, dy, count)) = op.operands.grad {
+        flow.role(function, dx, count, Role::Float);
+        flow.role(function, dy, count, Role::Float);
+    }
+    match op.action {
+        ImageAction::Write { texel, count } => {
+            let role = if op.ty.texel == TexelKind::Float { Role::Float } else { Role::Integer };
+            flow.role(function, texel, count, role);
+        }
+        ImageAction::Sample { reference: Some(reference), .. }
+        | ImageAction::Gather { reference: Some(reference), .. } => {
+            flow.role(function, reference, 1, Role::Float);
+            flow.role(function, reference, 1, Role::Coordinate);
+        }
+        ImageAction::TexelPointer { sample, .. } => flow.index(function, sample, Some(1)),
+        ImageAction::Read { .. }
+        | ImageAction::Sample { .. }
+        | ImageAction::Gather { .. }
+        | ImageAction::QuerySize { .. }
+        | ImageAction::QueryLevels
+        | ImageAction::QuerySamples => {}
+    }
+}
+
+/// Of the indices of an access chain.
+pub fn of_chain(flow: &mut Flow<'_>, function: u32, chain: &Chain) {
+    for index in &chain.indices {
+        let limit = match index.bound {
+            Bound::Elements(count) | Bound::Descriptor(count) => Some(count),
+            Bound::RuntimeArray { .. } | Bound::Unbounded | Bound::Held(_) => None,
+        };
+        flow.index(function, index.index, limit);
+    }
+}
+
+/// Of an operation of a subgroup.
+pub fn of_subgroup(flow: &mut Flow<'_>, function: u32, kind: &SubgroupKind) {
+    match kind {
+        SubgroupKind::Arithmetic { op, value, .. } => {
+            let is_float = match op {
+                SubgroupArithmetic::Binary(op) => matches!(op.kind(), BinaryKind::Float(_)),
+                SubgroupArithmetic::FMin | SubgroupArithmetic::FMax => true,
+                SubgroupArithmetic::SMin
+                | SubgroupArithmetic::UMin
+                | SubgroupArithmetic::SMax
+                | SubgroupArithmetic::UMax => false,
+            };
+            let role = if is_float { Role::Float } else { Role::Integer };
+            flow.role(function, value.value, value.count, role);
+        }
+        SubgroupKind::AllEqual { value, float } | SubgroupKind::Partition { value, float } => {
+            flow.role(function, value.value, value.count, if *float { Role::Float } else { Role::Integer });
+        }
+        SubgroupKind::Broadcast { id, .. } | SubgroupKind::Shuffle { operand: id, .. } => {
+            flow.index(function, *id, None);
+        }
+        SubgroupKind::QuadBroadcast { index, .. } => flow.index(function, *index, Some(4)),
+        SubgroupKind::BallotBitExtract { index, .. } => flow.index(function, *index, None),
+        SubgroupKind::Elect
+        | SubgroupKind::Vote { .. }
+        | SubgroupKind::BroadcastFirst { .. }
+        | SubgroupKind::Ballot { .. }
+        | SubgroupKind::InverseBallot { .. }
+        | SubgroupKind::BallotBitCount { .. }
+        | SubgroupKind::BallotFind { .. }
+        | SubgroupKind::QuadSwap { .. }
+        | SubgroupKind::QuadVote { .. }
+        | SubgroupKind::Matrix(_) => {}
+    }
+}

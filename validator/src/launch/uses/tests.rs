@@ -1,0 +1,153 @@
+use super::*;
+use crate::lower::{lower, LowerOptions};
+use crate::module::{Module, ReadOptions};
+
+/// A shader with the words `%w` and the floats `%f` in buffers 0 and 1, which returns at the end of `code`.
+const DECLARATIONS: &str = "
+    OpCapability Shader
+    OpExtension \"SPV_KHR_storage_buffer_storage_class\"
+    %glsl = OpExtInstImport \"GLSL.std.450\"
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main \"main\" %id
+    OpExecutionMode %main LocalSize 8 1 1
+    OpDecorate %id BuiltIn GlobalInvocationId
+    OpDecorate %words ArrayStride 4
+    OpMemberDecorate %Words 0 Offset 0
+    OpMemberDecorate %Words 1 Offset 4
+    OpMemberDecorate %Words 2 Offset 16
+    OpDecorate %Words Block
+    OpDecorate %w DescriptorSet 0
+    OpDecorate %w Binding 0
+    OpDecorate %f DescriptorSet 0
+    OpDecorate %f Binding 1
+    %void = OpTypeVoid
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %float = OpTypeFloat 32
+    %uint3 = OpTypeVector %uint 3
+    %float2 = OpTypeVector %float 2
+    %u0 = OpConstant %uint 0
+    %u1 = OpConstant %uint 1
+    %u2 = OpConstant %uint 2
+    %u4 = OpConstant %uint 4
+    %u16 = OpConstant %uint 16
+    %scope = OpConstant %uint 5
+    %words = OpTypeRuntimeArray %uint
+    %Words = OpTypeStruct %uint %uint %words
+    %to_words = OpTypePointer StorageBuffer %Words
+    %to_word = OpTypePointer StorageBuffer %uint
+    %to_id = OpTypePointer Input %uint3
+    %id = OpVariable %to_id Input
+    %w = OpVariable %to_words StorageBuffer
+    %f = OpVariable %to_words StorageBuffer
+    %function = OpTypeFunction %void
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %w0 = OpAccessChain %to_word %w %u0
+    %w1 = OpAccessChain %to_word %w %u1
+    %a = OpLoad %uint %w0
+    %b = OpLoad %uint %w1
+    %ids = OpLoad %uint3 %id
+    %x = OpCompositeExtract %uint %ids 0
+    %wx = OpAccessChain %to_word %w %u2 %x
+    %fx = OpAccessChain %to_word %f %u2 %x
+    ";
+
+fn uses(code: &str) -> Uses {
+    let text = format!("{DECLARATIONS}{code}\nOpReturn\nOpFunctionEnd\n");
+    let module = Module::from_text(&text, "test", &ReadOptions::default()).unwrap();
+    Uses::of(&lower(&module, &LowerOptions::default()).unwrap(), None)
+}
+
+fn at(uses: &Uses, binding: u32, offset: u32) -> Usage {
+    let memory = uses.slot(Slot { set: 0, binding, element: None });
+    let found = memory.and_then(|memory| memory.in_first(64).find(|(at, _)| *at == offset));
+    found.map(|(_, usage)| usage.clone()).unwrap_or_default()
+}
+
+#[test]
+fn floats_are_known_through_casts_copies_and_memory() {
+    let uses = uses(
+        "%v = OpLoad %uint %wx
+         OpStore %fx %v
+         %r = OpLoad %uint %fx
+         %c = OpBitcast %float %r
+         %n = OpFNegate %float %c",
+    );
+    // Every element, in both buffers: what is copied has the use of its copy.
+    for (binding, offset) in [(0, 16), (0, 20), (1, 16), (1, 60)] {
+        assert!(at(&uses, binding, offset).is(Role::Float), "{binding} {offset}");
+    }
+    assert!(at(&uses, 0, 0).is_unknown());
+}
+
+#[test]
+fn indices_and_what_they_are_computed_from() {
+    let uses = uses(
+        "%s = OpIMul %uint %x %b
+         %i = OpIAdd %uint %s %u1
+         %p = OpAccessChain %to_word %w %u2 %i
+         %q = OpAccessChain %to_word %w %u2 %a
+         OpStore %p %u0
+         OpStore %q %u0",
+    );
+    assert!(at(&uses, 0, 0).is(Role::Index));
+    let b = at(&uses, 0, 4);
+    assert!(b.is(Role::PartOfIndex) && !b.is(Role::Index));
+}
+
+#[test]
+fn guards_and_constants_of_comparisons() {
+    let uses = uses(
+        "%c = OpULessThan %bool %x %a
+         %d = OpIEqual %bool %b %u16",
+    );
+    assert!(at(&uses, 0, 0).is(Role::Guard) && !at(&uses, 0, 0).is(Role::Turns));
+    let b = at(&uses, 0, 4);
+    assert!(!b.is(Role::Guard));
+    assert_eq!(b.constants().collect::<Vec<_>>(), [16]);
+}
+
+#[test]
+fn bounds_of_loops_with_what_a_turn_takes() {
+    let a_loop = |step: &str, bound: &str| {
+        uses(&format!(
+            "%n = OpUDiv %uint %a %u4
+             OpBranch %head
+             %head = OpLabel
+             %i = OpPhi %uint %u0 %entry %next %body
+             %go = OpULessThan %bool %i {bound}
+             OpLoopMerge %done %body None
+             OpBranchConditional %go %body %done
+             %body = OpLabel
+             %next = OpIAdd %uint %i {step}
+             OpBranch %head
+             %done = OpLabel"
+        ))
+    };
+    let found = at(&a_loop("%u1", "%b"), 0, 4);
+    assert!(found.is(Role::Turns) && !found.is(Role::Guard));
+    assert_eq!(found.unit(), 1);
+    assert_eq!(at(&a_loop("%u16", "%b"), 0, 4).unit(), 16);
+    // By four for the division, by two for the step.
+    assert_eq!(at(&a_loop("%u2", "%n"), 0, 0).unit(), 8);
+    // A step that is no constant is taken for the number of invocations.
+    assert!(at(&a_loop("%x", "%b"), 0, 4).is(Role::Guard));
+}
+
+#[test]
+fn words_of_atomics_are_not_what_is_stored_there() {
+    let uses = uses("OpAtomicStore %w0 %u1 %u0 %b");
+    assert!(at(&uses, 0, 0).is(Role::Atomic));
+    assert!(!at(&uses, 0, 4).is(Role::Atomic));
+}
+
+#[test]
+fn fields_and_halves_of_a_word() {
+    let uses = uses(
+        "%h = OpExtInst %float2 %glsl UnpackHalf2x16 %a
+         %s = OpShiftRightLogical %uint %b %u16",
+    );
+    assert!(at(&uses, 0, 0).is(Role::Halves));
+    assert!(at(&uses, 0, 4).is(Role::Packed));
+}

@@ -1,0 +1,138 @@
+//! What one value is used as.
+
+use std::collections::BTreeSet;
+
+/// Constants that a value is compared with, at most.
+const MAX_CONSTANTS: usize = 4;
+
+/// Numbers of which a turn of a loop takes so many, at most.
+const MAX_UNIT: u32 = 1 << 12;
+
+/// One way to use a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// A float of the value's width.
+    Float,
+    /// An integer that is computed with.
+    Integer,
+    /// An index as it is.
+    Index,
+    /// What an index is computed from: a stride, an offset.
+    PartOfIndex,
+    /// What a counter of a loop is compared with.
+    Turns,
+    /// What an invocation's number is compared with.
+    Guard,
+    /// Halves in an integer.
+    Halves,
+    /// Small numbers in an integer: bytes, bit fields.
+    Packed,
+    /// What atomic instructions access.
+    Atomic,
+    /// The coordinate of a sampled image.
+    Coordinate,
+}
+
+impl Role {
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+/// What a value is used as; several roles may hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes in memory.
+    pub width: u8,
+    roles: u16,
+    /// The least number of elements of what it indexes.
+    limit: Option<u32>,
+    /// How much of it one turn of a loop takes; 0 where it bounds no loop.
+    unit: u32,
+    /// Constants that it is compared with, as bits.
+    constants: BTreeSet<u64>,
+}
+
+impl Usage {
+    /// The same uses of a value of so many bytes.
+    pub fn with_width(self, width: u8) -> Self {
+        Usage { width, ..self }
+    }
+
+    /// Without a role.
+    pub fn without(self, role: Role) -> Self {
+        Usage { roles: self.roles & !role.bit(), ..self }
+    }
+
+    /// Whether it is used so.
+    pub fn is(&self, role: Role) -> bool {
+        self.roles & role.bit() != 0
+    }
+
+    /// Whether nothing is known.
+    pub fn is_unknown(&self) -> bool {
+        self.roles == 0
+    }
+
+    /// The least number of elements of what it indexes, where that is known.
+    pub fn limit(&self) -> Option<u32> {
+        self.limit
+    }
+
+    /// How much of it one turn of a loop takes, at least 1.
+    pub fn unit(&self) -> u32 {
+        self.unit.max(1)
+    }
+
+    /// Adds that it bounds a loop, each turn of which takes so much of it; true where that is new.
+    pub fn set_turns(&mut self, unit: u32) -> bool {
+        let before = self.unit;
+        self.unit = before.max(unit.clamp(1, MAX_UNIT));
+        self.set(Role::Turns) || self.unit != before
+    }
+
+    /// Constants that it is compared with, as bits of the value's width.
+    pub fn constants(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
+        self.constants.iter().copied()
+    }
+
+    /// Adds a role; true where it is new.
+    pub fn set(&mut self, role: Role) -> bool {
+        let before = self.roles;
+        self.roles |= role.bit();
+        self.roles != before
+    }
+
+    /// Adds that it is an index below a limit.
+    pub fn set_index(&mut self, limit: Option<u32>) {
+        self.set(Role::Index);
+        self.limit = least(self.limit, limit);
+    }
+
+    /// Adds a constant that it is compared with.
+    pub fn compare(&mut self, constant: u64) {
+        if self.constants.len() < MAX_CONSTANTS {
+            self.constants.insert(constant);
+        }
+    }
+
+    /// Adds what a copy of it is used as; true where that is new.
+    pub fn add(&mut self, other: &Usage) -> bool {
+        let before = (self.roles, self.limit, self.unit, self.constants.len());
+        self.unit = self.unit.max(other.unit);
+        self.width = self.width.max(other.width);
+        self.roles |= other.roles;
+        self.limit = least(self.limit, other.limit);
+        for constant in &other.constants {
+            self.compare(*constant);
+        }
+        (self.roles, self.limit, self.unit, self.constants.len()) != before
+    }
+}
+
+fn least(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
