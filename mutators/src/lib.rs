@@ -9,7 +9,8 @@
 //! To add one: its file in `weaken/`, `wrong/` or `preserve/`, its entry in [`WEAKENINGS`], [`WRONG`] or
 //! [`PRESERVING`], a test of what it makes in the `tests.rs` beside; for a weakening, a module in
 //! `corpus/mutants/` that has something for it. What the validator says of it is tested with the corpus
-//! (`tests/mutants.rs`, `tests/preserving.rs`); wrong changes are for benchmarks.
+//! (`tests/mutants.rs`, `tests/preserving.rs`); wrong changes are for
+//! `benches/power.rs`.
 //!
 //! ```no_run
 //! use spirv_tv_mutators::{Module, Mutants, WEAKENINGS};
