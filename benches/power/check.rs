@@ -66,17 +66,17 @@ impl Pair {
     }
 }
 
-/// The first construct that is not supported, violation or reason.
+/// The first construct that is not supported, or reason why nothing was decided, or the kind of violation.
 fn reason(report: &Value) -> String {
     if let Some(what) = report["unsupported"][0]["what"].as_str() {
         return format!("unsupported: {what}");
     }
     let runs = report["runs"].as_array().map_or(&[][..], Vec::as_slice);
     let decisive = runs.iter().filter(|run| run["verdict"] == report["verdict"]);
-    let violation = decisive.clone().find_map(|run| run["violation"]["kind"].as_str());
-    let mut reasons = std::iter::once(report).chain(decisive).map(|part| &part["reasons"][0]);
-    let told = || reasons.find(|reason| !reason.is_null()).map(Value::to_string);
-    violation.map(str::to_owned).or_else(told).unwrap_or_default()
+    let mut reasons = std::iter::once(report).chain(decisive.clone()).map(|part| &part["reasons"][0]);
+    let told = reasons.find_map(|reason| reason.as_str().map(str::to_owned));
+    let violation = || decisive.into_iter().find_map(|run| run["violation"]["kind"].as_str());
+    told.or_else(|| violation().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Runs a process to its end; false where it takes too long and was ended.
