@@ -1,14 +1,16 @@
-//! Rewrites of SPIR-V modules, in two families: *weakenings*, each of which takes some
-//! synchronisation away or breaks an order ([`weaken`]), and *preserving* rewrites, which change
-//! the text and not the meaning ([`preserve`]).
+//! Rewrites of SPIR-V modules, in three families: *weakenings*, each of which takes some
+//! synchronisation away or breaks an order ([`weaken`]), *wrong* changes, each of which makes one mistake as a
+//! broken optimiser might ([`wrong`]), and *preserving* rewrites, which change the text and not the
+//! meaning ([`preserve`]).
 //!
-//! A translation validator has to catch the first and to accept the second. Both are written
-//! behind one trait, [`Mutator`], one file each.
+//! A translation validator has to catch the first two and to accept the third. All are written
+//! behind one trait, [`Mutator`], one file each; wrong changes that are a table of opcodes share a file.
 //!
-//! To add one: its file in `weaken/` or `preserve/`, its entry in [`WEAKENINGS`] or [`PRESERVING`], a test
-//! of what it makes in the `tests.rs` beside; for a weakening, a module in `corpus/mutants/` that has
-//! something for it. What the validator says of it is tested with the corpus (`tests/mutants.rs`,
-//! `tests/preserving.rs`).
+//! To add one: its file in `weaken/`, `wrong/` or `preserve/`, its entry in [`WEAKENINGS`], [`WRONG`] or
+//! [`PRESERVING`], a test of what it makes in the `tests.rs` beside; for a weakening, a module in
+//! `corpus/mutants/` that has something for it. What the validator says of it is tested with the corpus
+//! (`tests/mutants.rs`, `tests/preserving.rs`); wrong changes are for
+//! `benches/power.rs`.
 //!
 //! ```no_run
 //! use spirv_tv_mutators::{Module, Mutants, WEAKENINGS};
@@ -31,9 +33,11 @@ mod mutator;
 pub mod preserve;
 mod site;
 pub mod weaken;
+pub mod wrong;
 
 pub use module::{LoadError, Module};
 pub use mutator::{Mutant, Mutants, Mutator};
 pub use preserve::PRESERVING;
 pub use site::Site;
 pub use weaken::WEAKENINGS;
+pub use wrong::WRONG;

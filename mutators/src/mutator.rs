@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rspirv::dr::Instruction;
 use spirv_tv_toolchain::Diagnostic;
 
 use crate::module::Module;
@@ -10,7 +11,7 @@ use crate::site::Site;
 /// One kind of rewrite.
 ///
 /// What a mutator promises:
-/// - A mutant of a weakening is the module with *one* change: several places where it can be made, or
+/// - A mutant of a weakening or of a wrong change is the module with *one* change: several places where it can be made, or
 ///   several ways to make it in one place, are several mutants. Where the change asks for another one
 ///   to keep the module valid (a mask loses what its order cannot have, say), both belong together. A
 ///   preserving rewrite may change many places at once.
@@ -18,7 +19,7 @@ use crate::site::Site;
 ///   incompletely: a place that it does not understand is skipped.
 /// - Mutants are made lazily, those of the first places first. The same module and seed give the same
 ///   mutants. Only mutators that choose among many equivalent rewrites use the seed.
-/// - A weakened module need not be valid: the validator's rules are not repeated here. Who uses
+/// - A weakened or wrong module need not be valid: the validator's rules are not repeated here. Who uses
 ///   mutants validates them first ([`Mutants::of`]). An invalid preserving rewrite is a bug.
 /// - The name of a mutant is unique in its module, and stays the same when unrelated instructions
 ///   are added.
@@ -85,4 +86,20 @@ impl Mutants {
         }
         found
     }
+}
+
+/// Mutants one instruction at a time: `change` gives the ways to change it.
+pub(crate) fn each_instruction<'m, C>(
+    mutator: &'static str,
+    module: &'m Module,
+    change: C,
+) -> Box<dyn Iterator<Item = Mutant> + 'm>
+where
+    C: Fn(Site, &Instruction) -> Vec<(String, Module)> + 'm,
+{
+    let mutants = module.sites().into_iter().flat_map(move |(site, inst)| {
+        let changes = change(site, inst).into_iter();
+        changes.map(move |(what, module)| Mutant { mutator, site: Some(site), what, module })
+    });
+    Box::new(mutants)
 }

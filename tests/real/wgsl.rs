@@ -1,7 +1,7 @@
 //! WGSL, completed as the package's host code does it, and compiled by naga.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use naga::back::spv;
 use naga::front::wgsl;
@@ -41,7 +41,7 @@ pub fn compile(source: &Path, entry: &Entry, root: &Path) -> Result<Vec<u32>, St
 struct Preprocessor<'a> {
     entry: &'a Entry,
     root: &'a Path,
-    imported: BTreeSet<String>,
+    imported: BTreeSet<PathBuf>,
     /// Names of imports: what comes from them is written `NAME::…`.
     prefixes: BTreeSet<String>,
 }
@@ -67,9 +67,9 @@ impl Preprocessor<'_> {
                 ["#define_import_path", ..] => {}
                 ["#import", name, "as", alias, ..] => {
                     self.prefixes.insert(alias.to_owned());
-                    out += &self.import(name)?;
+                    out += &self.import(name, path)?;
                 }
-                ["#import", name, ..] => out += &self.import(name)?,
+                ["#import", name, ..] => out += &self.import(name, path)?,
                 _ => {
                     out += line;
                     out.push('\n');
@@ -79,17 +79,23 @@ impl Preprocessor<'_> {
         Ok(out)
     }
 
-    /// The text behind an import; nothing the second time.
-    fn import(&mut self, name: &str) -> Result<String, String> {
-        if !self.imported.insert(name.to_owned()) {
+    /// The text behind an import in the file `from`; nothing the second time.
+    fn import(&mut self, name: &str, from: &Path) -> Result<String, String> {
+        let Package { imports, .. } = &self.entry.package;
+        // In angle brackets: beside the file.
+        let beside = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
+        let path = match (imports.get(name), imports.get("*"), beside) {
+            (Some(file), _, _) => self.root.join(file),
+            (None, Some(pattern), _) => self.root.join(pattern.replace('*', name)),
+            (None, None, Some(relative)) => {
+                let path = from.parent().unwrap_or(self.root).join(relative);
+                path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?
+            }
+            (None, None, None) => return Err(format!("nothing is known of the import {name}")),
+        };
+        if !self.imported.insert(path.clone()) {
             return Ok(String::new());
         }
-        let Package { imports, .. } = &self.entry.package;
-        let file = match (imports.get(name), imports.get("*")) {
-            (Some(file), _) => file.clone(),
-            (None, Some(pattern)) => pattern.replace('*', name),
-            (None, None) => return Err(format!("nothing is known of the import {name}")),
-        };
-        self.file(&self.root.join(file))
+        self.file(&path)
     }
 }

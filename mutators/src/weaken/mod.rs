@@ -16,9 +16,8 @@ mod split;
 mod swap;
 mod volatile;
 
-use rspirv::dr::Instruction;
-
-use crate::{Module, Mutant, Mutator, Site};
+use crate::mutator::each_instruction;
+use crate::Mutator;
 
 /// Every weakening.
 pub const WEAKENINGS: &[&dyn Mutator] = &[
@@ -35,22 +34,6 @@ pub const WEAKENINGS: &[&dyn Mutator] = &[
     &split::UpdateSplit,
     &swap::Swap,
 ];
-
-/// Mutants one instruction at a time: `change` gives the ways to change it.
-fn each_instruction<'m, C>(
-    mutator: &'static str,
-    module: &'m Module,
-    change: C,
-) -> Box<dyn Iterator<Item = Mutant> + 'm>
-where
-    C: Fn(Site, &Instruction) -> Vec<(String, Module)> + 'm,
-{
-    let mutants = module.sites().into_iter().flat_map(move |(site, inst)| {
-        let changes = change(site, inst).into_iter();
-        changes.map(move |(what, module)| Mutant { mutator, site: Some(site), what, module })
-    });
-    Box::new(mutants)
-}
 
 #[cfg(test)]
 mod tests;

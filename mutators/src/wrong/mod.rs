@@ -1,0 +1,47 @@
+//! Wrong changes: each makes one mistake in one instruction, as a broken optimiser might.
+//!
+//! Most mutants compute something else than the module. Some do not, because the changed value is not used, the
+//! other operator gives the same for the operands that occur, or what is dropped was not needed: whoever counts
+//! how many are noticed has to say how such mutants are told apart.
+
+mod branch;
+mod built_in;
+mod component;
+mod constant;
+mod dropped;
+mod function;
+mod glsl;
+mod identity;
+mod index;
+mod neighbours;
+mod swapped;
+
+use crate::mutator::each_instruction;
+use crate::Mutator;
+
+/// Every wrong change.
+pub const WRONG: &[&dyn Mutator] = &[
+    &neighbours::OPERATOR,
+    &neighbours::SIGNEDNESS,
+    &neighbours::BOUND,
+    &neighbours::COMPARISON,
+    &neighbours::ORDERED,
+    &neighbours::SUBGROUP,
+    &neighbours::ATOMIC,
+    &function::WrongFunction,
+    &constant::WrongConstant,
+    &index::WrongIndex,
+    &component::WrongComponent,
+    &swapped::OperandsSwapped,
+    &identity::OperationSkipped,
+    &dropped::STORE,
+    &dropped::CONTROL_BARRIER,
+    &branch::GuardDropped,
+    &branch::BranchNegated,
+    &branch::CasesSwapped,
+    &built_in::BuiltInZero,
+    &built_in::WrongBuiltIn,
+];
+
+#[cfg(test)]
+mod tests;
