@@ -107,6 +107,26 @@ fn a_lost_workgroup_index_is_noticed() {
     }
 }
 
+/// A loop over tiles runs twice, so that what the second turn needs is missed: the barrier behind the first one, and
+/// whole tiles.
+#[test]
+fn mistakes_in_a_tiled_product_are_noticed() {
+    let product = include_str!("launches/tiled-product.spvasm");
+    let barrier = "OpControlBarrier %uint_2 %uint_2 %uint_264\n";
+    let (head, tail) = product.rsplit_once(barrier).unwrap_or_default();
+    let report = check(&[], product, &format!("{head}{tail}"));
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violates, Some(ViolationKind::NewRace)));
+    let shorter = product.replace(
+        "%uint_4 = OpConstant %uint 4\n",
+        "%uint_4 = OpConstant %uint 4\n%uint_3 = OpConstant %uint 3\n",
+    );
+    let shorter =
+        shorter.replace("%104 = OpULessThan %bool %103 %uint_4", "%104 = OpULessThan %bool %103 %uint_3");
+    let report = check(&[], product, &shorter);
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violates, Some(ViolationKind::NewOutcome)));
+    assert_eq!(check(&[], product, product).verdict, Verdict::Refines);
+}
+
 #[test]
 fn what_nobody_reads_makes_no_second_workgroup() {
     let first = module("4 4 1", "LocalInvocationId", &store_at("%one"));

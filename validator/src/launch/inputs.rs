@@ -464,7 +464,7 @@ impl<'a> Generator<'a> {
     fn fill(&self, kind: Kind, seed: u64, wanted: &Sizes) -> Result<Input, LaunchError> {
         let [workgroups, local] = [self.launch.workgroups, self.launch.local_size];
         let extent = std::array::from_fn(|dimension| workgroups[dimension].saturating_mul(local[dimension]));
-        let mut words = Words::new(kind, seed, &self.values, extent);
+        let mut words = Words::new(kind, seed, &self.values, extent, self.uses.tells_nans());
         let size_of = |slot: &Slot, bound: &Bound| {
             let count = wanted.elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
             bound.with_elements(count)

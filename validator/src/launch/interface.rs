@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn built_ins_get_values_that_a_pipeline_gives() {
-        let mut words = Words::new(crate::launch::values::Kind::Zeros, 0, &[], [1; 3]);
+        let mut words = Words::new(crate::launch::values::Kind::Zeros, 0, &[], [1; 3], false);
         let uses = Uses::default();
         let mut value = |name, size| automatic(&part(name, 0, size), 0, &mut words, &uses);
         let floats = |values: [f32; 4]| values.map(|v| v.to_le_bytes().map(Byte::Known)).concat();

@@ -1,7 +1,7 @@
 //! Values of automatic inputs that suit what they are used as.
 //!
 //! Floats are ordinary ones, exact in few bits, so that sums of them are exact, too; infinities and NaNs have inputs of
-//! their own. Indices are within what they index. What counters are compared with makes loops run a few turns, what
+//! their own, and only where a module tells them from numbers: elsewhere Vulkan leaves most results open. Indices are within what they index. What counters are compared with makes loops run a few turns, what
 //! numbers of invocations are compared with stops some of them. Words that atomic instructions access are zero in
 //! most inputs, as programs expect.
 
@@ -35,6 +35,8 @@ pub struct Typed {
     pub kind: Kind,
     /// Invocations of the launch in each dimension.
     pub extent: [u32; 3],
+    /// Infinities and NaNs are tried.
+    pub specials: bool,
 }
 
 impl Typed {
@@ -143,7 +145,9 @@ impl Typed {
         Some(match self.kind {
             Kind::Given | Kind::Zeros => return None,
             Kind::Distinct => eighth(place),
-            Kind::Boundary(_) if turn % SPECIAL_EVERY == 0 => SPECIAL_FLOATS[at % SPECIAL_FLOATS.len()],
+            Kind::Boundary(_) if self.specials && turn % SPECIAL_EVERY == 0 => {
+                SPECIAL_FLOATS[at % SPECIAL_FLOATS.len()]
+            }
             Kind::Boundary(_) => FLOATS[at % FLOATS.len()],
             Kind::Random(_) => match random.below(8) {
                 0..=3 => eighth(random.below(127)),
@@ -204,7 +208,7 @@ mod tests {
 
     fn all(usage: &Usage, kind: Kind) -> Vec<u64> {
         let mut random = Random::new(7);
-        let typed = Typed { kind, extent: [8, 1, 1] };
+        let typed = Typed { kind, extent: [8, 1, 1], specials: true };
         (0..64).filter_map(|place| typed.value(usage, place, &mut random)).collect()
     }
 

@@ -69,14 +69,16 @@ pub struct Words<'a> {
     values: &'a [u32],
     /// Invocations of the launch in each dimension.
     extent: [u32; 3],
+    /// Infinities and NaNs are tried.
+    specials: bool,
     /// Counts on through all data, so that its values are distinct.
     next: u32,
 }
 
 impl<'a> Words<'a> {
     /// `values` are those that [`Kind::Boundary`] takes in turn.
-    pub fn new(kind: Kind, seed: u64, values: &'a [u32], extent: [u32; 3]) -> Self {
-        Words { kind, seed, values, extent, next: 0 }
+    pub fn new(kind: Kind, seed: u64, values: &'a [u32], extent: [u32; 3], specials: bool) -> Self {
+        Words { kind, seed, values, extent, specials, next: 0 }
     }
 
     /// As [`Words::take`], with values that suit what they are used as, where that is known.
@@ -86,7 +88,7 @@ impl<'a> Words<'a> {
             Use::Parameters => 0,
         };
         let mut bytes = self.take(salt, size, memory);
-        let typed = Typed { kind: self.kind, extent: self.extent };
+        let typed = Typed { kind: self.kind, extent: self.extent, specials: self.specials };
         for (offset, usage) in uses.into_iter().flat_map(|uses| uses.in_first(size)) {
             // A value depends on its place alone: a longer buffer begins as a shorter one.
             let mut random = self.random(salt ^ u64::from(offset).rotate_left(29) ^ 1);

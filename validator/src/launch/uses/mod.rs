@@ -65,6 +65,7 @@ pub struct Uses {
     interface: BTreeMap<String, MemoryUses>,
     /// By the number of the physical pointee, of the first program.
     pointees: BTreeMap<u32, MemoryUses>,
+    tells_nans: bool,
 }
 
 impl Uses {
@@ -76,6 +77,11 @@ impl Uses {
             uses.add(after, false);
         }
         uses
+    }
+
+    /// Whether a program has instructions that tell NaNs or infinities from numbers.
+    pub fn tells_nans(&self) -> bool {
+        self.tells_nans
     }
 
     /// Of the buffer of a slot.
@@ -109,6 +115,8 @@ impl Uses {
 
     fn add(&mut self, program: &Program, is_before: bool) {
         let mut found = flow::places(program);
+        let mut code = program.functions.iter().flat_map(|function| &function.code);
+        self.tells_nans |= code.any(|inst| roles::tells_nans(&inst.op));
         for (number, variable) in (0..).zip(&program.variables) {
             let Some(places) = found.remove(&Object::Variable(number)) else { continue };
             self.add_variable(variable, places);

@@ -5,8 +5,9 @@ use super::graph::Step;
 use super::Role;
 use crate::ir::image::{ImageAction, ImageOp, TexelKind};
 use crate::ir::{
-    BinaryKind, BinaryOp, BitFieldOp, Bound, Chain, ConvertOp, EncodedOp, FloatBinary, GlslFunction,
-    MatrixOp, NumberFormat, Op, Operand, SubgroupArithmetic, SubgroupKind, UnaryOp, VectorFunction,
+    BinaryKind, BinaryOp, BitFieldOp, Bound, Chain, ConvertOp, EncodedOp, FloatBinary, FloatFunction2,
+    FloatFunction3, GlslFunction, MatrixOp, NumberFormat, Op, Operand, SubgroupArithmetic, SubgroupKind,
+    UnaryOp, VectorFunction,
 };
 
 /// Shifts by at least so many bits take fields out of an integer.
@@ -57,6 +58,33 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
         Op::Matrix(op) => of_matrix(flow, function, op),
         Op::Image(op) => of_image(flow, function, op),
         _ => {}
+    }
+}
+
+/// Whether the operation tells NaNs or infinities from numbers.
+pub fn tells_nans(op: &Op) -> bool {
+    match op {
+        Op::Unary { op, .. } => matches!(
+            op,
+            UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite | UnaryOp::IsNormal | UnaryOp::SignBitSet
+        ),
+        Op::Binary { op, .. } => matches!(
+            op,
+            BinaryOp::FUnordEqual
+                | BinaryOp::FUnordNotEqual
+                | BinaryOp::FUnordLessThan
+                | BinaryOp::FUnordGreaterThan
+                | BinaryOp::FUnordLessThanEqual
+                | BinaryOp::FUnordGreaterThanEqual
+                | BinaryOp::Ordered
+                | BinaryOp::Unordered
+        ),
+        Op::Glsl(op) => matches!(
+            op.function,
+            GlslFunction::Float2(FloatFunction2::NMin | FloatFunction2::NMax, _)
+                | GlslFunction::Float3(FloatFunction3::NClamp, _)
+        ),
+        _ => false,
     }
 }
 
