@@ -2,8 +2,8 @@
 //!
 //! Automatic inputs take values of the right type from it. The analysis is over the whole program, without regard to
 //! the order of instructions: values flow from where they are computed or loaded to where they are used ([`flow`]),
-//! through registers and memory ([`graph`]), pointers are followed to what they may lead to ([`addresses`]). Data that is
-//! only copied has the use of its copy. It decides no verdict: where it knows nothing, inputs are of any type.
+//! through registers and memory ([`graph`]); pointers are followed to what they may lead to ([`addresses`]). Data that
+//! is only copied has the use of its copy. It decides no verdict: where it knows nothing, inputs are of any type.
 
 mod addresses;
 mod flow;
