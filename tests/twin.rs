@@ -293,7 +293,7 @@ impl Counters {
 
 #[test]
 fn the_engines_agree() {
-    compare(500, ORDINARY);
+    compare(300, ORDINARY);
 }
 
 #[test]
