@@ -112,9 +112,7 @@ fn normal(module: &Path) -> Option<Vec<u8>> {
 
 /// The child: optimises INPUT to OUTPUT.
 pub fn normalise(input: &Path, output: &Path) {
-    let bytes = std::fs::read(input).unwrap();
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|word| word.iter().rev().fold(0, |a, b| a << 8 | u32::from(*b))).collect();
+    let words = crate::compile::read(input).unwrap();
     let passes = ["--strip-debug", "-O", "--eliminate-dead-const", "--compact-ids"].map(str::to_owned);
     if let Ok(optimised) = optimize(&words, &passes, &OptimizeOptions::default()) {
         write(output, &optimised.words);

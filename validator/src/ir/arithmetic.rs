@@ -121,6 +121,23 @@ pub enum FloatBinary {
 }
 
 impl BinaryOp {
+    /// Whether it compares integers.
+    pub const fn compares_integers(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::IEqual
+                | BinaryOp::INotEqual
+                | BinaryOp::UGreaterThan
+                | BinaryOp::SGreaterThan
+                | BinaryOp::UGreaterThanEqual
+                | BinaryOp::SGreaterThanEqual
+                | BinaryOp::ULessThan
+                | BinaryOp::SLessThan
+                | BinaryOp::ULessThanEqual
+                | BinaryOp::SLessThanEqual
+        )
+    }
+
     pub const fn kind(self) -> BinaryKind {
         match self {
             BinaryOp::FAdd => BinaryKind::Float(FloatBinary::Add),

@@ -236,6 +236,29 @@ pub enum BuiltIn {
     SubgroupLtMask,
 }
 
+impl BuiltIn {
+    /// Whether it is the number of an invocation, or of a group of them.
+    pub const fn differs_between_invocations(self) -> bool {
+        match self {
+            BuiltIn::WorkgroupId
+            | BuiltIn::LocalInvocationId
+            | BuiltIn::GlobalInvocationId
+            | BuiltIn::LocalInvocationIndex
+            | BuiltIn::SubgroupId
+            | BuiltIn::SubgroupLocalInvocationId => true,
+            BuiltIn::NumWorkgroups
+            | BuiltIn::WorkgroupSize
+            | BuiltIn::SubgroupSize
+            | BuiltIn::NumSubgroups
+            | BuiltIn::SubgroupEqMask
+            | BuiltIn::SubgroupGeMask
+            | BuiltIn::SubgroupGtMask
+            | BuiltIn::SubgroupLeMask
+            | BuiltIn::SubgroupLtMask => false,
+        }
+    }
+}
+
 /// Memory decorations, united along a pointer's dynamic way (docs/semantics.md, section 4.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decorations {

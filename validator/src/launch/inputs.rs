@@ -5,6 +5,7 @@
 //! modules; seeded random values. Each input of the third kind rotates the list by one, so that in time every
 //! word takes every value. Everything is a function of the modules, the launch and the seed.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::acceleration::AccelerationPlace;
@@ -292,13 +293,15 @@ struct Generator<'a> {
     images_after_only: BTreeMap<Slot, ImageBound>,
     /// The module asks for sizes of images.
     image_sizes: bool,
-    uses: Uses,
+    after: Option<&'a Program>,
+    /// Found out when an input needs it.
+    uses: OnceCell<Uses>,
 }
 
 impl<'a> Generator<'a> {
     fn new(
         before: &'a Program,
-        after: Option<&Program>,
+        after: Option<&'a Program>,
         launch: &'a Launch,
         harvested: &BTreeSet<u32>,
     ) -> Self {
@@ -314,8 +317,6 @@ impl<'a> Generator<'a> {
         let harvested = harvested.take(MAX_HARVESTED);
         let values = first.copied().chain(harvested).chain(last.copied()).collect();
         let push = before.variables.iter().filter(|variable| variable.class == StorageClass::PushConstant);
-        let mut uses = Uses::of(before, after);
-        uses.unite(bounds_before.keys().map(|slot| (*slot, launch.memory_of(*slot))));
         Generator {
             before,
             launch,
@@ -331,8 +332,18 @@ impl<'a> Generator<'a> {
             images: images_before,
             images_after_only,
             image_sizes: images::depends_on_sizes(before),
-            uses,
+            after,
+            uses: OnceCell::new(),
         }
+    }
+
+    /// What memory is used as, by either module.
+    fn uses(&self) -> &Uses {
+        self.uses.get_or_init(|| {
+            let mut uses = Uses::of(self.before, self.after);
+            uses.unite(self.bounds.keys().map(|slot| (*slot, self.launch.memory_of(*slot))));
+            uses
+        })
     }
 
     fn nothing_free(&self) -> bool {
@@ -464,7 +475,12 @@ impl<'a> Generator<'a> {
     fn fill(&self, kind: Kind, seed: u64, wanted: &Sizes) -> Result<Input, LaunchError> {
         let [workgroups, local] = [self.launch.workgroups, self.launch.local_size];
         let extent = std::array::from_fn(|dimension| workgroups[dimension].saturating_mul(local[dimension]));
-        let mut words = Words::new(kind, seed, &self.values, extent, self.uses.tells_nans());
+        let untyped = Uses::default();
+        let uses = match kind {
+            Kind::Given | Kind::Zeros => &untyped,
+            Kind::Distinct | Kind::Boundary(_) | Kind::Random(_) => self.uses(),
+        };
+        let mut words = Words::new(kind, seed, &self.values, extent, uses.tells_nans());
         let size_of = |slot: &Slot, bound: &Bound| {
             let count = wanted.elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
             bound.with_elements(count)
@@ -485,25 +501,19 @@ impl<'a> Generator<'a> {
                 Some(given) => (*slot, given.clone()),
                 None => {
                     let salt = u64::from(slot.binding) << 8 | u64::from(slot.set);
-                    (*slot, words.typed(salt, *size, *memory_use, self.uses.slot(*slot)))
+                    (*slot, words.typed(salt, *size, *memory_use, uses.slot(*slot)))
                 }
             })
             .collect();
         let mut push = match &self.launch.push {
             Some(given) => given.clone(),
-            None => words.typed(u64::MAX, self.push_size, Use::Parameters, Some(self.uses.push())),
+            None => words.typed(u64::MAX, self.push_size, Use::Parameters, Some(uses.push())),
         };
         // What aliases may be taken for what does not.
         let shared = !self.before.modes.restrict && matches!(kind, Kind::Boundary(turn) if turn % 2 == 1);
         let filled = Memories { buffers: &mut memories, push: &mut push };
-        let physical = physical::place(
-            self.before,
-            self.launch,
-            filled,
-            (&mut words, &self.uses),
-            &wanted.physical,
-            shared,
-        )?;
+        let physical =
+            physical::place(self.before, self.launch, filled, (&mut words, uses), &wanted.physical, shared)?;
         let mut buffers: BTreeMap<Slot, Vec<Byte>> = self
             .bounds
             .keys()
@@ -538,7 +548,7 @@ impl<'a> Generator<'a> {
                 acceleration::automatic(kind, seed, salt, self.launch.invocations())
             });
         }
-        let interface = interface::inputs(self.before, self.launch, &mut words, &self.uses)?;
+        let interface = interface::inputs(self.before, self.launch, &mut words, uses)?;
         Ok(Input { name: kind.name(), buffers, images, acceleration_structures, push, physical, interface })
     }
 }

@@ -8,8 +8,8 @@ use super::addresses::{constant, Address, Object, Pointers};
 use super::graph::{Graph, Node, Step};
 use super::{folded, roles, Role, Usage};
 use crate::ir::{
-    AtomicKind, AtomicOp, BinaryOp, BuiltIn, CompositeOp, ControlOp, FunctionId, LeafKind, MatrixOp,
-    MemoryOp, Op, Operand, Program, ShapeId, SubgroupKind,
+    AtomicKind, AtomicOp, BuiltIn, CompositeOp, ControlOp, FunctionId, LeafKind, MatrixOp, MemoryOp, Op,
+    Operand, Program, ShapeId, SubgroupKind,
 };
 
 /// Places that one access with indices may touch, at most: those beyond them count as untouched.
@@ -430,7 +430,10 @@ impl<'p> Flow<'p> {
         for ((object, _), (node, _)) in &self.places {
             let Object::Variable(number) = object else { continue };
             let variable = self.program.variables.get(*number as usize);
-            if variable.and_then(|variable| variable.built_in).is_some_and(tells_invocations_apart) {
+            if variable
+                .and_then(|variable| variable.built_in)
+                .is_some_and(BuiltIn::differs_between_invocations)
+            {
                 numbers.push(*node);
             }
         }
@@ -480,42 +483,4 @@ impl<'p> Flow<'p> {
         }
         None
     }
-}
-
-/// Whether the built-in differs between invocations.
-fn tells_invocations_apart(built_in: BuiltIn) -> bool {
-    match built_in {
-        BuiltIn::WorkgroupId
-        | BuiltIn::LocalInvocationId
-        | BuiltIn::GlobalInvocationId
-        | BuiltIn::LocalInvocationIndex
-        | BuiltIn::SubgroupId
-        | BuiltIn::SubgroupLocalInvocationId => true,
-        BuiltIn::NumWorkgroups
-        | BuiltIn::WorkgroupSize
-        | BuiltIn::SubgroupSize
-        | BuiltIn::NumSubgroups
-        | BuiltIn::SubgroupEqMask
-        | BuiltIn::SubgroupGeMask
-        | BuiltIn::SubgroupGtMask
-        | BuiltIn::SubgroupLeMask
-        | BuiltIn::SubgroupLtMask => false,
-    }
-}
-
-/// Whether the operation compares integers.
-pub fn compares_integers(op: BinaryOp) -> bool {
-    matches!(
-        op,
-        BinaryOp::IEqual
-            | BinaryOp::INotEqual
-            | BinaryOp::UGreaterThan
-            | BinaryOp::SGreaterThan
-            | BinaryOp::UGreaterThanEqual
-            | BinaryOp::SGreaterThanEqual
-            | BinaryOp::ULessThan
-            | BinaryOp::SLessThan
-            | BinaryOp::ULessThanEqual
-            | BinaryOp::SLessThanEqual
-    )
 }

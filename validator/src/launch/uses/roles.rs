@@ -1,6 +1,6 @@
 //! What instructions use their operands as.
 
-use super::flow::{compares_integers, Flow};
+use super::flow::Flow;
 use super::graph::Step;
 use super::Role;
 use crate::ir::image::{ImageAction, ImageOp, TexelKind};
@@ -57,7 +57,25 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
         }
         Op::Matrix(op) => of_matrix(flow, function, op),
         Op::Image(op) => of_image(flow, function, op),
-        _ => {}
+        // Encoded floats have values of any bits; the others are no computations, or only copy.
+        Op::Encoded(_)
+        | Op::Composite(_)
+        | Op::Select { .. }
+        | Op::Copy { .. }
+        | Op::Undef { .. }
+        | Op::Any { .. }
+        | Op::All { .. }
+        | Op::Control(_)
+        | Op::Memory(_)
+        | Op::Atomic(_)
+        | Op::Barrier(_)
+        | Op::Subgroup(_)
+        | Op::Cooperative(_)
+        | Op::Tensor(_)
+        | Op::Ray(_)
+        | Op::Assume { .. }
+        | Op::Require { .. }
+        | Op::Nop => {}
     }
 }
 
@@ -131,7 +149,7 @@ fn of_binary(
             | BinaryOp::LogicalAnd
             | BinaryOp::PtrEqual
             | BinaryOp::PtrNotEqual => {}
-            _ if compares_integers(op) => {
+            _ if op.compares_integers() => {
                 flow.role(function, a, count, Role::Integer);
                 flow.role(function, b, count, Role::Integer);
                 flow.compare(function, [a, b], count);

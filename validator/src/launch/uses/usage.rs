@@ -9,7 +9,7 @@ const MAX_CONSTANTS: usize = 4;
 const MAX_UNIT: u32 = 1 << 12;
 
 /// One way to use a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A float of the value's width.
     Float,
