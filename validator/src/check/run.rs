@@ -11,7 +11,7 @@ use super::widened;
 use crate::behaviour::{Bug, Deadline, Outcome};
 use crate::compare::{
     are_comparable, has_same_objects, refines, same_program, vacuous, Allowed, CompareOptions, Comparison,
-    Note, Reason, Side, Subject, Verdict,
+    Names, Note, Reason, Side, Subject, Verdict,
 };
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
@@ -152,8 +152,14 @@ impl Runner<'_> {
             return Ok(comparison);
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
-        match intervals::judge(pair.explored(old), pair.explored(new), &comparison, tolerance) {
-            Judgement::Unknown => {}
+        let sides = [old, new].map(|side| pair.explored(side));
+        let names = Names { before: old.role.name(), after: new.role.name() };
+        match intervals::judge(sides, names, &comparison, tolerance) {
+            Judgement::Unknown(obstacle) => comparison.reasons.iter_mut().for_each(|reason| {
+                if let Reason::Float { obstacle: known, .. } = reason {
+                    *known = Some(obstacle.clone());
+                }
+            }),
             Judgement::Permitted => {
                 comparison.verdict = Verdict::Refines;
                 comparison.violation = None;

@@ -13,7 +13,7 @@ mod verdict;
 
 pub use matching::{Difference, ObjectMatch};
 pub use parts::{are_comparable, has_same_objects};
-pub use reason::{Cut, Names, Note, Reason};
+pub use reason::{Cut, Names, Note, Obstacle, Reason};
 pub use refinement::{
     refines, same_program, vacuous, Allowed, CompareOptions, Comparison, Side, Subject, Violation,
 };

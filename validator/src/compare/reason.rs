@@ -4,7 +4,7 @@ use std::fmt;
 
 use rspirv::spirv::{GlslStd450Op, Op as Opcode};
 
-use super::ViolationKind;
+use super::{Difference, ViolationKind};
 use crate::behaviour::{Bound, Stopped, Undecided};
 use crate::ir::Inexact;
 
@@ -54,6 +54,93 @@ impl fmt::Display for Cut {
     }
 }
 
+/// What keeps the intervals of floats from deciding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A side has several outcomes or undefined behaviours, so that one run does not stand for it.
+    SeveralOutcomes {
+        /// The side.
+        side: &'static str,
+    },
+    /// The search of a side was cut.
+    Unfinished {
+        /// The side.
+        side: &'static str,
+    },
+    /// What a side does to volatile memory is not followed with intervals.
+    VolatileAccesses {
+        /// The side.
+        side: &'static str,
+    },
+    /// More than the value of a float hangs on one that may be another: a branch, an address, an integer.
+    Depends {
+        /// The side.
+        side: &'static str,
+        /// Where.
+        at: Inexact,
+    },
+    /// What an instruction gives is not known in a run with intervals.
+    NotFollowed {
+        /// The side.
+        side: &'static str,
+        /// The instruction, where there is one.
+        at: Option<Inexact>,
+    },
+    /// A side has too many instructions to be run with intervals.
+    TooLong {
+        /// The side.
+        side: &'static str,
+    },
+    /// The run with intervals ended otherwise than the search.
+    OtherEnd {
+        /// The side.
+        side: &'static str,
+    },
+    /// The sides do not have the same objects.
+    OtherObjects,
+    /// Of a float in memory nothing is known.
+    Unbounded {
+        /// The first such place.
+        place: Difference,
+    },
+    /// A float in memory may be equal on both sides.
+    Overlaps {
+        /// The first such place.
+        place: Difference,
+    },
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::SeveralOutcomes { side } => write!(f, "{side} has several outcomes"),
+            Obstacle::Unfinished { side } => write!(f, "{side} was not explored completely"),
+            Obstacle::VolatileAccesses { side } => write!(f, "{side} has volatile accesses"),
+            Obstacle::Depends { side, at } => {
+                write!(
+                    f,
+                    "{side}'s {} (line {}) goes different ways for some of them",
+                    operation_name(at),
+                    at.line
+                )
+            }
+            Obstacle::NotFollowed { side, at: Some(at) } => {
+                write!(f, "{side}'s {} (line {}) is not followed with intervals", operation_name(at), at.line)
+            }
+            Obstacle::NotFollowed { side, at: None } => write!(f, "{side} is not followed with intervals"),
+            Obstacle::TooLong { side } => write!(f, "{side} runs too long for intervals"),
+            Obstacle::OtherEnd { side } => write!(f, "a run of {side} with intervals ends otherwise"),
+            Obstacle::OtherObjects => f.write_str("the sides have different memory"),
+            Obstacle::Unbounded { place } => {
+                write!(f, "there is no bound for {} from byte {} on", place.key, place.offset)
+            }
+            Obstacle::Overlaps { place } => {
+                write!(f, "{} may be equal from byte {} on", place.key, place.offset)
+            }
+        }
+    }
+}
+
 /// Why a verdict is inconclusive, naming what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -72,6 +159,8 @@ pub enum Reason {
         kind: ViolationKind,
         /// The operations of before and after.
         operations: [Vec<Inexact>; 2],
+        /// What kept the intervals of results from deciding, where they were asked.
+        obstacle: Option<Obstacle>,
     },
     /// What was cut from before might have admitted what is new.
     BeforeCut {
@@ -115,16 +204,20 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Undecided { side, why } => write!(f, "{side}: {why}"),
-            Reason::Float { names: Names { before, after }, kind, operations: [old, new] } => {
+            Reason::Float { names: Names { before, after }, kind, operations: [old, new], obstacle } => {
                 let sides = [(*before, old), (*after, new)];
                 let sides: Vec<String> = sides.into_iter().filter_map(open_operations).collect();
                 write!(
                     f,
                     "float: {after} has {} that {before} does not show, but the environment leaves the results \
-                     of {} open (--float exact compares bit by bit)",
+                     of {} open",
                     described(*kind),
                     sides.join(" and of "),
-                )
+                )?;
+                if let Some(obstacle) = obstacle {
+                    write!(f, ", and {obstacle}")?;
+                }
+                f.write_str(" (--float exact compares bit by bit)")
             }
             Reason::BeforeCut { names: Names { before, after }, kind, cut } => write!(
                 f,

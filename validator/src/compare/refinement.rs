@@ -168,7 +168,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
 fn float_reason(before: Side<'_>, after: Side<'_>, kind: ViolationKind) -> Option<Reason> {
     let operations = [before, after].map(|side| side.behaviours.inexact.iter().copied().collect::<Vec<_>>());
     let any = operations.iter().any(|open| !open.is_empty());
-    any.then(|| Reason::Float { names: names(before, after), kind, operations })
+    any.then(|| Reason::Float { names: names(before, after), kind, operations, obstacle: None })
 }
 
 /// What cut a search, if it was a budget: what a bound leaves is compared as it is.

@@ -10,8 +10,7 @@
 use super::float::{to_double, Format};
 use super::machine::Machine;
 use crate::ir::{
-    BinaryKind, BinaryOp, ConvertOp, FloatBinary, FloatModes, Inexact, Inst, InstId, MatrixOp, Op, Operand,
-    UnaryOp,
+    BinaryKind, BinaryOp, ConvertOp, FloatBinary, FloatModes, Inst, InstId, MatrixOp, Operand, UnaryOp,
 };
 use crate::value::Scalar;
 
@@ -56,11 +55,7 @@ impl Machine<'_> {
     #[cold]
     pub(super) fn record(&mut self, inst: &Inst) {
         self.state.recorded.insert(self.state.frame.instruction());
-        let extended = match &inst.op {
-            Op::Glsl(op) => op.number,
-            _ => 0,
-        };
-        self.state.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode, extended });
+        self.state.inexact.insert(inst.named());
     }
 
     /// Records the instruction that runs: an atomic on floats, whose rounding, NaNs and zeros are open, or a

@@ -12,7 +12,7 @@ use super::names::Names;
 use super::own_memory::OwnMemory;
 use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
-use crate::ir::{Effect, Function, FunctionId, Inexact, InstId, Op, Operand, Program};
+use crate::ir::{Effect, Function, FunctionId, Inexact, Inst, InstId, Op, Operand, Program};
 use crate::value::{Byte, Scalar};
 
 /// One invocation. Cheap to clone: a handful of flat vectors.
@@ -336,6 +336,11 @@ impl Invocation {
             .iter()
             .find(|candidate| function.blocks[candidate.header as usize].start == self.frame.pc)?;
         Some(&at_header.live)
+    }
+
+    /// The instruction at which it stands.
+    pub fn instruction<'p>(&self, program: &'p Program) -> Option<&'p Inst> {
+        self.function(program).code.get(self.frame.pc as usize)
     }
 
     /// The call sites, outermost first, then the instruction that runs next. After `Read`,

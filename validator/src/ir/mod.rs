@@ -454,6 +454,15 @@ impl Inst {
     pub const fn plain(op: Op, line: Line) -> Self {
         Inst { op, line, opcode: 0, no_contraction: false, relaxed: false, fast_math: None, evaluation: None }
     }
+
+    /// Its line and what it is called, for messages.
+    pub const fn named(&self) -> Inexact {
+        let extended = match &self.op {
+            Op::Glsl(op) => op.number,
+            _ => 0,
+        };
+        Inexact { line: self.line, opcode: self.opcode, extended }
+    }
 }
 
 /// A run of components: a register of the frame or a constant.

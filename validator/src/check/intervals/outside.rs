@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{is_whole, only_outcome, run_widely, Components, IntervalSide, Seen};
+use super::final_memory::Components;
+use super::{is_whole, only_outcome, run, IntervalSide, Seen};
 use crate::behaviour::Outcome;
 use crate::compare::Difference;
 use crate::dispatch::Dispatch;
-use crate::interp::Interval;
+use crate::interp::{Following, Interval};
 use crate::ir::Program;
 use crate::value::Byte;
 
@@ -22,12 +23,13 @@ impl<'a> Permissions<'a> {
     /// `None` where they are not known.
     pub fn of(before: IntervalSide<'a>) -> Option<Self> {
         let outcome = only_outcome(before.behaviours).filter(|_| is_whole(before.behaviours))?;
-        let seen = run_widely(before).filter(|seen| seen.fault.is_none())?;
+        let seen_of = |side| run::run(side, Following::Alone).end("before").ok();
+        let seen = seen_of(before).filter(|seen| seen.fault.is_none())?;
         if !outcome.volatile.iter().all(Vec::is_empty) || seen.outcome(before.dispatch) != outcome.memory {
             return None;
         }
         let program = uncontracted(before.program);
-        let strict = run_widely(IntervalSide { program: &program, ..before })?;
+        let strict = seen_of(IntervalSide { program: &program, ..before })?;
         Some(Permissions { dispatch: before.dispatch, seen, strict })
     }
 
@@ -55,16 +57,17 @@ impl<'a> Permissions<'a> {
             if old.len() != new.len() || old.len() != default.len() {
                 return None;
             }
-            let [wide, strict] = [&self.seen, &self.strict].map(|seen| shades(seen, object.memory));
+            let [wide, strict] = [&self.seen, &self.strict].map(|seen| seen.shades(self.dispatch, index));
             let components = Components::of(object);
             let mut at = 0;
             while at < old.len() {
-                let shade = wide.get(&at).copied();
-                let length = shade.map_or(1, |(length, _)| length);
+                let key = at as u32;
+                let shade = wide.get(&key).copied();
+                let length = shade.map_or(1, |(length, _)| length as usize);
                 let range = at..(at + length).min(old.len());
                 let within =
                     |bytes: &[Byte]| permits(components, &old[range.clone()], bytes, shade.map(|(_, it)| it));
-                let firm = strict.get(&at).copied() == shade;
+                let firm = strict.get(&key).copied() == shade;
                 let far = shade.map(|(_, interval)| interval.widen(FAR * (interval.high - interval.low)));
                 let outside = match firm {
                     true => !within(&new[range.clone()]),
@@ -85,12 +88,6 @@ impl<'a> Permissions<'a> {
 
 /// How far outside of an interval far is, in its widths.
 const FAR: f64 = 1.0;
-
-/// The intervals of a space, each with its bytes.
-fn shades(seen: &Seen, space: u32) -> BTreeMap<usize, (usize, Interval)> {
-    let shades = seen.shades.of_space(space);
-    shades.map(|(start, bytes, interval)| (start as usize, (bytes as usize, interval))).collect()
-}
 
 /// Whether these bytes may be where before has `old`.
 fn permits(components: Components, old: &[Byte], new: &[Byte], interval: Option<Interval>) -> bool {

@@ -21,8 +21,10 @@ use crate::event::{Access, Ranges, StorageClass, UndefinedKind};
 use crate::ir::image::{ImageAction, ImageLayout, ImageOp, Offset, Position, Sampler};
 use crate::ir::{Line, MemoryOperands, Operand};
 use crate::value::{mask, Byte, Scalar};
+pub(super) use codec::decode;
 use codec::Texel;
 use lookup::Lookup;
+pub(super) use sample::SUBTEXEL;
 
 /// The bytes of a texel of these 32-bit components, for automatic inputs.
 pub fn encode_texel(format: crate::ir::image::ImageFormat, components: [u32; 4]) -> Vec<Byte> {
@@ -102,7 +104,7 @@ impl Machine<'_> {
     }
 
     /// The sampler behind the second handle of a sampled image.
-    fn sampler(&self, op: &ImageOp, line: Line) -> Result<Sampler, Box<Stop>> {
+    pub(super) fn sampler(&self, op: &ImageOp, line: Line) -> Result<Sampler, Box<Stop>> {
         let pointer = self.resolve(op.image.offset(2), line)?;
         let object = self.dispatch.objects.get(pointer.object as usize);
         object

@@ -19,7 +19,7 @@ use super::cube::{cube_texels, face_of};
 use super::lookup::{Lookup, Tap};
 
 /// Implementations round texel coordinates to at least 4 bits of fraction (subTexelPrecisionBits).
-const SUBTEXEL: f64 = 1.0 / 16.0;
+pub(in crate::interp) const SUBTEXEL: f64 = 1.0 / 16.0;
 
 /// Where a lookup goes in one level: unnormalised coordinates of a layer.
 #[derive(Clone, Copy)]

@@ -1,11 +1,14 @@
 //! The core instructions on floats.
 
 use super::super::float::to_double;
+use rspirv::spirv::Op as Opcode;
+
+use super::computations::{Elsewhere, Following};
 use super::interval::{ulp, Denormals, Interval, Permitted};
 use super::{Observer, Shade};
 use crate::ir::{
-    single_results, BinaryKind, BinaryOp, CompositeOp, ConvertOp, FloatBinary, Inst, Line, MemoryOp, Op,
-    Operand, UnaryOp,
+    single_results, BinaryKind, BinaryOp, CompositeOp, ConvertOp, FloatBinary, Inst, MemoryOp, Op, Operand,
+    UnaryOp,
 };
 use crate::value::Scalar;
 
@@ -46,14 +49,20 @@ impl Observer<'_, '_> {
             (Op::Composite(CompositeOp::ExtractDynamic { dst, .. }), None) => Some((*dst, 1)),
             _ => None,
         };
+        let side_by_side = matches!(self.following, Following::SideBySide(_));
         let Some((dst, count)) = results else {
-            self.depend(inst.line);
+            // Where anything may be decorated, what gives no floats of 32 bits is not.
+            if inst.relaxed && !side_by_side {
+                self.depend(inst);
+            }
             return;
         };
         self.relaxed = false;
         for register in dst..dst + count {
             let value = Operand::register(register);
-            if self.value(value).is_defined() {
+            // What the other side has, too, has lost as much there.
+            let lost = self.shade(value).is_some() || !side_by_side;
+            if lost && self.value(value).is_defined() {
                 let interval = Permitted::relaxed(self.interval(32, value));
                 self.set(register, Some(interval));
             }
@@ -81,9 +90,18 @@ impl Observer<'_, '_> {
         computed.is_defined().then(|| interval.hull(number(width, computed)))
     }
 
-    pub(super) fn unary(&mut self, op: UnaryOp, width: u8, a: Operand, dst: u32, open: bool) -> Shade {
+    pub(super) fn unary(
+        &mut self,
+        inst: &Inst,
+        op: UnaryOp,
+        width: u8,
+        a: Operand,
+        dst: u32,
+        open: bool,
+    ) -> Shade {
         let shade = self.shade(a);
-        if shade.is_none() && !open {
+        let elsewhere = self.elsewhere(inst, inst.opcode, width, &[self.value(a)]);
+        if shade.is_none() && !open || elsewhere == Elsewhere::Equally {
             return None;
         }
         let interval = self.interval(width, a);
@@ -121,13 +139,16 @@ impl Observer<'_, '_> {
         open: bool,
     ) -> Shade {
         let shaded = self.shade(a).is_some() || self.shade(b).is_some();
-        if !shaded && !open {
+        let elsewhere = self.binary_elsewhere(inst, op, width, [a, b]);
+        if !shaded && !open || elsewhere == Elsewhere::Equally {
             return None;
         }
         let rules = self.permitted(inst, width);
         let (x, y) = (self.interval(width, a), self.interval(width, b));
         let order = compare(x, y).filter(|_| !open);
-        let float = |observer: &Self, interval| observer.around(width, dst, interval);
+        let float = |observer: &Self, interval| {
+            observer.side_by_side_shade(elsewhere, width, dst, observer.around(width, dst, interval))
+        };
         let decided = |decided: Option<bool>| match decided {
             Some(_) => None,
             None => Some(Interval::ANY),
@@ -147,23 +168,48 @@ impl Observer<'_, '_> {
             }
             BinaryKind::IntegerDivision => {
                 // By what may be zero it is a fault for some values.
-                self.depend(inst.line);
+                self.depend(inst);
                 Some(Interval::ANY)
             }
             BinaryKind::Other => Some(Interval::ANY),
         }
     }
 
+    /// Whether the other side computes it, too: sums and products of two have them in any order.
+    fn binary_elsewhere(
+        &mut self,
+        inst: &Inst,
+        op: BinaryOp,
+        width: u8,
+        operands: [Operand; 2],
+    ) -> Elsewhere {
+        let mut values = operands.map(|operand| self.value(operand));
+        match op.kind() {
+            BinaryKind::Float(FloatBinary::Add | FloatBinary::Multiply) => values.sort_by_key(|it| it.bits),
+            BinaryKind::Float(
+                FloatBinary::Subtract
+                | FloatBinary::Divide
+                | FloatBinary::Remainder
+                | FloatBinary::Modulo
+                | FloatBinary::Compare
+                | FloatBinary::Order,
+            ) => {}
+            // Integers, which are open only where they come of floats that are.
+            BinaryKind::IntegerDivision | BinaryKind::Other => return Elsewhere::Never,
+        }
+        self.elsewhere(inst, inst.opcode, width, &values)
+    }
+
     #[allow(clippy::too_many_arguments, reason = "the operation's own fields")]
     pub(super) fn convert(
         &mut self,
+        inst: &Inst,
         op: ConvertOp,
         [from, to]: [u8; 2],
         count: u32,
         dst: u32,
         a: Operand,
         open: bool,
-        line: Line,
     ) {
         if op == ConvertOp::Bitcast && from != to {
             let total = count * u32::from(from) / u32::from(to);
@@ -174,22 +220,24 @@ impl Observer<'_, '_> {
         for i in 0..count {
             let operand = a.offset(i);
             let shade = self.shade(operand);
-            let result = if shade.is_none() && !open {
-                None
-            } else {
-                self.converted(op, [from, to], operand, dst + i, line)
-            };
+            let elsewhere = self.elsewhere(inst, inst.opcode, from, &[self.value(operand)]);
+            let result =
+                if shade.is_none() && !open || elsewhere == Elsewhere::Equally && op != ConvertOp::Bitcast {
+                    None
+                } else {
+                    self.converted(inst, op, [from, to], operand, dst + i)
+                };
             self.set(dst + i, result);
         }
     }
 
     fn converted(
         &mut self,
+        inst: &Inst,
         op: ConvertOp,
         [from, to]: [u8; 2],
         operand: Operand,
         dst: u32,
-        line: Line,
     ) -> Shade {
         match op {
             ConvertOp::FConvert => {
@@ -205,7 +253,7 @@ impl Observer<'_, '_> {
             ConvertOp::ConvertFToS | ConvertOp::ConvertFToU => {
                 let interval = self.interval(from, operand);
                 if interval.is_any() || interval.low.trunc() != interval.high.trunc() {
-                    self.depend(line);
+                    self.depend(inst);
                     return Some(Interval::ANY);
                 }
                 None
@@ -220,13 +268,25 @@ impl Observer<'_, '_> {
     /// The product of two components.
     pub(super) fn product(&mut self, inst: &Inst, width: u8, dst: u32, [a, b]: [Operand; 2], open: bool) {
         let shaded = open || self.shade(a).is_some() || self.shade(b).is_some();
+        let mut values = [self.value(a), self.value(b)];
+        values.sort_by_key(|it| it.bits);
+        let elsewhere = self.elsewhere(inst, Opcode::FMul as u16, width, &values);
         let interval = self.permitted(inst, width).multiply(self.interval(width, a), self.interval(width, b));
         let shade = if shaded { self.around(width, dst, interval) } else { None };
-        self.set(dst, shade);
+        self.set(dst, self.side_by_side_shade(elsewhere, width, dst, shade));
     }
 
     /// The sum of products, in any order and with any contraction.
-    pub(super) fn dot(&mut self, width: u8, dst: u32, pairs: Vec<(Operand, Operand)>, open: bool) {
+    pub(super) fn dot(
+        &mut self,
+        inst: &Inst,
+        width: u8,
+        dst: u32,
+        pairs: Vec<(Operand, Operand)>,
+        open: bool,
+    ) {
+        let values: Vec<Scalar> = pairs.iter().flat_map(|(a, b)| [self.value(*a), self.value(*b)]).collect();
+        let elsewhere = self.elsewhere(inst, Opcode::Dot as u16, width, &values);
         let shaded = open || pairs.iter().any(|(a, b)| self.shade(*a).is_some() || self.shade(*b).is_some());
         let shade = if shaded {
             let intervals: Vec<(Interval, Interval)> =
@@ -236,7 +296,7 @@ impl Observer<'_, '_> {
         } else {
             None
         };
-        self.set(dst, shade);
+        self.set(dst, self.side_by_side_shade(elsewhere, width, dst, shade));
     }
 }
 

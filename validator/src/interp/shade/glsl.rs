@@ -2,12 +2,14 @@
 //! instruction inherits its error from a formula.
 
 use super::super::glsl::least_exponent;
+use super::computations::Elsewhere;
 use super::interval::{Denormals, Interval, Permitted};
 use super::{Observer, Shade};
 use crate::ir::{
     FloatFunction, FloatFunction2, FloatFunction3, GlslFunction, GlslOp, Inst, Operand, Packing,
     Transcendental, VectorFunction,
 };
+use crate::value::Scalar;
 
 impl Observer<'_, '_> {
     pub(super) fn glsl(&mut self, inst: &Inst, op: &GlslOp, open: bool) {
@@ -15,18 +17,20 @@ impl Observer<'_, '_> {
         let rules = self.permitted(inst, width).with_denormals(Denormals::Either);
         match op.function {
             GlslFunction::Float(function, a) => {
-                self.each(width, count, dst, [a], open, |[a]| one(rules, function, a));
+                self.each(inst, width, count, dst, [a], open, |[a]| one(rules, function, a));
             }
             GlslFunction::Transcendental(function, a) => {
-                self.each(width, count, dst, [a], open, |[a]| transcendental(rules, function, a));
+                self.each(inst, width, count, dst, [a], open, |[a]| transcendental(rules, function, a));
             }
             GlslFunction::Float2(function, operands) => {
-                self.each(width, count, dst, operands, open, |operands| two(rules, function, operands));
+                self.each(inst, width, count, dst, operands, open, |operands| two(rules, function, operands));
             }
             GlslFunction::Float3(function, operands) => {
-                self.each(width, count, dst, operands, open, |operands| three(rules, function, operands));
+                self.each(inst, width, count, dst, operands, open, |operands| {
+                    three(rules, function, operands)
+                });
             }
-            GlslFunction::Vector(function) => self.vector(rules, function, count, dst, open),
+            GlslFunction::Vector(function) => self.vector(inst, rules, function, (dst, count), open),
             GlslFunction::Ldexp { significand, exponent, exponent_width } => {
                 for i in 0..count {
                     let (significand, exponent) = (significand.offset(i), exponent.offset(i));
@@ -36,6 +40,8 @@ impl Observer<'_, '_> {
                     );
                     let scale = |a: f64| libm::scalbn(a, power.clamp(-4096, 4096) as i32);
                     let shaded = self.shade(significand).is_some() || open;
+                    let values = [self.value(significand), self.value(exponent)];
+                    let elsewhere = self.elsewhere(inst, inst.opcode, width, &values);
                     let shade = if self.shade(exponent).is_some() {
                         Some(Interval::ANY)
                     } else if shaded {
@@ -46,21 +52,23 @@ impl Observer<'_, '_> {
                     } else {
                         None
                     };
-                    self.set(dst + i, shade);
+                    self.set(dst + i, self.side_by_side_shade(elsewhere, width, dst + i, shade));
                 }
             }
             GlslFunction::ModfStruct(a) => {
                 for i in 0..count {
+                    let elsewhere = self.elsewhere(inst, inst.opcode, width, &[self.value(a.offset(i))]);
                     let shaded = self.shade(a.offset(i)).is_some() || open;
                     let [fraction, whole] = parts(self.interval(width, a.offset(i)));
                     for (register, part) in [(dst + i, fraction), (dst + count + i, whole)] {
                         let shade = if shaded { self.around(width, register, part) } else { None };
-                        self.set(register, shade);
+                        self.set(register, self.side_by_side_shade(elsewhere, width, register, shade));
                     }
                 }
             }
             GlslFunction::Unpack(packing, a) => {
                 let unknown = self.shade(a).is_some();
+                let elsewhere = self.elsewhere(inst, inst.opcode, width, &[self.value(a)]);
                 for i in 0..count {
                     let computed = super::float::number(32, self.value(Operand::register(dst + i)));
                     let shade = match (unknown, packing) {
@@ -72,29 +80,36 @@ impl Observer<'_, '_> {
                         (false, _) if open => Some(rules.with_error(computed, 2.5)),
                         (false, _) => None,
                     };
-                    self.set(dst + i, shade);
+                    self.set(dst + i, self.side_by_side_shade(elsewhere, 32, dst + i, shade));
                 }
             }
-            GlslFunction::Integer(_, a) => self.unknown(dst, count, count, &[a], false),
-            GlslFunction::FindBit { value, .. } => self.unknown(dst, count, count, &[value], false),
-            GlslFunction::Integer2(_, operands) => self.unknown(dst, count, count, &operands, false),
-            GlslFunction::Clamp { operands, .. } => self.unknown(dst, count, count, &operands, false),
-            GlslFunction::FrexpStruct { value, .. } => self.unknown(dst, 2 * count, count, &[value], open),
-            GlslFunction::Pack(_, a) => self.unknown(dst, 1, count, &[a], open),
-            GlslFunction::PackDouble(a) => self.unknown(dst, 1, 2, &[a], open),
-            GlslFunction::UnpackDouble(a) => self.unknown(dst, 2, 1, &[a], open),
+            GlslFunction::Integer(_, a) => self.unknown(inst, dst, count, count, &[a], false),
+            GlslFunction::FindBit { value, .. } => self.unknown(inst, dst, count, count, &[value], false),
+            GlslFunction::Integer2(_, operands) => self.unknown(inst, dst, count, count, &operands, false),
+            GlslFunction::Clamp { operands, .. } => self.unknown(inst, dst, count, count, &operands, false),
+            GlslFunction::FrexpStruct { value, .. } => {
+                self.unknown(inst, dst, 2 * count, count, &[value], open)
+            }
+            GlslFunction::Pack(_, a) => self.unknown(inst, dst, 1, count, &[a], open),
+            GlslFunction::PackDouble(a) => self.unknown(inst, dst, 1, 2, &[a], open),
+            GlslFunction::UnpackDouble(a) => self.unknown(inst, dst, 2, 1, &[a], open),
         }
     }
 
     /// Results of which nothing is known if an operand is no exact value.
-    fn unknown(&mut self, dst: u32, results: u32, count: u32, operands: &[Operand], open: bool) {
+    fn unknown(&mut self, inst: &Inst, dst: u32, results: u32, count: u32, operands: &[Operand], open: bool) {
+        let components = operands.iter().flat_map(|operand| (0..count).map(|i| operand.offset(i)));
+        let values: Vec<Scalar> = components.map(|operand| self.value(operand)).collect();
+        let differs = self.elsewhere(inst, inst.opcode, 0, &values) != Elsewhere::Equally;
         let shaded = open || operands.iter().any(|operand| self.is_shaded(*operand, count));
-        self.set_all(dst, (0..results).map(|_| shaded.then_some(Interval::ANY)));
+        self.set_all(dst, (0..results).map(|_| (shaded && differs).then_some(Interval::ANY)));
     }
 
     /// A component-wise function of floats.
+    #[allow(clippy::too_many_arguments, reason = "the instruction's own fields")]
     fn each<const N: usize>(
         &mut self,
+        inst: &Inst,
         width: u8,
         count: u32,
         dst: u32,
@@ -104,6 +119,8 @@ impl Observer<'_, '_> {
     ) {
         for i in 0..count {
             let operands = operands.map(|operand| operand.offset(i));
+            let elsewhere =
+                self.elsewhere(inst, inst.opcode, width, &operands.map(|operand| self.value(operand)));
             let shaded = open || operands.iter().any(|operand| self.shade(*operand).is_some());
             let shade = if shaded {
                 let interval = function(operands.map(|operand| self.interval(width, operand)));
@@ -111,23 +128,34 @@ impl Observer<'_, '_> {
             } else {
                 None
             };
-            self.set(dst + i, shade);
+            self.set(dst + i, self.side_by_side_shade(elsewhere, width, dst + i, shade));
         }
     }
 
-    fn vector(&mut self, rules: Permitted, function: VectorFunction, count: u32, dst: u32, open: bool) {
-        let vector = |operand: Operand| -> Vec<Interval> {
-            (0..count).map(|i| self.interval(rules.width(), operand.offset(i))).collect()
-        };
+    fn vector(
+        &mut self,
+        inst: &Inst,
+        rules: Permitted,
+        function: VectorFunction,
+        (dst, count): (u32, u32),
+        open: bool,
+    ) {
         let operands = GlslFunction::Vector(function);
         let is_matrix = matches!(function, VectorFunction::Determinant(_) | VectorFunction::MatrixInverse(_));
         let length = if is_matrix { count * count } else { count };
-        let shaded = open
-            || operands.operands().any(|operand| {
-                // A scalar beside vectors has no components behind it that were its own.
-                let scalar = matches!(function, VectorFunction::Refract { eta, .. } if eta == operand);
-                self.is_shaded(operand, if scalar { 1 } else { length })
-            });
+        // A scalar beside vectors has no components behind it that were its own.
+        let components = |operand: Operand| {
+            let scalar = matches!(function, VectorFunction::Refract { eta, .. } if eta == operand);
+            (0..if scalar { 1 } else { length }).map(move |i| operand.offset(i))
+        };
+        let shaded =
+            open || operands.operands().flat_map(components).any(|operand| self.shade(operand).is_some());
+        let values: Vec<Scalar> =
+            operands.operands().flat_map(components).map(|operand| self.value(operand)).collect();
+        let elsewhere = self.elsewhere(inst, inst.opcode, rules.width(), &values);
+        let vector = |operand: Operand| -> Vec<Interval> {
+            (0..count).map(|i| self.interval(rules.width(), operand.offset(i))).collect()
+        };
         let results: Vec<Interval> = match function {
             VectorFunction::Length(a) => {
                 let a = vector(a);
@@ -188,7 +216,7 @@ impl Observer<'_, '_> {
         };
         for (register, interval) in (dst..).zip(results) {
             let shade: Shade = if shaded { self.around(rules.width(), register, interval) } else { None };
-            self.set(register, shade);
+            self.set(register, self.side_by_side_shade(elsewhere, rules.width(), register, shade));
         }
     }
 }

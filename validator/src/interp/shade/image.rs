@@ -40,12 +40,9 @@ impl Observer<'_, '_> {
                 self.write_texel(inst, op, (texel, count), open)
             }
             ImageAction::Read { count } if !depends => self.read_texel(inst, op, count),
-            // What is filtered is not followed.
             ImageAction::Sample { .. } | ImageAction::Gather { .. } => {
-                let image = self.machine.resolve(op.image, inst.line).ok();
-                let object = image.and_then(|image| self.machine.dispatch.objects.get(image.object as usize));
-                depends |=
-                    open || object.is_none_or(|object| self.shared.of_space(object.memory).next().is_some());
+                self.sample(inst, op, depends, open);
+                return;
             }
             ImageAction::Write { .. }
             | ImageAction::Read { .. }
@@ -55,7 +52,7 @@ impl Observer<'_, '_> {
             | ImageAction::QuerySamples => {}
         }
         if depends {
-            self.depend(inst.line);
+            self.depend(inst);
         }
     }
 

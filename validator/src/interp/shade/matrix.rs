@@ -8,7 +8,7 @@ impl Observer<'_, '_> {
         match *op {
             MatrixOp::Dot { dst, width, count, a, b } => {
                 let pairs = (0..count).map(|i| (a.offset(i), b.offset(i))).collect();
-                self.dot(width, dst, pairs, open);
+                self.dot(inst, width, dst, pairs, open);
             }
             MatrixOp::TimesScalar { dst, width, count, a, scalar } => {
                 for i in 0..count {
@@ -16,13 +16,13 @@ impl Observer<'_, '_> {
                 }
             }
             MatrixOp::VectorTimesMatrix { dst, width, rows, columns, a, b } => {
-                self.products(width, dst, [1, rows, columns], a, b, open);
+                self.products(inst, width, dst, [1, rows, columns], a, b, open);
             }
             MatrixOp::MatrixTimesVector { dst, width, rows, columns, a, b } => {
-                self.products(width, dst, [rows, columns, 1], a, b, open);
+                self.products(inst, width, dst, [rows, columns, 1], a, b, open);
             }
             MatrixOp::MatrixTimesMatrix { dst, width, rows, inner, columns, a, b } => {
-                self.products(width, dst, [rows, inner, columns], a, b, open);
+                self.products(inst, width, dst, [rows, inner, columns], a, b, open);
             }
             MatrixOp::OuterProduct { dst, width, rows, columns, a, b } => {
                 for column in 0..columns {
@@ -43,8 +43,10 @@ impl Observer<'_, '_> {
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "the operation's own fields")]
     fn products(
         &mut self,
+        inst: &Inst,
         width: u8,
         dst: u32,
         [rows, inner, columns]: [u32; 3],
@@ -56,7 +58,7 @@ impl Observer<'_, '_> {
             for row in 0..rows {
                 let pairs =
                     (0..inner).map(|i| (left.offset(i * rows + row), right.offset(column * inner + i)));
-                self.dot(width, dst + column * rows + row, pairs.collect(), open);
+                self.dot(inst, width, dst + column * rows + row, pairs.collect(), open);
             }
         }
     }

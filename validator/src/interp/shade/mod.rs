@@ -6,6 +6,7 @@
 //! branch, an address, a conversion or another invocation's view hangs on such a value, the run says
 //! so, and nothing follows from it.
 
+mod computations;
 mod float;
 mod glsl;
 mod image;
@@ -13,13 +14,15 @@ mod interval;
 mod matrix;
 mod memory;
 mod movement;
+mod sampling;
 
 use super::machine::Machine;
 use super::{Invocation, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
-use crate::ir::{AtomicOp, BitFieldOp, ControlOp, Edge, Inst, Line, Op, Operand, Program};
+use crate::ir::{AtomicOp, BitFieldOp, ControlOp, Edge, Inexact, Inst, Op, Operand, Program};
 use crate::value::Scalar;
 
+pub use computations::{Common, Computations, Following};
 pub use interval::{ulp, Interval};
 pub use memory::ShadedMemory;
 
@@ -35,13 +38,16 @@ pub struct Shades {
     /// Of all frames, like the invocation's registers.
     registers: Vec<Shade>,
     own: ShadedMemory,
-    /// The first line where more than a float's value hangs on one.
-    pub depends: Option<Line>,
+    /// What was computed, where that is counted.
+    pub computations: Computations,
+    /// The first instruction where more than a float's value hangs on one.
+    pub depends: Option<Inexact>,
 }
 
 impl Invocation {
     /// As [`Invocation::run`], with the intervals of floats, on a memory that settles everything.
     /// `shared` has a space for each of the dispatch's memories.
+    #[allow(clippy::too_many_arguments, reason = "two memories, each with its intervals")]
     pub fn run_shaded(
         &mut self,
         program: &Program,
@@ -49,6 +55,7 @@ impl Invocation {
         memory: &mut dyn SharedMemory,
         shades: &mut Shades,
         shared: &mut ShadedMemory,
+        following: Following<'_>,
         fuel: &mut u64,
     ) -> Stop {
         if self.finished {
@@ -62,7 +69,8 @@ impl Invocation {
             shades.registers.resize(self.registers.len(), None);
             let inst = &self.function(program).code[self.frame.pc as usize];
             let mut machine = Machine { state: self, program, dispatch, memory };
-            let moved = Observer { machine: &machine, relaxed: false, shades, shared }.control(inst);
+            let moved =
+                Observer { machine: &machine, relaxed: false, following, shades, shared }.control(inst);
             let before = machine.state.frame;
             let result = machine.step();
             let open = !self.take_inexact().is_empty();
@@ -79,8 +87,8 @@ impl Invocation {
                     None => {
                         let after = std::mem::replace(&mut self.frame, before);
                         let machine = Machine { state: self, program, dispatch, memory };
-                        let relaxed = inst.relaxed;
-                        let mut observer = Observer { machine: &machine, relaxed, shades, shared };
+                        let relaxed = inst.relaxed || program.modes.floats.unbounded;
+                        let mut observer = Observer { machine: &machine, relaxed, following, shades, shared };
                         observer.observe(inst, open || relaxed);
                         if relaxed {
                             observer.relax(inst);
@@ -144,8 +152,9 @@ impl Shades {
 /// An instruction's operands, and where its result's intervals go.
 struct Observer<'a, 'm> {
     machine: &'a Machine<'m>,
-    /// The instruction is decorated RelaxedPrecision.
+    /// The instruction is decorated RelaxedPrecision, or anything may be.
     relaxed: bool,
+    following: Following<'a>,
     shades: &'a mut Shades,
     shared: &'a mut ShadedMemory,
 }
@@ -188,8 +197,8 @@ impl Observer<'_, '_> {
     }
 
     /// Notes that more than a float's value hangs on one.
-    fn depend(&mut self, line: Line) {
-        self.shades.depends.get_or_insert(line);
+    fn depend(&mut self, inst: &Inst) {
+        self.shades.depends.get_or_insert_with(|| inst.named());
     }
 
     /// The intervals that an instruction of control moves; `None` for any other instruction.
@@ -199,14 +208,14 @@ impl Observer<'_, '_> {
             ControlOp::Branch(edge) => self.edge(edge),
             ControlOp::BranchConditional { condition, yes, no } => {
                 if self.shade(*condition).is_some() {
-                    self.depend(inst.line);
+                    self.depend(inst);
                 }
                 let taken = if self.value(*condition).bits != 0 { yes } else { no };
                 self.edge(taken)
             }
             ControlOp::Switch { selector, default, cases, .. } => {
                 if self.shade(*selector).is_some() {
-                    self.depend(inst.line);
+                    self.depend(inst);
                 }
                 let selector = self.value(*selector).bits;
                 let case = cases.iter().find(|(case, _)| *case == selector);
@@ -225,7 +234,7 @@ impl Observer<'_, '_> {
             ControlOp::Return | ControlOp::Unreachable | ControlOp::Kill => Moves::Results(Vec::new()),
             // What helpers write is lost, which is not followed.
             ControlOp::Demote | ControlOp::IsHelper { .. } => {
-                self.depend(inst.line);
+                self.depend(inst);
                 Moves::Phis(Vec::new())
             }
         })
@@ -242,11 +251,10 @@ impl Observer<'_, '_> {
     /// Gives the result of an instruction that has run its intervals. `open`: it is one whose result
     /// the environment leaves open.
     fn observe(&mut self, inst: &Inst, open: bool) {
-        let line = inst.line;
         match &inst.op {
             Op::Unary { op, width, count, dst, a } => {
                 for i in 0..*count {
-                    let shade = self.unary(*op, *width, a.offset(i), dst + i, open);
+                    let shade = self.unary(inst, *op, *width, a.offset(i), dst + i, open);
                     self.set(dst + i, shade);
                 }
             }
@@ -258,7 +266,7 @@ impl Observer<'_, '_> {
                 }
             }
             Op::Convert { op, from, to, count, dst, a } => {
-                self.convert(*op, [*from, *to], *count, *dst, *a, open, line)
+                self.convert(inst, *op, [*from, *to], *count, *dst, *a, open)
             }
             Op::Extended { count, dst, a, b, .. } => {
                 for i in 0..*count {
@@ -281,7 +289,7 @@ impl Observer<'_, '_> {
             }
             Op::Matrix(op) => self.matrix(inst, op, open),
             Op::Glsl(op) => self.glsl(inst, op, open),
-            Op::Composite(op) => self.composite(op, line),
+            Op::Composite(op) => self.composite(op, inst),
             Op::Select { dst, condition, scalar_condition, count, a, b } => {
                 for i in 0..*count {
                     let condition = if *scalar_condition { *condition } else { condition.offset(i) };
@@ -305,7 +313,7 @@ impl Observer<'_, '_> {
                 let shade = self.is_shaded(*a, *count).then_some(Interval::ANY);
                 self.set(*dst, shade);
             }
-            Op::Memory(op) => self.memory(op, line),
+            Op::Memory(op) => self.memory(op, inst),
             Op::Atomic(op) => self.atomic(inst, op, open),
             Op::Image(op) => self.image(inst, op, open),
             Op::Nop => {}
@@ -329,7 +337,7 @@ impl Observer<'_, '_> {
         let mut shaded = open;
         inst.op.visit_operands(&mut |operand| shaded |= self.is_shaded(operand, LARGEST));
         if shaded {
-            self.depend(inst.line);
+            self.depend(inst);
         }
     }
 
@@ -344,7 +352,7 @@ impl Observer<'_, '_> {
             None => true,
         };
         if shaded {
-            self.depend(inst.line);
+            self.depend(inst);
         }
     }
 

@@ -3,10 +3,10 @@
 use super::{Observer, Shade, OWN};
 use crate::event::StorageClass;
 use crate::interp::Pointer;
-use crate::ir::{CompositeOp, Line, MemoryOp, Operand, Shape, ShapeId};
+use crate::ir::{CompositeOp, Inst, MemoryOp, Operand, Shape, ShapeId};
 
 impl Observer<'_, '_> {
-    pub(super) fn composite(&mut self, op: &CompositeOp, line: Line) {
+    pub(super) fn composite(&mut self, op: &CompositeOp, inst: &Inst) {
         match op {
             CompositeOp::Construct { dst, parts } => {
                 let shades: Vec<Shade> =
@@ -29,12 +29,12 @@ impl Observer<'_, '_> {
                 self.set_all(*dst, shades);
             }
             CompositeOp::ExtractDynamic { dst, a, count, index, .. } => {
-                let at = self.dynamic_index(*index, *count, line);
+                let at = self.dynamic_index(*index, *count, inst);
                 let shade = at.and_then(|at| self.shade(a.offset(at)));
                 self.set(*dst, shade);
             }
             CompositeOp::InsertDynamic { dst, a, object, count, index, .. } => {
-                let at = self.dynamic_index(*index, *count, line);
+                let at = self.dynamic_index(*index, *count, inst);
                 let shades = self.shades_of(*a, *count);
                 self.set_all(*dst, shades);
                 if let Some(at) = at {
@@ -45,37 +45,37 @@ impl Observer<'_, '_> {
         }
     }
 
-    fn dynamic_index(&mut self, index: Operand, count: u32, line: Line) -> Option<u32> {
+    fn dynamic_index(&mut self, index: Operand, count: u32, inst: &Inst) -> Option<u32> {
         let value = self.value(index);
         if self.shade(index).is_some() || !value.is_defined() {
-            self.depend(line);
+            self.depend(inst);
         }
         u32::try_from(value.bits).ok().filter(|at| *at < count)
     }
 
-    pub(super) fn memory(&mut self, op: &MemoryOp, line: Line) {
+    pub(super) fn memory(&mut self, op: &MemoryOp, inst: &Inst) {
         match op {
             MemoryOp::Load { dst, pointer, class, shape, .. } => {
-                if let Some(shades) = self.load(*pointer, *class, *shape, line) {
+                if let Some(shades) = self.load(*pointer, *class, *shape, inst) {
                     self.set_all(*dst, shades);
                 }
             }
             MemoryOp::Store { pointer, object, class, shape, .. } => {
                 let count = self.shape(*shape).leaves.len() as u32;
                 let shades = self.shades_of(*object, count);
-                self.store(*pointer, *class, *shape, shades, line);
+                self.store(*pointer, *class, *shape, shades, inst);
             }
             MemoryOp::Copy {
                 target, target_class, target_shape, source, source_class, source_shape, ..
             } => {
-                if let Some(shades) = self.load(*source, *source_class, *source_shape, line) {
-                    self.store(*target, *target_class, *target_shape, shades, line);
+                if let Some(shades) = self.load(*source, *source_class, *source_shape, inst) {
+                    self.store(*target, *target_class, *target_shape, shades, inst);
                 }
             }
             MemoryOp::Chain(chain) => {
                 let shaded = chain.indices.iter().any(|index| self.shade(index.index).is_some());
                 if shaded || self.is_shaded(chain.base, 2) {
-                    self.depend(line);
+                    self.depend(inst);
                 }
                 self.set_all(chain.dst, [None, None]);
             }
@@ -95,12 +95,12 @@ impl Observer<'_, '_> {
         pointer: Operand,
         class: StorageClass,
         shape: ShapeId,
-        line: Line,
+        inst: &Inst,
     ) -> Option<(u32, u32)> {
         if self.is_shaded(pointer, 2) {
-            self.depend(line);
+            self.depend(inst);
         }
-        let pointer: Pointer = self.machine.resolve_in(class, pointer, line).ok()?;
+        let pointer: Pointer = self.machine.resolve_in(class, pointer, inst.line).ok()?;
         match pointer.own_object() {
             Some(object) => {
                 let size = self.shape(shape).size;
@@ -119,9 +119,9 @@ impl Observer<'_, '_> {
         pointer: Operand,
         class: StorageClass,
         shape: ShapeId,
-        line: Line,
+        inst: &Inst,
     ) -> Option<Vec<Shade>> {
-        let (space, start) = self.place(pointer, class, shape, line)?;
+        let (space, start) = self.place(pointer, class, shape, inst)?;
         let memory = if space == OWN { &self.shades.own } else { &*self.shared };
         let leaves = self.shape(shape).leaves.iter();
         Some(leaves.map(|leaf| memory.load(space, start + leaf.offset, leaf.kind.bytes())).collect())
@@ -133,9 +133,9 @@ impl Observer<'_, '_> {
         class: StorageClass,
         shape: ShapeId,
         shades: Vec<Shade>,
-        line: Line,
+        inst: &Inst,
     ) {
-        let Some((space, start)) = self.place(pointer, class, shape, line) else { return };
+        let Some((space, start)) = self.place(pointer, class, shape, inst) else { return };
         let program = self.machine.program;
         let memory = if space == OWN { &mut self.shades.own } else { &mut *self.shared };
         for (leaf, shade) in program.shapes[shape.0 as usize].leaves.iter().zip(shades) {

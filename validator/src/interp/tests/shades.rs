@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::Scope;
-use crate::interp::{Interval, ShadedMemory, Shades};
+use crate::interp::{Computations, Following, Interval, ShadedMemory, Shades};
 
 fn single(value: f32) -> Scalar {
     Scalar::new(u64::from(value.to_bits()))
@@ -10,6 +10,11 @@ fn single(value: f32) -> Scalar {
 
 /// The intervals of the shared memory at the end, and where more than floats hung on one.
 fn shaded(builder: &Builder) -> (ShadedMemory, Option<u32>) {
+    let (shared, shades) = followed(builder, Following::Alone);
+    (shared, shades.depends.map(|at| at.line))
+}
+
+fn followed(builder: &Builder, following: Following<'_>) -> (ShadedMemory, Shades) {
     let mut invocation = builder.start();
     let (mut shades, mut shared) = (Shades::default(), ShadedMemory::default());
     let stop = invocation.run_shaded(
@@ -18,10 +23,11 @@ fn shaded(builder: &Builder) -> (ShadedMemory, Option<u32>) {
         &mut builder.memory(true),
         &mut shades,
         &mut shared,
+        following,
         &mut 10_000,
     );
     assert!(matches!(stop, Stop::Finished), "{stop:?}");
-    (shared, shades.depends)
+    (shared, shades)
 }
 
 /// A program that ends by storing register 20 in a shared word.
@@ -473,4 +479,58 @@ fn what_others_see_and_what_is_not_followed_is_told() {
         stored.on_open(&[1.5], ops).1.is_some()
     };
     assert_eq!([atomic(true), atomic(false)], [true, false]);
+}
+
+/// What the first program stores, where it is followed side by side with the second.
+fn beside(ops: [Vec<Op>; 2]) -> Option<Interval> {
+    let program = |ops: Vec<Op>| {
+        let mut stored = Stored::new();
+        let [huge, three] = [1e30, 3.0].map(|value| stored.builder.constant(single(value)));
+        let mut all = vec![float(BinaryOp::FDiv, 0, huge, three)];
+        all.extend(ops);
+        all.extend([variable(22, 0), store(22, register(20), StorageClass::StorageBuffer, stored.shape)]);
+        stored.builder.body(all);
+        stored.builder
+    };
+    let [first, second] = ops.map(program);
+    let counted = [&first, &second].map(|builder| followed(builder, Following::Counting).1.computations);
+    let common = counted[0].common(&counted[1]);
+    followed(&first, Following::SideBySide(&common)).0.load(0, 0, 4)
+}
+
+#[test]
+fn what_both_compute_is_what_was_computed() {
+    let sine = |dst| {
+        let function = GlslFunction::Transcendental(Transcendental::Sin, register(0));
+        Op::Glsl(GlslOp { function, number: 13, width: 32, count: 1, dst })
+    };
+    let cosine = |dst| {
+        let function = GlslFunction::Transcendental(Transcendental::Cos, register(0));
+        Op::Glsl(GlslOp { function, number: 14, width: 32, count: 1, dst })
+    };
+    let sum = |dst, a, b| float(BinaryOp::FAdd, dst, register(a), register(b));
+    // Of a sine that large there is no bound, but it is one.
+    assert_eq!(beside([vec![sine(20)], vec![cosine(20)]]), Some(Interval::ANY));
+    assert_eq!(beside([vec![sine(20)], vec![sine(20)]]), None);
+    // What differs has an interval again, from there on.
+    let twice = beside([vec![sine(1), sum(20, 1, 1)], vec![sine(20)]]);
+    assert!(twice.is_some_and(|it| it.low < it.high && it.high - it.low < 1e-5), "{twice:?}");
+    // Operands of a sum may change places.
+    let swapped = [vec![sine(1), sum(20, 0, 1)], vec![sine(1), sum(20, 1, 0)]];
+    assert_eq!(beside(swapped), None);
+    // One of two may have been rewritten: a bound, but no exact result.
+    let sometimes = beside([vec![sine(20), sine(20)], vec![sine(20)]]);
+    assert!(sometimes.is_some_and(|it| !it.is_any() && it.high - it.low > 1e-3), "{sometimes:?}");
+}
+
+#[test]
+fn computations_of_invocations_add_up() {
+    let mut stored = Stored::new();
+    let [one, three] = [1.0, 3.0].map(|value| stored.builder.constant(single(value)));
+    stored.builder.body(vec![float(BinaryOp::FDiv, 20, one, three)]);
+    let once = followed(&stored.builder, Following::Counting).1.computations;
+    let mut twice = Computations::default();
+    twice.add(&once);
+    twice.add(&once);
+    assert_ne!(format!("{:?}", once.common(&once)), format!("{:?}", once.common(&twice)));
 }

@@ -1,0 +1,245 @@
+//! Runs of all invocations with the intervals of floats.
+
+use std::collections::BTreeMap;
+
+use super::IntervalSide;
+use crate::compare::Obstacle;
+use crate::dispatch::{Dispatch, Object};
+use crate::event::{Access, Atomicity, UndefinedKind};
+use crate::interp::runner::{self, Decision, Driver};
+use crate::interp::{
+    Computations, Following, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
+};
+use crate::ir::{Inexact, Inst};
+use crate::value::Byte;
+
+/// Instructions of a whole run.
+const BUDGET: u64 = 4_000_000;
+
+/// Instructions until the next invocation has its turn, so that spinning on another one ends.
+const TURN: u64 = 4_096;
+
+/// What became of a run.
+pub(super) struct Run {
+    end: Result<Seen, Broken>,
+    /// What it computed, where that was counted.
+    pub computations: Computations,
+}
+
+/// Why a run could not be followed to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broken {
+    /// More than a float's value hangs on one that may be another.
+    Depends(Inexact),
+    /// What follows from this instruction is not known here.
+    NotFollowed(Option<Inexact>),
+    /// It has too many instructions.
+    TooLong,
+}
+
+impl Run {
+    /// What it came to, if it could be followed to its end.
+    pub fn end(self, side: &'static str) -> Result<Seen, Obstacle> {
+        self.end.map_err(|broken| match broken {
+            Broken::Depends(at) => Obstacle::Depends { side, at },
+            Broken::NotFollowed(at) => Obstacle::NotFollowed { side, at },
+            Broken::TooLong => Obstacle::TooLong { side },
+        })
+    }
+}
+
+/// What a run with intervals came to.
+pub(super) struct Seen {
+    memory: PlainMemory,
+    shades: ShadedMemory,
+    /// The first fault, which ends the run.
+    pub fault: Option<UndefinedKind>,
+}
+
+impl Seen {
+    pub fn bytes(&self, dispatch: &Dispatch, object: usize) -> &[Byte] {
+        let Some(object) = dispatch.objects.get(object) else { return &[] };
+        let space = self.memory.spaces.get(object.memory as usize).map_or(&[][..], Vec::as_slice);
+        let start = object.view.unwrap_or(0) as usize;
+        space.get(start..start + object.initial.len()).unwrap_or_default()
+    }
+
+    /// Bytes and interval of each float of an object that may be another one, by its first byte there.
+    pub fn shades(&self, dispatch: &Dispatch, object: usize) -> BTreeMap<u32, (u32, Interval)> {
+        let Some(object) = dispatch.objects.get(object) else { return BTreeMap::new() };
+        let start = object.view.unwrap_or(0);
+        let end = start.saturating_add(object.initial.len() as u32);
+        let within = self.shades.of_space(object.memory).filter(|(at, ..)| (start..end).contains(at));
+        within.map(|(at, bytes, interval)| (at - start, (bytes, interval))).collect()
+    }
+
+    /// The observed memory, as the outcome has it.
+    pub fn outcome(&self, dispatch: &Dispatch) -> Vec<Vec<Byte>> {
+        let observed = (0..dispatch.objects.len()).filter(|index| dispatch.objects[*index].observed);
+        observed.map(|index| self.bytes(dispatch, index).to_vec()).collect()
+    }
+}
+
+/// Runs all invocations in turn.
+pub(super) fn run(side: IntervalSide<'_>, following: Following<'_>) -> Run {
+    let count = side.dispatch.places.len() as u32;
+    let invocations = (0..count).map(|index| {
+        (Invocation::new(side.program, side.dispatch, index), Shades::default(), State::Running)
+    });
+    let mut invocations: Vec<(Invocation, Shades, State)> = invocations.collect();
+    let end = run_all(side, following, &mut invocations);
+    let mut computations = Computations::default();
+    for (_, shades, _) in &invocations {
+        computations.add(&shades.computations);
+    }
+    Run { end, computations }
+}
+
+fn run_all(
+    side: IntervalSide<'_>,
+    following: Following<'_>,
+    invocations: &mut [(Invocation, Shades, State)],
+) -> Result<Seen, Broken> {
+    let IntervalSide { program, dispatch, .. } = side;
+    let counts = matches!(following, Following::Counting);
+    let mut seen = Seen { memory: PlainMemory::new(dispatch), shades: ShadedMemory::default(), fault: None };
+    let mut budget = BUDGET;
+    loop {
+        let mut moved = false;
+        for (invocation, shades, state) in &mut *invocations {
+            if *state != State::Running {
+                continue;
+            }
+            moved = true;
+            let turn = TURN.min(budget);
+            let mut fuel = turn;
+            let mut turn_of = TurnOf {
+                side,
+                following,
+                invocation,
+                shades: &mut *shades,
+                seen: &mut seen,
+                fuel: &mut fuel,
+            };
+            *state = runner::drive(program, &mut turn_of, Decision::GoOn)?;
+            if let Some(at) = shades.depends.filter(|_| !counts) {
+                return Err(Broken::Depends(at));
+            }
+            if seen.fault.is_some() {
+                return Ok(seen);
+            }
+            budget = budget.checked_sub((turn - fuel).max(1)).ok_or(Broken::TooLong)?;
+        }
+        if !moved {
+            // Everybody is at a barrier or done.
+            let waiting = invocations.iter_mut().filter(|(_, _, state)| *state == State::Waiting);
+            if waiting.map(|(_, _, state)| *state = State::Running).count() == 0 {
+                return Ok(seen);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Waiting,
+    Done,
+}
+
+/// A turn of one invocation.
+struct TurnOf<'t> {
+    side: IntervalSide<'t>,
+    following: Following<'t>,
+    invocation: &'t mut Invocation,
+    shades: &'t mut Shades,
+    seen: &'t mut Seen,
+    fuel: &'t mut u64,
+}
+
+impl Driver for TurnOf<'_> {
+    type End = Result<State, Broken>;
+
+    fn run(&mut self) -> Stop {
+        let IntervalSide { program, dispatch, .. } = self.side;
+        let Seen { memory, shades: shared, .. } = &mut *self.seen;
+        let fuel = &mut *self.fuel;
+        self.invocation.run_shaded(program, dispatch, memory, self.shades, shared, self.following, fuel)
+    }
+
+    fn invocation(&mut self) -> &mut Invocation {
+        self.invocation
+    }
+
+    fn decide(&mut self, stop: Stop) -> Decision<Result<State, Broken>> {
+        match stop {
+            Stop::Barrier { .. } => Decision::End(Ok(State::Waiting)),
+            Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => Decision::GoOn,
+            Stop::OutOfFuel => Decision::End(Ok(State::Running)),
+            Stop::Finished => Decision::End(Ok(State::Done)),
+            Stop::Fault(fault) => {
+                self.seen.fault = Some(fault.kind);
+                Decision::End(Ok(State::Done))
+            }
+            // What this memory does not settle, what others of the subgroup decide, choices, and ends that are no
+            // outcome are not followed.
+            _ => {
+                let at = self.invocation.instruction(self.side.program).map(Inst::named);
+                Decision::End(Err(Broken::NotFollowed(at)))
+            }
+        }
+    }
+
+    fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<Result<State, Broken>> {
+        Some(Err(Broken::NotFollowed(None)))
+    }
+}
+
+/// Memory that settles every access.
+struct PlainMemory {
+    /// Bytes of each location space, by its number.
+    spaces: Vec<Vec<Byte>>,
+    /// Location space and size of each object.
+    objects: Vec<(u32, u32)>,
+}
+
+impl PlainMemory {
+    fn new(dispatch: &Dispatch) -> Self {
+        let place = |object: &Object| (object.memory, object.initial.len() as u32);
+        PlainMemory {
+            spaces: dispatch.initial_memory(),
+            objects: dispatch.objects.iter().map(place).collect(),
+        }
+    }
+
+    fn space(&mut self, object: u32) -> Option<&mut Vec<Byte>> {
+        let (space, _) = *self.objects.get(object as usize)?;
+        self.spaces.get_mut(space as usize)
+    }
+}
+
+impl SharedMemory for PlainMemory {
+    fn size(&self, object: u32) -> u32 {
+        self.objects.get(object as usize).map_or(0, |(_, size)| *size)
+    }
+
+    fn read(&mut self, access: &Access, _: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        let Some(space) = self.space(access.object) else { return false };
+        let bytes = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
+        for (slot, at) in out.iter_mut().zip(bytes) {
+            *slot = space.get(at as usize).copied().unwrap_or(Byte::Undef);
+        }
+        true
+    }
+
+    fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        let Some(space) = self.space(access.object) else { return Written::Event };
+        let places = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
+        for (byte, at) in bytes.iter().zip(places) {
+            if let Some(slot) = space.get_mut(at as usize) {
+                *slot = *byte;
+            }
+        }
+        Written::Changed
+    }
+}
