@@ -115,6 +115,9 @@ pub struct LaunchChoice {
 pub struct InputChoice {
     /// How many were run.
     pub count: usize,
+    /// On how many more both modules ran once, one invocation after the other, to find those to run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub looked_at: usize,
     /// The seed of the automatic ones.
     pub seed: u64,
 }
@@ -154,11 +157,16 @@ impl Choices {
             ignore: options.ignore.iter().map(ToString::to_string).collect(),
             target_env: options.target_env.clone(),
             launch,
-            inputs: InputChoice { count: inputs, seed: options.launch.seed.unwrap_or(0) },
+            inputs: InputChoice { count: inputs, looked_at: 0, seed: options.launch.seed.unwrap_or(0) },
             bounds: BoundsChoice::of(bounds),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What `--reconvergence` calls the choice.

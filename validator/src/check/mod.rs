@@ -15,6 +15,7 @@ mod prepare;
 mod reason;
 mod result;
 mod run;
+mod scouting;
 mod searches;
 mod self_check;
 mod source;

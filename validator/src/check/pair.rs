@@ -12,6 +12,7 @@ use super::result::{
     legacy_warning, CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED,
 };
 use super::run::{Pair, Runner};
+use super::scouting::{self, Look};
 use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
 use super::tried::{combined, Tried};
@@ -124,6 +125,8 @@ struct Found {
     /// Of each launch.
     undistinguished: Vec<Vec<(Scope, Scope)>>,
     launches: Vec<LaunchChoice>,
+    /// Inputs on which both ran once.
+    looked_at: usize,
 }
 
 /// An entry point of both modules, lowered.
@@ -205,20 +208,22 @@ impl Checker<'_> {
         let chosen = self.runner.searches.chosen();
         let mut inputs = prepare::inputs(before, Some(after), &launch, options, DEFAULT_INPUTS, chosen);
         let least = options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
-        self.inputs(programs, &launch, &mut inputs, least)?;
+        if self.inputs(programs, &launch, &mut inputs, least)? && options.launch.inputs.is_none() {
+            self.scout(programs, &launch, &mut inputs)?;
+        }
         self.runner.searches.choose(inputs.into_chosen());
         let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);
         Ok((self.found.unsupported.len() == unsupported).then_some((index, came)))
     }
 
-    /// Runs at least so many inputs, and more as long as they cost little.
+    /// Runs at least so many inputs, and more as long as they cost little; false where others need not or cannot be run.
     fn inputs(
         &mut self,
         programs: &Programs,
         launch: &Launch,
         inputs: &mut Inputs<'_>,
         least: u32,
-    ) -> Result<(), CheckError> {
+    ) -> Result<bool, CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
@@ -250,21 +255,99 @@ impl Checker<'_> {
                     let (workgroups, option) = (launch.workgroups, timed_by(deadline));
                     let untried = Untried { entry, workgroups, inputs: left as usize, option };
                     self.found.untried.extend((left > 0).then_some(untried));
-                    return Ok(());
+                    return Ok(false);
                 }
                 Ok(Next::Input(_) | Next::Over) => {}
                 Err(unsupported) => {
                     self.found.unsupported.push(unsupported);
-                    return Ok(());
+                    return Ok(false);
                 }
             }
             if ended || inputs.left() == 0 {
-                return Ok(());
+                return Ok(!ended);
             }
             let explored = self.found.runs.last().map_or(0, Run::explored);
             cost = explored.saturating_mul(invocations).saturating_add(cost);
         }
+        Ok(true)
+    }
+
+    /// Looks at further inputs, and searches those on which both modules end differently.
+    fn scout(
+        &mut self,
+        programs: &Programs,
+        launch: &Launch,
+        inputs: &mut Inputs<'_>,
+    ) -> Result<(), CheckError> {
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
+        let [before, after] = &programs.known;
+        if before.is_same(after) {
+            return Ok(());
+        }
+        inputs.extend(scouting::SCOUTED);
+        let (mut fuel, mut searched, mut decided) = (scouting::FUEL, 0, 0);
+        let mut open = None;
+        while inputs.left() > 0 && searched < scouting::MOST_SEARCHED && decided < scouting::ENOUGH {
+            let Ok(Next::Input(mut input)) = prepare::supported(inputs.next(&mut trial), Role::Before)? else {
+                break;
+            };
+            let mut look = self.look(programs, launch, &input)?;
+            if matches!(look, Some((Look::Undefined, _))) {
+                if let Ok(Next::Input(larger)) =
+                    prepare::supported(inputs.resized(&mut trial), Role::Before)?
+                {
+                    input = larger;
+                    look = self.look(programs, launch, &input)?;
+                }
+            }
+            let Some((look, cost)) = look else { break };
+            self.found.looked_at += 1;
+            let is_first = || self.found.runs.iter().all(|run| run.comparison.verdict == Verdict::Vacuous);
+            if look == Look::Differently || look == Look::Alike && is_first() {
+                searched += 1;
+                let known = self.found.runs.len();
+                let ended = self.input(programs, launch, input)?;
+                match self.found.runs.get(known).map(|run| run.comparison.verdict) {
+                    Some(Verdict::Violates | Verdict::Refines) => {
+                        decided += 1;
+                        self.found.runs.iter().skip(known).for_each(&mut *self.each);
+                    }
+                    // Another input may decide.
+                    Some(Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error) | None => {
+                        let runs = self.found.runs.split_off(known);
+                        let is_open = |run: &Run| run.comparison.verdict == Verdict::Inconclusive;
+                        open = open.or_else(|| runs.into_iter().find(is_open));
+                    }
+                }
+                if ended {
+                    return Ok(());
+                }
+            }
+            match fuel.checked_sub(cost) {
+                Some(left) => fuel = left,
+                None => break,
+            }
+        }
+        if let Some(run) = open.filter(|_| decided == 0) {
+            (self.each)(&run);
+            self.found.runs.push(run);
+        }
         Ok(())
+    }
+
+    /// How both end on an input, and what that cost; `None` where it cannot be seen.
+    fn look(
+        &mut self,
+        programs: &Programs,
+        launch: &Launch,
+        input: &Input,
+    ) -> Result<Option<(Look, u64)>, CheckError> {
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let pair = self.pair(programs, launch, input, String::new())?;
+        Ok(pair.and_then(|pair| scouting::look(&pair, &is_over)))
     }
 
     /// Both modules lowered; everything unsupported in either is collected.
@@ -412,8 +495,16 @@ impl Checker<'_> {
     }
 
     fn finish(self) -> Result<CheckReport, Bug> {
-        let Found { runs, untried, mut unsupported, mut reasons, mut warnings, undistinguished, launches } =
-            self.found;
+        let Found {
+            runs,
+            untried,
+            mut unsupported,
+            mut reasons,
+            mut warnings,
+            undistinguished,
+            launches,
+            looked_at,
+        } = self.found;
         unsupported.sort();
         unsupported.dedup();
         let is_counted = |run: &&Run| launches::counts(&launches, &run.entry, run.workgroups());
@@ -444,6 +535,8 @@ impl Checker<'_> {
                 pairs.push(pair);
             }
         }
+        let mut choices = Choices::of(self.options, launches, inputs);
+        choices.inputs.looked_at = looked_at;
         Ok(CheckReport {
             diff: super::source::comparable_texts(self.before, self.after),
             before: super::source::source(self.before),
@@ -455,7 +548,7 @@ impl Checker<'_> {
             reasons,
             warnings,
             undistinguished: pairs,
-            choices: Choices::of(self.options, launches, inputs),
+            choices,
         })
     }
 }

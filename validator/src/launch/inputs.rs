@@ -203,6 +203,11 @@ impl<'a> Inputs<'a> {
         self.count().saturating_sub(self.number)
     }
 
+    /// Makes so many more.
+    pub fn extend(&mut self, more: u32) {
+        self.count = self.count.saturating_add(more);
+    }
+
     /// What was chosen, for modules that come later.
     pub fn into_chosen(self) -> Chosen {
         self.chosen

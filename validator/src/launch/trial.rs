@@ -27,11 +27,11 @@ pub fn touched(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> boo
     let count = dispatch.places.len() as u32;
     let has_images = dispatch.objects.iter().any(|object| object.image.is_some());
     // The last ones have the greatest indices.
-    let last = run(program, dispatch, (0..count).rev().collect(), is_over, has_images)?;
+    let (last, _) = run(program, dispatch, (0..count).rev().collect(), is_over, has_images)?;
     if last.out_of_bounds && !has_images {
         return Some(last);
     }
-    let first = run(program, dispatch, (0..count).collect(), is_over, has_images)?;
+    let (first, _) = run(program, dispatch, (0..count).collect(), is_over, has_images)?;
     Some(Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
@@ -42,6 +42,25 @@ pub fn touched(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> boo
             .map(|(a, b)| std::array::from_fn(|dimension| a[dimension].max(b[dimension])))
             .collect(),
     })
+}
+
+/// Where one interleaving ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// The final bytes of each location space of the dispatch.
+    pub memory: Vec<Vec<Byte>>,
+    /// Whether an invocation met undefined behaviour.
+    pub faulted: bool,
+    /// Whether every invocation ran to its end, as far as it was followed.
+    pub whole: bool,
+    /// Instructions of all invocations.
+    pub executed: u64,
+}
+
+/// What the program leaves in memory if its invocations run one after the other; `None` where time is over before that.
+pub fn ended(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> bool) -> Option<Ended> {
+    let count = dispatch.places.len() as u32;
+    run(program, dispatch, (0..count).collect(), is_over, true).map(|(_, ended)| ended)
 }
 
 #[derive(PartialEq)]
@@ -59,12 +78,13 @@ fn run(
     order: Vec<u32>,
     is_over: &dyn Fn() -> bool,
     passes_faults: bool,
-) -> Option<Touched> {
+) -> Option<(Touched, Ended)> {
     let mut memory = TrialMemory::new(dispatch);
     let all = Invocation::all(program, dispatch, order.iter().copied());
     let mut invocations: Vec<(Invocation, State)> =
         all.into_iter().map(|invocation| (invocation, State::Running)).collect();
     let mut out_of_bounds = false;
+    let mut ended = Ended { whole: true, ..Ended::default() };
     let mut budget = BUDGET;
     'trial: while budget > 0 {
         let mut moved = false;
@@ -85,6 +105,7 @@ fn run(
                 memory: &mut memory,
                 fuel: &mut fuel,
                 out_of_bounds: &mut out_of_bounds,
+                ended: &mut ended,
             };
             *state = runner::drive(program, &mut turn_of, Decision::GoOn);
             if out_of_bounds && !passes_faults {
@@ -107,7 +128,10 @@ fn run(
             }
         }
     }
-    Some(Touched { ends: memory.ends, out_of_bounds, texels: memory.texels })
+    ended.whole &= invocations.iter().all(|(_, state)| matches!(state, State::Done));
+    ended.executed = invocations.iter().map(|(invocation, _)| invocation.executed()).sum();
+    ended.memory = memory.spaces;
+    Some((Touched { ends: memory.ends, out_of_bounds, texels: memory.texels }, ended))
 }
 
 /// Lets the invocations at subgroup operations go on, those of a subgroup at one name together, and then those at
@@ -174,6 +198,7 @@ struct TurnOf<'t> {
     memory: &'t mut TrialMemory,
     fuel: &'t mut u64,
     out_of_bounds: &'t mut bool,
+    ended: &'t mut Ended,
 }
 
 impl Driver for TurnOf<'_> {
@@ -198,16 +223,22 @@ impl Driver for TurnOf<'_> {
             Stop::OutOfFuel => Decision::End(State::Running),
             Stop::Fault(fault) => {
                 *self.out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
+                self.ended.faulted = true;
                 Decision::End(State::Done)
             }
+            Stop::Finished => Decision::End(State::Done),
             // A trial decides nothing, so it may leave out what follows. The memory settles every access at once, so that none
             // stops an invocation.
-            _ => Decision::End(State::Done),
+            _ => {
+                self.ended.whole = false;
+                Decision::End(State::Done)
+            }
         }
     }
 
     /// Nor does an atomic instruction.
     fn updated(&mut self, _: &[Byte], _: Vec<Byte>) -> Option<State> {
+        self.ended.whole = false;
         Some(State::Done)
     }
 }

@@ -163,7 +163,7 @@ fn choices() -> Choices {
             push_pointers: BTreeMap::new(),
             passed_over: None,
         }],
-        inputs: InputChoice { count: 3, seed: 0 },
+        inputs: InputChoice { count: 3, looked_at: 0, seed: 0 },
         bounds: BoundsChoice {
             spin_bound: 256,
             max_instructions: 1000,

@@ -5,7 +5,7 @@ use super::style::Painter;
 use super::words::words;
 use super::{diff, factored, json, launches, witness};
 use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
-use crate::check::{CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Run};
+use crate::check::{CheckReport, Choices, Explored, InputChoice, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 
@@ -353,7 +353,9 @@ fn choices_text(choices: &Choices) -> String {
         }
     }
     let bounds = &choices.bounds;
-    text.push_str(&format!("\ninputs {}, seed {}", choices.inputs.count, choices.inputs.seed));
+    let InputChoice { count, looked_at, seed } = choices.inputs;
+    let more = if looked_at > 0 { format!(" and {looked_at} by one run each") } else { String::new() };
+    text.push_str(&format!("\ninputs {count}{more}, seed {seed}"));
     text.push_str(&format!(
         "; bounds: spin {}, instructions {}, executions {}, memory {}",
         bounds.spin_bound, bounds.max_instructions, bounds.max_executions, bounds.max_memory
