@@ -29,7 +29,8 @@ impl Observer<'_, '_> {
             | ImageAction::Gather { .. }
             | ImageAction::QuerySize { .. }
             | ImageAction::QueryLevels
-            | ImageAction::QuerySamples => None,
+            | ImageAction::QuerySamples
+            | ImageAction::QueryLod => None,
         };
         let mut depends = false;
         op.visit_operands(&mut |operand| {
@@ -47,6 +48,8 @@ impl Observer<'_, '_> {
                 depends |=
                     open || object.is_none_or(|object| self.shared.of_space(object.memory).next().is_some());
             }
+            // Levels of detail are not followed, either.
+            ImageAction::QueryLod => depends |= open,
             ImageAction::Write { .. }
             | ImageAction::Read { .. }
             | ImageAction::TexelPointer { .. }

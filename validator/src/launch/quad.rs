@@ -1,0 +1,169 @@
+//! The quad of a fragment: four invocations, what their inputs are, and which of them are helpers.
+//!
+//! The fragments stand at (0,0), (1,0), (0,1) and (1,1) of a block of pixels. Interpolated inputs are planes over it;
+//! others are the same for all. In most inputs all four are covered; in some, one to three are helper invocations.
+
+use std::collections::BTreeSet;
+
+use super::uses::{Role, Uses};
+use super::values::Words;
+use super::{Input, Launch};
+use crate::ir::InterfacePart;
+use crate::value::Byte;
+
+/// Fragments of a quad.
+pub const FRAGMENTS: u32 = 4;
+
+/// The same by rows and columns.
+pub const SIZE: [u32; 3] = [2, 2, 1];
+
+/// The key of the input that says which of them are helper invocations: a word for each.
+pub const HELPER: &str = "in:HelperInvocation";
+
+/// Every so many inputs have coordinates, or other values, that are farther apart.
+const SLOPES: u32 = 3;
+
+/// Texels of the usual image from one fragment to the next: levels of detail are nearer to integers than to the
+/// middle between two, whichever of the permitted approximations is taken.
+const STEP: f64 = 0.875 / 8.0;
+
+/// The part of a value that a fragment has. What is given for one is given for all.
+pub fn of_fragment(given: &[Byte], size: u32, fragment: u32) -> &[Byte] {
+    let size = size as usize;
+    let start = if given.len() > size { fragment as usize * size } else { 0 };
+    given.get(start..).unwrap_or(&[])
+}
+
+/// The numbers of the helper invocations of an input.
+pub fn helpers(launch: &Launch, input: &Input) -> BTreeSet<u32> {
+    if !launch.quad {
+        return BTreeSet::new();
+    }
+    let given = input.interface.get(HELPER).map_or(&[][..], Vec::as_slice);
+    let is_helper = |fragment: &u32| {
+        let word = of_fragment(given, 4, *fragment).iter().take(4);
+        word.into_iter().any(|byte| !matches!(byte, Byte::Known(0)))
+    };
+    (0..FRAGMENTS).filter(is_helper).collect()
+}
+
+/// Which fragments are helper invocations in an automatic input: never all of them.
+pub fn automatic_helpers(launch: &Launch, words: &Words<'_>) -> Vec<Byte> {
+    let turn = words.turn().filter(|_| launch.helpers);
+    let mask: u32 = match turn {
+        // Every value of three bits, in half of the inputs.
+        Some(turn) if words.is_random() => {
+            if turn & 8 == 0 {
+                0
+            } else {
+                turn % 7 + 1
+            }
+        }
+        Some(turn) if turn % 4 == 2 => 1 << (turn / 4 + 3) % FRAGMENTS,
+        Some(turn) if turn % 8 == 7 => 0b0110,
+        Some(_) | None => 0,
+    };
+    (0..FRAGMENTS).flat_map(|fragment| (mask >> fragment & 1).to_le_bytes()).map(Byte::Known).collect()
+}
+
+/// The values of a part for all four fragments, given what the first one has.
+pub fn over(part: &InterfacePart, number: u64, first: &[Byte], words: &Words<'_>, uses: &Uses) -> Vec<Byte> {
+    let slopes: Vec<[f64; 2]> = match (part.name.as_str(), part.varies) {
+        ("FragCoord", _) => return coordinates(first),
+        ("PointCoord", _) => vec![[0.125, 0.0], [0.0, 0.125]],
+        ("BaryCoordKHR" | "BaryCoordNoPerspKHR", _) => {
+            vec![[0.0625, 0.125], [-0.1875, 0.0], [0.125, -0.125]]
+        }
+        (_, Some(width)) => interpolated(part, number, first, width, words, uses),
+        (_, None) => Vec::new(),
+    };
+    let width = part.varies.unwrap_or(32);
+    planes(first, width, &slopes)
+}
+
+/// Centres of pixels: of a block that begins at even ones.
+fn coordinates(first: &[Byte]) -> Vec<Byte> {
+    let mut corner = first.to_vec();
+    for (component, bytes) in corner.chunks_mut(4).enumerate().take(2) {
+        let value =
+            decoded(bytes, 32).map_or(0.5, |value| if component == 0 { 2.0 * value - 0.5 } else { value });
+        bytes.copy_from_slice(&encoded(value, 32));
+    }
+    planes(&corner, 32, &[[1.0, 0.0], [0.0, 1.0], [0.0625, 0.03125]])
+}
+
+/// How the components of a part change by x and y.
+fn interpolated(
+    part: &InterfacePart,
+    number: u64,
+    first: &[Byte],
+    width: u8,
+    words: &Words<'_>,
+    uses: &Uses,
+) -> Vec<[f64; 2]> {
+    let Some(turn) = words.turn() else { return Vec::new() };
+    let bytes = u32::from(width / 8).max(1);
+    let is_coordinate = |component: u32| {
+        let mut used = uses.interface(&part.name).into_iter().flat_map(|uses| uses.in_first(part.size));
+        used.any(|(offset, usage)| offset == component * bytes && usage.is(Role::Coordinate))
+    };
+    let slope = |component: u32| -> [f64; 2] {
+        let from = (component * bytes) as usize;
+        let own =
+            first.get(from..).and_then(|rest| decoded(rest.get(..bytes as usize)?, width)).unwrap_or(0.0);
+        if is_coordinate(component) {
+            let step = STEP * f64::from(1_u32 << (turn % SLOPES));
+            // Towards the middle of the image.
+            let step = if own > 0.5 { -step } else { step };
+            return if component % 2 == 0 { [step, 0.0] } else { [0.0, step / 2.0] };
+        }
+        let place = component.wrapping_add(number as u32 * 4);
+        let scale = if turn % SLOPES == SLOPES - 1 { 1.0 / 64.0 } else { 0.125 };
+        let by = |factor: u32, shift: u32| {
+            f64::from(
+                1 + place.wrapping_mul(factor).wrapping_add(turn.wrapping_mul(3)).wrapping_add(shift) % 8,
+            )
+        };
+        let sign = if place.wrapping_add(turn) % 2 == 0 { 1.0 } else { -1.0 };
+        [sign * by(7, 0) * scale, -sign * by(5, 2) * scale]
+    };
+    (0..part.size / bytes).map(slope).collect()
+}
+
+/// Four times a value, with slopes for its first components.
+fn planes(first: &[Byte], width: u8, slopes: &[[f64; 2]]) -> Vec<Byte> {
+    let bytes = usize::from(width / 8).max(1);
+    let mut all = Vec::with_capacity(first.len() * FRAGMENTS as usize);
+    for fragment in 0..FRAGMENTS {
+        let (x, y) = (f64::from(fragment % 2), f64::from(fragment / 2));
+        let start = all.len();
+        all.extend_from_slice(first);
+        let own = all.get_mut(start..).unwrap_or(&mut []);
+        for (component, [by_x, by_y]) in own.chunks_mut(bytes).zip(slopes) {
+            if let Some(value) = decoded(component, width) {
+                let moved = encoded(value + x * by_x + y * by_y, width);
+                component.iter_mut().zip(moved).for_each(|(place, byte)| *place = byte);
+            }
+        }
+    }
+    all
+}
+
+/// The finite float that bytes are.
+fn decoded(bytes: &[Byte], width: u8) -> Option<f64> {
+    let mut bits = 0;
+    for byte in bytes.iter().rev() {
+        match byte {
+            Byte::Known(byte) => bits = bits << 8 | u64::from(*byte),
+            Byte::Undef => return None,
+        }
+    }
+    crate::interp::float_value(width, bits).filter(|value| value.is_finite())
+}
+
+/// The bytes of a float.
+fn encoded(value: f64, width: u8) -> Vec<Byte> {
+    let bytes = usize::from(width / 8);
+    let bits = super::typed::encoded(value, width / 8);
+    bits.to_le_bytes().into_iter().take(bytes).map(Byte::Known).collect()
+}
