@@ -239,7 +239,7 @@ impl SubgroupOp {
         }
     }
 
-    pub(super) fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
+    pub(crate) fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
         match &self.kind {
             SubgroupKind::Elect => {}
             SubgroupKind::Vote { value, .. }

@@ -51,7 +51,7 @@ pub fn helpers(launch: &Launch, input: &Input) -> BTreeSet<u32> {
 pub fn automatic_helpers(launch: &Launch, words: &Words<'_>) -> Vec<Byte> {
     let turn = words.turn().filter(|_| launch.helpers);
     let mask: u32 = match turn {
-        // Every value of three bits, in half of the inputs.
+        // In half of the inputs.
         Some(turn) if words.is_random() => {
             if turn & 8 == 0 {
                 0
@@ -59,7 +59,7 @@ pub fn automatic_helpers(launch: &Launch, words: &Words<'_>) -> Vec<Byte> {
                 turn % 7 + 1
             }
         }
-        Some(turn) if turn % 4 == 2 => 1 << (turn / 4 + 3) % FRAGMENTS,
+        Some(turn) if turn % 4 == 2 => 1 << ((turn / 4 + 3) % FRAGMENTS),
         Some(turn) if turn % 8 == 7 => 0b0110,
         Some(_) | None => 0,
     };
@@ -115,7 +115,7 @@ fn interpolated(
             let step = STEP * f64::from(1_u32 << (turn % SLOPES));
             // Towards the middle of the image.
             let step = if own > 0.5 { -step } else { step };
-            return if component % 2 == 0 { [step, 0.0] } else { [0.0, step / 2.0] };
+            return if component.is_multiple_of(2) { [step, 0.0] } else { [0.0, step / 2.0] };
         }
         let place = component.wrapping_add(number as u32 * 4);
         let scale = if turn % SLOPES == SLOPES - 1 { 1.0 / 64.0 } else { 0.125 };

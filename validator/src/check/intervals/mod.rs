@@ -6,6 +6,7 @@
 //! with that outcome, and only float values may depend on floats.
 
 mod outside;
+mod quads;
 #[cfg(test)]
 mod tests;
 
@@ -184,7 +185,7 @@ fn run_widely(side: IntervalSide<'_>) -> Option<Seen> {
             }
             budget = budget.checked_sub((turn - fuel).max(1))?;
         }
-        if !moved {
+        if !moved && !quads::release(side, &mut invocations)? {
             // Everybody is at a barrier or done.
             let waiting = invocations.iter_mut().filter(|(_, _, state)| *state == State::Waiting);
             if waiting.map(|(_, _, state)| *state = State::Running).count() == 0 {
@@ -198,6 +199,8 @@ fn run_widely(side: IntervalSide<'_>) -> Option<Seen> {
 enum State {
     Running,
     Waiting,
+    /// At an operation of its subgroup.
+    Together,
     Done,
 }
 
@@ -226,6 +229,7 @@ impl Driver for TurnOf<'_> {
     fn decide(&mut self, stop: Stop) -> Decision<Option<State>> {
         match stop {
             Stop::Barrier { .. } => Decision::End(Some(State::Waiting)),
+            Stop::Subgroup { .. } => Decision::End(Some(State::Together)),
             Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => Decision::GoOn,
             Stop::OutOfFuel => Decision::End(Some(State::Running)),
             Stop::Finished => Decision::End(Some(State::Done)),
@@ -233,8 +237,7 @@ impl Driver for TurnOf<'_> {
                 self.seen.fault = Some(fault.kind);
                 Decision::End(Some(State::Done))
             }
-            // What this memory does not settle, what others of the subgroup decide, choices, and ends that are no
-            // outcome are not followed.
+            // What this memory does not settle, choices, and ends that are no outcome are not followed.
             _ => Decision::End(None),
         }
     }

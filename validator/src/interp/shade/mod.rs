@@ -13,6 +13,7 @@ mod interval;
 mod matrix;
 mod memory;
 mod movement;
+mod quad;
 
 use super::machine::Machine;
 use super::{Invocation, SharedMemory, Stop};
@@ -22,6 +23,7 @@ use crate::value::Scalar;
 
 pub use interval::{ulp, Interval};
 pub use memory::ShadedMemory;
+pub use quad::{go_on_shaded, Shaded};
 
 /// The interval of a component; `None` where it is what it is.
 pub type Shade = Option<Interval>;

@@ -150,7 +150,7 @@ impl Invocation {
         self.supply_subgroup(program, &values, false);
     }
 
-    fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
+    pub(super) fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
         self.function(program).code.get(self.frame.pc as usize)
     }
 }
