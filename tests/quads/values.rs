@@ -194,3 +194,32 @@ fn the_level_of_detail_can_be_asked_for() {
         assert_eq!(outputs(&query(1), &args), [Some(detail); 4], "{step}");
     }
 }
+
+/// One row of a quad has what the other one has not.
+#[test]
+fn derivatives_that_are_rounded_or_may_be_coarse_are_inexact() {
+    let inexact = |instruction: &str, values: &str| {
+        let buffer = format!("in:1=words:{values}");
+        let checker = checker(&["--buffer", &buffer]);
+        let text = shader(&format!("%r = Op{instruction} %float %x"));
+        let module =
+            Module::from_text(&text, "test", &checker.read).unwrap_or_else(|error| panic!("{error}"));
+        let report = outcomes(&module, &checker.options, &Watch::default());
+        let report = report.unwrap_or_else(|error| panic!("{error}"));
+        !report.runs[0].explored.behaviours.inexact.is_empty()
+    };
+    let (plane, bent, rounded) = ("0.0,1.0,2.0,3.0", "0.0,1.0,2.0,4.0", "1.0,0.0000001,1.0,0.0000001");
+    for (instruction, expected) in [
+        ("DPdxFine", [false, false, true]),
+        ("DPdx", [false, true, true]),
+        ("DPdxCoarse", [false, true, true]),
+        ("FwidthFine", [false, false, true]),
+        ("Fwidth", [false, true, true]),
+    ] {
+        assert_eq!(
+            [plane, bent, rounded].map(|values| inexact(instruction, values)),
+            expected,
+            "{instruction}"
+        );
+    }
+}

@@ -138,7 +138,13 @@ impl Quad<'_, '_> {
     fn difference(&self, corners: &Corners, place: usize, direction: usize) -> (Interval, bool) {
         let at = |place: usize| corners.get(place).copied().unwrap_or((Interval::ANY, true));
         let ((first, open), (second, also)) = (at(place & !direction), at(place | direction));
-        (self.permitted().subtract(second, first), open || also)
+        let is_exact = first.low == first.high
+            && second.low == second.high
+            && subgroup::derivative::is_exact(self.value.width, first.low, second.low);
+        match is_exact {
+            true => (Interval::point(second.low - first.low), open || also),
+            false => (self.permitted().subtract(second, first), true),
+        }
     }
 
     /// What a derivative in one direction may be; `None` where it is what it is.

@@ -5,7 +5,7 @@
 //! part like all others. Where one of the four does not execute the same dynamic instance, the results are undefined.
 
 use super::{Components, Stop, SubgroupResult, Tangle};
-use crate::interp::evaluate;
+use crate::interp::{evaluate, float_value, ulp};
 use crate::ir::{BinaryOp, Contribution, Derivative, Differences};
 use crate::value::Scalar;
 
@@ -77,7 +77,8 @@ impl Tangle<'_> {
             let other_row = BESIDE + BELOW - direction;
             let found = self.difference(quad, at(how), direction, width)?;
             let other = self.difference(quad, at(how) ^ other_row, direction, width)?;
-            Ok((found, how != Differences::Fine && found != other))
+            let is_rounded = self.is_rounded(quad, at(how), direction, width);
+            Ok((found, is_rounded || how != Differences::Fine && found != other))
         };
         match of {
             Derivative::X(how) => both(how, BESIDE),
@@ -87,11 +88,23 @@ impl Tangle<'_> {
                 let (y, open_y) = both(how, BELOW)?;
                 let (x, y) = (magnitude(x, width), magnitude(y, width));
                 let sum = self.evaluated(evaluate::binary(BinaryOp::FAdd, width, x, y))?;
-                Ok((sum, open_x || open_y))
+                let is_rounded = numbers(width, [x, y]).is_none_or(|[x, y]| !is_exact(width, -x, y));
+                Ok((sum, open_x || open_y || is_rounded && !self.program.modes.floats.rounds_to_even(width)))
             }
             // These have results for both directions.
             Derivative::Gradients => Ok((Scalar::undefined(u32::from(width)), false)),
         }
+    }
+
+    /// Whether the difference here is rounded, in a direction that the module does not fix, or is of what is no number.
+    fn is_rounded(&self, quad: &Quad, place: u32, direction: u32, width: u8) -> bool {
+        let at = |place: u32| quad.get(place as usize).copied().unwrap_or_default();
+        let (first, second) = (at(place & !direction), at(place | direction));
+        let is_exact = numbers(width, [first, second]).is_some_and(|[a, b]| is_exact(width, a, b));
+        !is_exact
+            && first.is_defined()
+            && second.is_defined()
+            && !self.program.modes.floats.rounds_to_even(width)
     }
 
     /// The second less the first of the row or column that this place is in.
@@ -100,6 +113,20 @@ impl Tangle<'_> {
         let at = |place: u32| quad.get(place as usize).copied().unwrap_or_default();
         self.evaluated(evaluate::binary(BinaryOp::FSub, width, at(second), at(first)))
     }
+}
+
+/// The finite numbers that floats are.
+fn numbers(width: u8, values: [Scalar; 2]) -> Option<[f64; 2]> {
+    let [a, b] = values.map(|value| float_value(width, value.bits).filter(|number| number.is_finite()));
+    Some([a?, b?])
+}
+
+/// Whether the second less the first is a float of this width.
+pub(in crate::interp) fn is_exact(width: u8, first: f64, second: f64) -> bool {
+    let difference = second - first;
+    let virtual_first = difference - second;
+    let lost = (second - (difference - virtual_first)) - (first + virtual_first);
+    lost == 0.0 && difference.is_finite() && difference % ulp(width, difference.abs()) == 0.0
 }
 
 /// A float without its sign.

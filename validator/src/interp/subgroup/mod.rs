@@ -6,7 +6,7 @@
 mod arithmetic;
 mod ballot;
 mod cooperative;
-mod derivative;
+pub(super) mod derivative;
 mod shuffle;
 
 use super::machine::{fault, Components, Machine, Step};
