@@ -167,3 +167,89 @@ fn encoded(value: f64, width: u8) -> Vec<Byte> {
     let bits = super::typed::encoded(value, width / 8);
     bits.to_le_bytes().into_iter().take(bytes).map(Byte::Known).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::build::tests::launch;
+    use crate::launch::values::Kind;
+
+    fn floats(values: &[f32]) -> Vec<Byte> {
+        values.iter().flat_map(|value| value.to_le_bytes()).map(Byte::Known).collect()
+    }
+
+    fn part(name: &str, size: u32, varies: Option<u8>) -> InterfacePart {
+        InterfacePart { name: name.to_owned(), offset: 0, size, varies }
+    }
+
+    fn words(kind: Kind) -> Words<'static> {
+        Words::new(kind, 0, &[], [2, 2, 1], false)
+    }
+
+    fn values(bytes: &[Byte]) -> Vec<f64> {
+        bytes.chunks(4).filter_map(|float| decoded(float, 32)).collect()
+    }
+
+    const KINDS: [Kind; 6] = [
+        Kind::Zeros,
+        Kind::Distinct,
+        Kind::Boundary(0),
+        Kind::Boundary(1),
+        Kind::Boundary(2),
+        Kind::Random(7),
+    ];
+
+    #[test]
+    fn what_is_given_for_one_fragment_is_given_for_all() {
+        let four = floats(&[1.0, 2.0, 3.0, 4.0]);
+        let of =
+            |given: &[Byte], size: u32| [0, 1, 3].map(|fragment| of_fragment(given, size, fragment).to_vec());
+        assert_eq!(of(&four, 16), [four.clone(), four.clone(), four.clone()]);
+        assert_eq!(of(&four, 4), [four.clone(), floats(&[2.0, 3.0, 4.0]), floats(&[4.0])]);
+    }
+
+    #[test]
+    fn pixels_stand_in_a_block_that_begins_at_even_ones() {
+        let first = floats(&[3.5, 0.5, 0.5, 1.0]);
+        let uses = Uses::default();
+        let all = over(&part("FragCoord", 16, Some(32)), 0, &first, &words(Kind::Distinct), &uses);
+        let corners = [[6.5, 0.5], [7.5, 0.5], [6.5, 1.5], [7.5, 1.5]];
+        let found: Vec<[f64; 2]> = values(&all).chunks(4).map(|pixel| [pixel[0], pixel[1]]).collect();
+        assert_eq!(found, corners);
+    }
+
+    #[test]
+    fn interpolated_inputs_are_planes_and_flat_ones_are_the_same() {
+        let uses = Uses::default();
+        for kind in KINDS {
+            let first = floats(&[0.5, -1.25]);
+            let flat = over(&part("0", 8, None), 0, &first, &words(kind), &uses);
+            assert_eq!(flat, [&first[..]; 4].concat(), "{kind:?}");
+            let all = over(&part("0", 8, Some(32)), 0, &first, &words(kind), &uses);
+            let all = values(&all);
+            for component in 0..2 {
+                let [a, b, c, d] = [0, 2, 4, 6].map(|corner| all[corner + component]);
+                assert_eq!(d - c, b - a, "{kind:?}");
+                let differs = !matches!(kind, Kind::Zeros);
+                assert_eq!((b != a, c != a), (differs, differs), "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn some_inputs_have_helpers_and_none_has_nothing_else() {
+        let mut launch = launch(1, 4, 4);
+        launch.quad = true;
+        let count = |launch: &Launch, kind| {
+            let helpers = automatic_helpers(launch, &words(kind));
+            helpers.chunks(4).filter(|word| word[0] != Byte::Known(0)).count()
+        };
+        let kinds = KINDS.into_iter().chain((3..40).map(Kind::Boundary)).chain((8..80).map(Kind::Random));
+        let counts: Vec<usize> = kinds.clone().map(|kind| count(&launch, kind)).collect();
+        assert!(counts.iter().all(|helpers| *helpers < 4));
+        assert!((1..4).all(|helpers| counts.contains(&helpers)), "{counts:?}");
+        assert!(counts.iter().filter(|helpers| **helpers == 0).count() * 2 > counts.len());
+        launch.helpers = false;
+        assert!(kinds.map(|kind| count(&launch, kind)).all(|helpers| helpers == 0));
+    }
+}

@@ -156,3 +156,39 @@ fn sizes(layout: ImageLayout, sampler: &Sampler) -> [f64; 3] {
         Dim::One | Dim::Two | Dim::Three | Dim::Buffer => layout.extent.map(f64::from),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(levels: u32) -> ImageLayout {
+        let format = "r32f".parse().unwrap();
+        ImageLayout { format, dim: Dim::Two, extent: [8, 8, 1], layers: 1, levels, samples: 1 }
+    }
+
+    fn levels(value: f64, bounds: [f64; 2], mipmap: Filter) -> (Vec<(u32, f64)>, bool) {
+        let sampler = Sampler { mipmap, ..Sampler::default() };
+        let Levels { chosen, exact } = LevelOfDetail { value, bounds }.levels(layout(3), &sampler);
+        (chosen.to_vec(), exact)
+    }
+
+    #[test]
+    fn the_nearest_level_is_exact_if_all_that_may_be_computed_are_nearest_to_it() {
+        let nearest = |value: f64, bounds| levels(value, bounds, Filter::Nearest);
+        assert_eq!(nearest(0.9, [0.75, 1.25]), (vec![(1, 1.0)], true));
+        assert_eq!(nearest(1.2, [1.0, 1.6]), (vec![(1, 1.0)], false));
+        assert_eq!(nearest(1.45, [1.45; 2]), (vec![(1, 1.0)], false));
+        // Beyond the first and the last there is nothing to choose.
+        assert_eq!(nearest(-3.0, [f64::NEG_INFINITY, 0.0]), (vec![(0, 1.0)], true));
+        assert_eq!(nearest(5.0, [4.0, 6.0]), (vec![(2, 1.0)], true));
+    }
+
+    #[test]
+    fn levels_are_mixed_by_the_fraction() {
+        let linear = |value: f64, bounds| levels(value, bounds, Filter::Linear);
+        assert_eq!(linear(0.25, [0.25; 2]), (vec![(0, 0.75), (1, 0.25)], true));
+        assert_eq!(linear(0.25, [0.0, 0.5]), (vec![(0, 0.75), (1, 0.25)], false));
+        assert_eq!(linear(1.0, [1.0, 1.5]), (vec![(1, 1.0)], false));
+        assert_eq!(linear(-2.0, [-2.5, -1.5]), (vec![(0, 1.0)], true));
+    }
+}
