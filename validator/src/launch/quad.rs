@@ -23,9 +23,27 @@ pub const HELPER: &str = "in:HelperInvocation";
 /// Every so many inputs have coordinates, or other values, that are farther apart.
 const SLOPES: u32 = 3;
 
-/// Texels of the usual image from one fragment to the next: levels of detail are nearer to integers than to the
-/// middle between two, whichever of the permitted approximations is taken.
-const STEP: f64 = 0.875 / 8.0;
+/// Texels of a side of the usual image.
+const TEXELS: f64 = 8.0;
+
+/// Where the first fragment of a quad stands in a texel of the level that the quad looks at, and how far the next one is
+/// from it. Neither stands near a boundary or the centre of a texel, there or in the first level, and levels of detail
+/// are nearer to integers than to the middle between two, whichever of the permitted approximations is taken.
+const WITHIN: f64 = 13.0 / 32.0;
+const STEP: f64 = 26.0 / 32.0;
+
+/// A component over the quad: where it begins, if not where it is for a single fragment, and its slopes by x and y.
+#[derive(Clone, Copy)]
+struct Plane {
+    start: Option<f64>,
+    by: [f64; 2],
+}
+
+impl Plane {
+    const fn sloping(by: [f64; 2]) -> Self {
+        Plane { start: None, by }
+    }
+}
 
 /// The part of a value that a fragment has. What is given for one is given for all.
 pub fn of_fragment(given: &[Byte], size: u32, fragment: u32) -> &[Byte] {
@@ -51,9 +69,9 @@ pub fn helpers(launch: &Launch, input: &Input) -> BTreeSet<u32> {
 pub fn automatic_helpers(launch: &Launch, words: &Words<'_>) -> Vec<Byte> {
     let turn = words.turn().filter(|_| launch.helpers);
     let mask: u32 = match turn {
-        // In half of the inputs.
+        // In a quarter of the inputs.
         Some(turn) if words.is_random() => {
-            if turn & 8 == 0 {
+            if turn & 0b1_1000 != 0b1_1000 {
                 0
             } else {
                 turn % 7 + 1
@@ -68,11 +86,11 @@ pub fn automatic_helpers(launch: &Launch, words: &Words<'_>) -> Vec<Byte> {
 
 /// The values of a part for all four fragments, given what the first one has.
 pub fn over(part: &InterfacePart, number: u64, first: &[Byte], words: &Words<'_>, uses: &Uses) -> Vec<Byte> {
-    let slopes: Vec<[f64; 2]> = match (part.name.as_str(), part.varies) {
+    let slopes: Vec<Plane> = match (part.name.as_str(), part.varies) {
         ("FragCoord", _) => return coordinates(first),
-        ("PointCoord", _) => vec![[0.125, 0.0], [0.0, 0.125]],
+        ("PointCoord", _) => [[0.125, 0.0], [0.0, 0.125]].map(Plane::sloping).to_vec(),
         ("BaryCoordKHR" | "BaryCoordNoPerspKHR", _) => {
-            vec![[0.0625, 0.125], [-0.1875, 0.0], [0.125, -0.125]]
+            [[0.0625, 0.125], [-0.1875, 0.0], [0.125, -0.125]].map(Plane::sloping).to_vec()
         }
         (_, Some(width)) => interpolated(part, number, first, width, words, uses),
         (_, None) => Vec::new(),
@@ -89,7 +107,7 @@ fn coordinates(first: &[Byte]) -> Vec<Byte> {
             decoded(bytes, 32).map_or(0.5, |value| if component == 0 { 2.0 * value - 0.5 } else { value });
         bytes.copy_from_slice(&encoded(value, 32));
     }
-    planes(&corner, 32, &[[1.0, 0.0], [0.0, 1.0], [0.0625, 0.03125]])
+    planes(&corner, 32, &[[1.0, 0.0], [0.0, 1.0], [0.0625, 0.03125]].map(Plane::sloping))
 }
 
 /// How the components of a part change by x and y.
@@ -100,22 +118,19 @@ fn interpolated(
     width: u8,
     words: &Words<'_>,
     uses: &Uses,
-) -> Vec<[f64; 2]> {
+) -> Vec<Plane> {
     let Some(turn) = words.turn() else { return Vec::new() };
     let bytes = u32::from(width / 8).max(1);
     let is_coordinate = |component: u32| {
         let mut used = uses.interface(&part.name).into_iter().flat_map(|uses| uses.in_first(part.size));
         used.any(|(offset, usage)| offset == component * bytes && usage.is(Role::Coordinate))
     };
-    let slope = |component: u32| -> [f64; 2] {
+    let slope = |component: u32| -> Plane {
         let from = (component * bytes) as usize;
         let own =
             first.get(from..).and_then(|rest| decoded(rest.get(..bytes as usize)?, width)).unwrap_or(0.0);
         if is_coordinate(component) {
-            let step = STEP * f64::from(1_u32 << (turn % SLOPES));
-            // Towards the middle of the image.
-            let step = if own > 0.5 { -step } else { step };
-            return if component.is_multiple_of(2) { [step, 0.0] } else { [0.0, step / 2.0] };
+            return coordinate(own, turn, component);
         }
         let place = component.wrapping_add(number as u32 * 4);
         let scale = if turn % SLOPES == SLOPES - 1 { 1.0 / 64.0 } else { 0.125 };
@@ -125,13 +140,26 @@ fn interpolated(
             )
         };
         let sign = if place.wrapping_add(turn) % 2 == 0 { 1.0 } else { -1.0 };
-        [sign * by(7, 0) * scale, -sign * by(5, 2) * scale]
+        Plane::sloping([sign * by(7, 0) * scale, -sign * by(5, 2) * scale])
     };
     (0..part.size / bytes).map(slope).collect()
 }
 
+/// A coordinate of an image: the first component changes by x, the second by y.
+fn coordinate(own: f64, turn: u32, component: u32) -> Plane {
+    let scale = f64::from(1_u32 << (turn % SLOPES));
+    let texels = TEXELS / scale;
+    let is_inside = (0.0..=1.0).contains(&own);
+    let texel = (own * texels).floor().min(texels - 1.0);
+    let start = is_inside.then(|| (texel + WITHIN) / texels);
+    // The next one is inside, too.
+    let step = if texel + 1.0 < texels { STEP / texels } else { -STEP / texels };
+    let by = if component.is_multiple_of(2) { [step, 0.0] } else { [0.0, step * 0.625] };
+    Plane { start, by }
+}
+
 /// Four times a value, with slopes for its first components.
-fn planes(first: &[Byte], width: u8, slopes: &[[f64; 2]]) -> Vec<Byte> {
+fn planes(first: &[Byte], width: u8, slopes: &[Plane]) -> Vec<Byte> {
     let bytes = usize::from(width / 8).max(1);
     let mut all = Vec::with_capacity(first.len() * FRAGMENTS as usize);
     for fragment in 0..FRAGMENTS {
@@ -139,9 +167,10 @@ fn planes(first: &[Byte], width: u8, slopes: &[[f64; 2]]) -> Vec<Byte> {
         let start = all.len();
         all.extend_from_slice(first);
         let own = all.get_mut(start..).unwrap_or(&mut []);
-        for (component, [by_x, by_y]) in own.chunks_mut(bytes).zip(slopes) {
+        for (component, plane) in own.chunks_mut(bytes).zip(slopes) {
             if let Some(value) = decoded(component, width) {
-                let moved = encoded(value + x * by_x + y * by_y, width);
+                let Plane { start, by: [by_x, by_y] } = plane;
+                let moved = encoded(start.unwrap_or(value) + x * by_x + y * by_y, width);
                 component.iter_mut().zip(moved).for_each(|(place, byte)| *place = byte);
             }
         }
@@ -232,6 +261,27 @@ mod tests {
                 assert_eq!(d - c, b - a, "{kind:?}");
                 let differs = !matches!(kind, Kind::Zeros);
                 assert_eq!((b != a, c != a), (differs, differs), "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn fragments_stand_clear_of_boundaries_and_centres_of_texels() {
+        let distance = |value: f64| (value - value.round()).abs();
+        for (own, turn) in
+            (0..16).flat_map(|own| (0..3).map(move |turn| (f64::from(own) / 16.0 + 0.031_25, turn)))
+        {
+            for component in [0, 1] {
+                let Plane { start, by } = coordinate(own, turn, component);
+                let start = start.unwrap();
+                for value in [start, start + by[component as usize]] {
+                    let texel = value * TEXELS;
+                    let of_level = texel / f64::from(1 << turn);
+                    assert!((0.0..1.0).contains(&value), "{own} {turn} {component}");
+                    for place in [texel, texel - 0.5, of_level] {
+                        assert!(distance(place) >= 0.0625, "{own} {turn} {component}: {texel} {of_level}");
+                    }
+                }
             }
         }
     }
