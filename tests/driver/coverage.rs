@@ -162,18 +162,8 @@ fn why_not(name: &str) -> &'static str {
         "reserved"
     } else if VENDORS.iter().any(|vendor| name.ends_with(vendor)) {
         "an extension of one vendor"
-    } else if is(&[
-        "DPdx",
-        "DPdy",
-        "Fwidth",
-        "InterpolateAt",
-        "ImageSampleImplicit",
-        "ImageSampleDrefImplicit",
-        "ImageSampleProjImplicit",
-        "ImageSampleProjDrefImplicit",
-        "ImageQueryLod",
-    ]) {
-        "needs the derivatives of a fragment's quad"
+    } else if is(&["InterpolateAt"]) {
+        "interpolation at other places of a pixel"
     } else if is(&["Sparse"]) {
         "sparse residency"
     } else if is(&["EmitVertex", "EndPrimitive", "EmitStream", "EndStream", "MeshTasks", "MeshOutputs"]) {

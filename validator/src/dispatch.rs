@@ -1,7 +1,7 @@
 //! A launch made concrete for one lowered program and one input: which objects of memory there
 //! are, what they hold at first, and where each invocation stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::acceleration::AccelerationStructure;
 use crate::ir::image::{ImageLayout, Sampler};
@@ -14,7 +14,8 @@ pub struct Dispatch {
     /// Shared objects: buffers first, then Workgroup variables, workgroup after workgroup.
     pub objects: Vec<Object>,
     /// For each variable of the program and workgroup, its first object: `[variable][workgroup]`.
-    /// Elements of a descriptor array follow one another. `None` for what no invocation shares.
+    /// Elements of a descriptor array follow one another. `None` for what no invocation shares. Outputs of the fragments
+    /// of a quad have an object for each invocation instead.
     pub object_of: Vec<Vec<Option<u32>>>,
     /// The invocations, workgroup after workgroup.
     pub places: Vec<Place>,
@@ -26,8 +27,10 @@ pub struct Dispatch {
     /// Pairs of invocations: everything that the first does system-synchronizes-with everything that the
     /// second does (litmus tests).
     pub system_synchronizes_with: Vec<(u32, u32)>,
-    /// Values of Input variables, by the variable's number.
-    pub inputs: BTreeMap<u32, Vec<Byte>>,
+    /// Values of Input variables, by the variable's number: one for each invocation, or one for all.
+    pub inputs: BTreeMap<u32, Vec<Vec<Byte>>>,
+    /// Invocations that are helpers from the start.
+    pub helpers: BTreeSet<u32>,
     /// Where buffers lie for physical pointers, by address.
     pub physical: Vec<PhysicalRange>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
@@ -102,6 +105,22 @@ pub struct PhysicalRange {
 }
 
 impl Dispatch {
+    /// The first object of a variable, as an invocation has it; `None` for what no invocation shares.
+    pub fn object(&self, variable: u32, invocation: u32) -> Option<u32> {
+        let objects = self.object_of.get(variable as usize)?;
+        let place = match objects.len() == self.places.len() {
+            true => invocation,
+            false => self.places.get(invocation as usize)?.workgroup,
+        };
+        objects.get(place as usize).copied().flatten()
+    }
+
+    /// The value of an Input variable, where one is given.
+    pub fn input(&self, variable: u32, invocation: u32) -> Option<&[Byte]> {
+        let values = self.inputs.get(&variable)?;
+        values.get(invocation as usize).or(values.first()).map(Vec::as_slice)
+    }
+
     /// The object that an address lies in (or right behind), and the offset there.
     pub fn object_at(&self, address: u64) -> Option<(u32, u32)> {
         let behind = self.physical.partition_point(|range| range.address <= address);

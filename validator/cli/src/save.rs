@@ -162,6 +162,8 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         specialisation,
         aliases,
         push_pointers,
+        // The modules say so again.
+        quad: _,
         // Below, in a table of their own.
         samplers: _,
         passed_over: _,

@@ -95,6 +95,9 @@ pub struct LaunchChoice {
     pub local_size_rewritten: bool,
     /// Invocations of a subgroup.
     pub subgroup_size: u32,
+    /// The invocations are the fragments of a quad.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub quad: bool,
     /// Specialisation values that were given, by SpecId.
     pub specialisation: BTreeMap<String, u64>,
     /// Aliased bindings: slot and the slot whose memory it is.

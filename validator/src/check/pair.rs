@@ -302,6 +302,7 @@ impl Checker<'_> {
                     look = self.look(programs, launch, &input)?;
                 }
             }
+            if std::env::var("SCOUT").is_ok() { eprintln!("{} {look:?}", input.name); }
             let Some((look, cost)) = look else { break };
             self.found.looked_at += 1;
             let is_first = || self.found.runs.iter().all(|run| run.comparison.verdict == Verdict::Vacuous);

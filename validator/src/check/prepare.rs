@@ -310,6 +310,7 @@ pub fn prepare(
         local_size: launch.local_size,
         local_size_rewritten: rewritten,
         subgroup_size: launch.subgroup_size,
+        quad: launch.quad,
         specialisation: specialisation.into_iter().map(|(id, value)| (id.to_string(), value)).collect(),
         aliases: launch.aliases.iter().map(|(slot, memory)| (slot.to_string(), memory.to_string())).collect(),
         samplers: images::samplers(before)

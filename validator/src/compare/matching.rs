@@ -224,6 +224,7 @@ pub mod tests {
             physical: Vec::new(),
             legacy_coherent: false,
             displaced: false,
+            helpers: Default::default(),
             acceleration_structures: Vec::new(),
         }
     }

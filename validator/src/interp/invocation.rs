@@ -111,7 +111,7 @@ impl Invocation {
             activity: Activity::default(),
             effects: 0,
             finished: false,
-            helper: false,
+            helper: dispatch.helpers.contains(&index),
             lost: false,
             inexact: BTreeSet::new(),
             convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
@@ -120,7 +120,7 @@ impl Invocation {
             descriptors: program.modes.descriptors.then(Box::default),
         };
         for (number, variable) in program.variables.iter().enumerate() {
-            let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
+            let shared = dispatch.object(number as u32, index).is_some();
             let shape = &program.shapes[variable.shape.0 as usize];
             let size = if shared { 0 } else { variable.size.max(shape.size) };
             let object = invocation.own.create(size);
@@ -131,7 +131,7 @@ impl Invocation {
                 invocation.own.initialize(object, shape, |component| {
                     program.constants[initializer.offset(component).index() as usize]
                 });
-            } else if let Some(bytes) = dispatch.inputs.get(&(number as u32)) {
+            } else if let Some(bytes) = dispatch.input(number as u32, index) {
                 invocation.own.fill(object, bytes);
             }
         }
@@ -151,8 +151,11 @@ impl Invocation {
             let entry = dispatch.entries.get(index as usize).copied().unwrap_or(program.entry.function);
             let workgroup = dispatch.places[index as usize].workgroup;
             let last = invocations.last();
-            // In a workgroup only built-ins differ.
-            let like = last.filter(|last| last.frame.function == entry && last.workgroup == workgroup);
+            // In a workgroup only built-ins differ, but in a quad inputs do.
+            let alike =
+                dispatch.helpers.is_empty() && dispatch.inputs.values().all(|values| values.len() < 2);
+            let like =
+                last.filter(|last| alike && last.frame.function == entry && last.workgroup == workgroup);
             let invocation = match like {
                 Some(like) => {
                     let mut invocation = Invocation { index, ..like.clone() };
@@ -171,8 +174,8 @@ impl Invocation {
         let place = &dispatch.places[self.index as usize];
         for (number, variable) in program.variables.iter().enumerate() {
             let Some(built_in) = variable.built_in else { continue };
-            let shared = dispatch.object_of[number][place.workgroup as usize].is_some();
             let number = number as u32;
+            let shared = dispatch.object(number, self.index).is_some();
             if shared || variable.initializer.is_some() || dispatch.inputs.contains_key(&number) {
                 continue;
             }

@@ -33,8 +33,7 @@ impl Machine<'_> {
         match op {
             MemoryOp::Variable { dst, variable } => {
                 let declared = &self.program.variables[*variable as usize];
-                let places = &self.dispatch.object_of[*variable as usize];
-                let shared = places[self.state.workgroup as usize];
+                let shared = self.dispatch.object(*variable, self.state.index);
                 let object = shared.unwrap_or(Pointer::OWN | variable);
                 let pointer = Pointer::to_object(object, *variable, declared.decorations);
                 self.set_all(*dst, &pointer.encode());

@@ -129,6 +129,10 @@ pub struct Modes {
     pub subgroup_size: Option<u32>,
     /// Some instruction acts on the invocations of the subgroup that execute the same dynamic instance.
     pub tangles: bool,
+    /// A fragment shader in which some instruction acts on the invocations of a quad or subgroup.
+    pub quads: bool,
+    /// Such an instruction may be one in which helper invocations take part or not, as an implementation likes.
+    pub counts_helpers: bool,
     /// Some descriptor must be the same for the invocations of a subgroup.
     pub descriptors: bool,
     pub floats: FloatModes,
@@ -191,6 +195,8 @@ pub struct InterfacePart {
     pub offset: u32,
     /// Size in bytes.
     pub size: u32,
+    /// Floats of this many bits that are interpolated, so that they vary over a quad.
+    pub varies: Option<u8>,
 }
 
 /// A physical pointer in memory.

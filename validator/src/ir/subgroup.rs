@@ -94,6 +94,46 @@ pub enum SubgroupKind {
         value: Operand,
     },
     Matrix(Box<MatrixStep>),
+    /// A difference within the quad (SPIR-V specification 3.3.16, "Derivative Instructions").
+    Derivative {
+        of: Derivative,
+        value: Contribution,
+    },
+}
+
+/// Which differences within the quad a derivative instruction gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivative {
+    /// OpDPdx and its relatives.
+    X(Differences),
+    /// OpDPdy and its relatives.
+    Y(Differences),
+    /// OpFwidth and its relatives: the sum of both magnitudes.
+    Width(Differences),
+    /// What an implicit level of detail is computed from, for all components: by x and by y within the invocation's own
+    /// row and column, then the same within the other row and column.
+    Gradients,
+}
+
+/// Where a difference is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Differences {
+    /// In the row or column of the invocation.
+    Fine,
+    /// In one of the two, the same for the whole quad.
+    Coarse,
+    /// Either of these.
+    Either,
+}
+
+impl Derivative {
+    /// Results for each component of the operand.
+    pub const fn results(self) -> u32 {
+        match self {
+            Derivative::X(_) | Derivative::Y(_) | Derivative::Width(_) => 1,
+            Derivative::Gradients => 4,
+        }
+    }
 }
 
 /// What OpGroupNonUniformBallotBitCount counts.
@@ -174,8 +214,14 @@ impl SubgroupOp {
             | SubgroupKind::Partition { .. }
             | SubgroupKind::QuadBroadcast { .. }
             | SubgroupKind::QuadSwap { .. }
-            | SubgroupKind::QuadVote { .. } => Scope::Subgroup,
+            | SubgroupKind::QuadVote { .. }
+            | SubgroupKind::Derivative { .. } => Scope::Subgroup,
         }
+    }
+
+    /// Whether it only computes: its result is a difference, and nobody notices that it ran.
+    pub const fn is_derivative(&self) -> bool {
+        matches!(self.kind, SubgroupKind::Derivative { .. })
     }
 
     /// The function that combines components.
@@ -193,7 +239,7 @@ impl SubgroupOp {
         }
     }
 
-    pub(super) fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
+    pub(crate) fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
         match &self.kind {
             SubgroupKind::Elect => {}
             SubgroupKind::Vote { value, .. }
@@ -205,7 +251,8 @@ impl SubgroupOp {
             SubgroupKind::AllEqual { value, .. }
             | SubgroupKind::BroadcastFirst { value }
             | SubgroupKind::Partition { value, .. }
-            | SubgroupKind::QuadSwap { value, .. } => visit(value.value),
+            | SubgroupKind::QuadSwap { value, .. }
+            | SubgroupKind::Derivative { value, .. } => visit(value.value),
             SubgroupKind::Broadcast { value, id, .. } => [value.value, *id].into_iter().for_each(visit),
             SubgroupKind::BallotBitExtract { value, index } => [*value, *index].into_iter().for_each(visit),
             SubgroupKind::QuadBroadcast { value, index } => [value.value, *index].into_iter().for_each(visit),

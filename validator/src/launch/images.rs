@@ -14,6 +14,8 @@ use crate::value::Byte;
 const USUAL_EXTENT: [u32; 3] = [8, 8, 4];
 /// Texels of a one-dimensional one, or of a texel buffer.
 const USUAL_LENGTH: u32 = 64;
+/// Levels of images that fragments of a quad sample.
+const USUAL_LEVELS: u32 = 3;
 /// Elements of an array, and samples.
 const USUAL_COUNT: u32 = 2;
 
@@ -50,7 +52,10 @@ pub fn samplers(program: &Program) -> BTreeMap<Slot, Line> {
 pub fn depends_on_sizes(program: &Program) -> bool {
     program.functions.iter().flat_map(|function| &function.code).any(|inst| match &inst.op {
         Op::Image(op) => match op.action {
-            ImageAction::QuerySize { .. } | ImageAction::Sample { .. } | ImageAction::Gather { .. } => true,
+            ImageAction::QuerySize { .. }
+            | ImageAction::Sample { .. }
+            | ImageAction::Gather { .. }
+            | ImageAction::QueryLod => true,
             ImageAction::Read { .. }
             | ImageAction::Write { .. }
             | ImageAction::TexelPointer { .. }
@@ -97,6 +102,16 @@ impl ImageBound {
     /// Whether no image can be bound here: its variables want different ones.
     pub fn contradicts_itself(&self) -> bool {
         self.usual_layout().is_some_and(|layout| self.objection(&layout).is_some())
+    }
+
+    /// The same with several levels, where the image is one that levels of detail are computed for.
+    pub fn layout_with_levels(&self) -> Option<ImageLayout> {
+        let layout = self.usual_layout()?;
+        let has_levels = match layout.dim {
+            Dim::One | Dim::Two | Dim::Three | Dim::Cube => !self.is_storage() && layout.samples == 1,
+            Dim::Rect | Dim::Buffer => false,
+        };
+        Some(ImageLayout { levels: if has_levels { USUAL_LEVELS } else { 1 }, ..layout })
     }
 
     /// The layout of an automatic image of usual size.

@@ -391,7 +391,7 @@ impl<'a> Generator<'a> {
             elements: self.runtime_arrays().map(|(slot, _)| (slot, start)).collect(),
             images: self
                 .free_images()
-                .filter_map(|(slot, bound)| Some((slot, bound.usual_layout()?)))
+                .filter_map(|(slot, bound)| Some((slot, self.layout_of(bound)?)))
                 .collect(),
             physical: physical::Sizes { elements: start, copies: 1, ends: None },
         };
@@ -434,6 +434,15 @@ impl<'a> Generator<'a> {
                 self.shrink(&mut sizes, &dispatch, &touched);
             }
             return Ok(Some((self.fill(kind, seed, &sizes)?, Some(sizes))));
+        }
+    }
+
+    /// The layout of an automatic image before it is resized.
+    fn layout_of(&self, bound: &ImageBound) -> Option<ImageLayout> {
+        let one_level = self.launch.samplers.values().any(|sampler| sampler.unnormalized);
+        match self.launch.quad && self.image_sizes && !one_level {
+            true => bound.layout_with_levels(),
+            false => bound.usual_layout(),
         }
     }
 

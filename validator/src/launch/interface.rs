@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::uses::Uses;
 use super::values::{Use, Words};
-use super::{Launch, LaunchError};
+use super::{quad, Launch, LaunchError};
 use crate::event::StorageClass;
 use crate::ir::{InterfacePart, Program};
 use crate::value::Byte;
@@ -23,9 +23,21 @@ pub fn inputs(
         let key = format!("in:{}", part.name);
         let value = match launch.named.get(&key) {
             Some(given) => given.clone(),
+            None if launch.quad => {
+                let first = automatic(part, number, words, uses);
+                quad::over(part, number, &first, words, uses)
+            }
             None => automatic(part, number, words, uses),
         };
         values.entry(key).or_insert(value);
+    }
+    if launch.quad {
+        // Whether a module asks for it or not: this says which fragments there are.
+        let helpers = match launch.named.get(quad::HELPER) {
+            Some(given) => given.clone(),
+            None => quad::automatic_helpers(launch, words),
+        };
+        values.insert(quad::HELPER.to_owned(), helpers);
     }
     let unused = launch.named.keys().find(|key| key.starts_with("in:") && !values.contains_key(*key));
     let Some(key) = unused else { return Ok(values) };
@@ -77,7 +89,7 @@ mod tests {
     }
 
     fn part(name: &str, offset: u32, size: u32) -> InterfacePart {
-        InterfacePart { name: name.to_owned(), offset, size }
+        InterfacePart { name: name.to_owned(), offset, size, varies: None }
     }
 
     #[test]
@@ -90,7 +102,7 @@ mod tests {
         let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
         let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
         let (zero, undefined, seven) = ([Byte::Known(0); 4], [Byte::Undef; 4], [Byte::Known(7); 4]);
-        assert_eq!(dispatch.inputs[&0], [zero, undefined, seven].concat());
+        assert_eq!(dispatch.inputs[&0], [[zero, undefined, seven].concat()]);
         launch.named.insert("in:2".into(), Vec::new());
         let error = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap_err().to_string();
         assert_eq!(error, "--buffer: the module has no in:2; it has in:0, in:1");

@@ -18,6 +18,7 @@ pub mod inputs;
 mod interface;
 pub mod options;
 pub(crate) mod physical;
+mod quad;
 mod resolve;
 pub(crate) mod scopes;
 pub(crate) mod slot;

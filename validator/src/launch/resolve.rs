@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::acceleration::{AccelerationPlace, AccelerationTarget};
 use super::options::LaunchOptions;
 use super::scopes::{self, ScopeUse};
-use super::{defaults, images, ImageContents, LaunchError, Slot, Target};
+use super::{defaults, images, quad, ImageContents, LaunchError, Slot, Target};
 use crate::acceleration::AccelerationStructure;
 use crate::event::Scope;
 use crate::ir::image::Sampler;
@@ -37,6 +37,10 @@ pub struct Launch {
     pub local_size: [u32; 3],
     /// Invocations of a subgroup.
     pub subgroup_size: u32,
+    /// The four fragments of a quad.
+    pub quad: bool,
+    /// Nothing depends on whether helper invocations take part in what is wider than a quad.
+    pub helpers: bool,
     /// Contents that the user gave.
     pub buffers: BTreeMap<Slot, Vec<Byte>>,
     /// Acceleration structures that the user gave.
@@ -76,11 +80,12 @@ impl Launch {
         let before_use = scopes::scope_use(before);
         let after_use = after.map(scopes::scope_use);
         let uses: Vec<&ScopeUse> = std::iter::once(&before_use).chain(&after_use).collect();
-        let local_size = before.entry.local_size;
+        let quad = std::iter::once(before).chain(after).any(|program| program.modes.quads);
+        let local_size = if quad { quad::SIZE } else { before.entry.local_size };
         let is_compute = before.entry.is_compute();
         if let (false, Some(size)) = (is_compute, options.workgroups.filter(|size| size.0 != [1; 3])) {
             return Err(LaunchError::Contradiction(format!(
-                "--workgroups {size}: a vertex or fragment entry point runs as one invocation"
+                "--workgroups {size}: a vertex or fragment entry point runs as one invocation or one quad"
             )));
         }
         let local_invocations = product(local_size);
@@ -89,14 +94,22 @@ impl Launch {
             None if !is_compute => ([1; 3], None),
             None => defaults::workgroups(&before_use, [Some(before), after], local_invocations),
         };
-        let subgroup_size = options
-            .subgroup_size
-            .or(before.modes.subgroup_size)
-            .unwrap_or_else(|| defaults::subgroup_size(&uses, local_invocations));
+        let subgroup_size =
+            options.subgroup_size.or(before.modes.subgroup_size).unwrap_or_else(|| match quad {
+                true => quad::FRAGMENTS,
+                false => defaults::subgroup_size(&uses, local_invocations),
+            });
+        if quad && subgroup_size < quad::FRAGMENTS {
+            return Err(LaunchError::Contradiction(format!(
+                "--subgroup-size {subgroup_size}: the fragments of a quad are in one subgroup, of four at least"
+            )));
+        }
         let mut launch = Launch {
             workgroups,
             local_size,
             subgroup_size,
+            quad,
+            helpers: std::iter::once(before).chain(after).all(|program| !program.modes.counts_helpers),
             buffers: BTreeMap::new(),
             acceleration_structures: BTreeMap::new(),
             push: options.push.as_ref().map(|push| push.bytes()).transpose()?,

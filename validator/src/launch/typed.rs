@@ -166,7 +166,7 @@ fn eighth(place: u32) -> f64 {
 }
 
 /// The bits of a float of so many bytes.
-fn encoded(value: f64, width: u8) -> u64 {
+pub(super) fn encoded(value: f64, width: u8) -> u64 {
     let double = Double::from_bits(u128::from(value.to_bits()));
     let mut loses = false;
     match width {

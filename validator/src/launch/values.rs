@@ -100,6 +100,21 @@ impl<'a> Words<'a> {
         bytes
     }
 
+    /// What distinguishes this input from others; none where everything is zero.
+    pub(super) fn turn(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Given | Kind::Zeros => None,
+            Kind::Distinct => Some(0),
+            Kind::Boundary(turn) => Some(turn + 1),
+            Kind::Random(number) => Some(self.random(u64::from(number)).below(1 << 16)),
+        }
+    }
+
+    /// Whether the input is one of random values.
+    pub(super) fn is_random(&self) -> bool {
+        matches!(self.kind, Kind::Random(_))
+    }
+
     fn random(&self, salt: u64) -> Random {
         let number = match self.kind {
             Kind::Random(number) => u64::from(number),

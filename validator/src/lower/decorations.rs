@@ -33,6 +33,8 @@ pub(super) enum Decoration {
     NonWritable,
     NonReadable,
     NonUniform,
+    /// Flat and PerVertexKHR: not interpolated.
+    Flat,
     NoContraction,
     RelaxedPrecision,
     /// FPFastMathMode.
@@ -67,6 +69,7 @@ impl Decoration {
             Kind::RestrictPointer => Decoration::RestrictPointer,
             Kind::NonWritable => Decoration::NonWritable,
             Kind::NonReadable => Decoration::NonReadable,
+            Kind::Flat | Kind::PerVertexKHR => Decoration::Flat,
             Kind::NonUniform => Decoration::NonUniform,
             Kind::NoContraction => Decoration::NoContraction,
             Kind::RelaxedPrecision => Decoration::RelaxedPrecision,

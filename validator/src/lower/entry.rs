@@ -34,7 +34,12 @@ impl EntryPoint {
         self.execution_model == ExecutionModel::GLCompute as u32
     }
 
-    /// Whether it runs under the Vertex or Fragment execution model: as a single invocation.
+    /// Whether it runs under the Fragment execution model.
+    pub fn is_fragment(&self) -> bool {
+        self.execution_model == ExecutionModel::Fragment as u32
+    }
+
+    /// Whether it runs under the Vertex or Fragment execution model.
     pub fn is_graphics(&self) -> bool {
         [ExecutionModel::Vertex, ExecutionModel::Fragment]
             .iter()

@@ -189,6 +189,13 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
         Ok(start)
     }
 
+    /// Registers for components of this width that an instruction leaves to its other half.
+    pub fn temporaries(&mut self, width: u8, count: u32, line: Line) -> Result<u32, Problem> {
+        let start = self.registers(count, line)?;
+        self.results.push(start, &vec![width; count as usize]);
+        Ok(start)
+    }
+
     /// Appends an instruction to the current block.
     pub fn emit(&mut self, mut op: Op, instruction: &Instruction) {
         let decorations = &self.program.globals.decorations;

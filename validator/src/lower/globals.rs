@@ -30,6 +30,8 @@ pub(super) struct Globals<'m> {
     pub runtime_descriptors: u32,
     /// The entry point is of a stage of the graphics pipeline.
     pub graphics: bool,
+    /// It is a fragment shader.
+    pub fragment: bool,
     /// The OpVariable of each module-scope variable, by its id.
     variables: HashMap<u32, usize>,
 }
@@ -58,6 +60,7 @@ impl<'m> Globals<'m> {
             constants: ConstantTable::default(),
             runtime_descriptors: options.runtime_descriptors.unwrap_or(USUAL_DESCRIPTORS),
             graphics: false,
+            fragment: false,
             variables: HashMap::new(),
         };
         for at in globals.index.module_scope.clone() {

@@ -73,12 +73,12 @@ pub(super) fn image_type(instruction: &Instruction, types: &TypeTable) -> Result
 }
 
 /// The parts of an image instruction.
-struct Parts {
-    action: ImageAction,
-    image: Operand,
-    ty: ImageType,
-    coordinate: Option<Coordinate>,
-    operands: ImageOperands,
+pub(super) struct Parts {
+    pub action: ImageAction,
+    pub image: Operand,
+    pub ty: ImageType,
+    pub coordinate: Option<Coordinate>,
+    pub operands: ImageOperands,
 }
 
 impl FunctionBuilder<'_, '_> {
@@ -121,6 +121,7 @@ impl FunctionBuilder<'_, '_> {
             Opcode::ImageSampleProjExplicitLod => self.image_sample(instruction, false, true, false),
             Opcode::ImageSampleProjDrefImplicitLod => self.image_sample(instruction, true, true, true),
             Opcode::ImageSampleProjDrefExplicitLod => self.image_sample(instruction, false, true, true),
+            Opcode::ImageQueryLod if self.program.globals.fragment => self.query_lod(instruction),
             Opcode::ImageGather => self.image_gather(instruction, false),
             Opcode::ImageDrefGather => self.image_gather(instruction, true),
             Opcode::ImageQuerySize
@@ -157,7 +158,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// The image or sampled image that the first operand is.
-    fn image_operand(
+    pub(super) fn image_operand(
         &mut self,
         instruction: &Instruction,
         sampled: bool,
@@ -200,7 +201,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Coordinates of a sampling instruction.
-    fn sample_coordinate(
+    pub(super) fn sample_coordinate(
         &mut self,
         instruction: &Instruction,
         ty: ImageType,
@@ -219,7 +220,7 @@ impl FunctionBuilder<'_, '_> {
         Ok(coordinate)
     }
 
-    fn emit_image(&mut self, instruction: &Instruction, parts: Parts) -> Result<(), Problem> {
+    pub(super) fn emit_image(&mut self, instruction: &Instruction, parts: Parts) -> Result<(), Problem> {
         let dst = match parts.action {
             ImageAction::Write { .. } => 0,
             _ => self.result(instruction)?.operand.index(),
@@ -228,7 +229,7 @@ impl FunctionBuilder<'_, '_> {
         let parts = match action {
             ImageAction::Read { .. } | ImageAction::Write { .. } => 1,
             // Image and sampler.
-            ImageAction::Sample { .. } | ImageAction::Gather { .. } => 2,
+            ImageAction::Sample { .. } | ImageAction::Gather { .. } | ImageAction::QueryLod => 2,
             ImageAction::TexelPointer { .. }
             | ImageAction::QuerySize { .. }
             | ImageAction::QueryLevels
@@ -290,12 +291,15 @@ impl FunctionBuilder<'_, '_> {
         compares: bool,
     ) -> Result<(), Problem> {
         let (image, ty) = self.image_operand(instruction, true)?;
-        let coordinate = Some(self.sample_coordinate(instruction, ty, projective)?);
+        let coordinate = self.sample_coordinate(instruction, ty, projective)?;
         let reference = if compares { Some(self.reference(instruction)?) } else { None };
-        let operands = self.image_operands(instruction, 2 + usize::from(compares))?;
+        let mut operands = self.image_operands(instruction, 2 + usize::from(compares))?;
         let count = self.texel_result(instruction, ty)?;
+        if implicit && self.program.globals.fragment {
+            operands.grad = Some(self.gradients(instruction, ty, coordinate, projective)?);
+        }
         let action = ImageAction::Sample { projective, reference, implicit, count };
-        self.emit_image(instruction, Parts { action, image, ty, coordinate, operands })
+        self.emit_image(instruction, Parts { action, image, ty, coordinate: Some(coordinate), operands })
     }
 
     /// The value that depths are compared with.
@@ -388,8 +392,7 @@ impl FunctionBuilder<'_, '_> {
         };
         // In the order of their bits.
         if mask.contains(Mask::BIAS) {
-            // It changes an implicit level of detail, which is only known where there is one level.
-            take();
+            operands.bias = Some(self.scalar(instruction, take(), Kind::Float)?.0.operand);
         }
         if mask.contains(Mask::LOD) {
             let value = self.operand(instruction, take())?;

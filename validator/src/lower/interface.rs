@@ -7,7 +7,7 @@ use super::decorations::Decoration;
 use super::error::Problem;
 use super::globals::Globals;
 use super::layout::{to_bytes, Placement};
-use super::types::{BlockKind, Type};
+use super::types::{BlockKind, Kind, Type};
 use crate::event::StorageClass;
 use crate::ir::{InterfacePart, Line};
 
@@ -28,6 +28,8 @@ struct Walk<'a, 'm> {
     globals: &'a Globals<'m>,
     line: Line,
     parts: Vec<InterfacePart>,
+    /// Floats are interpolated.
+    interpolated: bool,
 }
 
 /// The parts of an Input or Output variable with this pointee.
@@ -39,7 +41,9 @@ pub(super) fn parts(
     line: Line,
 ) -> Result<Vec<InterfacePart>, Problem> {
     let own = globals.decorations.of(id);
-    let mut walk = Walk { globals, line, parts: Vec::new() };
+    let is_input = globals.fragment && class == StorageClass::Input;
+    let interpolated = is_input && !own.contains(&Decoration::Flat);
+    let mut walk = Walk { globals, line, parts: Vec::new(), interpolated };
     if let Some(number) = built_in(own) {
         walk.push(built_in_name(number, class, line)?, 0, ty)?;
         return Ok(walk.parts);
@@ -66,6 +70,7 @@ pub(super) fn parts(
                 let Some(start) = own.or(next) else {
                     return Err(Problem::invalid(line, "a member of the interface has no Location"));
                 };
+                walk.interpolated = interpolated && !decorations.contains(&Decoration::Flat);
                 let taken =
                     walk.expand(member.ty, At { location: start, ..self::at(decorations) }, offset)?;
                 next = Some(start.saturating_add(taken));
@@ -88,7 +93,10 @@ impl Walk<'_, '_> {
             return Err(Problem::unsupported(what, self.line));
         }
         let size = self.globals.types.size(ty, Placement::default(), self.line)?;
-        self.parts.push(InterfacePart { name, offset: to_bytes(offset, self.line)?, size });
+        let lanes = self.globals.types.lanes(ty, self.line).ok();
+        let float = lanes.filter(|lanes| self.interpolated && lanes.kind == Kind::Float);
+        let varies = float.map(|lanes| lanes.width);
+        self.parts.push(InterfacePart { name, offset: to_bytes(offset, self.line)?, size, varies });
         Ok(())
     }
 

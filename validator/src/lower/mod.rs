@@ -27,6 +27,7 @@ mod fold;
 mod function;
 mod globals;
 mod glsl;
+mod gradients;
 mod images;
 mod index;
 mod instruction;
@@ -94,6 +95,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     }
     let mut globals = Globals::new(module, index, decorations, &specialised, options, &size_source);
     globals.graphics = entry.is_graphics();
+    globals.fragment = entry.is_fragment();
 
     let mut problems = Problems::default();
     let memory_model = entry::memory_model(module, &mut problems);
@@ -122,7 +124,10 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     }
     mark_communicating_loops(&mut functions);
     let tangles = subgroup::tangles(&functions);
-    let modes = Modes { tangles, descriptors: memory::asks_for_uniform(&functions), ..modes };
+    let quads = entry.is_fragment() && subgroup::meets_others(&functions);
+    let counts_helpers = subgroup::counts_helpers(&functions);
+    let modes =
+        Modes { tangles, quads, counts_helpers, descriptors: memory::asks_for_uniform(&functions), ..modes };
     mark_unused_results(&mut functions);
     apply_float_modes(&mut functions, modes.floats);
     let variables = builder.settle(&mut functions);

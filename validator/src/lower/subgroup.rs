@@ -12,8 +12,8 @@ use super::types::{Kind, Lanes};
 use super::values::Values;
 use crate::event::Scope;
 use crate::ir::{
-    BallotCount, BarrierOp, BinaryOp, Contribution, Function, FunctionId, GroupOperation, Op, Operand, Scan,
-    ShuffleWay, SubgroupArithmetic, SubgroupKind, SubgroupOp,
+    BallotCount, BarrierOp, BinaryOp, Contribution, Derivative, Differences, Function, FunctionId,
+    GroupOperation, Op, Operand, Scan, ShuffleWay, SubgroupArithmetic, SubgroupKind, SubgroupOp,
 };
 use crate::module::Instruction;
 
@@ -25,6 +25,41 @@ pub(super) fn tangles(functions: &[Function]) -> bool {
         _ => false,
     };
     functions.iter().any(|function| function.code.iter().any(|inst| acts(&inst.op)))
+}
+
+/// Whether some instruction exchanges values with other invocations of the subgroup.
+pub(super) fn meets_others(functions: &[Function]) -> bool {
+    functions.iter().any(|function| function.code.iter().any(|inst| matches!(inst.op, Op::Subgroup(_))))
+}
+
+/// Whether some instruction acts on more than the quad, which helper invocations may or may not take part in (Vulkan,
+/// "Helper Invocations").
+pub(super) fn counts_helpers(functions: &[Function]) -> bool {
+    let mut kinds = functions.iter().flat_map(|function| &function.code).filter_map(|inst| match &inst.op {
+        Op::Subgroup(op) => Some(&op.kind),
+        _ => None,
+    });
+    kinds.any(|kind| match kind {
+        SubgroupKind::Derivative { .. }
+        | SubgroupKind::QuadBroadcast { .. }
+        | SubgroupKind::QuadSwap { .. }
+        | SubgroupKind::QuadVote { .. }
+        // These act on the invocation alone.
+        | SubgroupKind::BallotBitExtract { .. }
+        | SubgroupKind::BallotBitCount { .. }
+        | SubgroupKind::BallotFind { .. } => false,
+        SubgroupKind::Elect
+        | SubgroupKind::Vote { .. }
+        | SubgroupKind::AllEqual { .. }
+        | SubgroupKind::Broadcast { .. }
+        | SubgroupKind::BroadcastFirst { .. }
+        | SubgroupKind::Ballot { .. }
+        | SubgroupKind::InverseBallot { .. }
+        | SubgroupKind::Shuffle { .. }
+        | SubgroupKind::Arithmetic { .. }
+        | SubgroupKind::Partition { .. }
+        | SubgroupKind::Matrix(_) => true,
+    })
 }
 
 /// Refuses tangled instructions in functions that an instruction on cooperative matrices calls for each component,
@@ -92,7 +127,16 @@ impl Lowering<'_, '_, '_> {
             | Opcode::SubgroupReadInvocationKHR
             | Opcode::GroupNonUniformQuadAllKHR
             | Opcode::GroupNonUniformQuadAnyKHR
-            | Opcode::GroupNonUniformPartitionNV => 0,
+            | Opcode::GroupNonUniformPartitionNV
+            | Opcode::DPdx
+            | Opcode::DPdy
+            | Opcode::Fwidth
+            | Opcode::DPdxFine
+            | Opcode::DPdyFine
+            | Opcode::FwidthFine
+            | Opcode::DPdxCoarse
+            | Opcode::DPdyCoarse
+            | Opcode::FwidthCoarse => 0,
             _ => 1,
         };
         Some(match self.opcode {
@@ -127,6 +171,15 @@ impl Lowering<'_, '_, '_> {
             Opcode::GroupNonUniformQuadSwap => self.quad_swap(),
             Opcode::GroupNonUniformQuadAllKHR => self.quad_vote(true),
             Opcode::GroupNonUniformQuadAnyKHR => self.quad_vote(false),
+            Opcode::DPdx => self.derivative(Derivative::X(Differences::Either)),
+            Opcode::DPdy => self.derivative(Derivative::Y(Differences::Either)),
+            Opcode::Fwidth => self.derivative(Derivative::Width(Differences::Either)),
+            Opcode::DPdxFine => self.derivative(Derivative::X(Differences::Fine)),
+            Opcode::DPdyFine => self.derivative(Derivative::Y(Differences::Fine)),
+            Opcode::FwidthFine => self.derivative(Derivative::Width(Differences::Fine)),
+            Opcode::DPdxCoarse => self.derivative(Derivative::X(Differences::Coarse)),
+            Opcode::DPdyCoarse => self.derivative(Derivative::Y(Differences::Coarse)),
+            Opcode::FwidthCoarse => self.derivative(Derivative::Width(Differences::Coarse)),
             _ => return None,
         })
     }
@@ -276,6 +329,18 @@ impl Lowering<'_, '_, '_> {
     fn quad_vote(&mut self, all: bool) -> Result<SubgroupKind, Problem> {
         self.result_is(PREDICATE)?;
         Ok(SubgroupKind::QuadVote { all, value: self.is(0, PREDICATE)? })
+    }
+
+    /// A derivative, which only the quads of fragments have.
+    fn derivative(&mut self, of: Derivative) -> Result<SubgroupKind, Problem> {
+        let (line, fragment) = (self.instruction.line, self.builder.program.globals.fragment);
+        if !fragment {
+            return Err(Problem::unsupported(self.instruction.name(), line));
+        }
+        if self.result_lanes()?.kind != Kind::Float {
+            return Err(self.invalid("the result has the wrong type"));
+        }
+        Ok(SubgroupKind::Derivative { of, value: self.contribution(0)? })
     }
 
     fn arithmetic(&mut self, (op, kind): (SubgroupArithmetic, Kind)) -> Result<SubgroupKind, Problem> {

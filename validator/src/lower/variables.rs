@@ -125,7 +125,7 @@ pub(super) fn discard_mark(shape: ShapeId, initializer: Operand, line: Line) -> 
         shape,
         initializer: Some(initializer),
         block: false,
-        interface: vec![InterfacePart { name: "discard".to_owned(), offset: 0, size: 4 }],
+        interface: vec![InterfacePart { name: "discard".to_owned(), offset: 0, size: 4, varies: None }],
         pointers: Vec::new(),
         constant: false,
         line,

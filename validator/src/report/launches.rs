@@ -10,6 +10,16 @@ pub(super) fn size([x, y, z]: [u32; 3]) -> String {
     }
 }
 
+/// Which invocations a launch has: `workgroups 2 of 64`, `a quad of fragments`.
+pub(super) fn invocations(launch: &LaunchChoice) -> String {
+    if launch.quad {
+        return "a quad of fragments".to_owned();
+    }
+    let (workgroups, local) = (size(launch.workgroups), size(launch.local_size));
+    let rewritten = if launch.local_size_rewritten { " (not what it was compiled for)" } else { "" };
+    format!("workgroups {workgroups} of {local}{rewritten}")
+}
+
 /// So many workgroups: `one workgroup`, `2x2x1 workgroups`.
 pub(super) fn workgroups(count: [u32; 3]) -> String {
     match count {

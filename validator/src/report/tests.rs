@@ -157,6 +157,7 @@ fn choices() -> Choices {
             local_size: [1, 1, 1],
             local_size_rewritten: false,
             subgroup_size: 1,
+            quad: false,
             specialisation: BTreeMap::from([("3".to_owned(), 8)]),
             aliases: BTreeMap::new(),
             samplers: BTreeMap::new(),

@@ -332,11 +332,9 @@ fn choices_text(choices: &Choices) -> String {
     }
     for launch in &choices.launch {
         text.push_str(&format!(
-            "\nlaunch: {}, workgroups {} of {}{}, subgroups of {}",
+            "\nlaunch: {}, {}, subgroups of {}",
             launch.entry,
-            launches::size(launch.workgroups),
-            launches::size(launch.local_size),
-            if launch.local_size_rewritten { " (not what it was compiled for)" } else { "" },
+            launches::invocations(launch),
             launch.subgroup_size,
         ));
         if let Some(why) = launch.passed_over {

@@ -10,6 +10,7 @@
 
 mod final_memory;
 mod outside;
+mod quads;
 mod run;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::IntervalSide;
+use super::{quads, IntervalSide};
 use crate::compare::Obstacle;
 use crate::dispatch::{Dispatch, Object};
 use crate::event::{Access, Atomicity, UndefinedKind};
@@ -130,7 +130,7 @@ fn run_all(
             }
             budget = budget.checked_sub((turn - fuel).max(1)).ok_or(Broken::TooLong)?;
         }
-        if !moved {
+        if !moved && !quads::release(side, following, invocations).ok_or(Broken::NotFollowed(None))? {
             // Everybody is at a barrier or done.
             let waiting = invocations.iter_mut().filter(|(_, _, state)| *state == State::Waiting);
             if waiting.map(|(_, _, state)| *state = State::Running).count() == 0 {
@@ -141,9 +141,11 @@ fn run_all(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Running,
     Waiting,
+    /// At an operation of its subgroup.
+    Together,
     Done,
 }
 
@@ -174,6 +176,7 @@ impl Driver for TurnOf<'_> {
     fn decide(&mut self, stop: Stop) -> Decision<Result<State, Broken>> {
         match stop {
             Stop::Barrier { .. } => Decision::End(Ok(State::Waiting)),
+            Stop::Subgroup { .. } => Decision::End(Ok(State::Together)),
             Stop::Fence(_) | Stop::LoopEntry { .. } | Stop::Iteration { .. } => Decision::GoOn,
             Stop::OutOfFuel => Decision::End(Ok(State::Running)),
             Stop::Finished => Decision::End(Ok(State::Done)),
@@ -181,8 +184,7 @@ impl Driver for TurnOf<'_> {
                 self.seen.fault = Some(fault.kind);
                 Decision::End(Ok(State::Done))
             }
-            // What this memory does not settle, what others of the subgroup decide, choices, and ends that are no
-            // outcome are not followed.
+            // What this memory does not settle, choices, and ends that are no outcome are not followed.
             _ => {
                 let at = self.invocation.instruction(self.side.program).map(Inst::named);
                 Decision::End(Err(Broken::NotFollowed(at)))

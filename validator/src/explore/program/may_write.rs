@@ -102,8 +102,7 @@ impl Writer {
         bytes: Range<u64>,
     ) -> bool {
         let Some(place) = &self.place else { return true };
-        let workgroup = dispatch.places[invocation].workgroup as usize;
-        let object = dispatch.object_of[place.variable as usize][workgroup];
+        let object = dispatch.object(place.variable, invocation as u32);
         let Some(object) = object.and_then(|object| dispatch.objects.get(object as usize)) else {
             return false;
         };

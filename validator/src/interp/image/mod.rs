@@ -6,6 +6,7 @@
 
 mod codec;
 mod cube;
+mod level;
 mod lookup;
 mod sample;
 #[cfg(test)]
@@ -86,6 +87,7 @@ impl Machine<'_> {
             }
             ImageAction::QueryLevels => self.state.set(op.dst, Scalar::new(u64::from(layout.levels))),
             ImageAction::QuerySamples => self.state.set(op.dst, Scalar::new(u64::from(layout.samples))),
+            ImageAction::QueryLod => self.query_lod(op, layout, line)?,
         }
         self.state.advance();
         Ok(())

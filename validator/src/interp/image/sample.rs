@@ -16,6 +16,7 @@ use crate::ir::image::{
 use crate::ir::{Line, Operand};
 
 use super::cube::{cube_texels, face_of};
+use super::level::{LevelOfDetail, Levels};
 use super::lookup::{Lookup, Tap};
 
 /// Implementations round texel coordinates to at least 4 bits of fraction (subTexelPrecisionBits).
@@ -31,7 +32,7 @@ struct LevelCoordinates {
 
 impl Machine<'_> {
     /// The value of a float operand; `None` where it is undefined, infinite or a NaN.
-    fn finite(&self, operand: Operand, width: u8) -> Option<f64> {
+    pub(super) fn finite(&self, operand: Operand, width: u8) -> Option<f64> {
         let value = self.value(operand);
         to_double(width, value.bits).ok().filter(|number| value.is_defined() && number.is_finite())
     }
@@ -45,7 +46,7 @@ impl Machine<'_> {
         line: Line,
     ) -> Result<Option<Lookup>, Box<Stop>> {
         let sampler = self.sampler_for(op, layout, line)?;
-        if implicit && layout.levels > 1 {
+        if implicit && layout.levels > 1 && op.operands.grad.is_none() {
             return Err(Box::new(Stop::Unsupported {
                 line,
                 what: "an implicit level of detail in an image of several levels",
@@ -65,7 +66,14 @@ impl Machine<'_> {
                 *reference /= q;
             }
         }
-        let Some(level_of_detail) = self.level_of_detail(op, layout) else { return Ok(None) };
+        let level_of_detail = match layout.levels {
+            // One level is all that there is to choose from.
+            1 => LevelOfDetail::exactly(0.0),
+            _ => match self.level_of_detail(op, layout, &sampler) {
+                Some(level_of_detail) => level_of_detail,
+                None => return Ok(None),
+            },
+        };
         let offset = match op.operands.offset {
             Some(offset) => match self.texel_offset(offset, 0) {
                 Some(offset) => offset,
@@ -73,7 +81,9 @@ impl Machine<'_> {
             },
             None => [0; 3],
         };
-        for (level, weight) in levels(level_of_detail, layout, &sampler, &mut lookup) {
+        let Levels { chosen, exact } = level_of_detail.levels(layout, &sampler);
+        lookup.exact &= exact;
+        for (level, weight) in chosen {
             let place = place(&numbers, directions, (layout, op.ty.arrayed), &sampler, level, &mut lookup);
             match sampler.filter {
                 Filter::Nearest => nearest(place, offset, layout, &sampler, weight, &mut lookup),
@@ -116,7 +126,12 @@ impl Machine<'_> {
         Ok(Some(lookup))
     }
 
-    fn sampler_for(&self, op: &ImageOp, layout: ImageLayout, line: Line) -> Result<Sampler, Box<Stop>> {
+    pub(super) fn sampler_for(
+        &self,
+        op: &ImageOp,
+        layout: ImageLayout,
+        line: Line,
+    ) -> Result<Sampler, Box<Stop>> {
         let sampler = self.sampler(op, line)?;
         if sampler.filter == Filter::Linear && layout.format.kind() != TexelKind::Float {
             return Err(Box::new(Stop::Unsupported { line, what: "linear filtering of integers" }));
@@ -146,59 +161,6 @@ impl Machine<'_> {
         };
         Some(Lookup { taps: SmallVec::new(), exact: true, border, compare })
     }
-
-    /// λ, before it is clamped to the levels of the image.
-    fn level_of_detail(&self, op: &ImageOp, layout: ImageLayout) -> Option<f64> {
-        let least = match op.operands.min_lod {
-            Some(least) => self.finite(least, 32)?,
-            None => 0.0,
-        };
-        let lod = match (op.operands.lod, op.operands.grad) {
-            (Some((lod, width)), _) => self.finite(lod, width)?,
-            (None, Some((dx, dy, count))) => {
-                // The scale factor is that of the longer derivative, in texels. For a cube, whose derivatives
-                // are of the direction, this is an approximation.
-                let length = |derivative: Operand| -> Option<f64> {
-                    let mut square = 0.0;
-                    for (component, size) in (0..count).zip(layout.extent) {
-                        let size = if layout.dim == Dim::Cube { layout.extent[0] / 2 } else { size };
-                        square += (self.finite(derivative.offset(component), 32)? * f64::from(size)).powi(2);
-                    }
-                    Some(square.sqrt())
-                };
-                let scale = length(dx)?.max(length(dy)?);
-                // One level is all that there is to choose from.
-                if layout.levels == 1 {
-                    0.0
-                } else {
-                    scale.log2()
-                }
-            }
-            (None, None) => 0.0,
-        };
-        Some(lod.max(least))
-    }
-}
-
-/// The levels to look at, with their weights.
-fn levels(
-    level_of_detail: f64,
-    layout: ImageLayout,
-    sampler: &Sampler,
-    lookup: &mut Lookup,
-) -> SmallVec<[(u32, f64); 2]> {
-    let clamped = level_of_detail.clamp(0.0, f64::from(layout.levels - 1));
-    let (below, fraction) = (clamped.floor() as u32, clamped.fract());
-    let mut result = SmallVec::new();
-    match sampler.mipmap {
-        _ if fraction == 0.0 => result.push((below, 1.0)),
-        Filter::Nearest => {
-            lookup.exact &= (fraction - 0.5).abs() >= SUBTEXEL;
-            result.push((if fraction > 0.5 { below + 1 } else { below }, 1.0));
-        }
-        Filter::Linear => result.extend([(below, 1.0 - fraction), (below + 1, fraction)]),
-    }
-    result
 }
 
 /// Scales coordinates to texels of a level, and chooses the layer: for a cube, the face.

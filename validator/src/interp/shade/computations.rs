@@ -68,9 +68,37 @@ pub(super) enum Elsewhere {
 /// other side computes it sometimes: no implementation's sine of a large number is worse.
 const SANE: f64 = 1.0 / 1024.0;
 
+/// Whether the other run computes this, too: operation `inst`, or the one with this opcode, of `operands`.
+pub(super) fn elsewhere(
+    following: Following<'_>,
+    computations: &mut Computations,
+    inst: &Inst,
+    (opcode, width): (u16, u8),
+    operands: &[Scalar],
+) -> Elsewhere {
+    if let Following::Alone = following {
+        return Elsewhere::Never;
+    }
+    let mut hasher = SipHasher13::new();
+    (opcode, inst.named().extended, width).hash(&mut hasher);
+    operands.hash(&mut hasher);
+    let computation = hasher.finish128().as_u128();
+    match following {
+        Following::Alone => Elsewhere::Never,
+        Following::Counting => {
+            *computations.0.entry(computation).or_default() += 1;
+            Elsewhere::Never
+        }
+        Following::SideBySide(common) => match common.0.get(&computation) {
+            None => Elsewhere::Never,
+            Some(false) => Elsewhere::Sometimes,
+            Some(true) => Elsewhere::Equally,
+        },
+    }
+}
+
 impl Observer<'_, '_> {
-    /// Whether the other run computes this, too: operation `inst`, or the one with this opcode, of `operands`, in any
-    /// order if it is a sum or product of two.
+    /// See [`elsewhere`].
     pub(super) fn elsewhere(
         &mut self,
         inst: &Inst,
@@ -78,25 +106,7 @@ impl Observer<'_, '_> {
         width: u8,
         operands: &[Scalar],
     ) -> Elsewhere {
-        if let Following::Alone = self.following {
-            return Elsewhere::Never;
-        }
-        let mut hasher = SipHasher13::new();
-        (opcode, inst.named().extended, width).hash(&mut hasher);
-        operands.hash(&mut hasher);
-        let computation = hasher.finish128().as_u128();
-        match self.following {
-            Following::Alone => Elsewhere::Never,
-            Following::Counting => {
-                *self.shades.computations.0.entry(computation).or_default() += 1;
-                Elsewhere::Never
-            }
-            Following::SideBySide(common) => match common.0.get(&computation) {
-                None => Elsewhere::Never,
-                Some(false) => Elsewhere::Sometimes,
-                Some(true) => Elsewhere::Equally,
-            },
-        }
+        elsewhere(self.following, &mut self.shades.computations, inst, (opcode, width), operands)
     }
 
     /// The interval of a float that both sides compute.

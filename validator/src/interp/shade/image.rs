@@ -29,7 +29,8 @@ impl Observer<'_, '_> {
             | ImageAction::Gather { .. }
             | ImageAction::QuerySize { .. }
             | ImageAction::QueryLevels
-            | ImageAction::QuerySamples => None,
+            | ImageAction::QuerySamples
+            | ImageAction::QueryLod => None,
         };
         let mut depends = false;
         op.visit_operands(&mut |operand| {
@@ -44,6 +45,8 @@ impl Observer<'_, '_> {
                 self.sample(inst, op, depends, open);
                 return;
             }
+            // Levels of detail are not followed, either.
+            ImageAction::QueryLod => depends |= open,
             ImageAction::Write { .. }
             | ImageAction::Read { .. }
             | ImageAction::TexelPointer { .. }

@@ -14,6 +14,7 @@ mod interval;
 mod matrix;
 mod memory;
 mod movement;
+mod quad;
 mod sampling;
 
 use super::machine::Machine;
@@ -25,6 +26,7 @@ use crate::value::Scalar;
 pub use computations::{Common, Computations, Following};
 pub use interval::{ulp, Interval};
 pub use memory::ShadedMemory;
+pub use quad::{go_on_shaded, Shaded};
 
 /// The interval of a component; `None` where it is what it is.
 pub type Shade = Option<Interval>;

@@ -137,6 +137,10 @@ impl Observer<'_, '_> {
     ) {
         let Some((space, start)) = self.place(pointer, class, shape, inst) else { return };
         let program = self.machine.program;
+        // What helper invocations write is lost.
+        if space != OWN && self.machine.state.helper {
+            return;
+        }
         let memory = if space == OWN { &mut self.shades.own } else { &mut *self.shared };
         for (leaf, shade) in program.shapes[shape.0 as usize].leaves.iter().zip(shades) {
             memory.store(space, start + leaf.offset, leaf.kind.bytes(), shade);

@@ -6,6 +6,7 @@
 mod arithmetic;
 mod ballot;
 mod cooperative;
+pub(super) mod derivative;
 mod shuffle;
 
 use super::machine::{fault, Components, Machine, Step};
@@ -36,7 +37,7 @@ struct Tangle<'t> {
 impl Machine<'_> {
     /// Stops for the tangle, unless the result depends on the invocation alone.
     pub(super) fn subgroup(&mut self, op: &SubgroupOp, line: Line) -> Step {
-        self.state.effects += 1;
+        self.state.effects += u64::from(!op.is_derivative());
         let local = match op.kind {
             SubgroupKind::BallotBitExtract { value, index } => {
                 ballot::bit_extract(self.words(value), self.value(index), self.dispatch.subgroup_size)
@@ -60,7 +61,8 @@ impl Machine<'_> {
             | SubgroupKind::Partition { .. }
             | SubgroupKind::QuadBroadcast { .. }
             | SubgroupKind::QuadSwap { .. }
-            | SubgroupKind::QuadVote { .. } => return self.meet(op, line),
+            | SubgroupKind::QuadVote { .. }
+            | SubgroupKind::Derivative { .. } => return self.meet(op, line),
             SubgroupKind::Matrix(ref step) => match step.action {
                 // Who loads and stores what an invocation holds is that invocation.
                 MatrixAction::TakeLoaded { value, matrix } | MatrixAction::GiveStored { value, matrix }
@@ -127,6 +129,7 @@ impl Invocation {
             | SubgroupKind::QuadBroadcast { value, .. }
             | SubgroupKind::QuadSwap { value, .. }
             | SubgroupKind::Arithmetic { value, .. } => undefined(value),
+            SubgroupKind::Derivative { of, value } => derivative::undefined(of, value),
             SubgroupKind::Ballot { .. } | SubgroupKind::Partition { .. } => {
                 Components::from_elem(Scalar::undefined(32), 4)
             }
@@ -147,7 +150,7 @@ impl Invocation {
         self.supply_subgroup(program, &values, false);
     }
 
-    fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
+    pub(super) fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
         self.function(program).code.get(self.frame.pc as usize)
     }
 }
@@ -201,6 +204,7 @@ pub fn evaluate(
         SubgroupKind::Arithmetic { op, operation, value } => tangle.arithmetic(*op, *operation, *value),
         SubgroupKind::Matrix(step) => tangle.matrix_step(step),
         SubgroupKind::Partition { value, float } => exact(tangle.partition(*value, *float)?),
+        SubgroupKind::Derivative { of, value } => tangle.derivative(*of, *value),
         // These stop for nobody.
         SubgroupKind::BallotBitExtract { .. }
         | SubgroupKind::BallotBitCount { .. }

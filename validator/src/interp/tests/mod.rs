@@ -75,6 +75,7 @@ impl Builder {
             local_size: [2, 1, 1],
             subgroup_size: 2,
             inputs: Default::default(),
+            helpers: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
             displaced: false,

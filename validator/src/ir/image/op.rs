@@ -43,7 +43,8 @@ pub enum ImageAction {
         sample: Operand,
         bytes: u32,
     },
-    /// `implicit`: derivatives say the level of detail.
+    /// `implicit`: derivatives say the level of detail. In fragments they are in `grad`, and those of the other row and
+    /// column, which an implementation may take instead, lie behind them.
     Sample {
         projective: bool,
         reference: Option<Operand>,
@@ -61,6 +62,9 @@ pub enum ImageAction {
     },
     QueryLevels,
     QuerySamples,
+    /// OpImageQueryLod: the level that a sample would take, and the level of detail; derivatives as those of an implicit
+    /// sample.
+    QueryLod,
 }
 
 impl ImageAction {
@@ -72,7 +76,8 @@ impl ImageAction {
             | ImageAction::TexelPointer { .. }
             | ImageAction::QuerySize { .. }
             | ImageAction::QueryLevels
-            | ImageAction::QuerySamples => false,
+            | ImageAction::QuerySamples
+            | ImageAction::QueryLod => false,
         }
     }
 }
@@ -90,6 +95,8 @@ pub struct Offset {
 pub struct ImageOperands {
     /// The level: an integer in OpImageFetch and queries, a float where a sampler is used; its width.
     pub lod: Option<(Operand, u8)>,
+    /// What is added to an implicit level of detail.
+    pub bias: Option<Operand>,
     /// Derivatives by x and y, with their components.
     pub grad: Option<(Operand, Operand, u32)>,
     pub min_lod: Option<Operand>,
@@ -104,6 +111,21 @@ pub struct ImageOperands {
 }
 
 impl ImageOp {
+    /// Whether derivatives within the quad say the level of detail.
+    pub const fn is_implicit(&self) -> bool {
+        match self.action {
+            ImageAction::Sample { implicit, .. } => implicit,
+            ImageAction::QueryLod => true,
+            ImageAction::Read { .. }
+            | ImageAction::Write { .. }
+            | ImageAction::TexelPointer { .. }
+            | ImageAction::Gather { .. }
+            | ImageAction::QuerySize { .. }
+            | ImageAction::QueryLevels
+            | ImageAction::QuerySamples => false,
+        }
+    }
+
     /// Visits the first component of every operand that the instruction reads.
     pub fn visit_operands(&self, visit: &mut dyn FnMut(Operand)) {
         let operands = &self.operands;
@@ -112,6 +134,7 @@ impl ImageOp {
             Some(self.image),
             self.coordinate.map(|coordinate| coordinate.first),
             operands.lod.map(|(lod, _)| lod),
+            operands.bias,
             operands.min_lod,
             operands.offset.map(|offset| offset.first),
             operands.offsets.map(|offset| offset.first),
@@ -126,7 +149,8 @@ impl ImageOp {
             ImageAction::Read { .. }
             | ImageAction::QuerySize { .. }
             | ImageAction::QueryLevels
-            | ImageAction::QuerySamples => {}
+            | ImageAction::QuerySamples
+            | ImageAction::QueryLod => {}
         }
         read.into_iter().flatten().for_each(visit);
     }
@@ -141,7 +165,8 @@ impl ImageOp {
             | ImageAction::Gather { .. }
             | ImageAction::QuerySize { .. }
             | ImageAction::QueryLevels
-            | ImageAction::QuerySamples => Some(self.dst),
+            | ImageAction::QuerySamples
+            | ImageAction::QueryLod => Some(self.dst),
         }
     }
 }

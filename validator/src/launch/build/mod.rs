@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::acceleration::{AccelerationPlace, DESCRIPTOR_HANDLES};
 use super::physical::PhysicalSource;
-use super::{images, slot, Input, Launch, LaunchError, Observe, Slot};
+use super::{images, quad, slot, Input, Launch, LaunchError, Observe, Slot};
 use crate::acceleration::AccelerationStructure;
 use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
@@ -66,13 +66,14 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
     builder.push_constants(input);
     builder.physical(input);
     builder.decoded();
-    builder.outputs();
+    builder.outputs(&quad::helpers(launch, input));
     builder.workgroup_variables();
     builder.others()?;
     Ok(Dispatch {
         entries: Vec::new(),
         system_synchronizes_with: Vec::new(),
-        inputs: inputs(program, input),
+        inputs: inputs(program, launch, input),
+        helpers: quad::helpers(launch, input),
         objects: builder.objects,
         physical: builder.physical,
         object_of: builder.object_of,
@@ -281,34 +282,51 @@ impl Builder<'_> {
 
     /// Output variables of a vertex or fragment entry point. One of several parts is observed part by
     /// part, so that it does not matter how a module groups them.
-    fn outputs(&mut self) {
+    /// Each fragment of a quad has its own; nothing is seen of those of helper invocations.
+    fn outputs(&mut self, helpers: &BTreeSet<u32>) {
         let program = self.program;
         for (index, variable) in program.variables.iter().enumerate() {
             if variable.class != StorageClass::Output || variable.interface.is_empty() {
                 continue;
             }
-            let initial = initial_bytes(program, variable, variable.size);
-            let object = match &variable.interface[..] {
-                [part] if part.size == variable.size => {
-                    self.add(format!("out:{}", part.name), initial, true, false)
-                }
-                parts => {
-                    let whole = self.add(format!("out:{}", name(variable)), initial.clone(), false, false);
-                    for part in parts {
-                        let range = part.offset as usize..(part.offset + part.size) as usize;
-                        let bytes = initial.get(range).map_or(Vec::new(), <[Byte]>::to_vec);
-                        let view = self.add(format!("out:{}", part.name), bytes, true, false);
-                        if let Some(view) = self.objects.get_mut(view as usize) {
-                            view.memory = whole;
-                            view.reference = whole;
-                            view.view = Some(part.offset);
-                        }
-                    }
-                    whole
-                }
+            let objects: Vec<Option<u32>> = match self.launch.quad {
+                false => vec![Some(self.output(variable, "", false)); count(self.launch.workgroups)],
+                true => (0..quad::FRAGMENTS)
+                    .map(|number| {
+                        let suffix = format!("@{number}");
+                        Some(self.output(variable, &suffix, helpers.contains(&number)))
+                    })
+                    .collect(),
             };
-            if let Some(objects) = self.object_of.get_mut(index) {
-                objects.iter_mut().for_each(|slot| *slot = Some(object));
+            if let Some(slots) = self.object_of.get_mut(index) {
+                *slots = objects;
+            }
+        }
+    }
+
+    fn output(&mut self, variable: &Variable, suffix: &str, lost: bool) -> u32 {
+        let initial = match lost {
+            true => vec![Byte::Undef; variable.size as usize],
+            false => initial_bytes(self.program, variable, variable.size),
+        };
+        match &variable.interface[..] {
+            [part] if part.size == variable.size => {
+                self.add(format!("out:{}{suffix}", part.name), initial, true, false)
+            }
+            parts => {
+                let key = format!("out:{}{suffix}", name(variable));
+                let whole = self.add(key, initial.clone(), false, false);
+                for part in parts {
+                    let range = part.offset as usize..(part.offset + part.size) as usize;
+                    let bytes = initial.get(range).map_or(Vec::new(), <[Byte]>::to_vec);
+                    let view = self.add(format!("out:{}{suffix}", part.name), bytes, true, false);
+                    if let Some(view) = self.objects.get_mut(view as usize) {
+                        view.memory = whole;
+                        view.reference = whole;
+                        view.view = Some(part.offset);
+                    }
+                }
+                whole
             }
         }
     }
@@ -385,20 +403,24 @@ impl Builder<'_> {
 }
 
 /// The values of Input variables that are put together from parts.
-fn inputs(program: &Program, input: &Input) -> BTreeMap<u32, Vec<Byte>> {
+fn inputs(program: &Program, launch: &Launch, input: &Input) -> BTreeMap<u32, Vec<Vec<Byte>>> {
+    let fragments = if launch.quad { quad::FRAGMENTS } else { 1 };
     let variables = (0..).zip(&program.variables);
     let passed = variables.filter(|(_, one)| one.class == StorageClass::Input && !one.interface.is_empty());
     passed
         .map(|(number, variable)| {
-            let mut bytes = vec![Byte::Undef; variable.size as usize];
-            for part in &variable.interface {
-                let given = input.interface.get(&format!("in:{}", part.name));
-                let places = bytes.iter_mut().skip(part.offset as usize).take(part.size as usize);
-                for (place, byte) in places.zip(given.into_iter().flatten()) {
-                    *place = *byte;
+            let value = |fragment: u32| {
+                let mut bytes = vec![Byte::Undef; variable.size as usize];
+                for part in &variable.interface {
+                    let given =
+                        input.interface.get(&format!("in:{}", part.name)).map_or(&[][..], Vec::as_slice);
+                    let own = quad::of_fragment(given, part.size, fragment);
+                    let places = bytes.iter_mut().skip(part.offset as usize).take(part.size as usize);
+                    places.zip(own).for_each(|(place, byte)| *place = *byte);
                 }
-            }
-            (number, bytes)
+                bytes
+            };
+            (number, (0..fragments).map(value).collect())
         })
         .collect()
 }

@@ -78,6 +78,8 @@ pub fn launch(workgroups: u32, local: u32, subgroup_size: u32) -> Launch {
         workgroups: [workgroups, 1, 1],
         local_size: [local, 1, 1],
         subgroup_size,
+        quad: false,
+        helpers: true,
         buffers: BTreeMap::new(),
         acceleration_structures: BTreeMap::new(),
         push: None,

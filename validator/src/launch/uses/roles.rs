@@ -279,6 +279,9 @@ fn of_image(flow: &mut Flow<'_>, function: u32, op: &ImageOp) {
         let uses_sampler = matches!(op.action, ImageAction::Sample { .. } | ImageAction::Gather { .. });
         flow.role(function, lod, 1, if uses_sampler { Role::Float } else { Role::PartOfIndex });
     }
+    if let Some(bias) = op.operands.bias {
+        flow.role(function, bias, 1, Role::Float);
+    }
     if let Some((dx, dy, count)) = op.operands.grad {
         flow.role(function, dx, count, Role::Float);
         flow.role(function, dy, count, Role::Float);
@@ -299,7 +302,8 @@ fn of_image(flow: &mut Flow<'_>, function: u32, op: &ImageOp) {
         | ImageAction::Gather { .. }
         | ImageAction::QuerySize { .. }
         | ImageAction::QueryLevels
-        | ImageAction::QuerySamples => {}
+        | ImageAction::QuerySamples
+        | ImageAction::QueryLod => {}
     }
 }
 
@@ -347,5 +351,6 @@ pub fn of_subgroup(flow: &mut Flow<'_>, function: u32, kind: &SubgroupKind) {
         | SubgroupKind::QuadSwap { .. }
         | SubgroupKind::QuadVote { .. }
         | SubgroupKind::Matrix(_) => {}
+        SubgroupKind::Derivative { value, .. } => flow.role(function, value.value, value.count, Role::Float),
     }
 }

@@ -80,7 +80,7 @@ fn parts(model: &str, decorations: &str, declarations: &str, class: &str) -> Vec
 }
 
 fn part(name: &str, offset: u32, size: u32) -> InterfacePart {
-    InterfacePart { name: name.to_owned(), offset, size }
+    InterfacePart { name: name.to_owned(), offset, size, varies: None }
 }
 
 #[test]
