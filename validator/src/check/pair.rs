@@ -12,7 +12,6 @@ use super::result::{
     legacy_warning, CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED,
 };
 use super::run::{Pair, Runner};
-use super::scouting::{self, Look};
 use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
 use super::tried::{combined, Tried};
@@ -115,35 +114,35 @@ fn is_out_of_bounds(undefined: &Undefined) -> bool {
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
-    runs: Vec<Run>,
-    untried: Vec<Untried>,
-    unsupported: Vec<UnsupportedConstruct>,
+pub(super) struct Found {
+    pub(super) runs: Vec<Run>,
+    pub(super) untried: Vec<Untried>,
+    pub(super) unsupported: Vec<UnsupportedConstruct>,
     /// Why the whole is inconclusive.
-    reasons: Vec<Reason>,
-    warnings: Vec<String>,
+    pub(super) reasons: Vec<Reason>,
+    pub(super) warnings: Vec<String>,
     /// Of each launch.
-    undistinguished: Vec<Vec<(Scope, Scope)>>,
-    launches: Vec<LaunchChoice>,
+    pub(super) undistinguished: Vec<Vec<(Scope, Scope)>>,
+    pub(super) launches: Vec<LaunchChoice>,
     /// Inputs on which both ran once.
-    looked_at: usize,
+    pub(super) looked_at: usize,
 }
 
 /// An entry point of both modules, lowered.
-struct Programs {
-    before: Program,
-    after: Program,
-    known: [Known; 2],
+pub(super) struct Programs {
+    pub(super) before: Program,
+    pub(super) after: Program,
+    pub(super) known: [Known; 2],
 }
 
-struct Checker<'a> {
-    before: &'a Module,
-    after: &'a Module,
-    options: &'a CheckOptions,
-    runner: Runner<'a>,
-    found: Found,
+pub(super) struct Checker<'a> {
+    pub(super) before: &'a Module,
+    pub(super) after: &'a Module,
+    pub(super) options: &'a CheckOptions,
+    pub(super) runner: Runner<'a>,
+    pub(super) found: Found,
     /// Hears of every run that is final.
-    each: &'a mut dyn FnMut(&Run),
+    pub(super) each: &'a mut dyn FnMut(&Run),
 }
 
 impl Checker<'_> {
@@ -272,85 +271,6 @@ impl Checker<'_> {
         Ok(true)
     }
 
-    /// Looks at further inputs, and searches those on which both modules end differently.
-    fn scout(
-        &mut self,
-        programs: &Programs,
-        launch: &Launch,
-        inputs: &mut Inputs<'_>,
-    ) -> Result<(), CheckError> {
-        let deadline = self.runner.deadline;
-        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
-        let [before, after] = &programs.known;
-        if before.is_same(after) {
-            return Ok(());
-        }
-        inputs.extend(scouting::SCOUTED);
-        let (mut fuel, mut searched, mut decided) = (scouting::FUEL, 0, 0);
-        let mut open = None;
-        while inputs.left() > 0 && searched < scouting::MOST_SEARCHED && decided < scouting::ENOUGH {
-            let Ok(Next::Input(mut input)) = prepare::supported(inputs.next(&mut trial), Role::Before)? else {
-                break;
-            };
-            let mut look = self.look(programs, launch, &input)?;
-            if matches!(look, Some((Look::Undefined, _))) {
-                if let Ok(Next::Input(larger)) =
-                    prepare::supported(inputs.resized(&mut trial), Role::Before)?
-                {
-                    input = larger;
-                    look = self.look(programs, launch, &input)?;
-                }
-            }
-            if std::env::var("SCOUT").is_ok() { eprintln!("{} {look:?}", input.name); }
-            let Some((look, cost)) = look else { break };
-            self.found.looked_at += 1;
-            let is_first = || self.found.runs.iter().all(|run| run.comparison.verdict == Verdict::Vacuous);
-            if look == Look::Differently || look == Look::Alike && is_first() {
-                searched += 1;
-                let known = self.found.runs.len();
-                let ended = self.input(programs, launch, input)?;
-                match self.found.runs.get(known).map(|run| run.comparison.verdict) {
-                    Some(Verdict::Violates | Verdict::Refines) => {
-                        decided += 1;
-                        self.found.runs.iter().skip(known).for_each(&mut *self.each);
-                    }
-                    // Another input may decide.
-                    Some(Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error) | None => {
-                        let runs = self.found.runs.split_off(known);
-                        let is_open = |run: &Run| run.comparison.verdict == Verdict::Inconclusive;
-                        open = open.or_else(|| runs.into_iter().find(is_open));
-                    }
-                }
-                if ended {
-                    return Ok(());
-                }
-            }
-            match fuel.checked_sub(cost) {
-                Some(left) => fuel = left,
-                None => break,
-            }
-        }
-        if let Some(run) = open.filter(|_| decided == 0) {
-            (self.each)(&run);
-            self.found.runs.push(run);
-        }
-        Ok(())
-    }
-
-    /// How both end on an input, and what that cost; `None` where it cannot be seen.
-    fn look(
-        &mut self,
-        programs: &Programs,
-        launch: &Launch,
-        input: &Input,
-    ) -> Result<Option<(Look, u64)>, CheckError> {
-        let deadline = self.runner.deadline;
-        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let pair = self.pair(programs, launch, input, String::new())?;
-        Ok(pair.and_then(|pair| scouting::look(&pair, &is_over)))
-    }
-
     /// Both modules lowered; everything unsupported in either is collected.
     fn programs(&mut self, entry: Option<String>) -> Result<Option<(Program, Program)>, CheckError> {
         let launch = &self.options.launch;
@@ -386,7 +306,12 @@ impl Checker<'_> {
     }
 
     /// Runs one input; true where the rest need not be run.
-    fn input(&mut self, programs: &Programs, launch: &Launch, input: Input) -> Result<bool, CheckError> {
+    pub(super) fn input(
+        &mut self,
+        programs: &Programs,
+        launch: &Launch,
+        input: Input,
+    ) -> Result<bool, CheckError> {
         let Programs { before, after, .. } = programs;
         let name = format!("{}, input '{}'", before.entry.name, input.name);
         let Some(pair) = self.pair(programs, launch, &input, name)? else { return Ok(true) };
@@ -432,7 +357,7 @@ impl Checker<'_> {
     }
 
     /// The programs with their dispatches, unless what they need is not supported.
-    fn pair<'p>(
+    pub(super) fn pair<'p>(
         &mut self,
         programs: &'p Programs,
         launch: &Launch,

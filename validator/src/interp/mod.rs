@@ -57,9 +57,7 @@ pub use future::Pauses;
 pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
-pub use shade::{
-    go_on_shaded, ulp, Common, Computations, Following, Interval, Shaded, ShadedMemory, Shades,
-};
+pub use shade::{go_on_shaded, ulp, Common, Computations, Following, Interval, Shaded, ShadedMemory, Shades};
 
 /// The value of a float of 16, 32 or 64 bits; `None` for other widths.
 pub fn float_value(width: u8, bits: u64) -> Option<f64> {

@@ -51,16 +51,23 @@ pub struct Ended {
     pub memory: Vec<Vec<Byte>>,
     /// Whether an invocation met undefined behaviour.
     pub faulted: bool,
+    /// Whether an invocation accessed, not atomically, what another one had written so since the last barrier.
+    pub conflicts: bool,
     /// Whether every invocation ran to its end, as far as it was followed.
     pub whole: bool,
     /// Instructions of all invocations.
     pub executed: u64,
 }
 
-/// What the program leaves in memory if its invocations run one after the other; `None` where time is over before that.
-pub fn ended(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> bool) -> Option<Ended> {
-    let count = dispatch.places.len() as u32;
-    run(program, dispatch, (0..count).collect(), is_over, true).map(|(_, ended)| ended)
+/// What the program leaves in memory if these of its invocations run one after the other; `None` where time is over
+/// before that.
+pub fn ended(
+    program: &Program,
+    dispatch: &Dispatch,
+    invocations: &[u32],
+    is_over: &dyn Fn() -> bool,
+) -> Option<Ended> {
+    run(program, dispatch, invocations.to_vec(), is_over, true).map(|(_, ended)| ended)
 }
 
 #[derive(PartialEq)]
@@ -88,11 +95,12 @@ fn run(
     let mut budget = BUDGET;
     'trial: while budget > 0 {
         let mut moved = false;
-        for (invocation, state) in &mut invocations {
+        for (number, (invocation, state)) in (0..).zip(&mut invocations) {
             if !matches!(state, State::Running) {
                 continue;
             }
             moved = true;
+            memory.accessor = number;
             if is_over() {
                 return None;
             }
@@ -117,6 +125,7 @@ fn run(
         if !moved && !release_subgroups(program, dispatch, &order, &mut invocations) {
             // Everybody is at a barrier or done. Which instances match is not a trial's business.
             let mut released = false;
+            memory.writers.iter_mut().for_each(|writers| writers.fill(NOBODY));
             for (_, state) in &mut invocations {
                 if matches!(state, State::Waiting) {
                     *state = State::Running;
@@ -130,6 +139,7 @@ fn run(
     }
     ended.whole &= invocations.iter().all(|(_, state)| matches!(state, State::Done));
     ended.executed = invocations.iter().map(|(invocation, _)| invocation.executed()).sum();
+    ended.conflicts = memory.conflicts;
     ended.memory = memory.spaces;
     Some((Touched { ends: memory.ends, out_of_bounds, texels: memory.texels }, ended))
 }
@@ -252,16 +262,44 @@ struct TrialMemory {
     ends: Vec<u32>,
     /// See [`Touched::texels`].
     texels: Vec<[u32; 4]>,
+    /// The invocation that runs, as a number in the order.
+    accessor: u32,
+    /// Who last wrote each byte of a location space without an atomic instruction since the last barrier.
+    writers: Vec<Vec<u32>>,
+    /// See [`Ended::conflicts`].
+    conflicts: bool,
 }
+
+/// In the place of an invocation.
+const NOBODY: u32 = u32::MAX;
 
 impl TrialMemory {
     fn new(dispatch: &Dispatch) -> Self {
         let place = |object: &Object| (object.memory, object.initial.len() as u32);
+        let spaces = dispatch.initial_memory();
         TrialMemory {
-            spaces: dispatch.initial_memory(),
+            accessor: NOBODY,
+            writers: spaces.iter().map(|space| vec![NOBODY; space.len()]).collect(),
+            conflicts: false,
+            spaces,
             objects: dispatch.objects.iter().map(place).collect(),
             ends: vec![0; dispatch.objects.len()],
             texels: vec![[0; 4]; dispatch.objects.len()],
+        }
+    }
+
+    /// Notes who accesses what.
+    fn note(&mut self, access: &Access, writes: bool) {
+        let Some((space, _)) = self.objects.get(access.object as usize) else { return };
+        let Some(writers) = self.writers.get_mut(*space as usize) else { return };
+        for &(start, length) in &access.ranges {
+            let Some(writers) = writers.get_mut(start as usize..(start + length) as usize) else { return };
+            for writer in writers {
+                self.conflicts |= *writer != NOBODY && *writer != self.accessor;
+                if writes {
+                    *writer = self.accessor;
+                }
+            }
         }
     }
 
@@ -290,7 +328,10 @@ impl SharedMemory for TrialMemory {
         self.objects.get(object as usize).map_or(0, |(_, size)| *size)
     }
 
-    fn read(&mut self, access: &Access, _: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        if atomicity.is_none() {
+            self.note(access, false);
+        }
         self.ranges(access, |first, bytes| {
             if let Some(out) = out.get_mut(first..first + bytes.len()) {
                 out.copy_from_slice(bytes);
@@ -299,7 +340,10 @@ impl SharedMemory for TrialMemory {
         true
     }
 
-    fn write(&mut self, access: &Access, _: Option<&Atomicity>, values: &[Byte]) -> Written {
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, values: &[Byte]) -> Written {
+        if atomicity.is_none() {
+            self.note(access, true);
+        }
         self.ranges(access, |first, bytes| {
             if let Some(values) = values.get(first..first + bytes.len()) {
                 bytes.copy_from_slice(values);

@@ -119,13 +119,16 @@ impl Typed {
     /// Near the number of invocations in some dimension, so that few of them or all but few pass.
     fn guard(&self, place: u32, turn: u32) -> u64 {
         let wide = || self.extent.iter().copied().filter(|extent| *extent > 1);
-        let dimension = place.wrapping_add(turn / 4) as usize % wide().count().max(1);
+        let dimension = place.wrapping_add(turn / 6) as usize % wide().count().max(1);
         let extent = wide().nth(dimension).unwrap_or(1);
-        let value = match turn % 4 {
+        let value = match turn % 6 {
             0 => extent.saturating_sub(1).max(1),
             1 => extent.saturating_mul(2).saturating_add(1),
             2 => extent / 2 + 1,
-            _ => extent,
+            3 => extent,
+            // So few that they hardly meet in memory.
+            4 => 2,
+            _ => 1 + turn / 6 % 4,
         };
         u64::from(value)
     }

@@ -42,8 +42,7 @@ pub fn go_on_shaded(
         let lane = |member: &Shaded<'_>| place(member).map(|place| place.subgroup_lane);
         let Some(lanes) = members.iter().map(lane).collect::<Option<Vec<u32>>>() else { return false };
         let quad = Quad { program, members, value };
-        let mut found: Vec<Vec<Shade>> =
-            lanes.iter().map(|lane| quad.shades(of, &lanes, *lane)).collect();
+        let mut found: Vec<Vec<Shade>> = lanes.iter().map(|lane| quad.shades(of, &lanes, *lane)).collect();
         // The same differences, wherever the values come from.
         for component in 0..value.count {
             let operand = value.value.offset(component);

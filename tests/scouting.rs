@@ -1,0 +1,110 @@
+//! Inputs that are found by one run of both modules each, and searched then (docs/semantics.md, section 1.6).
+
+#[allow(dead_code, reason = "most of it is for tests over the corpus")]
+#[path = "support/mod.rs"]
+mod support;
+#[path = "support/texts.rs"]
+mod texts;
+
+use spirv_tv::check::CheckReport;
+use spirv_tv::compare::Verdict;
+use spirv_tv::module::Module;
+use spirv_tv::report::{text, Painter};
+
+use texts::checker;
+
+/// Invocations below a number in memory store `value`, those with even numbers in one word, the others in another: with
+/// more than two that is a race.
+fn module(value: &str) -> String {
+    format!(
+        "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %id
+OpExecutionMode %main LocalSize 512 1 1
+OpDecorate %id BuiltIn GlobalInvocationId
+OpDecorate %words ArrayStride 4
+OpDecorate %block BufferBlock
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %sizes Block
+OpMemberDecorate %sizes 0 Offset 0
+OpMemberDecorate %sizes 1 Offset 4
+OpDecorate %buffer DescriptorSet 0
+OpDecorate %buffer Binding 0
+%void = OpTypeVoid
+%bool = OpTypeBool
+%nothing = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%uint3 = OpTypeVector %uint 3
+%words = OpTypeRuntimeArray %uint
+%block = OpTypeStruct %words
+%sizes = OpTypeStruct %uint %uint
+%p_block = OpTypePointer Uniform %block
+%p_word = OpTypePointer Uniform %uint
+%p_sizes = OpTypePointer PushConstant %sizes
+%p_size = OpTypePointer PushConstant %uint
+%p_input = OpTypePointer Input %uint3
+%p_component = OpTypePointer Input %uint
+%zero = OpConstant %uint 0
+%one = OpConstant %uint 1
+%seven = OpConstant %uint 7
+%eight = OpConstant %uint 8
+%id = OpVariable %p_input Input
+%buffer = OpVariable %p_block Uniform
+%size = OpVariable %p_sizes PushConstant
+%main = OpFunction %void None %nothing
+%entry = OpLabel
+%component = OpAccessChain %p_component %id %zero
+%i = OpLoad %uint %component
+%first = OpAccessChain %p_size %size %zero
+%second = OpAccessChain %p_size %size %one
+%count = OpLoad %uint %first
+%stride = OpLoad %uint %second
+%works = OpULessThan %bool %i %count
+OpSelectionMerge %end None
+OpBranchConditional %works %work %end
+%work = OpLabel
+%odd = OpBitwiseAnd %uint %i %one
+%at = OpIMul %uint %odd %stride
+%word = OpAccessChain %p_word %buffer %zero %at
+OpStore %word {value}
+OpBranch %end
+%end = OpLabel
+OpReturn
+OpFunctionEnd
+"
+    )
+}
+
+fn check(args: &[&str], before: &str, after: &str) -> CheckReport {
+    let checker = checker(args);
+    let [before, after] =
+        [before, after].map(|text| Module::from_text(text, "test", &checker.read).unwrap());
+    checker.check(&before, &after)
+}
+
+#[test]
+fn a_change_that_few_inputs_show_is_searched_for() {
+    let (before, after) = (module("%seven"), module("%eight"));
+    let report = check(&[], &before, &after);
+    assert_eq!(report.verdict, Verdict::Violates);
+    let inputs = &report.choices.inputs;
+    assert!(inputs.looked_at > 0 && inputs.count == 4, "{inputs:?}");
+    let told = text::check(&report, Painter { coloured: false });
+    assert!(told.contains(&format!("inputs 4 and {} by one run each, seed 0", inputs.looked_at)), "{told}");
+    // A number of inputs that the user gives is kept to: all but the zeros, with which nobody works, race.
+    let few = check(&["--inputs", "3"], &before, &after);
+    assert_eq!((few.verdict, few.choices.inputs.looked_at), (Verdict::Refines, 0));
+}
+
+#[test]
+fn the_same_inputs_are_found_each_time_and_a_module_refines_itself() {
+    let before = module("%seven");
+    let twice = [0, 1].map(|_| {
+        let report = check(&[], &before, &module("%eight"));
+        (report.choices.inputs.looked_at, report.runs.last().map(|run| run.input.clone()))
+    });
+    assert_eq!(twice[0], twice[1]);
+    let same = check(&[], &before, &before.replace("%odd = OpBitwiseAnd %uint %i %one", "%odd = OpBitwiseAnd %uint %one %i"));
+    assert_eq!(same.verdict, Verdict::Refines);
+    assert!(same.choices.inputs.looked_at > 20, "{:?}", same.choices.inputs);
+}
