@@ -3,6 +3,7 @@
 #[allow(dead_code, reason = "most of it is for tests over the corpus")]
 #[path = "support/mod.rs"]
 mod support;
+#[allow(dead_code, reason = "nothing is replaced here")]
 #[path = "support/texts.rs"]
 mod texts;
 
@@ -77,8 +78,7 @@ OpFunctionEnd
 
 fn check(args: &[&str], before: &str, after: &str) -> CheckReport {
     let checker = checker(args);
-    let [before, after] =
-        [before, after].map(|text| Module::from_text(text, "test", &checker.read).unwrap());
+    let [before, after] = [before, after].map(|text| Module::from_text(text, "test", &checker.read).unwrap());
     checker.check(&before, &after)
 }
 
@@ -104,7 +104,11 @@ fn the_same_inputs_are_found_each_time_and_a_module_refines_itself() {
         (report.choices.inputs.looked_at, report.runs.last().map(|run| run.input.clone()))
     });
     assert_eq!(twice[0], twice[1]);
-    let same = check(&[], &before, &before.replace("%odd = OpBitwiseAnd %uint %i %one", "%odd = OpBitwiseAnd %uint %one %i"));
+    let same = check(
+        &[],
+        &before,
+        &before.replace("%odd = OpBitwiseAnd %uint %i %one", "%odd = OpBitwiseAnd %uint %one %i"),
+    );
     assert_eq!(same.verdict, Verdict::Refines);
     assert!(same.choices.inputs.looked_at > 20, "{:?}", same.choices.inputs);
 }

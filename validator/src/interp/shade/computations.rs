@@ -9,7 +9,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use super::interval::Interval;
+use super::interval::{least_normal, Interval};
 use super::{Observer, Shade};
 use crate::ir::{Inst, Operand};
 use crate::value::Scalar;
@@ -124,6 +124,11 @@ impl Observer<'_, '_> {
                 let computed = super::float::number(width, self.value(Operand::register(register)));
                 let near = SANE * computed.magnitude().max(1.0);
                 Some(if computed.is_any() { Interval::ANY } else { computed.widen(near) })
+            }
+            // What underflows loses what an implementation that rearranges it need not lose.
+            (Elsewhere::Equally, Some(interval)) if interval.low < interval.high => {
+                let computed = super::float::number(width, self.value(Operand::register(register)));
+                (computed.magnitude() < least_normal(width)).then_some(interval)
             }
             (Elsewhere::Equally, _) => None,
         }

@@ -140,7 +140,8 @@ impl Observer<'_, '_> {
     ) -> Shade {
         let shaded = self.shade(a).is_some() || self.shade(b).is_some();
         let elsewhere = self.binary_elsewhere(inst, op, width, [a, b]);
-        if !shaded && !open || elsewhere == Elsewhere::Equally {
+        let compares = matches!(op.kind(), BinaryKind::Float(FloatBinary::Compare | FloatBinary::Order));
+        if !shaded && !open || elsewhere == Elsewhere::Equally && compares {
             return None;
         }
         let rules = self.permitted(inst, width);

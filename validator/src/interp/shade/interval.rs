@@ -134,6 +134,12 @@ const fn format(width: u8) -> (i32, i32, f64) {
     }
 }
 
+/// The least positive normal float of this width.
+pub(super) fn least_normal(width: u8) -> f64 {
+    let (_, least, _) = format(width);
+    libm::scalbn(1.0, least)
+}
+
 /// The distance between the floats of this width around a magnitude.
 pub fn ulp(width: u8, magnitude: f64) -> f64 {
     let (bits, least, _) = format(width);
@@ -187,8 +193,8 @@ impl Permitted {
 
     /// A result that fits the format; denormals may be zeros, and what is too large anything.
     pub fn settle(self, result: Interval) -> Interval {
-        let (_, least, greatest) = format(self.width);
-        let normal = libm::scalbn(1.0, least);
+        let (_, _, greatest) = format(self.width);
+        let normal = least_normal(self.width);
         if self.exact {
             return result;
         }
