@@ -121,6 +121,14 @@ impl Dispatch {
         values.get(invocation as usize).or(values.first()).map(Vec::as_slice)
     }
 
+    /// The bytes of an object in `spaces`, which has those of each location space.
+    pub fn contents<'m>(&self, object: usize, spaces: &'m [Vec<Byte>]) -> &'m [Byte] {
+        let Some(object) = self.objects.get(object) else { return &[] };
+        let space = spaces.get(object.memory as usize).map_or(&[][..], Vec::as_slice);
+        let start = object.view.unwrap_or(0) as usize;
+        space.get(start..start + object.initial.len()).unwrap_or_default()
+    }
+
     /// The object that an address lies in (or right behind), and the offset there.
     pub fn object_at(&self, address: u64) -> Option<(u32, u32)> {
         let behind = self.physical.partition_point(|range| range.address <= address);

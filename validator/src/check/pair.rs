@@ -208,7 +208,7 @@ impl Checker<'_> {
         let mut inputs = prepare::inputs(before, Some(after), &launch, options, DEFAULT_INPUTS, chosen);
         let least = options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
         if self.inputs(programs, &launch, &mut inputs, least)? && options.launch.inputs.is_none() {
-            self.scout(programs, &launch, &mut inputs)?;
+            self.scout(programs, &launch, &mut inputs, runs)?;
         }
         self.runner.searches.choose(inputs.into_chosen());
         let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);

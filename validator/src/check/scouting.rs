@@ -9,7 +9,7 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::run::Pair;
-use crate::compare::Verdict;
+use crate::compare::{Reason, Verdict};
 use crate::dispatch::Dispatch;
 use crate::ir::{Op, Program};
 use crate::launch::inputs::{Inputs, Next};
@@ -37,53 +37,56 @@ const MOST_SEARCHED: u32 = 4;
 const ENOUGH: u32 = 2;
 
 impl Checker<'_> {
-    /// Looks at further inputs, and searches those on which both modules end differently.
+    /// Looks at further inputs, and searches those on which both modules end differently. `first`: the number of the
+    /// first run of this launch.
     pub(super) fn scout(
         &mut self,
         programs: &Programs,
         launch: &Launch,
         inputs: &mut Inputs<'_>,
+        first: usize,
     ) -> Result<(), CheckError> {
-        let deadline = self.runner.deadline;
-        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
         let [before, after] = &programs.known;
         if before.is_same(after) {
             return Ok(());
         }
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
         inputs.extend(SCOUTED);
+        let scout = Scout::of(programs);
         let (mut fuel, mut searched, mut decided) = (FUEL, 0, 0);
-        let mut open = None;
-        while inputs.left() > 0 && searched < MOST_SEARCHED && decided < ENOUGH {
+        let mut open: Option<Run> = None;
+        while inputs.left() > 0 && searched < MOST_SEARCHED && decided < ENOUGH && !is_over() {
             let Ok(Next::Input(mut input)) = prepare::supported(inputs.next(&mut trial), Role::Before)?
             else {
                 break;
             };
-            let mut look = self.look(programs, launch, &input)?;
+            let mut look = self.look(&scout, programs, launch, &input)?;
             if matches!(look, Some((Look::Undefined, _))) {
                 if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut trial), Role::Before)?
                 {
                     input = larger;
-                    look = self.look(programs, launch, &input)?;
+                    look = self.look(&scout, programs, launch, &input)?;
                 }
             }
             let Some((look, cost)) = look else { break };
             self.found.looked_at += 1;
-            let is_first = || self.found.runs.iter().all(|run| run.comparison.verdict == Verdict::Vacuous);
-            if look == Look::Differently || look == Look::Alike && is_first() {
+            let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
+            let none_decided = || self.found.runs.iter().skip(first).all(is_vacuous);
+            if look == Look::Differently || look == Look::Alike && none_decided() {
                 searched += 1;
                 let known = self.found.runs.len();
                 let ended = self.input(programs, launch, input)?;
-                match self.found.runs.get(known).map(|run| run.comparison.verdict) {
-                    Some(Verdict::Violates | Verdict::Refines) => {
+                match self.found.runs.get(known) {
+                    // Another input may show what floats leave open here.
+                    Some(run) if hangs_on_floats(run) => {
+                        open = open.or(self.found.runs.drain(known..).next());
+                    }
+                    Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
+                    Some(_) | None => {
                         decided += 1;
                         self.found.runs.iter().skip(known).for_each(&mut *self.each);
-                    }
-                    // Another input may decide.
-                    Some(Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error) | None => {
-                        let runs = self.found.runs.split_off(known);
-                        let is_open = |run: &Run| run.comparison.verdict == Verdict::Inconclusive;
-                        open = open.or_else(|| runs.into_iter().find(is_open));
                     }
                 }
                 if ended {
@@ -95,16 +98,24 @@ impl Checker<'_> {
                 None => break,
             }
         }
-        if let Some(run) = open.filter(|_| decided == 0) {
-            (self.each)(&run);
-            self.found.runs.push(run);
+        match open {
+            Some(run) if decided == 0 => {
+                (self.each)(&run);
+                self.found.runs.push(run);
+            }
+            Some(run) => self.found.warnings.push(format!(
+                "{}: nothing is decided on input '{}', whose floats the environment leaves open; others were tried",
+                run.entry, run.input.name
+            )),
+            None => {}
         }
         Ok(())
     }
 
-    /// How both end on an input, and what that cost; `None` where it cannot be seen.
+    /// How both end on an input, and what that cost; `None` where something in it is not supported, or time is over.
     fn look(
         &mut self,
+        scout: &Scout,
         programs: &Programs,
         launch: &Launch,
         input: &Input,
@@ -112,8 +123,15 @@ impl Checker<'_> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let pair = self.pair(programs, launch, input, String::new())?;
-        Ok(pair.and_then(|pair| look(&pair, &is_over)))
+        Ok(pair.and_then(|pair| scout.look(&pair, &is_over)))
     }
+}
+
+/// Whether floats alone keep a run from deciding.
+fn hangs_on_floats(run: &Run) -> bool {
+    let mut reasons = run.comparison.reasons.iter();
+    run.comparison.verdict == Verdict::Inconclusive
+        && reasons.all(|reason| matches!(reason, Reason::Float { .. }))
 }
 
 /// How both end on an input.
@@ -123,49 +141,70 @@ enum Look {
     Differently,
     /// Before meets undefined behaviour, or may.
     Undefined,
+    /// One of them was not followed to its end.
+    Unseen,
 }
 
-/// Looks at how both end, and what that cost in instructions; `None` where there is no time or it cannot be seen.
-fn look(pair: &Pair<'_>, is_over: &dyn Fn() -> bool) -> Option<(Look, u64)> {
-    let invocations = invocations(pair);
-    let synchronizes = has(pair.before, &|op| matches!(op, Op::Atomic(_)));
-    let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
-    let mut cost = before.executed.saturating_add(LOOK);
-    if before.faulted || before.conflicts && !synchronizes {
-        return Some((Look::Undefined, cost));
-    }
-    let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
-    cost = cost.saturating_add(after.executed);
-    if !before.whole || !after.whole && !after.faulted {
-        return None;
-    }
-    let differ = after.faulted || differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after);
-    Some((if differ { Look::Differently } else { Look::Alike }, cost))
+/// What both modules need of a run.
+struct Scout {
+    /// Invocations of a workgroup communicate by more than plain accesses.
+    communicate: bool,
+    /// Before has atomic instructions, which may order what conflicts.
+    synchronizes: bool,
 }
 
-/// The invocations that run: all of the first workgroup where they communicate, else some of each.
-fn invocations(pair: &Pair<'_>) -> Vec<u32> {
-    let places = &pair.before_dispatch.places;
-    let all = 0..places.len() as u32;
-    let communicates = |program| {
-        has(program, &|op| {
-            matches!(
-                op,
-                Op::Barrier(_) | Op::Subgroup(_) | Op::Cooperative(_) | Op::Tensor(_) | Op::Atomic(_)
-            )
-        })
-    };
-    let group = |index: &u32| places.get(*index as usize).map(|place| place.workgroup);
-    if communicates(pair.before) || communicates(pair.after) {
-        return all.take_while(|index| group(index) == group(&0)).collect();
+impl Scout {
+    fn of(programs: &Programs) -> Self {
+        let communicates = |program| {
+            has(program, &|op| {
+                matches!(
+                    op,
+                    Op::Barrier(_) | Op::Subgroup(_) | Op::Cooperative(_) | Op::Tensor(_) | Op::Atomic(_)
+                )
+            })
+        };
+        Scout {
+            communicate: communicates(&programs.before) || communicates(&programs.after),
+            synchronizes: has(&programs.before, &|op| matches!(op, Op::Atomic(_))),
+        }
     }
-    let indices: Vec<u32> = all.collect();
-    let of_group = |members: &[u32]| {
-        let last = members.len().saturating_sub(RUN).max(RUN.min(members.len()));
-        let ends = members.iter().take(RUN).chain(members.iter().skip(last));
-        ends.copied().collect::<Vec<u32>>()
-    };
-    indices.chunk_by(|a, b| group(a) == group(b)).flat_map(of_group).collect()
+
+    /// Looks at how both end, and what that cost in instructions; `None` where there is no time.
+    fn look(&self, pair: &Pair<'_>, is_over: &dyn Fn() -> bool) -> Option<(Look, u64)> {
+        let invocations = self.invocations(&pair.before_dispatch);
+        let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
+        let mut cost = before.executed.saturating_add(LOOK);
+        if before.faulted || before.conflicts && !self.synchronizes {
+            return Some((Look::Undefined, cost));
+        }
+        let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
+        cost = cost.saturating_add(after.executed);
+        let look = match (before.whole, after.whole) {
+            (true, _) if after.faulted => Look::Differently,
+            (true, true) if differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after) => {
+                Look::Differently
+            }
+            (true, true) => Look::Alike,
+            (true, false) | (false, _) => Look::Unseen,
+        };
+        Some((look, cost))
+    }
+
+    /// The invocations that run: all of the first workgroup where they communicate, else some of each.
+    fn invocations(&self, dispatch: &Dispatch) -> Vec<u32> {
+        let group = |index: &u32| dispatch.places.get(*index as usize).map(|place| place.workgroup);
+        let indices: Vec<u32> = (0..dispatch.places.len() as u32).collect();
+        let mut groups = indices.chunk_by(|a, b| group(a) == group(b));
+        if self.communicate {
+            return groups.next().unwrap_or_default().to_vec();
+        }
+        let of_group = |members: &[u32]| {
+            let last = members.len().saturating_sub(RUN).max(RUN.min(members.len()));
+            let ends = members.iter().take(RUN).chain(members.iter().skip(last));
+            ends.copied().collect::<Vec<u32>>()
+        };
+        groups.flat_map(of_group).collect()
+    }
 }
 
 fn has(program: &Program, what: &dyn Fn(&Op) -> bool) -> bool {
@@ -179,16 +218,9 @@ fn differs(before: &Dispatch, ended: &Ended, after: &Dispatch, other: &Ended) ->
         let matching = after.objects.iter().position(|other| other.observed && other.key == object.key);
         // What after does not have is not compared here.
         matching.is_some_and(|matching| {
-            let (old, new) = (bytes(before, ended, index), bytes(after, other, matching));
+            let old = before.contents(index, &ended.memory);
+            let new = after.contents(matching, &other.memory);
             old.iter().zip(new).any(|(old, new)| *old != Byte::Undef && old != new)
         })
     })
-}
-
-/// The final contents of an object.
-fn bytes<'e>(dispatch: &Dispatch, ended: &'e Ended, object: usize) -> &'e [Byte] {
-    let Some(object) = dispatch.objects.get(object) else { return &[] };
-    let space = ended.memory.get(object.memory as usize).map_or(&[][..], Vec::as_slice);
-    let start = object.view.unwrap_or(0) as usize;
-    space.get(start..start + object.initial.len()).unwrap_or_default()
 }

@@ -26,12 +26,13 @@ const TURN: u64 = 4_096;
 pub fn touched(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> bool) -> Option<Touched> {
     let count = dispatch.places.len() as u32;
     let has_images = dispatch.objects.iter().any(|object| object.image.is_some());
+    let memory = || TrialMemory::new(dispatch);
     // The last ones have the greatest indices.
-    let (last, _) = run(program, dispatch, (0..count).rev().collect(), is_over, has_images)?;
+    let (last, _) = run(program, dispatch, memory(), (0..count).rev().collect(), is_over, has_images)?;
     if last.out_of_bounds && !has_images {
         return Some(last);
     }
-    let (first, _) = run(program, dispatch, (0..count).collect(), is_over, has_images)?;
+    let (first, _) = run(program, dispatch, memory(), (0..count).collect(), is_over, has_images)?;
     Some(Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
@@ -67,7 +68,8 @@ pub fn ended(
     invocations: &[u32],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Ended> {
-    run(program, dispatch, invocations.to_vec(), is_over, true).map(|(_, ended)| ended)
+    let memory = TrialMemory { writers: TrialMemory::nobody(dispatch), ..TrialMemory::new(dispatch) };
+    run(program, dispatch, memory, invocations.to_vec(), is_over, true).map(|(_, ended)| ended)
 }
 
 #[derive(PartialEq)]
@@ -82,11 +84,11 @@ enum State {
 fn run(
     program: &Program,
     dispatch: &Dispatch,
+    mut memory: TrialMemory,
     order: Vec<u32>,
     is_over: &dyn Fn() -> bool,
     passes_faults: bool,
 ) -> Option<(Touched, Ended)> {
-    let mut memory = TrialMemory::new(dispatch);
     let all = Invocation::all(program, dispatch, order.iter().copied());
     let mut invocations: Vec<(Invocation, State)> =
         all.into_iter().map(|invocation| (invocation, State::Running)).collect();
@@ -264,7 +266,8 @@ struct TrialMemory {
     texels: Vec<[u32; 4]>,
     /// The invocation that runs, as a number in the order.
     accessor: u32,
-    /// Who last wrote each byte of a location space without an atomic instruction since the last barrier.
+    /// Who last wrote each byte of a location space without an atomic instruction since the last barrier; none where
+    /// nobody asks.
     writers: Vec<Vec<u32>>,
     /// See [`Ended::conflicts`].
     conflicts: bool,
@@ -276,16 +279,20 @@ const NOBODY: u32 = u32::MAX;
 impl TrialMemory {
     fn new(dispatch: &Dispatch) -> Self {
         let place = |object: &Object| (object.memory, object.initial.len() as u32);
-        let spaces = dispatch.initial_memory();
         TrialMemory {
             accessor: NOBODY,
-            writers: spaces.iter().map(|space| vec![NOBODY; space.len()]).collect(),
+            writers: Vec::new(),
             conflicts: false,
-            spaces,
+            spaces: dispatch.initial_memory(),
             objects: dispatch.objects.iter().map(place).collect(),
             ends: vec![0; dispatch.objects.len()],
             texels: vec![[0; 4]; dispatch.objects.len()],
         }
+    }
+
+    /// Nobody has written any byte.
+    fn nobody(dispatch: &Dispatch) -> Vec<Vec<u32>> {
+        dispatch.initial_memory().iter().map(|space| vec![NOBODY; space.len()]).collect()
     }
 
     /// Notes who accesses what.

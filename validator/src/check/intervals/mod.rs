@@ -93,7 +93,10 @@ impl Judging<'_> {
     fn judge(&self) -> Result<Judgement, Obstacle> {
         let Judging { before, after, names, .. } = *self;
         outcome_of(before, names.before)?;
-        let alone = self.judge_runs(run::run(before, Following::Alone), run::run(after, Following::Alone));
+        let modes = before.program.modes.floats;
+        // With instructions decorated alone, the intervals hold what these may lose.
+        let alone = [before, after].map(|side| run::run(side, Following::Alone));
+        let alone = self.judge_runs(alone, modes.unbounded);
         match alone {
             Ok(Judgement::Unknown(_)) | Err(_) => {}
             Ok(judgement) => return Ok(judgement),
@@ -101,10 +104,12 @@ impl Judging<'_> {
         let counted = [before, after].map(|side| run::run(side, Following::Counting).computations);
         let common = counted[0].common(&counted[1]);
         let side_by_side = Following::SideBySide(&common);
-        self.judge_runs(run::run(before, side_by_side), run::run(after, side_by_side))
+        let beside = [before, after].map(|side| run::run(side, side_by_side));
+        self.judge_runs(beside, modes.always_inexact.is_some())
     }
 
-    fn judge_runs(&self, run_before: Run, run_after: Run) -> Result<Judgement, Obstacle> {
+    /// `relaxed`: see [`final_memory::compare`].
+    fn judge_runs(&self, [run_before, run_after]: [Run; 2], relaxed: bool) -> Result<Judgement, Obstacle> {
         let Judging { before, after, names, comparison, tolerance } = *self;
         let Some(violation) = &comparison.violation else {
             return Err(Obstacle::OtherEnd { side: names.after });
@@ -129,6 +134,7 @@ impl Judging<'_> {
                 final_memory::compare(
                     [(before.dispatch, &seen_before), (after.dispatch, &seen_after)],
                     tolerance,
+                    relaxed,
                 )
             }
             (ViolationKind::NewUndefined, Subject::Undefined(index)) => {

@@ -58,10 +58,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub fn bytes(&self, dispatch: &Dispatch, object: usize) -> &[Byte] {
-        let Some(object) = dispatch.objects.get(object) else { return &[] };
-        let space = self.memory.spaces.get(object.memory as usize).map_or(&[][..], Vec::as_slice);
-        let start = object.view.unwrap_or(0) as usize;
-        space.get(start..start + object.initial.len()).unwrap_or_default()
+        dispatch.contents(object, &self.memory.spaces)
     }
 
     /// Bytes and interval of each float of an object that may be another one, by its first byte there.

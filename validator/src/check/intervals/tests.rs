@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::final_memory::{compare_object, Components, Found, Memory};
+use super::final_memory::{compare_object, Components, Found, Memory, Slack};
 use super::*;
 use crate::behaviour::{Bound, Stopped, VolatileAccess};
 use crate::compare::{refines, CompareOptions, Side};
@@ -31,7 +31,7 @@ fn found(
     let components = Components::Floats;
     let sides =
         [Memory { bytes: &old, shades: b, components }, Memory { bytes: &new, shades: a, components }];
-    match compare_object(&sides, tolerance) {
+    match compare_object(&sides, tolerance, Slack::None) {
         Found::Permitted => "permitted",
         Found::Differs(0) => "differs",
         Found::Differs(_) => "differs elsewhere",
@@ -98,6 +98,7 @@ OpDecorate %buffer Binding 0
 %count = OpConstant %uint 2000
 %three = OpConstant %float 3
 %third = OpConstant %float 0x1.555556p-2
+%coarse = OpConstant %float 0x1.554p-2
 %small = OpConstant %float 1e-37
 %denormal = OpConstant %float 1e-39
 %Block = OpTypeStruct %float %float
@@ -330,4 +331,22 @@ OpBranch %merge
     };
     let line = module(&both[0]).lines().position(|line| line.starts_with("OpBranchConditional"));
     assert_eq!(Some(at.line as usize), line.map(|line| line + 1));
+}
+
+#[test]
+fn where_anything_may_lose_precision_near_floats_are_no_violation() {
+    let stores = |result: &str| format!("{QUOTIENT}\nOpStore %first {result}");
+    let relaxed = |after: &str| {
+        judged([&stores("%third"), &stores(after)], |before, after| {
+            for side in [before, after] {
+                side.program.modes.floats.unbounded = true;
+                side.program.modes.floats.always_inexact = side.behaviours.inexact.first().copied();
+            }
+        })
+    };
+    // A third of 16 bits.
+    assert!(matches!(relaxed("%coarse"), Judgement::Unknown(Obstacle::Overlaps { .. })));
+    assert!(matches!(relaxed("%three"), Judgement::Violates(Some(_))));
+    let exact = judged([&stores("%third"), &stores("%coarse")], |_, _| {});
+    assert!(matches!(exact, Judgement::Violates(Some(_))));
 }

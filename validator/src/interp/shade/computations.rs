@@ -65,8 +65,8 @@ pub(super) enum Elsewhere {
 }
 
 /// How far a result without a bound may be from the one that was computed, relative to it and at least to 1, if the
-/// other side computes it sometimes: no implementation's sine of a large number is worse.
-const SANE: f64 = 1.0 / 1024.0;
+/// other side computes it more or less often. What is in its place there is folded or rewritten, and nearer than this.
+const NEAR: f64 = 1.0 / 1024.0;
 
 /// Whether the other run computes this, too: operation `inst`, or the one with this opcode, of `operands`.
 pub(super) fn elsewhere(
@@ -122,7 +122,7 @@ impl Observer<'_, '_> {
             (Elsewhere::Sometimes, Some(interval)) if !interval.is_any() => shade,
             (Elsewhere::Sometimes, Some(_)) => {
                 let computed = super::float::number(width, self.value(Operand::register(register)));
-                let near = SANE * computed.magnitude().max(1.0);
+                let near = NEAR * computed.magnitude().max(1.0);
                 Some(if computed.is_any() { Interval::ANY } else { computed.widen(near) })
             }
             // What underflows loses what an implementation that rearranges it need not lose.

@@ -66,6 +66,11 @@ impl Interval {
         Interval::outward(self.low - by, self.high + by)
     }
 
+    /// What a float of 32 bits may be that is decorated RelaxedPrecision.
+    pub fn relaxed(self) -> Self {
+        Permitted::relaxed(self)
+    }
+
     pub fn negate(self) -> Self {
         Interval { low: -self.high, high: -self.low }
     }

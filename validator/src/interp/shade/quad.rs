@@ -34,7 +34,7 @@ pub fn go_on_shaded(
         subgroup::evaluate(program, dispatch, &invocations)
     };
     let (Ok(result), Some(first)) = (result, members.first()) else { return false };
-    let Some(inst @ Inst { op: Op::Subgroup(op), .. }) = first.invocation.waiting_inst(program) else {
+    let Some(inst @ Inst { op: Op::Subgroup(op), .. }) = first.invocation.instruction(program) else {
         return false;
     };
     let (width, found): (u8, Vec<Vec<Shade>>) = if let SubgroupKind::Derivative { of, value } = op.kind {

@@ -9,7 +9,7 @@ use super::interval::Interval;
 use super::{Observer, Shade};
 use crate::dispatch::Object;
 use crate::interp::image::{decode, SUBTEXEL};
-use crate::ir::image::{AddressMode, Filter, ImageAction, ImageOp, TexelKind};
+use crate::ir::image::{AddressMode, Dim, Filter, ImageAction, ImageOp, TexelKind};
 use crate::ir::{Inst, Operand};
 use crate::value::Scalar;
 
@@ -38,13 +38,14 @@ impl Observer<'_, '_> {
         let bounds = (is_open && !is_written && elsewhere != Elsewhere::Equally)
             .then(|| self.bounds(inst, op, object));
         let bounds = bounds.flatten();
+        let reach = if shaded { None } else { self.reach(inst, op, object) };
         for (component, register) in (op.dst..op.dst + count).enumerate() {
             let shade: Shade = match (is_open, bounds) {
                 (false, _) => None,
                 (true, None) => Some(Interval::ANY),
                 (true, Some(bounds)) => {
                     let bound = bounds[component];
-                    let interval = match self.reach(inst, op, object).filter(|_| !shaded) {
+                    let interval = match reach {
                         Some(reach) if !bound.is_any() => {
                             let computed = super::float::number(32, self.value(Operand::register(register)));
                             computed.widen(reach * (bound.high - bound.low))
@@ -63,15 +64,18 @@ impl Observer<'_, '_> {
     fn reach(&self, inst: &Inst, op: &ImageOp, object: &Object) -> Option<f64> {
         let layout = object.image?;
         let sampler = self.machine.sampler(op, inst.line).ok()?;
-        let (implicit, compares) = match op.action {
-            ImageAction::Sample { implicit, reference, .. } => (implicit, reference.is_some()),
+        let compares = match op.action {
+            ImageAction::Sample { reference, .. } => reference.is_some(),
             _ => return None,
         };
-        if sampler.filter != Filter::Linear || compares || layout.levels > 1 && implicit {
+        // A cube's coordinates may be on another face.
+        if sampler.filter != Filter::Linear || compares || layout.dim == Dim::Cube {
             return None;
         }
+        // Derivatives say the level, which may be computed otherwise, or it is the nearest one.
         let levels = u32::from(layout.levels > 1);
-        if levels > 0 && sampler.mipmap != Filter::Linear {
+        let is_derived = op.is_implicit() || op.operands.grad.is_some();
+        if levels > 0 && (is_derived || sampler.mipmap != Filter::Linear) {
             return None;
         }
         Some(SUBTEXEL * f64::from(layout.dim.dimensions() as u32 + levels))

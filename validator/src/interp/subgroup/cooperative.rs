@@ -229,7 +229,7 @@ impl<'t, 'm> Combiner<'t, 'm> {
 
 /// Where the instruction that an invocation stands at has its result.
 fn result_register(program: &Program, invocation: &Invocation) -> Option<u32> {
-    invocation.waiting_inst(program).and_then(|inst| inst.op.destination())
+    invocation.instruction(program).and_then(|inst| inst.op.destination())
 }
 
 /// Memory that settles nothing.

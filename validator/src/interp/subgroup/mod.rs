@@ -103,7 +103,7 @@ impl Machine<'_> {
 impl Invocation {
     /// Answers [`Stop::Subgroup`].
     pub fn supply_subgroup(&mut self, program: &Program, values: &[Scalar], inexact: bool) {
-        let Some(inst) = self.waiting_inst(program) else { return };
+        let Some(inst) = self.instruction(program) else { return };
         let Op::Subgroup(op) = &inst.op else { return };
         if inexact {
             self.inexact.insert(Inexact { line: inst.line, opcode: inst.opcode, extended: 0 });
@@ -116,7 +116,7 @@ impl Invocation {
 
     /// Answers [`Stop::Subgroup`] with undefined values.
     pub fn supply_undefined(&mut self, program: &Program) {
-        let Some(Inst { op: Op::Subgroup(op), .. }) = self.waiting_inst(program) else { return };
+        let Some(Inst { op: Op::Subgroup(op), .. }) = self.instruction(program) else { return };
         let values = match op.kind {
             SubgroupKind::Elect
             | SubgroupKind::Vote { .. }
@@ -149,10 +149,6 @@ impl Invocation {
         };
         self.supply_subgroup(program, &values, false);
     }
-
-    pub(super) fn waiting_inst<'a>(&self, program: &'a Program) -> Option<&'a Inst> {
-        self.function(program).code.get(self.frame.pc as usize)
-    }
 }
 
 /// Lets invocations go on that stand at one operation, where nothing depends on who is certainly together
@@ -178,7 +174,7 @@ pub fn evaluate(
     dispatch: &Dispatch,
     members: &[&Invocation],
 ) -> Result<SubgroupResult, Box<Stop>> {
-    let inst = members.first().and_then(|first| first.waiting_inst(program));
+    let inst = members.first().and_then(|first| first.instruction(program));
     let Some(Inst { op: Op::Subgroup(op), line, .. }) = inst else {
         return Ok(SubgroupResult { values: Vec::new(), inexact: false });
     };
