@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::acceleration::AccelerationStructure;
+use crate::coverage::Coverage;
 use crate::ir::image::{ImageLayout, Sampler};
 use crate::ir::FunctionId;
 use crate::value::Byte;
@@ -40,6 +41,8 @@ pub struct Dispatch {
     pub displaced: bool,
     /// By handle: what a descriptor holds, or the address of one that the module knows by its address.
     pub acceleration_structures: Vec<(u64, AccelerationStructure)>,
+    /// What executions have covered of the program.
+    pub coverage: Coverage,
 }
 
 impl Dispatch {

@@ -18,6 +18,7 @@ use super::tried::{combined, Tried};
 use super::watch::Watch;
 use crate::behaviour::{Bug, Deadline, Stopped, Undefined};
 use crate::compare::Verdict;
+use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explore::{Races, ReductionName, Settings};
@@ -85,6 +86,7 @@ fn check_all(
         options,
         runner: Runner { options, watch, deadline: options.bounds.deadline(), searches },
         found: Found::default(),
+        covered: Default::default(),
         each,
     };
     for module in [before, after] {
@@ -141,6 +143,8 @@ pub(super) struct Checker<'a> {
     pub(super) options: &'a CheckOptions,
     pub(super) runner: Runner<'a>,
     pub(super) found: Found,
+    /// What the runs of this launch covered of both programs.
+    pub(super) covered: [Coverage; 2],
     /// Hears of every run that is final.
     pub(super) each: &'a mut dyn FnMut(&Run),
 }
@@ -204,6 +208,7 @@ impl Checker<'_> {
         self.found.undistinguished.push(launch.undistinguished.clone());
         let (runs, untried, unsupported) =
             (self.found.runs.len(), self.found.untried.len(), self.found.unsupported.len());
+        self.covered = [before, after].map(Coverage::of);
         let chosen = self.runner.searches.chosen();
         let mut inputs = prepare::inputs(before, Some(after), &launch, options, DEFAULT_INPUTS, chosen);
         let least = options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
@@ -319,6 +324,7 @@ impl Checker<'_> {
             self.self_checks(&pair)?;
         }
         let mut run = self.runner.run(&pair, input)?;
+        self.cover(&pair);
         let racy =
             run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
         let legacy = matches!(before.memory_model, MemoryModel::Glsl450 | MemoryModel::Simple);
@@ -351,6 +357,7 @@ impl Checker<'_> {
         let Some(pair) = self.pair(programs, &displaced, &input, name)? else { return Ok(true) };
         input.name += DISPLACED;
         let run = self.runner.run(&pair, input)?;
+        self.cover(&pair);
         let violates = run.comparison.verdict == Verdict::Violates;
         self.found.runs.push(run);
         Ok(violates)
@@ -369,7 +376,7 @@ impl Checker<'_> {
         let mut dispatches = Vec::new();
         for (program, role) in sides {
             match prepare::dispatch_of(program, role, launch, input)? {
-                Ok(dispatch) => dispatches.push(dispatch),
+                Ok(dispatch) => dispatches.push(Dispatch { coverage: Coverage::of(program), ..dispatch }),
                 Err(unsupported) => self.found.unsupported.push(unsupported),
             }
         }
@@ -383,6 +390,13 @@ impl Checker<'_> {
             after_dispatch,
             name,
         }))
+    }
+
+    /// Adds what a run covered; whether some of that is new.
+    pub(super) fn cover(&self, pair: &Pair<'_>) -> bool {
+        let [before, after] = &self.covered;
+        let is_new = before.add(&pair.before_dispatch.coverage);
+        after.add(&pair.after_dispatch.coverage) || is_new
     }
 
     fn self_checks(&mut self, pair: &Pair<'_>) -> Result<(), Bug> {

@@ -122,8 +122,12 @@ impl Checker<'_> {
     ) -> Result<Option<(Look, u64)>, CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let pair = self.pair(programs, launch, input, String::new())?;
-        Ok(pair.and_then(|pair| scout.look(&pair, &is_over)))
+        let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
+        let look = scout.look(&pair, &is_over);
+        if matches!(look, Some((Look::Alike | Look::Differently, _))) {
+            self.cover(&pair);
+        }
+        Ok(look)
     }
 }
 

@@ -101,6 +101,7 @@ impl Searches {
             let behaviours = if same { search.told_for(program, dispatch) } else { None };
             if behaviours.is_some() {
                 search.check = self.check;
+                dispatch.coverage.add(&search.dispatch.coverage);
             }
             behaviours
         });

@@ -12,12 +12,15 @@ use crate::value::Scalar;
 impl Machine<'_> {
     pub(super) fn control(&mut self, op: &ControlOp, line: Line) -> Step {
         match op {
-            ControlOp::Branch(edge) => self.take(edge, line),
+            ControlOp::Branch(edge) => self.take(edge, 0, line),
             ControlOp::BranchConditional { condition, yes, no } => {
                 let condition = self.value(*condition);
                 let same = yes.target == no.target && yes.moves == no.moves;
                 let condition = if same { condition } else { self.choose_bits(condition, line)? };
-                self.take(if condition.bits != 0 { yes } else { no }, line)
+                match condition.bits {
+                    0 => self.take(no, 1, line),
+                    _ => self.take(yes, 0, line),
+                }
             }
             ControlOp::Switch { selector, width: _, default, cases } => {
                 let selector = self.value(*selector);
@@ -27,12 +30,15 @@ impl Machine<'_> {
                 if let Some(descriptors) = &mut self.state.descriptors {
                     descriptors.select(selector.bits);
                 }
-                let edge = if selector.is_defined() {
-                    cases.iter().find(|(case, _)| *case == selector.bits).map_or(default, |(_, edge)| edge)
-                } else {
-                    self.choose_case(selector, default, cases, line)?
+                let case = match selector.is_defined() {
+                    true => cases.iter().position(|(case, _)| *case == selector.bits),
+                    false => {
+                        let edge = self.choose_case(selector, default, cases, line)?;
+                        cases.iter().position(|(_, case)| std::ptr::eq(case, edge))
+                    }
                 };
-                self.take(edge, line)
+                let edge = case.and_then(|case| cases.get(case)).map_or(default, |(_, edge)| edge);
+                self.take(edge, case.map_or(0, |case| case as u32 + 1), line)
             }
             ControlOp::Call { function, dst: _, arguments } => {
                 self.call(*function, arguments);
@@ -84,9 +90,10 @@ impl Machine<'_> {
         Ok(targets.get(way as usize).copied().unwrap_or(default))
     }
 
-    /// Follows an edge: φ moves in parallel, then the iteration numbers of loops.
+    /// Follows an edge, the side of this number: φ moves in parallel, then the iteration numbers of loops.
     #[inline]
-    fn take(&mut self, edge: &Edge, line: Line) -> Step {
+    fn take(&mut self, edge: &Edge, side: u32, line: Line) -> Step {
+        self.dispatch.coverage.take(self.state.frame.instruction(), side);
         self.state.forget_choices();
         self.move_phis(&edge.moves);
         self.state.arrive(self.program, edge, line)
@@ -151,6 +158,7 @@ impl Machine<'_> {
             self.state.names.call(&named, self.state.callers.len(), variables);
         }
         self.state.enter(self.program, function);
+        self.dispatch.coverage.enter(function);
         let mut rest = values.as_slice();
         for parameter in &callee.parameters {
             let (values, behind) = rest.split_at((parameter.count as usize).min(rest.len()));

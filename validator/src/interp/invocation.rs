@@ -137,6 +137,7 @@ impl Invocation {
         }
         invocation.set_built_ins(program, dispatch);
         invocation.enter(program, entry);
+        dispatch.coverage.enter(entry);
         invocation
     }
 

@@ -17,6 +17,9 @@ const UNKNOWN_LIMIT: u32 = 4;
 /// Values from which indices are computed stay below this.
 const PART_LIMIT: u32 = 8;
 
+/// Sizes of dimensions are at most this, where no loop takes more at a time.
+const DIMENSION: u32 = 4;
+
 /// Turns of loops, the most telling first.
 const TURNS: [u32; 5] = [2, 3, 1, 4, 0];
 
@@ -37,12 +40,67 @@ pub struct Typed {
     pub extent: [u32; 3],
     /// Infinities and NaNs are tried.
     pub specials: bool,
+    /// More than what the first of several dimensions has.
+    row: u32,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its number among others: makes neighbours differ.
+    pub place: u32,
+    /// Its number in a row of sizes, or of strides, one for each dimension.
+    pub rank: u32,
+}
+
+/// Counts sizes that stand in a row, and strides.
+#[derive(Debug, Default)]
+pub struct Row {
+    /// One past the last, whether it is a stride, and its number.
+    last: Option<(u32, bool, u32)>,
+}
+
+impl Row {
+    /// The number of this one.
+    pub fn rank(&mut self, offset: u32, usage: &Usage) -> u32 {
+        if !usage.is_stride() && !usage.is_size() {
+            self.last = None;
+            return 0;
+        }
+        let is_stride = usage.is_stride();
+        let rank = match self.last {
+            Some((end, kind, rank)) if end == offset && kind == is_stride => rank + 1,
+            Some(_) | None => 0,
+        };
+        self.last = Some((offset.saturating_add(usage.width.into()), is_stride, rank));
+        rank
+    }
 }
 
 impl Typed {
-    /// The bits of a value that is used so, at this place among others; none where any value will do. `place` makes
-    /// neighbours differ.
-    pub fn value(&self, usage: &Usage, place: u32, random: &mut Random) -> Option<u64> {
+    /// With sizes and strides that fit each other, among all that stand together.
+    pub fn new<'u>(
+        kind: Kind,
+        extent: [u32; 3],
+        specials: bool,
+        together: impl Iterator<Item = &'u Usage>,
+    ) -> Self {
+        let mut row = DIMENSION;
+        let guards = extent.into_iter().max().unwrap_or(1).saturating_mul(2).saturating_add(2);
+        for usage in together.filter(|usage| usage.is_size()) {
+            if usage.is(Role::Turns) {
+                row = row.max(usage.unit().saturating_mul(DIMENSION));
+            }
+            // Where the number of invocations is that of all dimensions together, rows may be short.
+            if usage.is(Role::Guard) && layout_of(kind) % 2 == 1 {
+                row = row.max(guards);
+            }
+        }
+        Typed { kind, extent, specials, row }
+    }
+
+    /// The bits of a value that is used so, at this place among others; none where any value will do.
+    pub fn value(&self, usage: &Usage, Place { place, rank }: Place, random: &mut Random) -> Option<u64> {
         let turn = match self.kind {
             Kind::Given | Kind::Zeros => return None,
             Kind::Distinct => 0,
@@ -54,6 +112,9 @@ impl Typed {
             return Some(0);
         }
         let at = place.wrapping_add(turn);
+        if usage.is_stride() {
+            return Some(u64::from(self.stride(rank, at)));
+        }
         if usage.is(Role::Index) {
             let limit = usage.limit().unwrap_or(UNKNOWN_LIMIT).max(1);
             return Some(u64::from(at % limit));
@@ -69,6 +130,9 @@ impl Typed {
             });
             return Some(halves.rev().fold(0, |word, half| word << 16 | half));
         }
+        if usage.is(Role::Divisor) && !usage.is(Role::Turns) {
+            return Some(u64::from(self.size(rank, at)));
+        }
         if usage.is(Role::Guard) {
             return Some(self.guard(place, turn));
         }
@@ -77,6 +141,12 @@ impl Typed {
         }
         if usage.is(Role::PartOfIndex) {
             return Some(u64::from(1 + at % (PART_LIMIT - 1)));
+        }
+        if usage.is(Role::Shift) && usage.width == 4 {
+            return Some(u64::from(if rank == 0 && layout_of(self.kind) % 3 == 1 { 2_u32 } else { 1 }));
+        }
+        if usage.is(Role::Reciprocal) && !is_special {
+            return Some(0);
         }
         if usage.is(Role::Packed) {
             let byte = |part: u32| {
@@ -87,6 +157,30 @@ impl Typed {
             );
         }
         self.integer(usage, (place, turn), random)
+    }
+
+    /// How many there are in one dimension.
+    fn size(&self, rank: u32, at: u32) -> u32 {
+        match layout_of(self.kind) % 3 {
+            0 => 2,
+            1 if rank == 0 => DIMENSION,
+            1 => 2,
+            _ => 1 + at % DIMENSION,
+        }
+    }
+
+    /// How far one is from the next in one dimension. Dimensions lie next to each other, the first innermost, in most
+    /// inputs.
+    fn stride(&self, rank: u32, at: u32) -> u32 {
+        // The first one may go without saying.
+        let rank = match layout_of(self.kind) {
+            layout if layout % 6 == 5 => return at % DIMENSION,
+            layout => rank + (layout / 2) % 2,
+        };
+        match rank {
+            0 => 1,
+            rank => self.row.saturating_mul(1 << (rank - 1).min(4)),
+        }
     }
 
     fn integer(&self, usage: &Usage, (place, turn): (u32, u32), random: &mut Random) -> Option<u64> {
@@ -163,6 +257,15 @@ impl Typed {
     }
 }
 
+/// What tells the sizes and strides of one input from those of others.
+fn layout_of(kind: Kind) -> u32 {
+    match kind {
+        Kind::Given | Kind::Zeros | Kind::Distinct => 0,
+        Kind::Boundary(turn) => turn + 1,
+        Kind::Random(number) => number,
+    }
+}
+
 /// A float in −8…8, in eighths: 127 places in a row have different ones.
 fn eighth(place: u32) -> f64 {
     (f64::from(place.wrapping_mul(37).wrapping_add(74) % 127) - 63.0) / 8.0
@@ -211,8 +314,8 @@ mod tests {
 
     fn all(usage: &Usage, kind: Kind) -> Vec<u64> {
         let mut random = Random::new(7);
-        let typed = Typed { kind, extent: [8, 1, 1], specials: true };
-        (0..64).filter_map(|place| typed.value(usage, place, &mut random)).collect()
+        let typed = Typed::new(kind, [8, 1, 1], true, std::iter::once(usage));
+        (0..64).filter_map(|place| typed.value(usage, Place { place, rank: 0 }, &mut random)).collect()
     }
 
     const KINDS: [Kind; 8] = [

@@ -1,6 +1,6 @@
 //! The values of automatic inputs.
 
-use super::typed::Typed;
+use super::typed::{Place, Row, Typed};
 use super::uses::MemoryUses;
 use crate::value::Byte;
 
@@ -88,12 +88,15 @@ impl<'a> Words<'a> {
             Use::Parameters => 0,
         };
         let mut bytes = self.take(salt, size, memory);
-        let typed = Typed { kind: self.kind, extent: self.extent, specials: self.specials };
+        let sizes = uses.into_iter().flat_map(|uses| uses.in_first(size)).map(|(_, usage)| usage);
+        let typed = Typed::new(self.kind, self.extent, self.specials, sizes);
+        let mut row = Row::default();
         for (offset, usage) in uses.into_iter().flat_map(|uses| uses.in_first(size)) {
             // A value depends on its place alone: a longer buffer begins as a shorter one.
             let mut random = self.random(salt ^ u64::from(offset).rotate_left(29) ^ 1);
             let place = first.wrapping_add(offset / u32::from(usage.width.max(1)));
-            let Some(value) = typed.value(usage, place, &mut random) else { continue };
+            let rank = if memory == Use::Parameters { row.rank(offset, usage) } else { 0 };
+            let Some(value) = typed.value(usage, Place { place, rank }, &mut random) else { continue };
             let own = bytes.iter_mut().skip(offset as usize).take(usage.width.into());
             own.zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = Byte::Known(value));
         }

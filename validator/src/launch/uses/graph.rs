@@ -142,7 +142,9 @@ impl Graph {
                         let of_turns =
                             usage.is(Role::Turns) && own.set_turns(usage.unit().saturating_mul(by));
                         let of_guard = usage.is(Role::Guard) && own.set(Role::Guard);
-                        of_index | of_turns | of_guard
+                        // A product that something is divided by is one of sizes.
+                        let of_divisor = usage.is(Role::Divisor) && own.set(Role::Divisor);
+                        of_index | of_turns | of_guard | of_divisor
                     }
                     Step::Split if usage.is(Role::Float) => own.set(Role::Halves),
                     Step::Split => own.set(Role::Packed),

@@ -21,6 +21,7 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
         Op::Extended { count, dst, a, b, .. } => {
             for operand in [*a, *b] {
                 flow.role(function, operand, *count, Role::Integer);
+                flow.role(function, operand, *count, Role::Reciprocal);
                 flow.flow(function, operand, *dst, *count, Step::Arithmetic);
             }
         }
@@ -165,6 +166,9 @@ fn of_binary(
                 let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
                 flow.flow(function, a, dst, count, step);
                 flow.flow(function, b, dst, count, Step::Arithmetic);
+                let [of_a, of_b] = parts(op);
+                of_a.into_iter().for_each(|role| flow.role(function, a, count, role));
+                of_b.into_iter().for_each(|role| flow.role(function, b, count, role));
                 if op == BinaryOp::IAdd || op == BinaryOp::ISub {
                     flow.step(function, [a, b], dst);
                 }
@@ -173,6 +177,18 @@ fn of_binary(
                 }
             }
         },
+    }
+}
+
+/// What the operands are to each other.
+fn parts(op: BinaryOp) -> [Option<Role>; 2] {
+    match op {
+        BinaryOp::UDiv | BinaryOp::SDiv | BinaryOp::UMod | BinaryOp::SRem | BinaryOp::SMod => {
+            [None, Some(Role::Divisor)]
+        }
+        BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic => [None, Some(Role::Shift)],
+        BinaryOp::IMul => [Some(Role::Factor); 2],
+        _ => [None; 2],
     }
 }
 

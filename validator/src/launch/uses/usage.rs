@@ -31,6 +31,15 @@ pub enum Role {
     Atomic,
     /// The coordinate of a sampled image.
     Coordinate,
+    /// What another value is divided by.
+    Divisor,
+    /// By how much a number is shifted to the right.
+    Shift,
+    /// What is multiplied with another value.
+    Factor,
+    /// What is multiplied with another value for the upper half of the product: divisions by numbers that are no
+    /// constants are computed so.
+    Reciprocal,
 }
 
 impl Role {
@@ -77,6 +86,16 @@ impl Usage {
     /// The least number of elements of what it indexes, where that is known.
     pub fn limit(&self) -> Option<u32> {
         self.limit
+    }
+
+    /// Whether it is by how much an index grows with another number: with a row, a layer.
+    pub fn is_stride(&self) -> bool {
+        self.is(Role::Factor) && (self.is(Role::PartOfIndex) || self.is(Role::Index)) && !self.is_size()
+    }
+
+    /// Whether it is how many there are of something.
+    pub fn is_size(&self) -> bool {
+        self.is(Role::Divisor) || self.is(Role::Turns) || self.is(Role::Guard)
     }
 
     /// How much of it one turn of a loop takes, at least 1.

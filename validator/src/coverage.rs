@@ -1,0 +1,179 @@
+//! What of a program was executed: the functions that were entered, and the sides of branches that were taken.
+//!
+//! A [`Dispatch`](crate::dispatch::Dispatch) carries what its executions have covered. Whatever runs on it, a search or a
+//! single interleaving, adds to that.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::Arc;
+
+use crate::ir::{Block, ControlOp, Edge, Function, FunctionId, InstId, Line, Op, Program};
+
+/// What was covered so far; nothing is noted where nobody asks. Clones share it, and it makes no dispatch another one.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage(Option<Arc<Vec<Taken>>>);
+
+/// What was covered of a function.
+#[derive(Debug, Default)]
+struct Taken {
+    entered: AtomicBool,
+    /// For each instruction, a bit for each side that was taken of it: see [`sides`].
+    sides: Vec<AtomicU32>,
+}
+
+/// A side of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Side {
+    /// The branch.
+    pub branch: InstId,
+    /// Which of its sides.
+    pub number: u32,
+}
+
+impl PartialEq for Coverage {
+    fn eq(&self, _: &Coverage) -> bool {
+        true
+    }
+}
+
+/// Sides of one instruction that are told apart.
+const MOST_SIDES: u32 = 32;
+
+/// The sides of an instruction: of a conditional branch the one for true first, of a switch the default.
+pub fn sides(op: &Op) -> Vec<&Edge> {
+    match op {
+        Op::Control(ControlOp::Branch(edge)) => vec![edge],
+        Op::Control(ControlOp::BranchConditional { yes, no, .. }) => vec![yes, no],
+        Op::Control(ControlOp::Switch { default, cases, .. }) => {
+            std::iter::once(default).chain(cases.iter().map(|(_, edge)| edge)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Coverage {
+    /// Nothing of the program is covered yet.
+    pub fn of(program: &Program) -> Coverage {
+        let taken = |function: &Function| Taken {
+            entered: AtomicBool::new(false),
+            sides: function.code.iter().map(|_| AtomicU32::new(0)).collect(),
+        };
+        Coverage(Some(Arc::new(program.functions.iter().map(taken).collect())))
+    }
+
+    /// A function is called.
+    #[inline]
+    pub fn enter(&self, function: FunctionId) {
+        let Some(taken) = self.0.as_deref().and_then(|taken| taken.get(function.0 as usize)) else { return };
+        if !taken.entered.load(Ordering::Relaxed) {
+            taken.entered.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A branch is taken.
+    #[inline]
+    pub fn take(&self, branch: InstId, side: u32) {
+        let Some(functions) = self.0.as_deref() else { return };
+        let taken = functions.get(branch.function.0 as usize);
+        let Some(sides) = taken.and_then(|taken| taken.sides.get(branch.index as usize)) else { return };
+        let bit = 1 << side.min(MOST_SIDES - 1);
+        // Most are known already, and threads share them.
+        if sides.load(Ordering::Relaxed) & bit == 0 {
+            sides.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what another one covers of the same program; whether that is more.
+    pub fn add(&self, other: &Coverage) -> bool {
+        let functions = self.0.iter().flat_map(|taken| taken.iter());
+        let others = other.0.iter().flat_map(|taken| taken.iter());
+        let mut more = false;
+        for (taken, other) in functions.zip(others) {
+            if other.entered.load(Ordering::Relaxed) {
+                more |= !taken.entered.swap(true, Ordering::Relaxed);
+            }
+            for (sides, other) in taken.sides.iter().zip(&other.sides) {
+                let other = other.load(Ordering::Relaxed);
+                more |= other != 0 && sides.fetch_or(other, Ordering::Relaxed) & other != other;
+            }
+        }
+        more
+    }
+
+    /// Whether this side was taken.
+    pub fn has(&self, side: Side) -> bool {
+        let taken = self.0.as_deref().and_then(|taken| taken.get(side.branch.function.0 as usize));
+        let sides = taken.and_then(|taken| taken.sides.get(side.branch.index as usize));
+        let bit = 1 << side.number.min(MOST_SIDES - 1);
+        sides.is_some_and(|sides| sides.load(Ordering::Relaxed) & bit != 0)
+    }
+
+    /// The blocks that were reached, by function and number.
+    fn reached(&self, program: &Program) -> BTreeSet<(u32, u32)> {
+        let mut reached = BTreeSet::new();
+        let functions = self.0.iter().flat_map(|taken| taken.iter());
+        for (number, (taken, function)) in (0..).zip(functions.zip(&program.functions)) {
+            if taken.entered.load(Ordering::Relaxed) {
+                reached.insert((number, 0));
+            }
+            for (index, inst) in (0..).zip(&function.code) {
+                let branch = InstId { function: FunctionId(number), index };
+                let taken =
+                    (0..).zip(sides(&inst.op)).filter(|(side, _)| self.has(Side { branch, number: *side }));
+                reached.extend(taken.map(|(_, edge)| (number, edge.target)));
+            }
+        }
+        reached
+    }
+
+    /// What was executed of the program, and what was not.
+    pub fn executed(&self, program: &Program) -> Executed {
+        let reached = self.reached(program);
+        let mut executed = Executed::default();
+        for (number, function) in (0..).zip(&program.functions) {
+            for (block, code) in blocks(function) {
+                let is_reached = reached.contains(&(number, block));
+                let lines = if is_reached { &mut executed.ran } else { &mut executed.not_ran };
+                lines.extend(
+                    code.clone().filter_map(|index| function.code.get(index as usize)).map(|inst| inst.line),
+                );
+                if !is_reached {
+                    continue;
+                }
+                for index in code {
+                    let Some(inst) = function.code.get(index as usize) else { continue };
+                    let branch = InstId { function: FunctionId(number), index };
+                    let all = sides(&inst.op);
+                    for side in (0..).take(all.len()).map(|number| Side { branch, number }) {
+                        if !self.has(side) {
+                            executed.not_taken.push((side, inst.line));
+                        }
+                    }
+                }
+            }
+        }
+        executed.not_ran = &executed.not_ran - &executed.ran;
+        executed
+    }
+}
+
+/// The blocks of a function with the indices of their instructions.
+fn blocks(function: &Function) -> impl Iterator<Item = (u32, std::ops::Range<u32>)> + '_ {
+    let mut starts: Vec<(u32, u32)> =
+        (0..).zip(&function.blocks).map(|(number, block): (u32, &Block)| (block.start, number)).collect();
+    starts.sort_unstable();
+    let ends: Vec<u32> =
+        starts.iter().skip(1).map(|(start, _)| *start).chain([function.code.len() as u32]).collect();
+    starts.into_iter().zip(ends).map(|((start, number), end)| (number, start..end))
+}
+
+/// What was executed of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Executed {
+    /// Lines with instructions that were executed.
+    pub ran: BTreeSet<Line>,
+    /// Lines with instructions none of which was.
+    pub not_ran: BTreeSet<Line>,
+    /// Sides that were not taken of branches that were executed, with the branches' lines.
+    pub not_taken: Vec<(Side, Line)>,
+}
