@@ -7,6 +7,9 @@ mod support;
 #[path = "support/texts.rs"]
 mod texts;
 
+use std::path::Path;
+use std::process::Command;
+
 use spirv_tv::check::CheckReport;
 use spirv_tv::compare::Verdict;
 use spirv_tv::module::Module;
@@ -197,6 +200,29 @@ OpControlBarrier %two %two %barrier
     // Sizes beyond the array are undefined in before: passed over, and said so.
     let same = check(&["--seed", "2"], &before, &before.replace("%p_shared %tile %i", "%p_shared  %tile %i"));
     assert_eq!(same.verdict, Verdict::Refines);
+}
+
+#[test]
+fn a_saved_violation_is_replayed_at_its_specialisation() {
+    let before = module("%flag = OpSpecConstantTrue %bool", "%value = OpSelect %uint %flag %seven %eight");
+    let before =
+        with(&before, "OpDecorate %size SpecId 7", "OpDecorate %size SpecId 7\nOpDecorate %flag SpecId 5");
+    let after = with(&before, "OpSelect %uint %flag %seven %eight", "OpCopyObject %uint %seven");
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("before.spvasm", &before);
+    write("after.spvasm", &after);
+    let run = |folder: &Path, words: &[&str]| {
+        let spirv_tv = Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(words).current_dir(folder).output();
+        spirv_tv.unwrap().status.code()
+    };
+    let saving = ["check", "before.spvasm", "after.spvasm", "--save-failing", "saved"];
+    assert_eq!(run(folder.path(), &saving), Some(1));
+    let place = folder.path().join("saved/1");
+    let launch = std::fs::read_to_string(place.join("launch.toml")).unwrap();
+    assert!(launch.contains("\"5=0x0\""), "{launch}");
+    let command = std::fs::read_to_string(place.join("command.txt")).unwrap();
+    assert_eq!(run(&place, &command.split_whitespace().skip(1).collect::<Vec<_>>()), Some(1));
 }
 
 #[test]

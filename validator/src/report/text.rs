@@ -38,7 +38,10 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
         line.push_str(&painter.warning(&format!("; scopes not distinguished ({})", pairs.join(", "))));
     }
     line.push_str(&painter.warning(&launches::rests_text(&report.choices.launch)));
-    line.push_str(&painter.warning(&launches::frozen_text(&report.frozen)));
+    // Where something is found or open, it matters little what else was not compared.
+    if matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) {
+        line.push_str(&painter.warning(&launches::frozen_text(&report.frozen)));
+    }
     let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
     if !ignored.is_empty() {
         line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));
