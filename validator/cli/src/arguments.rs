@@ -101,6 +101,13 @@ impl LaunchArguments {
     }
 }
 
+/// Whether something may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    Yes,
+    No,
+}
+
 /// A choice of a memory model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Model {

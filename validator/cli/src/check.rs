@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::arguments::YesNo;
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
@@ -46,6 +47,9 @@ pub struct PairArguments {
     /// Kinds of violations that are not reported
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub(crate) ignore: Vec<ViolationKind>,
+    /// Whether after may lack a SpecId that matters to before; it is compared at the default then
+    #[arg(long, value_enum, value_name = "yes|no", default_value_t = YesNo::Yes, hide_possible_values = true)]
+    pub(crate) spec_may_freeze: YesNo,
     /// Compare each module with itself first, without shortcuts
     #[arg(long)]
     pub(crate) self_check: bool,
@@ -65,6 +69,7 @@ impl PairArguments {
     pub fn apply(&self, options: CheckOptions) -> CheckOptions {
         CheckOptions {
             ignore: self.ignore.iter().copied().collect(),
+            spec_must_stay: self.spec_may_freeze == YesNo::No,
             self_check: self.self_check,
             both_ways: self.both_ways,
             all: self.all,

@@ -42,7 +42,9 @@ pub fn failing(
             write(&format!("{name}.spv"), &bytes)?;
         }
     }
-    if let Some(run) = report.decisive() {
+    // Where a SpecId is missing, no run violates.
+    let run = report.decisive().or(report.runs.first());
+    if let Some(run) = run {
         let (launch, files) = launch_file(report, run);
         write("launch.toml", launch.as_bytes())?;
         for (name, contents) in files {
@@ -50,7 +52,7 @@ pub fn failing(
         }
     }
     write("report.json", json::check(report).as_bytes())?;
-    write("command.txt", command(options, &names, read).as_bytes())?;
+    write("command.txt", command(options, &names, run.is_some(), read).as_bytes())?;
     Ok(place)
 }
 
@@ -68,7 +70,7 @@ fn new_folder(folder: &Path) -> Result<PathBuf, CliError> {
 }
 
 /// The command that shows the violation again: every choice is taken up, or said why not.
-fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> String {
+fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &ReadArguments) -> String {
     let CheckOptions {
         model,
         races,
@@ -78,6 +80,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         structural_reconvergence,
         bounds,
         ignore,
+        spec_must_stay,
         self_check,
         both_ways,
         all,
@@ -105,7 +108,8 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
         begun: _,
         step_timeout,
     } = bounds;
-    let mut words = vec![format!("spirv-tv check {} --launch launch.toml", names.join(" "))];
+    let mut words = vec![format!("spirv-tv check {}", names.join(" "))];
+    words.extend(has_launch.then(|| "--launch launch.toml".to_owned()));
     words.push(format!("--model {}", model.name()));
     for (name, value) in model.parameters() {
         words.extend(match value {
@@ -124,6 +128,7 @@ fn command(options: &CheckOptions, names: &[String], read: &ReadArguments) -> St
     words.extend(timeout.map(|timeout| format!("--timeout {}", timeout.as_secs_f64())));
     let kinds: Vec<&str> = ignore.iter().map(|kind| kind.name()).collect();
     words.extend((!kinds.is_empty()).then(|| format!("--ignore {}", kinds.join(","))));
+    words.extend(spec_must_stay.then(|| "--spec-may-freeze no".to_owned()));
     for (name, value) in model.parameters() {
         words.extend((value == Parameter::Flag(false)).then(|| format!("--no-{name}")));
     }
@@ -150,9 +155,7 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         text.push('\n');
     };
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let is_of_run =
-        |launch: &&LaunchChoice| launch.entry == run.entry && launch.workgroups == run.workgroups();
-    let launch = report.choices.launch.iter().find(is_of_run);
+    let launch = report.choices.launch.get(run.launch);
     if let Some(LaunchChoice {
         entry,
         workgroups,
@@ -164,6 +167,8 @@ fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>
         push_pointers,
         // The modules say so again.
         quad: _,
+        // Among the others.
+        varied: _,
         // Below, in a table of their own.
         samplers: _,
         passed_over: _,

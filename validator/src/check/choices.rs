@@ -33,11 +33,14 @@ pub struct Choices {
     pub reconvergence: String,
     /// How results of float operations are compared: `--float`.
     pub floats: String,
+    /// `no` where after must have each SpecId that matters to before: `--spec-may-freeze`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec_may_freeze: Option<&'static str>,
     /// Kinds of violations that are not reported.
     pub ignore: Vec<String>,
     /// What the modules were validated for.
     pub target_env: String,
-    /// One per entry point, two where one workgroup was tried as well; in JSON the object alone where there is one.
+    /// One per entry point, two where one workgroup was tried as well, and one for each further specialisation; in JSON the object alone where there is one.
     #[serde(serialize_with = "one_or_list")]
     pub launch: Vec<LaunchChoice>,
     /// The inputs that were run.
@@ -98,8 +101,11 @@ pub struct LaunchChoice {
     /// The invocations are the fragments of a quad.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quad: bool,
-    /// Specialisation values that were given, by SpecId.
+    /// Specialisation values that were given or varied, by SpecId.
     pub specialisation: BTreeMap<String, u64>,
+    /// Those that the tool chose, as `--spec` takes them: a launch beside that with the defaults.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub varied: BTreeMap<u32, String>,
     /// Aliased bindings: slot and the slot whose memory it is.
     pub aliases: BTreeMap<String, String>,
     /// Samplers, as `--sampler` takes them.
@@ -111,6 +117,18 @@ pub struct LaunchChoice {
     /// Why the verdict rests on another launch of the entry point, where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<PassedOver>,
+}
+
+impl LaunchChoice {
+    /// Whether it is one of those that have other values of specialisation constants than the user's and the defaults.
+    pub fn is_varied(&self) -> bool {
+        !self.varied.is_empty()
+    }
+
+    /// The values that the tool chose, each as `--spec` takes it.
+    pub fn varied_specs(&self) -> Vec<String> {
+        self.varied.iter().map(|(id, value)| format!("{id}={value}")).collect()
+    }
 }
 
 /// The inputs of a check.
@@ -157,6 +175,7 @@ impl Choices {
             environment: "quiet".to_owned(),
             reconvergence: reconvergence_name(options.structural_reconvergence).to_owned(),
             floats: options.floats.name(),
+            spec_may_freeze: options.spec_must_stay.then_some("no"),
             ignore: options.ignore.iter().map(ToString::to_string).collect(),
             target_env: options.target_env.clone(),
             launch,

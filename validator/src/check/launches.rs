@@ -55,6 +55,11 @@ impl Came {
         }
     }
 
+    /// The verdict.
+    pub(super) fn verdict(self) -> Verdict {
+        self.verdict
+    }
+
     /// Whether one workgroup is tried as well. Where more time would not help, fewer workgroups are no remedy.
     pub(super) fn asks_for_another(self) -> bool {
         matches!(self.undecided(), Some(PassedOver::Vacuous | PassedOver::Unfinished))
@@ -75,10 +80,14 @@ pub(super) fn passed_over(first: Came, second: Came) -> [Option<PassedOver>; 2] 
     }
 }
 
-/// Whether the verdict rests on the launch of this entry point with so many workgroups.
-pub(super) fn counts(launches: &[LaunchChoice], entry: &str, workgroups: [u32; 3]) -> bool {
-    let mut of_it = launches.iter().filter(|launch| launch.entry == entry && launch.workgroups == workgroups);
-    of_it.all(|launch| launch.passed_over.is_none())
+/// Whether the verdict rests on the launch of this number.
+pub(super) fn counts(launches: &[LaunchChoice], number: usize) -> bool {
+    launches.get(number).is_none_or(|launch| launch.passed_over.is_none())
+}
+
+/// Whether the launch of this number has the specialisation of the user and the defaults.
+pub(super) fn is_usual(launches: &[LaunchChoice], number: usize) -> bool {
+    launches.get(number).is_none_or(|launch| !launch.is_varied())
 }
 
 #[cfg(test)]

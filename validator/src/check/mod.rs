@@ -19,7 +19,9 @@ mod scouting;
 mod searches;
 mod self_check;
 mod source;
+mod specialisations;
 mod tried;
+mod varied;
 mod watch;
 mod widened;
 
@@ -32,8 +34,8 @@ pub use pair::{check, check_each, check_in_series};
 pub use prepare::settle;
 pub use reason::Reason;
 pub use result::{
-    CheckReport, Explored, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source, UnsupportedConstruct,
-    Untried,
+    CheckReport, Explored, FrozenSpec, LegacyRun, OutcomesReport, OutcomesRun, Role, Run, Source,
+    UnsupportedConstruct, Untried,
 };
 pub use searches::Searches;
 pub use tried::Tried;

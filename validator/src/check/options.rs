@@ -88,6 +88,8 @@ pub struct CheckOptions {
     pub ignore: BTreeSet<ViolationKind>,
     /// Whether each module is also checked against itself, with searches of different kinds: `--self-check`.
     pub self_check: bool,
+    /// A SpecId that matters to before and that after lacks is a violation: `--spec-may-freeze no`.
+    pub spec_must_stay: bool,
     /// Whether it is also said which behaviours after lost: `--both-ways`.
     pub both_ways: bool,
     /// Find everything that after does, also behind the first behaviour that violates; of a module alone, every

@@ -12,7 +12,7 @@ use super::source::source;
 use super::watch::Watch;
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Settings};
-use crate::launch::inputs::{Chosen, Next};
+use crate::launch::inputs::{Chosen, Inputs, Next};
 use crate::launch::trial;
 use crate::module::Module;
 
@@ -61,8 +61,9 @@ pub fn outcomes(
         report.choices.launch.push(choice);
         report.warnings.extend(warnings);
         report.undistinguished.extend(launch.undistinguished.clone());
-        let mut inputs =
-            prepare::inputs(&program, None, &launch, options, OUTCOMES_INPUTS, Chosen::default());
+        let count = options.launch.inputs.unwrap_or(OUTCOMES_INPUTS);
+        let seed = prepare::seed(options);
+        let mut inputs = Inputs::new(&program, None, &launch, count, seed, Chosen::default());
         let is_over = || deadline.is_some_and(|deadline| deadline.is_over());
         let mut trial = |dispatch: &Dispatch| trial::touched(&program, dispatch, &is_over);
         loop {
@@ -72,8 +73,8 @@ pub fn outcomes(
                 Ok(Next::OutOfTime) => {
                     let entry = program.entry.name.clone();
                     let option = timed_by(deadline);
-                    let (workgroups, inputs) = (launch.workgroups, inputs.left() as usize);
-                    report.untried.push(Untried { entry, workgroups, inputs, option });
+                    let (launch, inputs) = (report.choices.launch.len() - 1, inputs.left() as usize);
+                    report.untried.push(Untried { entry, launch, inputs, option });
                     break;
                 }
                 Err(unsupported) => {

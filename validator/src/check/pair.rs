@@ -9,9 +9,10 @@ use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
 use super::reason::Reason;
 use super::result::{
-    legacy_warning, CheckReport, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED,
+    legacy_warning, CheckReport, FrozenSpec, LegacyRun, Role, Run, UnsupportedConstruct, Untried, DISPLACED,
 };
 use super::run::{Pair, Runner};
+use super::scouting::SCOUTED;
 use super::searches::{Known, Searches};
 use super::self_check::{self_check, Failure};
 use super::tried::{combined, Tried};
@@ -84,7 +85,13 @@ fn check_all(
         before,
         after,
         options,
-        runner: Runner { options, watch, deadline: options.bounds.deadline(), searches },
+        runner: Runner {
+            options,
+            watch,
+            deadline: options.bounds.deadline(),
+            searches,
+            max_executions: options.bounds.max_executions,
+        },
         found: Found::default(),
         covered: Default::default(),
         each,
@@ -104,7 +111,7 @@ fn check_all(
 /// Where the user gives no number of inputs: this many at least, and more until they have cost so many
 /// executions of single invocations. (Time would make the result depend on the machine.)
 const LEAST_INPUTS: u32 = 3;
-const DEAR: u64 = 1_000;
+pub(super) const DEAR: u64 = 1_000;
 
 /// What is tried where several workgroups decide nothing.
 const ONE: [u32; 3] = [1; 3];
@@ -128,6 +135,22 @@ pub(super) struct Found {
     pub(super) launches: Vec<LaunchChoice>,
     /// Inputs on which both ran once.
     pub(super) looked_at: usize,
+    /// SpecIds that after has frozen.
+    pub(super) frozen: Vec<FrozenSpec>,
+}
+
+/// Which inputs a launch gets.
+pub(super) struct Plan {
+    /// At least so many, and others as long as they cost little.
+    pub(super) least: u32,
+    /// At most so many.
+    pub(super) most: u32,
+    /// Without the zeros.
+    pub(super) without_zeros: bool,
+    /// So many more are looked at.
+    pub(super) scouted: u32,
+    /// A launch with fewer workgroups may follow.
+    pub(super) may_be_followed: bool,
 }
 
 /// An entry point of both modules, lowered.
@@ -152,6 +175,7 @@ pub(super) struct Checker<'a> {
 impl Checker<'_> {
     fn entry(&mut self, entry: Option<String>) -> Result<(), CheckError> {
         let Some((before, after)) = self.programs(entry)? else { return Ok(()) };
+        let uses = self.spec_uses(&before, &after)?;
         let known = [&before, &after].map(|program| self.runner.searches.known(program));
         let programs = Programs { before, after, known };
         let Programs { before, after, .. } = &programs;
@@ -160,31 +184,51 @@ impl Checker<'_> {
             self.found.reasons.extend(differences);
             return Ok(());
         }
-        let automatic = self.options.launch.workgroups.is_none() && before.entry.is_compute();
+        let Some(uses) = uses else { return Ok(()) };
+        match self.usual_launches(&programs)? {
+            Some((index, came)) if !uses.is_empty() => self.vary(&programs, &uses, index, came),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Runs the launch that the options ask for, and one workgroup where that decides nothing: the one that the verdict
+    /// rests on.
+    fn usual_launches(&mut self, programs: &Programs) -> Result<Option<(usize, Came)>, CheckError> {
+        let automatic = self.options.launch.workgroups.is_none() && programs.before.entry.is_compute();
         let whole = self.runner.deadline;
-        let first = self.launch(&programs, self.options, automatic)?;
+        let inputs = self.options.launch.inputs;
+        let plan = |may_be_followed| Plan {
+            least: inputs.unwrap_or(LEAST_INPUTS),
+            most: inputs.unwrap_or(DEFAULT_INPUTS),
+            without_zeros: false,
+            scouted: if inputs.is_none() { SCOUTED } else { 0 },
+            may_be_followed,
+        };
+        let first = self.launch(programs, self.options, &plan(automatic))?;
         self.runner.deadline = whole;
-        let Some((index, first)) = first.filter(|_| automatic) else { return Ok(()) };
+        let Some((index, first)) = first else { return Ok(None) };
         let is_over = whole.is_some_and(|whole| whole.is_over());
-        if self.found.launches[index].workgroups == ONE || !first.asks_for_another() || is_over {
-            return Ok(());
+        let is_only = !automatic || self.found.launches[index].workgroups == ONE;
+        if is_only || !first.asks_for_another() || is_over {
+            return Ok(Some((index, first)));
         }
         let mut options = self.options.clone();
         options.launch.workgroups = Some(Size3(ONE));
-        if let Some((second_index, second)) = self.launch(&programs, &options, false)? {
-            let [of_first, of_second] = launches::passed_over(first, second);
-            self.found.launches[index].passed_over = of_first;
-            self.found.launches[second_index].passed_over = of_second;
-        }
-        Ok(())
+        let Some((second_index, second)) = self.launch(programs, &options, &plan(false))? else {
+            return Ok(Some((index, first)));
+        };
+        let [of_first, of_second] = launches::passed_over(first, second);
+        self.found.launches[index].passed_over = of_first;
+        self.found.launches[second_index].passed_over = of_second;
+        Ok(Some(if of_first.is_some() { (second_index, second) } else { (index, first) }))
     }
 
     /// Runs one launch of an entry point: its index, and what it came to; `None` where something is unsupported.
-    fn launch(
+    pub(super) fn launch(
         &mut self,
         programs: &Programs,
         options: &CheckOptions,
-        may_be_followed: bool,
+        plan: &Plan,
     ) -> Result<Option<(usize, Came)>, CheckError> {
         let Programs { before, after, .. } = programs;
         let prepared = prepare::prepare(self.before, before, Some(after), options);
@@ -195,7 +239,7 @@ impl Checker<'_> {
                 return Ok(None);
             }
         };
-        if may_be_followed && launch.workgroups != ONE {
+        if plan.may_be_followed && launch.workgroups != ONE {
             self.runner.deadline = self.runner.deadline.map(Deadline::earlier);
         }
         let index = self.found.launches.len();
@@ -210,10 +254,13 @@ impl Checker<'_> {
             (self.found.runs.len(), self.found.untried.len(), self.found.unsupported.len());
         self.covered = [before, after].map(Coverage::of);
         let chosen = self.runner.searches.chosen();
-        let mut inputs = prepare::inputs(before, Some(after), &launch, options, DEFAULT_INPUTS, chosen);
-        let least = options.launch.inputs.unwrap_or(LEAST_INPUTS).min(inputs.count());
-        if self.inputs(programs, &launch, &mut inputs, least)? && options.launch.inputs.is_none() {
-            self.scout(programs, &launch, &mut inputs, runs)?;
+        let mut inputs = Inputs::new(before, Some(after), &launch, plan.most, prepare::seed(options), chosen);
+        if plan.without_zeros {
+            inputs.without_zeros();
+        }
+        let least = plan.least.min(inputs.count());
+        if self.inputs(programs, &launch, &mut inputs, least)? && plan.scouted > 0 {
+            self.scout(programs, &launch, &mut inputs, runs, plan.scouted)?;
         }
         self.runner.searches.choose(inputs.into_chosen());
         let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);
@@ -256,8 +303,8 @@ impl Checker<'_> {
             match next {
                 Ok(Next::OutOfTime) => {
                     let entry = programs.before.entry.name.clone();
-                    let (workgroups, option) = (launch.workgroups, timed_by(deadline));
-                    let untried = Untried { entry, workgroups, inputs: left as usize, option };
+                    let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
+                    let untried = Untried { entry, launch, inputs: left as usize, option };
                     self.found.untried.extend((left > 0).then_some(untried));
                     return Ok(false);
                 }
@@ -388,6 +435,8 @@ impl Checker<'_> {
             known,
             before_dispatch,
             after_dispatch,
+            // Launches are run one after the other.
+            launch: self.found.launches.len() - 1,
             name,
         }))
     }
@@ -444,17 +493,21 @@ impl Checker<'_> {
             undistinguished,
             launches,
             looked_at,
+            frozen,
         } = self.found;
         unsupported.sort();
         unsupported.dedup();
-        let is_counted = |run: &&Run| launches::counts(&launches, &run.entry, run.workgroups());
-        let counted: Vec<&Run> = runs.iter().filter(is_counted).collect();
-        let is_counted = |one: &&Untried| launches::counts(&launches, &one.entry, one.workgroups);
-        let no_time: Vec<&Untried> = untried.iter().filter(is_counted).collect();
+        let counted: Vec<&Run> = runs.iter().filter(|run| launches::counts(&launches, run.launch)).collect();
+        let no_time: Vec<&Untried> =
+            untried.iter().filter(|one| launches::counts(&launches, one.launch)).collect();
         let of_launches = || counted.iter().copied();
         let mut verdict = combined(of_launches(), no_time.iter().copied());
         if !unsupported.is_empty() || !reasons.is_empty() {
             verdict = verdict.min(Verdict::Inconclusive);
+        }
+        if frozen.iter().any(|_| self.options.spec_must_stay) {
+            reasons.extend(frozen.iter().map(|one| Reason::Frozen { spec_id: one.spec_id }));
+            verdict = verdict.min(Verdict::Violates);
         }
         let tried = Tried::of(of_launches(), no_time.iter().copied());
         if tried.too_few && verdict == Verdict::Inconclusive {
@@ -466,10 +519,13 @@ impl Checker<'_> {
             return Err(Bug::NoReason);
         }
         warnings.extend(legacy_warning(&counted));
-        let inputs = counted.iter().map(|run| run.own_input()).collect::<BTreeSet<_>>().len();
+        let usual = counted.iter().filter(|run| launches::is_usual(&launches, run.launch));
+        let inputs = usual.map(|run| run.own_input()).collect::<BTreeSet<_>>().len();
         let mut pairs: Vec<(Scope, Scope)> = Vec::new();
-        let rests_on =
-            launches.iter().zip(undistinguished).filter(|(launch, _)| launch.passed_over.is_none());
+        let rests_on = launches
+            .iter()
+            .zip(undistinguished)
+            .filter(|(one, _)| one.passed_over.is_none() && !one.is_varied());
         for pair in rests_on.flat_map(|(_, pairs)| pairs) {
             if !pairs.contains(&pair) {
                 pairs.push(pair);
@@ -488,6 +544,7 @@ impl Checker<'_> {
             reasons,
             warnings,
             undistinguished: pairs,
+            frozen,
             choices,
         })
     }

@@ -1,5 +1,7 @@
 //! Preparation of a check: pairs and lowers entry points, resolves the launch, makes the inputs.
 
+use std::collections::BTreeMap;
+
 use rspirv::spirv::{Decoration, Op as Opcode};
 
 use super::choices::LaunchChoice;
@@ -10,7 +12,6 @@ use crate::dispatch::Dispatch;
 use crate::ir::Program;
 use crate::launch::acceleration::{AccelerationSetting, AccelerationTarget};
 use crate::launch::images;
-use crate::launch::inputs::{Chosen, Inputs};
 use crate::launch::{
     build_dispatch, given_specialisation, Input, Launch, LaunchError, LaunchOptions, Observe, Size3, Slot,
     Target,
@@ -312,6 +313,7 @@ pub fn prepare(
         subgroup_size: launch.subgroup_size,
         quad: launch.quad,
         specialisation: specialisation.into_iter().map(|(id, value)| (id.to_string(), value)).collect(),
+        varied: BTreeMap::new(),
         aliases: launch.aliases.iter().map(|(slot, memory)| (slot.to_string(), memory.to_string())).collect(),
         samplers: images::samplers(before)
             .into_keys()
@@ -327,19 +329,6 @@ pub fn prepare(
         passed_over: None,
     };
     Ok(Prepared { launch, choice, warnings })
-}
-
-/// A source of inputs: as many as the user says, else `default_inputs`.
-pub fn inputs<'a>(
-    before: &'a Program,
-    after: Option<&'a Program>,
-    launch: &'a Launch,
-    options: &CheckOptions,
-    default_inputs: u32,
-    chosen: Chosen,
-) -> Inputs<'a> {
-    let count = options.launch.inputs.unwrap_or(default_inputs);
-    Inputs::new(before, after, launch, count, seed(options), chosen)
 }
 
 /// The seed of the automatic inputs.

@@ -30,6 +30,23 @@ pub enum Reason {
         /// The sizes in before and after, in x, y and z.
         sizes: [[u32; 3]; 2],
     },
+    /// After lacks a SpecId that matters to before, and to which the launch gives another value than the default.
+    FrozenAt {
+        /// The SpecId.
+        spec_id: u32,
+    },
+    /// After lacks a SpecId that matters to before, and must not.
+    Frozen {
+        /// The SpecId.
+        spec_id: u32,
+    },
+    /// The modules cannot be compared at values of specialisation constants that nobody gave.
+    At {
+        /// The values, as `--spec` takes them.
+        specs: Vec<String>,
+        /// Why not.
+        reason: Box<Reason>,
+    },
     /// There was no time for too many inputs.
     OutOfTime {
         /// The entry point's name.
@@ -58,11 +75,13 @@ impl Reason {
     }
 
     /// What kind of reason it is, in a word.
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Reason::NoEntryPoint { .. } => "entry-point",
             Reason::ExecutionModel { .. } => "execution-model",
             Reason::LocalSize { .. } => "local-size",
+            Reason::FrozenAt { .. } | Reason::Frozen { .. } => "frozen-spec-id",
+            Reason::At { reason, .. } => reason.name(),
             Reason::OutOfTime { .. } => "timeout",
         }
     }
@@ -83,6 +102,15 @@ impl fmt::Display for Reason {
                 Size3(*before),
                 Size3(*after)
             ),
+            Reason::FrozenAt { spec_id } => write!(
+                f,
+                "after has frozen SpecId {spec_id}, so that the modules can be compared at its default only, not at \
+                 the given value"
+            ),
+            Reason::Frozen { spec_id } => {
+                write!(f, "after has frozen SpecId {spec_id}, which matters to before (--spec-may-freeze no)")
+            }
+            Reason::At { specs, reason } => write!(f, "at --spec {}: {reason}", specs.join(" --spec ")),
             Reason::OutOfTime { entry, inputs, option } => {
                 let plural = if *inputs == 1 { "" } else { "s" };
                 write!(f, "{option} left no time for {inputs} input{plural} of entry point '{entry}'")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::choices::Choices;
+use super::choices::{Choices, LaunchChoice};
 use super::launches::{self, PassedOver};
 use super::reason::Reason;
 use super::tried::Tried;
@@ -119,6 +119,8 @@ impl Explored {
 pub struct Run {
     /// Entry point.
     pub entry: String,
+    /// The number of its launch among [`Choices::launch`].
+    pub launch: usize,
     /// The input that was run.
     pub input: Input,
     /// How the behaviours of the two modules compare.
@@ -199,9 +201,9 @@ const KEPT_OUTCOMES: u64 = 1 << 10;
 pub struct Untried {
     /// The entry point's name.
     pub entry: String,
-    /// The launch that they were for.
+    /// The number of the launch that they were for, among [`Choices::launch`].
     #[serde(skip)]
-    pub workgroups: [u32; 3],
+    pub launch: usize,
     /// How many inputs there was no time for.
     pub inputs: usize,
     /// The option that says how much there was.
@@ -239,15 +241,43 @@ pub struct CheckReport {
     pub warnings: Vec<String>,
     /// Scopes that the launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
+    /// SpecIds that matter to before and that after lacks: compared at their defaults.
+    pub frozen: Vec<FrozenSpec>,
     /// What the verdict depends on beside the modules.
     pub choices: Choices,
+}
+
+/// A SpecId that matters to before and that after lacks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FrozenSpec {
+    /// The SpecId.
+    pub spec_id: u32,
+    /// The bits of its default in before.
+    pub default: u64,
 }
 
 impl CheckReport {
     /// The runs of the launches that the verdict rests on.
     pub fn counted(&self) -> impl Iterator<Item = &Run> + Clone {
         let launches = &self.choices.launch;
-        self.runs.iter().filter(|run| launches::counts(launches, &run.entry, run.workgroups()))
+        self.runs.iter().filter(|run| launches::counts(launches, run.launch))
+    }
+
+    /// Those among them with the specialisation of the user and the defaults.
+    pub fn usual(&self) -> impl Iterator<Item = &Run> + Clone {
+        let launches = &self.choices.launch;
+        self.counted().filter(|run| launches::is_usual(launches, run.launch))
+    }
+
+    /// At how many further specialisations after refines before.
+    pub fn specialisations(&self) -> usize {
+        let launches = self.choices.launch.iter();
+        launches.filter(|launch| launch.is_varied() && launch.passed_over.is_none()).count()
+    }
+
+    /// The values of specialisation constants that the tool chose for a run, each as `--spec` takes it.
+    pub fn varied_specs(&self, run: &Run) -> Vec<String> {
+        self.choices.launch.get(run.launch).map(LaunchChoice::varied_specs).unwrap_or_default()
     }
 
     /// Whether a bound cut something in some run, or an input was not tried.
@@ -258,9 +288,8 @@ impl CheckReport {
     /// The inputs that were tried.
     pub fn tried(&self) -> Tried {
         let launches = &self.choices.launch;
-        let untried =
-            self.untried.iter().filter(|one| launches::counts(launches, &one.entry, one.workgroups));
-        Tried::of(self.counted(), untried)
+        let untried = self.untried.iter().filter(|one| launches::counts(launches, one.launch));
+        Tried::of(self.usual(), untried)
     }
 
     /// The bounds that cut something.
@@ -286,24 +315,23 @@ impl CheckReport {
     /// The first run of a launch that the verdict does not rest on because before is undefined there.
     pub fn passed_over_as_vacuous(&self) -> Option<&Run> {
         let is_one = |run: &&Run| {
-            let mut launches = self.choices.launch.iter();
-            let launch =
-                launches.find(|launch| launch.entry == run.entry && launch.workgroups == run.workgroups());
-            launch.is_some_and(|launch| launch.passed_over == Some(PassedOver::Vacuous))
+            let launch = self.choices.launch.get(run.launch);
+            launch.is_some_and(|one| !one.is_varied() && one.passed_over == Some(PassedOver::Vacuous))
         };
         self.runs.iter().find(is_one)
     }
 
     /// Whether the verdict rests on the second launch of an entry point.
     fn rests_on_second(&self) -> bool {
-        let launches = &self.choices.launch;
-        let mut pairs = launches.iter().zip(launches.iter().skip(1));
+        let launches = || self.choices.launch.iter().filter(|launch| !launch.is_varied());
+        let mut pairs = launches().zip(launches().skip(1));
         pairs.any(|(first, second)| first.entry == second.entry && first.passed_over.is_some())
     }
 
     /// The exit code (docs/semantics.md, section 1.2).
     pub fn exit_code(&self, strict: bool) -> u8 {
-        let qualified = self.bounded() || !self.undistinguished.is_empty() || self.rests_on_second();
+        let compared_in_part = !self.undistinguished.is_empty() || !self.frozen.is_empty();
+        let qualified = self.bounded() || compared_in_part || self.rests_on_second();
         match self.verdict {
             Verdict::Violates => 1,
             Verdict::Error => 2,

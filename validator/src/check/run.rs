@@ -31,6 +31,8 @@ pub(super) struct Pair<'a> {
     pub(super) known: &'a [Known; 2],
     pub(super) before_dispatch: Dispatch,
     pub(super) after_dispatch: Dispatch,
+    /// The number of their launch.
+    pub(super) launch: usize,
     /// What it is called while it runs.
     pub(super) name: String,
 }
@@ -77,6 +79,8 @@ pub(super) struct Runner<'a> {
     pub(super) watch: &'a Watch,
     pub(super) deadline: Option<Deadline>,
     pub(super) searches: &'a mut Searches,
+    /// Where a search of what nobody asked for ends, if that is before the user's bound.
+    pub(super) max_executions: u64,
 }
 
 impl Runner<'_> {
@@ -86,6 +90,7 @@ impl Runner<'_> {
         if let Some(comparison) = vacuous(before.side(), &options) {
             return Ok(Run {
                 entry: pair.before.entry.name.clone(),
+                launch: pair.launch,
                 input,
                 comparison,
                 before,
@@ -100,6 +105,7 @@ impl Runner<'_> {
             let after = Explored { role: Role::After, reused: true, ..before.clone() };
             return Ok(Run {
                 entry: pair.before.entry.name.clone(),
+                launch: pair.launch,
                 input,
                 comparison: same_program(before.side()),
                 reverse: self.options.both_ways.then(|| same_program(before.side())),
@@ -121,6 +127,7 @@ impl Runner<'_> {
         };
         Ok(Run {
             entry: pair.before.entry.name.clone(),
+            launch: pair.launch,
             input,
             comparison,
             before,
@@ -363,6 +370,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn settings(&self) -> Settings {
-        self.options.settings(self.deadline, self.watch)
+        let settings = self.options.settings(self.deadline, self.watch);
+        Settings { max_executions: settings.max_executions.min(self.max_executions), ..settings }
     }
 }

@@ -18,9 +18,9 @@ use crate::launch::{Input, Launch};
 use crate::value::Byte;
 
 /// Inputs that are looked at beyond those that may be searched.
-const SCOUTED: u32 = 96;
+pub(super) const SCOUTED: u32 = 96;
 
-/// Instructions of all such runs of a pair.
+/// Instructions of all such runs of a pair, if there are so many.
 const FUEL: u64 = 4_000_000;
 
 /// What it costs to make an input and its memory, in instructions.
@@ -38,13 +38,14 @@ const ENOUGH: u32 = 2;
 
 impl Checker<'_> {
     /// Looks at further inputs, and searches those on which both modules end differently. `first`: the number of the
-    /// first run of this launch.
+    /// first run of this launch; `more`: how many inputs are looked at.
     pub(super) fn scout(
         &mut self,
         programs: &Programs,
         launch: &Launch,
         inputs: &mut Inputs<'_>,
         first: usize,
+        more: u32,
     ) -> Result<(), CheckError> {
         let [before, after] = &programs.known;
         if before.is_same(after) {
@@ -53,9 +54,9 @@ impl Checker<'_> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
-        inputs.extend(SCOUTED);
+        inputs.extend(more);
         let scout = Scout::of(programs);
-        let (mut fuel, mut searched, mut decided) = (FUEL, 0, 0);
+        let (mut fuel, mut searched, mut decided) = (FUEL / u64::from(SCOUTED) * u64::from(more), 0, 0);
         let mut open: Option<Run> = None;
         while inputs.left() > 0 && searched < MOST_SEARCHED && decided < ENOUGH && !is_over() {
             let Ok(Next::Input(mut input)) = prepare::supported(inputs.next(&mut trial), Role::Before)?

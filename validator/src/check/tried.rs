@@ -113,7 +113,7 @@ mod tests {
         let runs = [("main", "zeros", None), ("main", "distinct", None)];
         let of = |inputs| {
             let entry = "main".to_owned();
-            let untried = Untried { entry, workgroups: [1; 3], inputs, option: Stopped::Timeout };
+            let untried = Untried { entry, launch: 0, inputs, option: Stopped::Timeout };
             let tried = Tried::of_searches(runs.into_iter(), &[&untried]);
             (tried.inputs, tried.finished, tried.too_few, tried.unfinished())
         };

@@ -203,6 +203,13 @@ impl<'a> Inputs<'a> {
         self.count().saturating_sub(self.number)
     }
 
+    /// Leaves out the zeros, which show least, unless there is one input only.
+    pub fn without_zeros(&mut self) {
+        if !self.generator.nothing_free() {
+            self.number = self.number.max(1);
+        }
+    }
+
     /// Makes so many more.
     pub fn extend(&mut self, more: u32) {
         self.count = self.count.saturating_add(more);

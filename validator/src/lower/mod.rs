@@ -41,6 +41,7 @@ mod pointers;
 mod program;
 mod rays;
 mod recursion;
+mod spec_uses;
 mod specialisation;
 mod subgroup;
 mod tensor;
@@ -50,7 +51,8 @@ mod variables;
 
 pub use entry::{entry_points, EntryPoint};
 pub use error::{LowerError, Unsupported};
-pub use specialisation::{spec_constants, SpecTarget, SpecValue, Specialisation};
+pub use spec_uses::{spec_uses, SpecUse};
+pub use specialisation::{spec_constants, NumberKind, SpecTarget, SpecValue, Specialisation};
 
 use decorations::DecorationTable;
 use entry::LocalSize;

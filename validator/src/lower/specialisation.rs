@@ -79,7 +79,7 @@ pub fn spec_constants(module: &Module) -> Vec<SpecConstant> {
 
 /// What kind of number a specialisation constant is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NumberKind {
+pub enum NumberKind {
     Bool,
     Signed,
     Unsigned,
@@ -87,7 +87,11 @@ enum NumberKind {
     Encoded(FloatEncoding),
 }
 
-fn scan(module: &Module, index: &Index, decorations: &DecorationTable) -> Vec<(SpecConstant, NumberKind)> {
+pub(super) fn scan(
+    module: &Module,
+    index: &Index,
+    decorations: &DecorationTable,
+) -> Vec<(SpecConstant, NumberKind)> {
     let mut numbers = HashMap::new();
     let mut constants = Vec::new();
     for instruction in index.module_scope.clone().filter_map(|at| module.instruction(at)) {
@@ -199,13 +203,13 @@ fn names(target: &SpecTarget, constant: &SpecConstant, module: &Module) -> bool 
 }
 
 /// Reads a value of this kind.
-fn parse(text: &str, kind: NumberKind, width: u32) -> Result<u64, String> {
+pub(super) fn parse(text: &str, kind: NumberKind, width: u32) -> Result<u64, String> {
     let width = width.clamp(1, 64);
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let bits = match (kind, hexadecimal) {
         (NumberKind::Bool, _) => match text {
-            "true" | "1" => Some(1),
-            "false" | "0" => Some(0),
+            "true" | "1" | "0x1" => Some(1),
+            "false" | "0" | "0x0" => Some(0),
             _ => None,
         },
         (_, Some(digits)) => u64::from_str_radix(digits, 16).ok().filter(|&bits| bits <= mask(width)),
@@ -260,6 +264,8 @@ mod tests {
         assert_eq!(parse("-1", NumberKind::Signed, 64), Ok(u64::MAX));
         assert_eq!(parse("18446744073709551615", NumberKind::Unsigned, 64), Ok(u64::MAX));
         assert_eq!(parse("true", NumberKind::Bool, 1), Ok(1));
+        // As launch files have the bits of any type.
+        assert_eq!(parse("0x1", NumberKind::Bool, 1), Ok(1));
         assert_eq!(
             parse("-1", NumberKind::Unsigned, 32),
             Err("`-1` is not an unsigned 32-bit integer".into())

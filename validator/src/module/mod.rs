@@ -10,6 +10,7 @@ mod disassembly;
 mod error;
 mod instruction;
 mod local_size;
+mod operands;
 mod text;
 mod tools;
 

@@ -11,7 +11,7 @@ use super::launches;
 use super::words::{word, words};
 use crate::behaviour::{Bound, Bug, Count, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
-    CheckOptions, CheckReport, Choices, Explored, OutcomesReport, OutcomesRun, Role, Run, Source,
+    CheckOptions, CheckReport, Choices, Explored, FrozenSpec, OutcomesReport, OutcomesRun, Role, Run, Source,
     UnsupportedConstruct, Untried,
 };
 use crate::compare::{Comparison, Cut, Subject, Verdict, Violation, ViolationKind};
@@ -66,6 +66,7 @@ fn bare<'a>(before: &'a str, after: &'a str, choices: &'a Choices) -> CheckJson<
         bug: None,
         bounded: false,
         scopes_not_distinguished: Vec::new(),
+        frozen: &[],
         ignored: Vec::new(),
         runs: Vec::new(),
         untried: &[],
@@ -85,6 +86,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         bug: None,
         bounded: report.bounded(),
         scopes_not_distinguished: scopes(&report.undistinguished),
+        frozen: &report.frozen,
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
         runs: report.runs.iter().map(|run| run_json(run, report)).collect(),
         untried: &report.untried,
@@ -155,6 +157,8 @@ struct CheckJson<'a> {
     bug: Option<String>,
     bounded: bool,
     scopes_not_distinguished: Vec<[&'static str; 2]>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    frozen: &'a [FrozenSpec],
     ignored: Vec<&'static str>,
     runs: Vec<RunJson<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -171,6 +175,9 @@ struct RunJson<'a> {
     /// Where the entry point has two launches.
     #[serde(skip_serializing_if = "Option::is_none")]
     workgroups: Option<[u32; 3]>,
+    /// Values that were chosen for it, as `--spec` takes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spec: Vec<String>,
     input: InputJson<'a>,
     verdict: &'static str,
     bounded: bool,
@@ -372,6 +379,7 @@ fn run_json<'a>(run: &'a Run, report: &'a CheckReport) -> RunJson<'a> {
     RunJson {
         entry: &run.entry,
         workgroups: is_one_of_two.then(|| run.workgroups()),
+        spec: report.varied_specs(run),
         input: input_json(&run.input),
         verdict: run.comparison.verdict.name(),
         bounded: run.comparison.bounded,

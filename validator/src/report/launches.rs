@@ -1,6 +1,6 @@
 //! Which launch a verdict rests on, in words.
 
-use crate::check::LaunchChoice;
+use crate::check::{FrozenSpec, LaunchChoice};
 
 /// A size as text reports tell it: `2`, `2x2x1`.
 pub(super) fn size([x, y, z]: [u32; 3]) -> String {
@@ -28,16 +28,36 @@ pub(super) fn workgroups(count: [u32; 3]) -> String {
     }
 }
 
-/// Whether the entry point was launched twice.
+/// Whether the entry point was launched twice with one specialisation.
 pub(super) fn is_one_of_two(launches: &[LaunchChoice], entry: &str) -> bool {
-    launches.iter().filter(|launch| launch.entry == entry).count() > 1
+    launches.iter().filter(|launch| launch.entry == entry && !launch.is_varied()).count() > 1
+}
+
+/// What follows the name of an input: `, --spec 3=4`.
+pub(super) fn specs_text(specs: &[String]) -> String {
+    specs.iter().map(|spec| format!(", --spec {spec}")).collect()
+}
+
+/// What follows a verdict on modules of which after has frozen SpecIds: `; at the default of SpecId 7 alone, which after
+/// has frozen`.
+pub(super) fn frozen_text(frozen: &[FrozenSpec]) -> String {
+    let ids: Vec<String> = frozen.iter().map(|one| one.spec_id.to_string()).collect();
+    match &ids[..] {
+        [] => String::new(),
+        [id] => format!("; at the default of SpecId {id} alone, which after has frozen"),
+        [others @ .., last] => {
+            let others = others.join(", ");
+            format!("; at the defaults of SpecIds {others} and {last} alone, which after has frozen")
+        }
+    }
 }
 
 /// What follows a verdict that rests on the second launch of an entry point: `; rests on one workgroup (2 workgroups:
 /// before is undefined)`.
 pub(super) fn rests_text(launches: &[LaunchChoice]) -> String {
     let several = launches.iter().any(|launch| launch.entry != launches[0].entry);
-    let pairs = launches.iter().zip(launches.iter().skip(1)).filter(|(one, next)| one.entry == next.entry);
+    let usual = || launches.iter().filter(|launch| !launch.is_varied());
+    let pairs = usual().zip(usual().skip(1)).filter(|(one, next)| one.entry == next.entry);
     let told = pairs.filter_map(|(first, second)| {
         let why = first.passed_over?;
         let of = if several { format!(" of {}", first.entry) } else { String::new() };

@@ -149,6 +149,7 @@ fn choices() -> Choices {
         environment: "quiet".into(),
         reconvergence: "refuse".into(),
         floats: "spec".into(),
+        spec_may_freeze: None,
         ignore: Vec::new(),
         target_env: "vulkan1.3".into(),
         launch: vec![LaunchChoice {
@@ -159,6 +160,7 @@ fn choices() -> Choices {
             subgroup_size: 1,
             quad: false,
             specialisation: BTreeMap::from([("3".to_owned(), 8)]),
+            varied: BTreeMap::new(),
             aliases: BTreeMap::new(),
             samplers: BTreeMap::new(),
             push_pointers: BTreeMap::new(),
@@ -195,6 +197,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         verdict: comparison.verdict,
         runs: vec![Run {
             entry: "main".into(),
+            launch: 0,
             input: input(),
             comparison,
             before: explored(Role::Before, before),
@@ -208,6 +211,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         reasons: Vec::new(),
         warnings: vec!["a warning".into()],
         undistinguished: vec![(Scope::Subgroup, Scope::Workgroup)],
+        frozen: Vec::new(),
         choices: choices(),
     }
 }

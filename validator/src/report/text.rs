@@ -38,6 +38,10 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
         line.push_str(&painter.warning(&format!("; scopes not distinguished ({})", pairs.join(", "))));
     }
     line.push_str(&painter.warning(&launches::rests_text(&report.choices.launch)));
+    // Where something is found or open, it matters little what else was not compared.
+    if matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) {
+        line.push_str(&painter.warning(&launches::frozen_text(&report.frozen)));
+    }
     let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
     if !ignored.is_empty() {
         line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));
@@ -50,13 +54,16 @@ fn verdict_reason(report: &CheckReport) -> String {
     match report.verdict {
         Verdict::Violates => match decisive.and_then(|run| Some((run, run.comparison.violation.as_ref()?))) {
             Some((run, violation)) => {
-                format!("{}, {} (input '{}')", violation.kind, explain(violation.kind), run.input.name)
+                format!("{}, {} ({})", violation.kind, explain(violation.kind), input_name(report, run))
             }
-            None => "after has a behaviour that before does not allow".to_owned(),
+            None => {
+                let reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
+                reasons.join("; ")
+            }
         },
         Verdict::Refines => {
             let tried = report.tried();
-            let vacuous = report.counted().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
+            let vacuous = report.usual().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
             let mut text = match tried.unfinished() {
                 None => {
                     let inputs = counted(tried.inputs, "input");
@@ -69,6 +76,10 @@ fn verdict_reason(report: &CheckReport) -> String {
             };
             if vacuous > 0 {
                 text.push_str(&format!(" (on {vacuous} of them before is undefined)"));
+            }
+            let others = report.specialisations();
+            if others > 0 {
+                text.push_str(&format!("; also at {}", counted(others, "other specialisation")));
             }
             text
         }
@@ -106,6 +117,11 @@ fn verdict_reason(report: &CheckReport) -> String {
             }
         }
     }
+}
+
+/// An input with the values of specialisation constants that were chosen for its run.
+fn input_name(report: &CheckReport, run: &Run) -> String {
+    format!("input '{}'{}", run.input.name, launches::specs_text(&report.varied_specs(run)))
 }
 
 fn explain(kind: ViolationKind) -> &'static str {
@@ -158,10 +174,10 @@ pub fn check(report: &CheckReport, painter: Painter) -> String {
     }
     for run in &report.runs {
         for note in &run.comparison.notes {
-            warn(&mut text, &format!("input '{}': {note}", run.input.name), painter);
+            warn(&mut text, &format!("{}: {note}", input_name(report, run)), painter);
         }
         if let Some(reverse) = &run.reverse {
-            text.push_str(&format!("input '{}': {}\n", run.input.name, reverse_text(reverse)));
+            text.push_str(&format!("{}: {}\n", input_name(report, run), reverse_text(reverse)));
         }
     }
     for warning in &report.warnings {
@@ -295,6 +311,9 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
         if launches::is_one_of_two(launches, &run.entry) {
             entry.push_str(&format!("{}: ", launches::workgroups(run.workgroups())));
         }
+        for spec in report.varied_specs(run) {
+            entry.push_str(&format!("spec {spec}: "));
+        }
         let verdict = run.comparison.verdict;
         let told = format!("{entry}{verdict}; before: {}; after: {after}", side(&run.before));
         match groups.iter_mut().find(|(other, _)| *other == told) {
@@ -327,6 +346,9 @@ fn choices_text(choices: &Choices) -> String {
         choices.reconvergence,
         choices.floats,
     );
+    if let Some(may) = choices.spec_may_freeze {
+        text.push_str(&format!(", spec-may-freeze {may}"));
+    }
     if !choices.ignore.is_empty() {
         text.push_str(&format!(", ignoring {}", choices.ignore.join(", ")));
     }
@@ -341,7 +363,12 @@ fn choices_text(choices: &Choices) -> String {
             text.push_str(&format!(", passed over ({why})"));
         }
         for (id, value) in &launch.specialisation {
-            text.push_str(&format!(", spec {id}={value}"));
+            if !launch.varied_specs().iter().any(|spec| spec.starts_with(&format!("{id}="))) {
+                text.push_str(&format!(", spec {id}={value}"));
+            }
+        }
+        for spec in launch.varied_specs() {
+            text.push_str(&format!(", spec {spec} (varied)"));
         }
         for (slot, memory) in launch.aliases.iter().filter(|(slot, memory)| slot != memory) {
             text.push_str(&format!(", {slot} is {memory}"));

@@ -1,0 +1,207 @@
+//! Specialisation constants as inputs: after the usual launch, both modules are specialised with other values of the
+//! SpecIds that matter to before, by SpecId alike, lowered and launched again (docs/semantics.md, section 3.7).
+
+use super::error::CheckError;
+use super::launches::{Came, PassedOver};
+use super::pair::{Checker, Plan, Programs, DEAR};
+use super::prepare::{self, Lowered};
+use super::reason::Reason;
+use super::result::{FrozenSpec, Role, Run};
+use super::specialisations::{specialisations, Specialised};
+use crate::check::CheckOptions;
+use crate::compare::Verdict;
+use crate::ir::Program;
+use crate::launch::{given_specialisation, Size3};
+use crate::lower::{self, SpecTarget, SpecUse, SpecValue, Specialisation};
+
+/// Inputs of each further specialisation: searched, where they cost little, and looked at besides.
+const SEARCHED: u32 = 2;
+const LOOKED_AT: u32 = 12;
+
+/// Most invocations of a workgroup whose size was chosen.
+const MOST_INVOCATIONS: u32 = 1 << 10;
+
+/// Executions that a search of a specialisation may have in any case.
+const LEAST_EXECUTIONS: u64 = 1 << 10;
+
+impl Checker<'_> {
+    /// The SpecIds that can be varied. Those that after has frozen are noted; `None` where the launch gives one of them
+    /// another value than its default.
+    pub(super) fn spec_uses(
+        &mut self,
+        before: &Program,
+        after: &Program,
+    ) -> Result<Option<Vec<SpecUse>>, CheckError> {
+        if before.spec_constants.iter().all(|constant| constant.spec_id.is_none()) {
+            return Ok(Some(Vec::new()));
+        }
+        let launch = &self.options.launch;
+        let fixed = given_specialisation(launch, |name| self.before.id_named(name), before)?;
+        let uses = lower::spec_uses(self.before, &before.entry.name);
+        let (kept, frozen): (Vec<SpecUse>, Vec<SpecUse>) = uses
+            .into_iter()
+            .partition(|one| after.spec_constants.iter().any(|other| other.spec_id == Some(one.spec_id)));
+        let mut can_compare = true;
+        for SpecUse { spec_id, default, .. } in frozen {
+            let given = fixed.get(&spec_id).filter(|_| launch.local_size.is_none());
+            if given.is_some_and(|given| *given != default) {
+                self.found.reasons.push(Reason::FrozenAt { spec_id });
+                can_compare = false;
+            }
+            let frozen = FrozenSpec { spec_id, default };
+            if !self.found.frozen.contains(&frozen) {
+                self.found.frozen.push(frozen);
+            }
+        }
+        let free = kept.into_iter().filter(|one| !fixed.contains_key(&one.spec_id)).collect();
+        Ok(can_compare.then_some(free))
+    }
+
+    /// Tries other specialisations than that of the launch with this number, which came to this.
+    pub(super) fn vary(
+        &mut self,
+        usual: &Programs,
+        uses: &[SpecUse],
+        number: usize,
+        came: Came,
+    ) -> Result<(), CheckError> {
+        let unfinished = came.undecided() == Some(PassedOver::Unfinished);
+        if came.verdict() == Verdict::Violates || unfinished {
+            return Ok(());
+        }
+        let of_launch = |number: usize| move |run: &&Run| run.launch == number;
+        let cost_of = |runs: &[Run], number| {
+            let runs = runs.iter().filter(of_launch(number));
+            runs.map(|run| run.explored().saturating_mul(run.before.dispatch.places.len() as u64))
+                .sum::<u64>()
+        };
+        let runs = &self.found.runs;
+        let (cost, largest) =
+            (cost_of(runs, number), runs.iter().filter(of_launch(number)).map(Run::explored).max());
+        // A power of two, so that steps of a pipeline with much the same searches have the same bound.
+        let bound =
+            largest.unwrap_or(0).saturating_mul(2).clamp(LEAST_EXECUTIONS, 1 << 62).next_power_of_two();
+        let is_dear = cost >= DEAR;
+        let searched = if is_dear { 1 } else { SEARCHED };
+        let plan = Plan {
+            least: searched + 1,
+            most: searched + 1,
+            without_zeros: true,
+            scouted: if self.options.launch.inputs.is_none() { LOOKED_AT } else { 0 },
+            may_be_followed: false,
+        };
+        let workgroups = Size3(self.found.launches[number].workgroups);
+        let all = specialisations(uses, prepare::seed(self.options));
+        let (mut spent, mut left) = (0_u64, all.len());
+        self.runner.max_executions = bound;
+        for values in all {
+            let is_over = self.runner.deadline.is_some_and(|deadline| deadline.is_over());
+            if is_over || spent >= DEAR.max(cost / 2) {
+                self.found
+                    .warnings
+                    .push(format!("{left} more specialisations were not tried: they take too long"));
+                break;
+            }
+            left -= 1;
+            let first = self.found.launches.len();
+            let ended = self.specialised(usual, workgroups, values, &plan)?;
+            spent = spent.saturating_add(cost_of(&self.found.runs, first));
+            if ended {
+                break;
+            }
+        }
+        self.runner.max_executions = self.options.bounds.max_executions;
+        Ok(())
+    }
+
+    /// Runs one specialisation; true where it violates.
+    fn specialised(
+        &mut self,
+        usual: &Programs,
+        workgroups: Size3,
+        values: Specialised,
+        plan: &Plan,
+    ) -> Result<bool, CheckError> {
+        let specs: Vec<String> = values.iter().map(|(id, value)| format!("{id}={value}")).collect();
+        let mut options = self.options.clone();
+        options.launch.entry = Some(usual.before.entry.name.clone());
+        options.launch.spec.extend(values.iter().map(|(id, value)| Specialisation {
+            target: SpecTarget::SpecId(*id),
+            value: SpecValue::Text(value.clone()),
+        }));
+        // How many workgroups there are depends on their size, unless the verdict rests on a number.
+        let rests_on_one = workgroups.0 == [1; 3] && self.options.launch.workgroups.is_none();
+        if rests_on_one && usual.before.entry.is_compute() {
+            options.launch.workgroups = Some(workgroups);
+        }
+        let programs = match self.respecialised(usual, &options) {
+            Ok(programs) => programs,
+            Err(why) => {
+                self.pass_over(&specs, &why);
+                return Ok(false);
+            }
+        };
+        let differences = Reason::differences(&programs.before, &programs.after);
+        if !differences.is_empty() {
+            let at = |reason| Reason::At { specs: specs.clone(), reason: Box::new(reason) };
+            self.found.reasons.extend(differences.into_iter().map(at));
+            return Ok(false);
+        }
+        let marks = (self.found.launches.len(), self.found.runs.len(), self.found.unsupported.len());
+        let (came, why) = match self.launch(&programs, &options, plan) {
+            Ok(came) => (came, String::new()),
+            Err(CheckError::Launch(error)) => (None, error.to_string()),
+            Err(error) => return Err(error),
+        };
+        let Some((index, came)) = came else {
+            let unsupported = self.found.unsupported.drain(marks.2..).map(|one| one.what).next();
+            self.found.launches.truncate(marks.0);
+            self.found.undistinguished.truncate(marks.0);
+            self.found.runs.truncate(marks.1);
+            self.found.untried.retain(|one| one.launch < marks.0);
+            self.pass_over(&specs, &unsupported.unwrap_or(why));
+            return Ok(false);
+        };
+        let runs = self.found.runs.get(marks.1..).unwrap_or(&[]);
+        let is_cut = runs.iter().any(|run| run.comparison.unfinished.is_some() || run.comparison.bounded)
+            || self.found.untried.iter().any(|one| one.launch == index);
+        let launch = &mut self.found.launches[index];
+        launch.varied = values;
+        launch.passed_over = match came.verdict() {
+            Verdict::Violates => None,
+            Verdict::Refines if is_cut => Some(PassedOver::Unfinished),
+            Verdict::Refines | Verdict::Error | Verdict::Vacuous | Verdict::Inconclusive => came.undecided(),
+        };
+        Ok(came.verdict() == Verdict::Violates)
+    }
+
+    /// Both modules lowered with other values, or why that is not possible.
+    fn respecialised(&mut self, usual: &Programs, options: &CheckOptions) -> Result<Programs, String> {
+        let launch = &options.launch;
+        let lowered = |module, role, specialisation| {
+            let lower = prepare::lower_options(launch, launch.entry.clone(), specialisation);
+            match prepare::lower_module(module, role, &lower) {
+                Ok(Lowered::Program(program)) => Ok(*program),
+                Ok(Lowered::Unsupported(list)) => {
+                    Err(list.into_iter().map(|one| one.what).collect::<Vec<_>>().join("; "))
+                }
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        let before = lowered(self.before, Role::Before, launch.spec.clone())?;
+        let specialisation = prepare::specialisation_of_after(launch, self.before, &before);
+        let after = lowered(self.after, Role::After, specialisation.map_err(|error| error.to_string())?)?;
+        let size = |program: &Program| {
+            program.entry.local_size.iter().fold(1_u32, |product, extent| product.saturating_mul(*extent))
+        };
+        if size(&before) > MOST_INVOCATIONS.max(size(&usual.before)) {
+            return Err(format!("a workgroup has more than {MOST_INVOCATIONS} invocations"));
+        }
+        let known = [&before, &after].map(|program| self.runner.searches.known(program));
+        Ok(Programs { before, after, known })
+    }
+
+    fn pass_over(&mut self, specs: &[String], why: &str) {
+        self.found.warnings.push(format!("passed over: --spec {}: {why}", specs.join(" --spec ")));
+    }
+}
