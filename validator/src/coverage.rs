@@ -146,7 +146,9 @@ impl Coverage {
                     let all = sides(&inst.op);
                     for side in (0..).take(all.len()).map(|number| Side { branch, number }) {
                         if !self.has(side) {
-                            executed.not_taken.push((side, inst.line));
+                            executed.not_taken.insert((inst.line, side.number));
+                        } else {
+                            executed.taken.insert((inst.line, side.number));
                         }
                     }
                 }
@@ -174,6 +176,8 @@ pub struct Executed {
     pub ran: BTreeSet<Line>,
     /// Lines with instructions none of which was.
     pub not_ran: BTreeSet<Line>,
-    /// Sides that were not taken of branches that were executed, with the branches' lines.
-    pub not_taken: Vec<(Side, Line)>,
+    /// Sides that were taken, by the branch's line and the side's number.
+    pub taken: BTreeSet<(Line, u32)>,
+    /// Sides that were not taken, of branches that were executed.
+    pub not_taken: BTreeSet<(Line, u32)>,
 }

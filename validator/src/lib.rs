@@ -68,6 +68,8 @@ pub mod witness;
 #[doc(hidden)]
 pub mod acceleration;
 #[doc(hidden)]
+pub mod correspondence;
+#[doc(hidden)]
 pub mod coverage;
 #[doc(hidden)]
 pub mod dispatch;

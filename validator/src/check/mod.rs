@@ -6,6 +6,7 @@
 pub(crate) mod bytes;
 mod choices;
 mod error;
+mod exercised;
 mod intervals;
 mod launches;
 mod options;
@@ -27,6 +28,7 @@ mod widened;
 
 pub use choices::{reconvergence_name, BoundsChoice, Choices, InputChoice, LaunchChoice, Parameters};
 pub use error::CheckError;
+pub use exercised::{Exercised, ExercisedModule};
 pub use launches::PassedOver;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
 pub use outcomes::outcomes;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::choices::{Choices, LaunchChoice};
 use super::error::CheckError;
+use super::exercised::Exercised;
 use super::launches::{self, Came};
 use super::options::{CheckOptions, Legacy};
 use super::prepare::{self, Lowered, Prepared};
@@ -19,7 +20,7 @@ use super::tried::{combined, Tried};
 use super::watch::Watch;
 use crate::behaviour::{Bug, Deadline, Stopped, Undefined};
 use crate::compare::Verdict;
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, Executed};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
 use crate::explore::{Races, ReductionName, Settings};
@@ -135,6 +136,8 @@ pub(super) struct Found {
     pub(super) launches: Vec<LaunchChoice>,
     /// Inputs on which both ran once.
     pub(super) looked_at: usize,
+    /// What each launch executed of both modules.
+    pub(super) executed: Vec<[Executed; 2]>,
     /// SpecIds that after has frozen.
     pub(super) frozen: Vec<FrozenSpec>,
 }
@@ -263,6 +266,8 @@ impl Checker<'_> {
             self.scout(programs, &launch, &mut inputs, runs, plan.scouted)?;
         }
         self.runner.searches.choose(inputs.into_chosen());
+        let [of_before, of_after] = &self.covered;
+        self.found.executed.push([of_before.executed(before), of_after.executed(after)]);
         let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);
         Ok((self.found.unsupported.len() == unsupported).then_some((index, came)))
     }
@@ -493,6 +498,7 @@ impl Checker<'_> {
             undistinguished,
             launches,
             looked_at,
+            executed,
             frozen,
         } = self.found;
         unsupported.sort();
@@ -533,10 +539,20 @@ impl Checker<'_> {
         }
         let mut choices = Choices::of(self.options, launches, inputs);
         choices.inputs.looked_at = looked_at;
+        let [before, after] = [self.before, self.after].map(super::source::source);
+        let counted =
+            executed.iter().enumerate().filter(|(number, _)| launches::counts(&choices.launch, *number));
+        let counted: Vec<&[Executed; 2]> = counted.map(|(_, executed)| executed).collect();
+        let exercised = match verdict {
+            Verdict::Refines => Exercised::of(&counted, [&before, &after]),
+            Verdict::Violates | Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error => {
+                Exercised::default()
+            }
+        };
         Ok(CheckReport {
             diff: super::source::comparable_texts(self.before, self.after),
-            before: super::source::source(self.before),
-            after: super::source::source(self.after),
+            before,
+            after,
             verdict,
             runs,
             untried,
@@ -545,6 +561,7 @@ impl Checker<'_> {
             warnings,
             undistinguished: pairs,
             frozen,
+            exercised,
             choices,
         })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::choices::{Choices, LaunchChoice};
+use super::exercised::Exercised;
 use super::launches::{self, PassedOver};
 use super::reason::Reason;
 use super::tried::Tried;
@@ -243,6 +244,8 @@ pub struct CheckReport {
     pub undistinguished: Vec<(Scope, Scope)>,
     /// SpecIds that matter to before and that after lacks: compared at their defaults.
     pub frozen: Vec<FrozenSpec>,
+    /// What the runs executed that the verdict rests on.
+    pub exercised: Exercised,
     /// What the verdict depends on beside the modules.
     pub choices: Choices,
 }
@@ -330,7 +333,8 @@ impl CheckReport {
 
     /// The exit code (docs/semantics.md, section 1.2).
     pub fn exit_code(&self, strict: bool) -> u8 {
-        let compared_in_part = !self.undistinguished.is_empty() || !self.frozen.is_empty();
+        let compared_in_part =
+            !self.undistinguished.is_empty() || !self.frozen.is_empty() || self.exercised.is_hollow();
         let qualified = self.bounded() || compared_in_part || self.rests_on_second();
         match self.verdict {
             Verdict::Violates => 1,

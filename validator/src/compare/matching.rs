@@ -226,6 +226,7 @@ pub mod tests {
             displaced: false,
             helpers: Default::default(),
             acceleration_structures: Vec::new(),
+            coverage: Default::default(),
         }
     }
 

@@ -11,8 +11,8 @@ use super::launches;
 use super::words::{word, words};
 use crate::behaviour::{Bound, Bug, Count, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
-    CheckOptions, CheckReport, Choices, Explored, FrozenSpec, OutcomesReport, OutcomesRun, Role, Run, Source,
-    UnsupportedConstruct, Untried,
+    CheckOptions, CheckReport, Choices, Exercised, Explored, FrozenSpec, OutcomesReport, OutcomesRun, Role,
+    Run, Source, UnsupportedConstruct, Untried,
 };
 use crate::compare::{Comparison, Cut, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
@@ -67,6 +67,7 @@ fn bare<'a>(before: &'a str, after: &'a str, choices: &'a Choices) -> CheckJson<
         bounded: false,
         scopes_not_distinguished: Vec::new(),
         frozen: &[],
+        exercised: None,
         ignored: Vec::new(),
         runs: Vec::new(),
         untried: &[],
@@ -87,6 +88,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         bounded: report.bounded(),
         scopes_not_distinguished: scopes(&report.undistinguished),
         frozen: &report.frozen,
+        exercised: (report.verdict == Verdict::Refines).then_some(&report.exercised),
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
         runs: report.runs.iter().map(|run| run_json(run, report)).collect(),
         untried: &report.untried,
@@ -159,6 +161,8 @@ struct CheckJson<'a> {
     scopes_not_distinguished: Vec<[&'static str; 2]>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     frozen: &'a [FrozenSpec],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exercised: Option<&'a Exercised>,
     ignored: Vec<&'static str>,
     runs: Vec<RunJson<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

@@ -1,6 +1,7 @@
 //! Reports: results as JSON for programs ([`json`]) and as text for people ([`text`]).
 
 mod diff;
+mod exercised;
 mod factored;
 pub mod json;
 mod launches;

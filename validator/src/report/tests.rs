@@ -212,6 +212,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         warnings: vec!["a warning".into()],
         undistinguished: vec![(Scope::Subgroup, Scope::Workgroup)],
         frozen: Vec::new(),
+        exercised: Default::default(),
         choices: choices(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::style::Painter;
 use super::words::words;
-use super::{diff, factored, json, launches, witness};
+use super::{diff, exercised, factored, json, launches, witness};
 use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
 use crate::check::{CheckReport, Choices, Explored, InputChoice, OutcomesReport, OutcomesRun, Run};
 use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
@@ -42,6 +42,7 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
     if matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) {
         line.push_str(&painter.warning(&launches::frozen_text(&report.frozen)));
     }
+    line.push_str(&painter.warning(&exercised::text(&report.exercised)));
     let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
     if !ignored.is_empty() {
         line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));

@@ -80,6 +80,7 @@ impl Builder {
             legacy_coherent: false,
             displaced: false,
             acceleration_structures: Vec::new(),
+            coverage: Default::default(),
         };
         Builder { program, dispatch }
     }
