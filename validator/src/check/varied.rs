@@ -157,6 +157,7 @@ impl Checker<'_> {
             let unsupported = self.found.unsupported.drain(marks.2..).map(|one| one.what).next();
             self.found.launches.truncate(marks.0);
             self.found.undistinguished.truncate(marks.0);
+            self.found.executed.truncate(marks.0);
             self.found.runs.truncate(marks.1);
             self.found.untried.retain(|one| one.launch < marks.0);
             self.pass_over(&specs, &unsupported.unwrap_or(why));

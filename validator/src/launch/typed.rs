@@ -222,6 +222,8 @@ impl Typed {
             3 => extent,
             // So few that they hardly meet in memory.
             4 => 2,
+            // All pass, unless it is taken for a negative number.
+            _ if turn / 6 % 4 == 1 => 1 << 31 | 1,
             _ => 1 + turn / 6 % 4,
         };
         u64::from(value)
