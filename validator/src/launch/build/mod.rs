@@ -9,7 +9,6 @@ use super::acceleration::{AccelerationPlace, DESCRIPTOR_HANDLES};
 use super::physical::PhysicalSource;
 use super::{images, quad, slot, Input, Launch, LaunchError, Observe, Slot};
 use crate::acceleration::AccelerationStructure;
-use crate::coverage::Coverage;
 use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
 use crate::event::StorageClass;
 use crate::ir::{Calls, CooperativeOp, Op, Program, Variable};
@@ -85,7 +84,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         legacy_coherent: launch.legacy_coherent,
         displaced: launch.displaced,
         acceleration_structures,
-        coverage: Coverage::default(),
+        coverage: Default::default(),
     })
 }
 

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 
 use super::test::{Condition, Instruction, Operand, Operation, Target, Term, Test, Value, Variable};
 use crate::behaviour::Produced;
-use crate::coverage::Coverage;
 use crate::dispatch::{Dispatch, Object, Place};
 use crate::explore::Foreseen;
 use crate::ir::{
@@ -208,7 +207,7 @@ fn dispatch(test: &Test, objects: Vec<Object>) -> Dispatch {
         displaced: false,
         helpers: Default::default(),
         acceleration_structures: Vec::new(),
-        coverage: Coverage::default(),
+        coverage: Default::default(),
     }
 }
 
