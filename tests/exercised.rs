@@ -79,3 +79,16 @@ fn what_ran_or_was_not_changed_is_no_reservation() {
     assert!(!checked.exercised.is_hollow());
     assert_eq!(checked.exit_code(true), 0);
 }
+
+/// The changed store runs on the zeros, but there before divides by zero.
+#[test]
+fn what_only_ran_where_before_is_undefined_was_not_compared() {
+    let divides = |stored| {
+        module(0, stored)
+            .replace("OpStore %target", "%quotient = OpUDiv %uint %one %zero\n         OpStore %target")
+    };
+    let checked = check(divides(1), divides(2), &Options::default()).unwrap();
+    assert_eq!(checked.verdict, Verdict::Refines);
+    assert_eq!(checked.exercised.before.changed_never_ran, [37]);
+    assert_eq!(checked.exercised.after.changed_never_ran, [37]);
+}

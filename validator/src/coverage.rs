@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
 
-use crate::ir::{Block, ControlOp, Edge, Function, FunctionId, InstId, Line, Op, Program};
+use crate::ir::{Block, Function, FunctionId, InstId, Line, Program};
 
 /// What was covered so far; nothing is noted where nobody asks. Clones share it, and it makes no dispatch another one.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Coverage(Option<Arc<Vec<Taken>>>);
 #[derive(Debug, Default)]
 struct Taken {
     entered: AtomicBool,
-    /// For each instruction, a bit for each side that was taken of it: see [`sides`].
+    /// For each instruction, a bit for each of its edges that was taken ([`Op::edges`](crate::ir::Op::edges)).
     sides: Vec<AtomicU32>,
 }
 
@@ -26,7 +26,7 @@ struct Taken {
 pub struct Side {
     /// The branch.
     pub branch: InstId,
-    /// Which of its sides.
+    /// The number of its edge.
     pub number: u32,
 }
 
@@ -38,18 +38,6 @@ impl PartialEq for Coverage {
 
 /// Sides of one instruction that are told apart.
 const MOST_SIDES: u32 = 32;
-
-/// The sides of an instruction: of a conditional branch the one for true first, of a switch the default.
-pub fn sides(op: &Op) -> Vec<&Edge> {
-    match op {
-        Op::Control(ControlOp::Branch(edge)) => vec![edge],
-        Op::Control(ControlOp::BranchConditional { yes, no, .. }) => vec![yes, no],
-        Op::Control(ControlOp::Switch { default, cases, .. }) => {
-            std::iter::once(default).chain(cases.iter().map(|(_, edge)| edge)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
 
 impl Coverage {
     /// Nothing of the program is covered yet.
@@ -83,21 +71,16 @@ impl Coverage {
         }
     }
 
-    /// Adds what another one covers of the same program; whether that is more.
-    pub fn add(&self, other: &Coverage) -> bool {
+    /// Adds what another one covers of the same program.
+    pub fn add(&self, other: &Coverage) {
         let functions = self.0.iter().flat_map(|taken| taken.iter());
         let others = other.0.iter().flat_map(|taken| taken.iter());
-        let mut more = false;
         for (taken, other) in functions.zip(others) {
-            if other.entered.load(Ordering::Relaxed) {
-                more |= !taken.entered.swap(true, Ordering::Relaxed);
-            }
+            taken.entered.fetch_or(other.entered.load(Ordering::Relaxed), Ordering::Relaxed);
             for (sides, other) in taken.sides.iter().zip(&other.sides) {
-                let other = other.load(Ordering::Relaxed);
-                more |= other != 0 && sides.fetch_or(other, Ordering::Relaxed) & other != other;
+                sides.fetch_or(other.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
-        more
     }
 
     /// Whether this side was taken.
@@ -119,7 +102,7 @@ impl Coverage {
             for (index, inst) in (0..).zip(&function.code) {
                 let branch = InstId { function: FunctionId(number), index };
                 let taken =
-                    (0..).zip(sides(&inst.op)).filter(|(side, _)| self.has(Side { branch, number: *side }));
+                    (0..).zip(inst.op.edges()).filter(|(side, _)| self.has(Side { branch, number: *side }));
                 reached.extend(taken.map(|(_, edge)| (number, edge.target)));
             }
         }
@@ -143,7 +126,7 @@ impl Coverage {
                 for index in code {
                     let Some(inst) = function.code.get(index as usize) else { continue };
                     let branch = InstId { function: FunctionId(number), index };
-                    let all = sides(&inst.op);
+                    let all = inst.op.edges();
                     for side in (0..).take(all.len()).map(|number| Side { branch, number }) {
                         if !self.has(side) {
                             executed.not_taken.insert((inst.line, side.number));

@@ -376,7 +376,7 @@ impl Checker<'_> {
             self.self_checks(&pair)?;
         }
         let mut run = self.runner.run(&pair, input)?;
-        self.cover(&pair);
+        self.cover_if_compared(&pair, &run);
         let racy =
             run.before.behaviours.undefined.iter().any(|(found, _)| found.kind == UndefinedKind::DataRace);
         let legacy = matches!(before.memory_model, MemoryModel::Glsl450 | MemoryModel::Simple);
@@ -409,7 +409,7 @@ impl Checker<'_> {
         let Some(pair) = self.pair(programs, &displaced, &input, name)? else { return Ok(true) };
         input.name += DISPLACED;
         let run = self.runner.run(&pair, input)?;
-        self.cover(&pair);
+        self.cover_if_compared(&pair, &run);
         let violates = run.comparison.verdict == Verdict::Violates;
         self.found.runs.push(run);
         Ok(violates)
@@ -446,11 +446,18 @@ impl Checker<'_> {
         }))
     }
 
-    /// Adds what a run covered; whether some of that is new.
-    pub(super) fn cover(&self, pair: &Pair<'_>) -> bool {
+    /// Adds what a run covered that compared something: where before is undefined, or undecided, nothing was.
+    fn cover_if_compared(&self, pair: &Pair<'_>, run: &Run) {
+        if run.comparison.verdict == Verdict::Refines {
+            self.cover(pair);
+        }
+    }
+
+    /// Adds what a run covered.
+    pub(super) fn cover(&self, pair: &Pair<'_>) {
         let [before, after] = &self.covered;
-        let is_new = before.add(&pair.before_dispatch.coverage);
-        after.add(&pair.after_dispatch.coverage) || is_new
+        before.add(&pair.before_dispatch.coverage);
+        after.add(&pair.after_dispatch.coverage);
     }
 
     fn self_checks(&mut self, pair: &Pair<'_>) -> Result<(), Bug> {

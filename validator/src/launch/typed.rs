@@ -364,6 +364,27 @@ mod tests {
     }
 
     #[test]
+    fn rows_do_not_overlap_and_indices_that_are_multiplied_stay_indices() {
+        let stride = used(4, &[Role::Factor, Role::PartOfIndex]);
+        let turns = {
+            let mut turns = used(4, &[]);
+            turns.set_turns(16);
+            turns
+        };
+        let all_of = [&stride, &turns];
+        let typed = Typed::new(Kind::Distinct, [8, 1, 1], false, all_of.into_iter());
+        let mut row = Row::default();
+        let ranks: Vec<u32> = (0..3).map(|word| row.rank(4 * word, &stride)).collect();
+        assert_eq!((ranks, row.rank(12, &turns), row.rank(20, &turns)), (vec![0, 1, 2], 0, 0));
+        let mut random = Random::new(7);
+        let mut value = |rank| typed.value(&stride, Place { place: 3, rank }, &mut random);
+        assert_eq!([value(0), value(1), value(2)], [Some(1), Some(64), Some(128)]);
+        let mut index = used(4, &[Role::Factor, Role::PartOfIndex]);
+        index.set_index(Some(3));
+        assert!(KINDS.iter().all(|kind| all(&index, *kind).iter().all(|index| *index < 3)));
+    }
+
+    #[test]
     fn words_of_atomics_are_zero_in_most_inputs() {
         let usage = used(4, &[Role::Atomic, Role::Integer]);
         // The others have the usual values.

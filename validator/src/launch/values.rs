@@ -88,8 +88,8 @@ impl<'a> Words<'a> {
             Use::Parameters => 0,
         };
         let mut bytes = self.take(salt, size, memory);
-        let sizes = uses.into_iter().flat_map(|uses| uses.in_first(size)).map(|(_, usage)| usage);
-        let typed = Typed::new(self.kind, self.extent, self.specials, sizes);
+        let together = uses.into_iter().flat_map(MemoryUses::all);
+        let typed = Typed::new(self.kind, self.extent, self.specials, together);
         let mut row = Row::default();
         for (offset, usage) in uses.into_iter().flat_map(|uses| uses.in_first(size)) {
             // A value depends on its place alone: a longer buffer begins as a shorter one.

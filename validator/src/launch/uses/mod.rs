@@ -46,6 +46,11 @@ impl MemoryUses {
         fixed.chain(repeated).filter(fits)
     }
 
+    /// The uses of all values, those of a runtime array once.
+    pub fn all(&self) -> impl Iterator<Item = &Usage> {
+        self.places.values()
+    }
+
     /// Adds what another program, or another variable of the same memory, uses it as.
     fn add(&mut self, other: &MemoryUses) {
         self.size = self.size.max(other.size);

@@ -90,7 +90,7 @@ impl Usage {
 
     /// Whether it is by how much an index grows with another number: with a row, a layer.
     pub fn is_stride(&self) -> bool {
-        self.is(Role::Factor) && (self.is(Role::PartOfIndex) || self.is(Role::Index)) && !self.is_size()
+        self.is(Role::Factor) && self.is(Role::PartOfIndex) && !self.is(Role::Index) && !self.is_size()
     }
 
     /// Whether it is how many there are of something.
