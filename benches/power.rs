@@ -3,14 +3,16 @@
 //!
 //! ```text
 //! cargo bench --bench power -- --results FILE [--binary SPIRV-TV] [--each 13] [--seed 0] [--only PART] [--jobs 2]
+//!     [--keep FOLDER]
 //! ```
 //!
 //! The modules are `power/modules.toml`, and those of `tests/real/modules.toml` that `power/real.toml` names; their
 //! packages are downloaded. The same list and seed give the same mutants, so that two binaries can be compared. FILE has
-//! one JSON object a mutant; what is in it already is not run again. Without `--results` nothing is done.
+//! one JSON object a mutant; what is in it already is not run again. FOLDER gets both modules of each mutant that is not
+//! flagged. Without `--results` nothing is done.
 //!
-//! A mutant that means the same as its module is not told from one that the tool fails to notice, except where
-//! `spirv-opt -O` makes the same words of both: those are counted apart.
+//! A mutant that means the same as its module is not told from one that the tool fails to notice, except where that is
+//! proved: where `spirv-opt -O` makes the same words of both, or by `power/equivalent.rs`. Those are counted apart.
 
 #[allow(dead_code, reason = "verdicts are for tests/real.rs")]
 #[path = "../tests/real/catalogue.rs"]
@@ -21,6 +23,8 @@ mod check;
 mod compile;
 #[path = "power/draw.rs"]
 mod draw;
+#[path = "power/equivalent.rs"]
+mod equivalent;
 #[allow(dead_code, reason = "here, glslang must be installed")]
 #[path = "../tests/real/glsl.rs"]
 mod glsl;
@@ -51,6 +55,7 @@ struct Options {
     seed: u64,
     only: String,
     jobs: usize,
+    keep: Option<PathBuf>,
 }
 
 impl Options {
@@ -68,6 +73,7 @@ impl Options {
             seed: number("--seed", 0) as u64,
             only: value("--only").unwrap_or_default(),
             jobs: number("--jobs", 2),
+            keep: value("--keep").map(PathBuf::from),
         })
     }
 }
@@ -129,12 +135,14 @@ fn main() {
             Err(error) => return println!("{}: {error}", entry.name),
         };
         let stage = compile::stage(&words);
+        let data = rspirv::dr::load_words(module.words()).unwrap();
         let pair = check::Pair::new(scratch.path(), &entry.name, &module.words());
         for mutant in draw::draw(&module, &entry.name, options.each, options.seed) {
             let name = mutant.name();
             if done.contains(&(&*entry.name, &*name)) {
                 continue;
             }
+            let proof = equivalent::proof(&data, &mutant).unwrap_or_default();
             let found = pair.check(&options.binary, &mutant.module.words(), &entry.args);
             let line = Line {
                 stage: stage.to_owned(),
@@ -143,9 +151,12 @@ fn main() {
                 mutant: name,
                 verdict: found.verdict,
                 reason: found.reason,
-                equal: found.equal,
+                equal: if found.equal { table::SAME_WORDS.to_owned() } else { proof.to_owned() },
                 milliseconds: found.milliseconds,
             };
+            if let Some(folder) = options.keep.as_ref().filter(|_| line.verdict != table::FLAGGED) {
+                pair.keep(&folder.join(format!("{}.{}", line.module, line.mutant).replace(['/', ' '], "-")));
+            }
             let text = serde_json::to_string(&line).unwrap();
             writeln!(file.lock().unwrap(), "{text}").unwrap();
         }

@@ -55,6 +55,14 @@ impl Pair {
         Found { verdict, reason, equal, milliseconds }
     }
 
+    /// Copies both modules to a folder.
+    pub fn keep(&self, folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        for (from, to) in [(&self.before, "before.spv"), (&self.after, "after.spv")] {
+            std::fs::copy(from, folder.join(to)).unwrap();
+        }
+    }
+
     /// The verdict in the report, and what kind of reason it has if there is one.
     fn verdict(&self) -> (String, String) {
         let text = std::fs::read_to_string(&self.report).unwrap_or_default();

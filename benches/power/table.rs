@@ -15,8 +15,8 @@ pub struct Line {
     pub mutant: String,
     pub verdict: String,
     pub reason: String,
-    /// `spirv-opt -O` makes the same words of it and of its module.
-    pub equal: bool,
+    /// Why it means the same as its module, where that is proved.
+    pub equal: String,
     pub milliseconds: u64,
 }
 
@@ -26,23 +26,35 @@ pub fn read(path: &Path) -> Vec<Line> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
+/// The verdict on a mistake that is noticed.
+pub const FLAGGED: &str = "violates";
+
 const COLUMNS: [(&str, &str); 5] = [
-    ("flagged", "violates"),
+    ("flagged", FLAGGED),
     ("accepted", "refines"),
     ("inconclusive", "inconclusive"),
     ("vacuous", "vacuous"),
     ("over time", "over time"),
 ];
 
-/// Both tables, all mutants and without those that spirv-opt makes equal, by stage and by mutator, and the time of a check.
+/// Both tables, all mutants and without those that are proved equivalent, by stage and by mutator, and the time of a check.
 pub fn render(lines: &[Line]) -> String {
-    let different: Vec<Line> = lines.iter().filter(|line| !line.equal).cloned().collect();
+    let different: Vec<Line> = lines.iter().filter(|line| line.equal.is_empty()).cloned().collect();
     let mut out = String::new();
-    for (title, lines) in [("raw", lines), ("without those that spirv-opt makes equal", &different)] {
+    for (title, lines) in [("raw", lines), ("without those that are proved equivalent", &different)] {
         _ = writeln!(out, "{title}:\n");
         table(&mut out, "stage", lines, |line| &line.stage);
         table(&mut out, "mutator", lines, |line| &line.mutator);
     }
+    let mut proofs: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in lines.iter().filter(|line| !line.equal.is_empty()) {
+        *proofs.entry(&line.equal).or_default() += 1;
+    }
+    for (proof, count) in proofs {
+        _ = writeln!(out, "proved equivalent, as {proof}: {count}");
+    }
+    let wrong = lines.iter().filter(|line| !line.equal.is_empty() && line.verdict == FLAGGED).count();
+    _ = writeln!(out, "flagged though proved equivalent: {wrong}\n");
     let mut times: Vec<u64> = lines.iter().map(|line| line.milliseconds).collect();
     times.sort_unstable();
     let at = |part: usize| times.get(times.len().saturating_sub(1) * part / 100).copied().unwrap_or_default();

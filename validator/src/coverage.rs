@@ -71,16 +71,20 @@ impl Coverage {
         }
     }
 
-    /// Adds what another one covers of the same program.
-    pub fn add(&self, other: &Coverage) {
+    /// Adds what another one covers of the same program. Returns whether something of it was not covered yet.
+    pub fn add(&self, other: &Coverage) -> bool {
         let functions = self.0.iter().flat_map(|taken| taken.iter());
         let others = other.0.iter().flat_map(|taken| taken.iter());
+        let mut is_new = false;
         for (taken, other) in functions.zip(others) {
-            taken.entered.fetch_or(other.entered.load(Ordering::Relaxed), Ordering::Relaxed);
+            let entered = other.entered.load(Ordering::Relaxed);
+            is_new |= entered & !taken.entered.fetch_or(entered, Ordering::Relaxed);
             for (sides, other) in taken.sides.iter().zip(&other.sides) {
-                sides.fetch_or(other.load(Ordering::Relaxed), Ordering::Relaxed);
+                let taken = other.load(Ordering::Relaxed);
+                is_new |= taken & !sides.fetch_or(taken, Ordering::Relaxed) != 0;
             }
         }
+        is_new
     }
 
     /// Whether this side was taken.

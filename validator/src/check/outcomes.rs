@@ -65,7 +65,8 @@ pub fn outcomes(
         let seed = prepare::seed(options);
         let mut inputs = Inputs::new(&program, None, &launch, count, seed, Chosen::default());
         let is_over = || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut trial = |dispatch: &Dispatch| trial::touched(&program, dispatch, &is_over);
+        let mut trial =
+            |dispatch: &Dispatch, limits: &[u32]| trial::touched(&program, dispatch, limits, &is_over);
         loop {
             let input = match prepare::supported(inputs.next(&mut trial), Role::Module)? {
                 Ok(Next::Input(input)) => input,

@@ -95,6 +95,7 @@ fn check_all(
         },
         found: Found::default(),
         covered: Default::default(),
+        wide: None,
         each,
     };
     for module in [before, after] {
@@ -113,6 +114,9 @@ fn check_all(
 /// executions of single invocations. (Time would make the result depend on the machine.)
 const LEAST_INPUTS: u32 = 3;
 pub(super) const DEAR: u64 = 1_000;
+
+/// Inputs of a launch with too many workgroups to be searched.
+const WIDE: u32 = 24;
 
 /// What is tried where several workgroups decide nothing.
 const ONE: [u32; 3] = [1; 3];
@@ -156,6 +160,13 @@ pub(super) struct Plan {
     pub(super) may_be_followed: bool,
 }
 
+impl Plan {
+    /// Whether no input is searched on which both do not end differently.
+    pub(super) fn is_only_looked_at(&self) -> bool {
+        self.most == 0
+    }
+}
+
 /// An entry point of both modules, lowered.
 pub(super) struct Programs {
     pub(super) before: Program,
@@ -171,6 +182,8 @@ pub(super) struct Checker<'a> {
     pub(super) found: Found,
     /// What the runs of this launch covered of both programs.
     pub(super) covered: [Coverage; 2],
+    /// See [`Launch::wide`]; of the last launch.
+    wide: Option<[u32; 3]>,
     /// Hears of every run that is final.
     pub(super) each: &'a mut dyn FnMut(&Run),
 }
@@ -188,9 +201,13 @@ impl Checker<'_> {
             return Ok(());
         }
         let Some(uses) = uses else { return Ok(()) };
-        match self.usual_launches(&programs)? {
-            Some((index, came)) if !uses.is_empty() => self.vary(&programs, &uses, index, came),
-            Some(_) | None => Ok(()),
+        let Some((index, came)) = self.usual_launches(&programs)? else { return Ok(()) };
+        if came.verdict() == Verdict::Refines && self.options.launch.inputs.is_none() {
+            self.wide_launch(&programs)?;
+        }
+        match uses.is_empty() {
+            true => Ok(()),
+            false => self.vary(&programs, &uses, index, came),
         }
     }
 
@@ -208,6 +225,7 @@ impl Checker<'_> {
             may_be_followed,
         };
         let first = self.launch(programs, self.options, &plan(automatic))?;
+        let wide = self.wide;
         self.runner.deadline = whole;
         let Some((index, first)) = first else { return Ok(None) };
         let is_over = whole.is_some_and(|whole| whole.is_over());
@@ -217,13 +235,34 @@ impl Checker<'_> {
         }
         let mut options = self.options.clone();
         options.launch.workgroups = Some(Size3(ONE));
-        let Some((second_index, second)) = self.launch(programs, &options, &plan(false))? else {
+        let second = self.launch(programs, &options, &plan(false))?;
+        self.wide = wide;
+        let Some((second_index, second)) = second else {
             return Ok(Some((index, first)));
         };
         let [of_first, of_second] = launches::passed_over(first, second);
         self.found.launches[index].passed_over = of_first;
         self.found.launches[second_index].passed_over = of_second;
         Ok(Some(if of_first.is_some() { (second_index, second) } else { (index, first) }))
+    }
+
+    /// Looks at several workgroups in the dimensions in which they would be too many to be searched. Only a run that tells
+    /// both modules apart counts.
+    fn wide_launch(&mut self, programs: &Programs) -> Result<(), CheckError> {
+        let Some(wide) = self.wide else { return Ok(()) };
+        let mut options = self.options.clone();
+        options.launch.workgroups = Some(Size3(wide));
+        let plan = Plan { least: 0, most: 0, without_zeros: true, scouted: WIDE, may_be_followed: false };
+        let (runs, launches) = (self.found.runs.len(), self.found.launches.len());
+        let unsupported = self.found.unsupported.len();
+        self.launch(programs, &options, &plan)?;
+        if self.found.runs.len() == runs {
+            self.found.unsupported.truncate(unsupported);
+            self.found.launches.truncate(launches);
+            self.found.undistinguished.truncate(launches);
+            self.found.executed.truncate(launches);
+        }
+        Ok(())
     }
 
     /// Runs one launch of an entry point: its index, and what it came to; `None` where something is unsupported.
@@ -247,6 +286,7 @@ impl Checker<'_> {
         }
         let index = self.found.launches.len();
         self.found.launches.push(choice);
+        self.wide = launch.wide;
         for warning in warnings {
             if !self.found.warnings.contains(&warning) {
                 self.found.warnings.push(warning);
@@ -262,8 +302,10 @@ impl Checker<'_> {
             inputs.without_zeros();
         }
         let least = plan.least.min(inputs.count());
-        if self.inputs(programs, &launch, &mut inputs, least)? && plan.scouted > 0 {
-            self.scout(programs, &launch, &mut inputs, runs, plan.scouted)?;
+        if (plan.is_only_looked_at() || self.inputs(programs, &launch, &mut inputs, least)?)
+            && plan.scouted > 0
+        {
+            self.scout(programs, &launch, &mut inputs, runs, plan)?;
         }
         self.runner.searches.choose(inputs.into_chosen());
         let [of_before, of_after] = &self.covered;
@@ -282,7 +324,9 @@ impl Checker<'_> {
     ) -> Result<bool, CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
+        let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
+            trial::touched(&programs.before, dispatch, limits, &is_over)
+        };
         // That there are several workgroups costs no inputs, unless the user wants them.
         let is_wanted = self.options.launch.workgroups.is_some();
         let invocations = if is_wanted { launch.invocations() } else { launch.local_invocations() };
@@ -303,6 +347,10 @@ impl Checker<'_> {
                 if !matches!(next, Ok(Next::Over)) {
                     self.found.runs.truncate(known);
                 }
+            }
+            let is_defined = |run: &Run| run.comparison.verdict != Verdict::Vacuous;
+            if self.found.runs.get(known).is_some_and(is_defined) {
+                inputs.serve(true);
             }
             self.found.runs.iter().skip(known).for_each(&mut *self.each);
             match next {
@@ -453,11 +501,10 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds what a run covered.
-    pub(super) fn cover(&self, pair: &Pair<'_>) {
+    /// Adds what a run covered. Returns whether something of it was not covered yet.
+    pub(super) fn cover(&self, pair: &Pair<'_>) -> bool {
         let [before, after] = &self.covered;
-        before.add(&pair.before_dispatch.coverage);
-        after.add(&pair.after_dispatch.coverage);
+        before.add(&pair.before_dispatch.coverage) | after.add(&pair.after_dispatch.coverage)
     }
 
     fn self_checks(&mut self, pair: &Pair<'_>) -> Result<(), Bug> {

@@ -5,7 +5,7 @@
 //! likely, and it costs a fraction of a search.
 
 use super::error::CheckError;
-use super::pair::{Checker, Programs};
+use super::pair::{Checker, Plan, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::run::Pair;
@@ -14,20 +14,24 @@ use crate::dispatch::Dispatch;
 use crate::ir::{Op, Program};
 use crate::launch::inputs::{Inputs, Next};
 use crate::launch::trial::{self, Ended};
+use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
 use crate::value::Byte;
 
 /// Inputs that are looked at beyond those that may be searched.
-pub(super) const SCOUTED: u32 = 96;
+pub(super) const SCOUTED: u32 = 256;
 
 /// Instructions of all such runs of a pair, if there are so many.
-const FUEL: u64 = 4_000_000;
+const FUEL: u64 = 16_000_000;
 
 /// What it costs to make an input and its memory, in instructions.
 const LOOK: u64 = 30_000;
 
 /// Of each workgroup whose invocations do not communicate, so many of the first and of the last ones run.
 const RUN: usize = 6;
+
+/// So many of the first inputs that are looked at are no grafts.
+const FIRST_PLAIN: u32 = 8;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats are, others are likely to be.
@@ -38,14 +42,14 @@ const ENOUGH: u32 = 2;
 
 impl Checker<'_> {
     /// Looks at further inputs, and searches those on which both modules end differently. `first`: the number of the
-    /// first run of this launch; `more`: how many inputs are looked at.
+    /// first run of this launch.
     pub(super) fn scout(
         &mut self,
         programs: &Programs,
         launch: &Launch,
         inputs: &mut Inputs<'_>,
         first: usize,
-        more: u32,
+        plan: &Plan,
     ) -> Result<(), CheckError> {
         let [before, after] = &programs.known;
         if before.is_same(after) {
@@ -53,35 +57,61 @@ impl Checker<'_> {
         }
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut trial = |dispatch: &Dispatch| trial::touched(&programs.before, dispatch, &is_over);
-        inputs.extend(more);
+        let mut whole = |dispatch: &Dispatch, limits: &[u32]| {
+            trial::touched(&programs.before, dispatch, limits, &is_over)
+        };
+        inputs.extend(plan.scouted);
         let scout = Scout::of(programs);
-        let (mut fuel, mut searched, mut decided) = (FUEL / u64::from(SCOUTED) * u64::from(more), 0, 0);
-        let mut open: Option<Run> = None;
+        let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
+            let invocations = scout.tried(dispatch);
+            trial::touched_by(&programs.before, dispatch, &invocations, limits, &is_over)
+        };
+        let (mut fuel, mut searched, mut decided) =
+            (FUEL / u64::from(SCOUTED) * u64::from(plan.scouted), 0, 0);
+        let (mut open, mut plain): (Option<Run>, _) = (None, Plain::default());
         while inputs.left() > 0 && searched < MOST_SEARCHED && decided < ENOUGH && !is_over() {
-            let Ok(Next::Input(mut input)) = prepare::supported(inputs.next(&mut trial), Role::Before)?
-            else {
-                break;
+            let is_graft = inputs.has_served() && plain.asks_for_grafts(inputs.begun());
+            let next = if is_graft { inputs.grafted(&mut trial) } else { inputs.next(&mut trial) };
+            let mut input = match prepare::supported(next, Role::Before)? {
+                Ok(Next::Input(input)) => input,
+                // A graft may make no difference.
+                Ok(Next::Over) if is_graft => continue,
+                Ok(Next::Over | Next::OutOfTime) | Err(_) => break,
             };
             let mut look = self.look(&scout, programs, launch, &input)?;
-            if matches!(look, Some((Look::Undefined, _))) {
+            if matches!(look, Some((Look::Undefined, ..))) {
                 if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut trial), Role::Before)?
                 {
                     input = larger;
                     look = self.look(&scout, programs, launch, &input)?;
                 }
             }
-            let Some((look, cost)) = look else { break };
+            let Some((look, is_new, cost)) = look else { break };
             self.found.looked_at += 1;
+            let is_defined = matches!(look, Look::Alike | Look::Differently);
+            if is_defined {
+                inputs.serve(is_new);
+            }
+            if !is_graft {
+                plain.note(is_defined);
+            }
             let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
-            let none_decided = || self.found.runs.iter().skip(first).all(is_vacuous);
-            if look == Look::Differently || look == Look::Alike && none_decided() {
+            // Zeros show least.
+            let says_little = |run: &Run| is_vacuous(run) || run.input.name == Kind::Zeros.name();
+            let none_decided = || self.found.runs.iter().skip(first).all(says_little);
+            let is_wanted = || !plan.is_only_looked_at() && none_decided();
+            if look == Look::Differently || look == Look::Alike && is_wanted() {
                 searched += 1;
+                inputs.distrust();
+                if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut whole), Role::Before)?
+                {
+                    input = larger;
+                }
                 let known = self.found.runs.len();
                 let ended = self.input(programs, launch, input)?;
                 match self.found.runs.get(known) {
-                    // Another input may show what floats leave open here.
-                    Some(run) if hangs_on_floats(run) => {
+                    // Another input may show what is left open here.
+                    Some(run) if hangs_on_floats(run) || plan.is_only_looked_at() && is_open(run) => {
                         open = open.or(self.found.runs.drain(known..).next());
                     }
                     Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
@@ -100,12 +130,13 @@ impl Checker<'_> {
             }
         }
         match open {
-            Some(run) if decided == 0 => {
+            Some(run) if decided == 0 && !plan.is_only_looked_at() => {
                 (self.each)(&run);
                 self.found.runs.push(run);
             }
             Some(run) => self.found.warnings.push(format!(
-                "{}: nothing is decided on input '{}', whose floats the environment leaves open; others were tried",
+                "{}: nothing is decided on input '{}', on which both modules end differently where their invocations run \
+                 one after the other; others were tried",
                 run.entry, run.input.name
             )),
             None => {}
@@ -113,23 +144,26 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// How both end on an input, and what that cost; `None` where something in it is not supported, or time is over.
+    /// How both end on an input, whether something was reached there for the first time, and what that cost; `None` where something in it is not supported, or time is over.
     fn look(
         &mut self,
         scout: &Scout,
         programs: &Programs,
         launch: &Launch,
         input: &Input,
-    ) -> Result<Option<(Look, u64)>, CheckError> {
+    ) -> Result<Option<(Look, bool, u64)>, CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
-        let look = scout.look(&pair, &is_over);
-        if matches!(look, Some((Look::Alike | Look::Differently, _))) {
-            self.cover(&pair);
-        }
-        Ok(look)
+        let Some((look, cost)) = scout.look(&pair, &is_over) else { return Ok(None) };
+        let is_new = matches!(look, Look::Alike | Look::Differently) && self.cover(&pair);
+        Ok(Some((look, is_new, cost)))
     }
+}
+
+/// Whether a run does not decide.
+fn is_open(run: &Run) -> bool {
+    run.comparison.verdict == Verdict::Inconclusive
 }
 
 /// Whether floats alone keep a run from deciding.
@@ -148,6 +182,31 @@ enum Look {
     Undefined,
     /// One of them was not followed to its end.
     Unseen,
+}
+
+/// Inputs that were looked at and are no grafts.
+#[derive(Default)]
+struct Plain {
+    count: u32,
+    /// Of these, on so many before is defined.
+    defined: u32,
+}
+
+impl Plain {
+    fn note(&mut self, is_defined: bool) {
+        self.count += 1;
+        self.defined += u32::from(is_defined);
+    }
+
+    /// Whether the next input, of this number, should be a graft: every other one, and most where before is undefined on
+    /// what is none.
+    fn asks_for_grafts(&self, number: u32) -> bool {
+        match self.count >= FIRST_PLAIN {
+            true if self.defined * 4 < self.count => number % 8 != 0,
+            true => number % 2 != 0,
+            false => false,
+        }
+    }
 }
 
 /// What both modules need of a run.
@@ -185,7 +244,7 @@ impl Scout {
         let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
-            (true, _) if after.faulted => Look::Differently,
+            (true, _) if after.faulted || after.conflicts && !before.conflicts => Look::Differently,
             (true, true) if differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after) => {
                 Look::Differently
             }
@@ -193,6 +252,14 @@ impl Scout {
             (true, false) | (false, _) => Look::Unseen,
         };
         Some((look, cost))
+    }
+
+    /// The invocations that say how large memory is.
+    fn tried(&self, dispatch: &Dispatch) -> Vec<u32> {
+        match self.communicate {
+            true => (0..dispatch.places.len() as u32).collect(),
+            false => self.invocations(dispatch),
+        }
     }
 
     /// The invocations that run: all of the first workgroup where they communicate, else some of each.

@@ -111,7 +111,11 @@ impl Machine<'_> {
             MemoryOp::ArrayLength { dst, pointer, offset, stride } => {
                 let pointer = self.resolve(*pointer, line)?;
                 let start = u64::from(pointer.offset) + u64::from(*offset);
-                let bytes = u64::from(self.object_size(pointer)).saturating_sub(start);
+                let size = match pointer.own_object() {
+                    Some(object) => self.state.own.size(object),
+                    None => self.memory.told_size(pointer.object),
+                };
+                let bytes = u64::from(size).saturating_sub(start);
                 let length = bytes.checked_div(u64::from(*stride)).unwrap_or(0);
                 self.state.set(*dst, Scalar::new(length));
             }

@@ -69,8 +69,13 @@ pub fn float_value(width: u8, bits: u64) -> Option<f64> {
 /// What a settled read returns may change only through settled writes of the same invocation, until
 /// it stops for something else than a choice: a loop that nothing else happens in is told as [`Stop::Forever`].
 pub trait SharedMemory {
-    /// Size of an object in bytes.
+    /// Size of an object in bytes: no access reaches beyond it.
     fn size(&self, object: u32) -> u32;
+
+    /// Size of an object in bytes, as the program is told.
+    fn told_size(&self, object: u32) -> u32 {
+        self.size(object)
+    }
 
     /// Reads without an event where the access communicates with nobody; fills `out` (one entry
     /// per byte of the ranges) and returns true. False: the invocation stops.

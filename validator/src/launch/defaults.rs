@@ -12,31 +12,33 @@ const USUAL_SUBGROUP_SIZE: u32 = 32;
 /// Most invocations of a launch with several workgroups that nobody asked for.
 const MAX_INVOCATIONS: u64 = 1 << 10;
 
+/// Most invocations of a launch that is only looked at.
+const MAX_LOOKED_AT: u64 = 1 << 12;
+
 /// How many workgroups there are where the user does not say (docs/semantics.md, section 1.7).
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Workgroups {
-    count: [u32; 3],
-    /// In which dimensions there would be two if there were not too many invocations then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workgroups {
+    /// In each dimension.
+    pub count: [u32; 3],
+    /// Several in the dimensions where there would be two if there were not too many invocations then, one in the others:
+    /// few enough to be looked at.
+    pub wide: Option<[u32; 3]>,
+    /// The names of those dimensions.
     left_out: Vec<char>,
 }
 
-/// How many workgroups these programs get, and what the user should know of that.
-pub fn workgroups(
-    before: &ScopeUse,
-    programs: [Option<&Program>; 2],
-    local_invocations: u64,
-) -> ([u32; 3], Option<String>) {
+/// How many workgroups these programs get.
+pub fn workgroups(before: &ScopeUse, programs: [Option<&Program>; 2], local_invocations: u64) -> Workgroups {
     let read: Vec<[bool; 3]> = programs.into_iter().flatten().map(dimensions::dimensions).collect();
-    let found = Workgroups::new(before, &read, local_invocations);
-    (found.count, found.note())
+    Workgroups::new(before, &read, local_invocations)
 }
 
 impl Workgroups {
     /// Two in each dimension in which the modules tell workgroups apart, as far as there are not too many invocations:
     /// x first. Two in x if invocations of different workgroups of before may communicate.
     fn new(before: &ScopeUse, read: &[[bool; 3]], local_invocations: u64) -> Workgroups {
-        let mut found = Workgroups { count: [1; 3], left_out: Vec::new() };
-        let mut invocations = local_invocations;
+        let mut found = Workgroups { count: [1; 3], ..Workgroups::default() };
+        let (mut invocations, mut wide) = (local_invocations, [1; 3]);
         for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
             let communicates = axis == 0 && before.beyond_workgroup;
             if !communicates && !read.iter().any(|read| read[axis]) {
@@ -47,19 +49,27 @@ impl Workgroups {
                     found.count[axis] = 2;
                     invocations = double;
                 }
-                _ => found.left_out.push(name),
+                _ => {
+                    found.left_out.push(name);
+                    wide[axis] = 2;
+                }
             }
         }
+        let looked_at =
+            wide.iter().fold(local_invocations, |all, count| all.saturating_mul(u64::from(*count)));
+        let is_wide = !found.left_out.is_empty() && looked_at <= MAX_LOOKED_AT;
+        found.wide = is_wide.then_some(wide);
         found
     }
 
     /// What the user should know.
-    fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<String> {
         let left_out: Vec<String> = self.left_out.iter().map(char::to_string).collect();
+        let looked_at = if self.wide.is_some() { ", and are at most looked at" } else { "" };
         (!left_out.is_empty()).then(|| {
             format!(
                 "one workgroup in {}, where the modules tell several apart: two would be more than {MAX_INVOCATIONS} \
-                 invocations (give --workgroups)",
+                 invocations{looked_at} (give --workgroups)",
                 left_out.join(" and ")
             )
         })
@@ -120,5 +130,10 @@ mod tests {
         let note = Workgroups::new(&near, &[all], 256).note();
         assert!(note.is_some_and(|note| note.starts_with("one workgroup in z, ")));
         assert_eq!(Workgroups::new(&near, &[all], 64).note(), None);
+        let wide = |local| Workgroups::new(&near, &[all], local).wide;
+        assert_eq!(
+            [wide(64), wide(256), wide(512), wide(1024)],
+            [None, Some([1, 1, 2]), Some([1, 2, 2]), None]
+        );
     }
 }

@@ -258,7 +258,7 @@ mod tests {
             program(vec![image(1, 0, ty(Dim::Two, Some("r32ui"))), image(2, 1, ty(Dim::Three, None))]);
         let made = |texels: Vec<[u32; 4]>| {
             let touched = Touched { ends: vec![0; 2], out_of_bounds: false, texels };
-            let mut trial = |_: &crate::dispatch::Dispatch| Some(touched.clone());
+            let mut trial = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(touched.clone());
             let made = inputs::inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap();
             [0, 1].map(|binding| made[0].images[&slot(binding)].layout.to_string())
         };
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn variables_of_one_slot_see_one_image() {
         let program = program(vec![image(1, 0, ty(Dim::Two, None)), image(2, 0, ty(Dim::Two, Some("r32f")))]);
-        let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
+        let mut untried = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(Touched::default());
         let launch = launch(1, 2, 2);
         let made = inputs::inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
         let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();

@@ -83,6 +83,8 @@ mod tests {
     use crate::launch::build::tests::{buffer, launch, program};
     use crate::launch::build_dispatch;
     use crate::launch::inputs::{inputs as all_inputs, Touched};
+    use crate::launch::recipe::Recipe;
+    use crate::launch::values::Kind;
 
     fn passed(class: StorageClass, size: u32, interface: Vec<InterfacePart>) -> Variable {
         Variable { class, binding: None, size, interface, ..buffer(1, 0, 0) }
@@ -98,7 +100,7 @@ mod tests {
         let program = program(vec![passed(StorageClass::Input, 12, parts)]);
         let mut launch = launch(1, 1, 1);
         launch.named.insert("in:1".into(), vec![Byte::Known(7); 4]);
-        let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
+        let mut untried = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(Touched::default());
         let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
         let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
         let (zero, undefined, seven) = ([Byte::Known(0); 4], [Byte::Undef; 4], [Byte::Known(7); 4]);
@@ -114,7 +116,7 @@ mod tests {
         let block = passed(StorageClass::Output, 20, vec![part("Position", 0, 16), part("PointSize", 16, 4)]);
         let program = program(vec![whole, block]);
         let launch = launch(1, 1, 1);
-        let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
+        let mut untried = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(Touched::default());
         let made = all_inputs(&program, None, &launch, 1, 0, &mut untried).unwrap();
         let dispatch = build_dispatch(&program, &launch, &made[0]).unwrap();
         let told: Vec<_> = dispatch
@@ -136,7 +138,8 @@ mod tests {
 
     #[test]
     fn built_ins_get_values_that_a_pipeline_gives() {
-        let mut words = Words::new(crate::launch::values::Kind::Zeros, 0, &[], [1; 3], false);
+        let zeros = Recipe::of(Kind::Zeros, 0);
+        let mut words = Words::new(&zeros, 0, &[], [1; 3], false);
         let uses = Uses::default();
         let mut value = |name, size| automatic(&part(name, 0, size), 0, &mut words, &uses);
         let floats = |values: [f32; 4]| values.map(|v| v.to_le_bytes().map(Byte::Known)).concat();

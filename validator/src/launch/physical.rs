@@ -348,7 +348,7 @@ mod tests {
     }
 
     fn made(program: &Program, launch: &Launch) -> Result<Input, String> {
-        let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
+        let mut untried = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(Touched::default());
         let made = inputs(program, None, launch, 1, 0, &mut untried).map_err(|error| error.to_string())?;
         made.into_iter().next().ok_or_else(|| "no input".to_owned())
     }
@@ -381,7 +381,7 @@ mod tests {
     fn pointers_of_one_type_share_a_buffer_in_some_inputs() {
         let mut program = linked(16, vec![member(0, Some("a"), 0), member(8, Some("b"), 0)]);
         let shares = |program: &Program| {
-            let mut untried = |_: &crate::dispatch::Dispatch| Some(Touched::default());
+            let mut untried = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(Touched::default());
             let made = inputs(program, None, &launch(1, 1, 1), 4, 0, &mut untried).unwrap();
             made.iter().map(|input| pointer(&input.push, 0) == pointer(&input.push, 8)).collect::<Vec<_>>()
         };

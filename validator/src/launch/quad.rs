@@ -201,6 +201,7 @@ fn encoded(value: f64, width: u8) -> Vec<Byte> {
 mod tests {
     use super::*;
     use crate::launch::build::tests::launch;
+    use crate::launch::recipe::Recipe;
     use crate::launch::values::Kind;
 
     fn floats(values: &[f32]) -> Vec<Byte> {
@@ -212,7 +213,7 @@ mod tests {
     }
 
     fn words(kind: Kind) -> Words<'static> {
-        Words::new(kind, 0, &[], [2, 2, 1], false)
+        Words::new(&Recipe::of(kind, 0), 0, &[], [2, 2, 1], false)
     }
 
     fn values(bytes: &[Byte]) -> Vec<f64> {

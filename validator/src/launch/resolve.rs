@@ -63,6 +63,8 @@ pub struct Launch {
     pub legacy_coherent: bool,
     /// See [`Dispatch::displaced`](crate::dispatch::Dispatch::displaced).
     pub displaced: bool,
+    /// The workgroups of a launch that is looked at beside it: it would be too large to be searched.
+    pub wide: Option<[u32; 3]>,
     /// Scopes that the modules use and that this launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
     /// What the user should know, e.g. a target that nothing has.
@@ -89,10 +91,13 @@ impl Launch {
             )));
         }
         let local_invocations = product(local_size);
-        let (workgroups, note) = match options.workgroups {
-            Some(size) => (size.0, None),
-            None if !is_compute => ([1; 3], None),
-            None => defaults::workgroups(&before_use, [Some(before), after], local_invocations),
+        let (workgroups, wide, note) = match options.workgroups {
+            Some(size) => (size.0, None, None),
+            None if !is_compute => ([1; 3], None, None),
+            None => {
+                let found = defaults::workgroups(&before_use, [Some(before), after], local_invocations);
+                (found.count, found.wide, found.note())
+            }
         };
         let subgroup_size =
             options.subgroup_size.or(before.modes.subgroup_size).unwrap_or_else(|| match quad {
@@ -121,6 +126,7 @@ impl Launch {
             observe: Observe::External,
             legacy_coherent: false,
             displaced: false,
+            wide,
             undistinguished: Vec::new(),
             notes: note.into_iter().collect(),
         };

@@ -21,18 +21,36 @@ const BUDGET: u64 = 2_000_000;
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
 
-/// What the program touches on this dispatch; `None` where time is over before that is known. An access out of bounds
-/// ends the trial where there are no images: then all else has to be sized anew, whatever else it touches.
-pub fn touched(program: &Program, dispatch: &Dispatch, is_over: &dyn Fn() -> bool) -> Option<Touched> {
-    let count = dispatch.places.len() as u32;
+/// What the program touches on this dispatch, where each object may be as large as its limit says; `None` where time is
+/// over before that is known. What lies beyond an object's initial contents is zero. An access out of bounds ends the
+/// trial where there are no images.
+pub fn touched(
+    program: &Program,
+    dispatch: &Dispatch,
+    limits: &[u32],
+    is_over: &dyn Fn() -> bool,
+) -> Option<Touched> {
+    let all: Vec<u32> = (0..dispatch.places.len() as u32).collect();
+    touched_by(program, dispatch, &all, limits, is_over)
+}
+
+/// As [`touched`], by these invocations.
+pub fn touched_by(
+    program: &Program,
+    dispatch: &Dispatch,
+    invocations: &[u32],
+    limits: &[u32],
+    is_over: &dyn Fn() -> bool,
+) -> Option<Touched> {
     let has_images = dispatch.objects.iter().any(|object| object.image.is_some());
-    let memory = || TrialMemory::new(dispatch);
+    let memory = || TrialMemory { limits: limits.to_vec(), ..TrialMemory::new(dispatch) };
     // The last ones have the greatest indices.
-    let (last, _) = run(program, dispatch, memory(), (0..count).rev().collect(), is_over, has_images)?;
+    let (last, _) =
+        run(program, dispatch, memory(), invocations.iter().rev().copied().collect(), is_over, has_images)?;
     if last.out_of_bounds && !has_images {
         return Some(last);
     }
-    let (first, _) = run(program, dispatch, memory(), (0..count).collect(), is_over, has_images)?;
+    let (first, _) = run(program, dispatch, memory(), invocations.to_vec(), is_over, has_images)?;
     Some(Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
@@ -261,6 +279,8 @@ struct TrialMemory {
     spaces: Vec<Vec<Byte>>,
     /// Location space and size of each object.
     objects: Vec<(u32, u32)>,
+    /// What each object may be as large as, where that is more.
+    limits: Vec<u32>,
     ends: Vec<u32>,
     /// See [`Touched::texels`].
     texels: Vec<[u32; 4]>,
@@ -283,6 +303,7 @@ impl TrialMemory {
             accessor: NOBODY,
             writers: Vec::new(),
             conflicts: false,
+            limits: Vec::new(),
             spaces: dispatch.initial_memory(),
             objects: dispatch.objects.iter().map(place).collect(),
             ends: vec![0; dispatch.objects.len()],
@@ -319,6 +340,11 @@ impl TrialMemory {
         if let Some(highest) = self.ends.get_mut(access.object as usize) {
             *highest = end.max(*highest);
         }
+        if space.len() < end as usize
+            && self.limits.get(access.object as usize).is_some_and(|limit| end <= *limit)
+        {
+            space.resize(end as usize, Byte::Known(0));
+        }
         let mut first = 0;
         for &(start, length) in &access.ranges {
             let (start, length) = (start as usize, length as usize);
@@ -332,6 +358,11 @@ impl TrialMemory {
 
 impl SharedMemory for TrialMemory {
     fn size(&self, object: u32) -> u32 {
+        let limit = self.limits.get(object as usize).copied().unwrap_or(0);
+        self.told_size(object).max(limit)
+    }
+
+    fn told_size(&self, object: u32) -> u32 {
         self.objects.get(object as usize).map_or(0, |(_, size)| *size)
     }
 
@@ -481,7 +512,7 @@ OpFunctionEnd
         let mut inputs = Inputs::new(&program, None, &launch, 1, 0, Chosen::default());
         // The first dispatch that is tried is enough.
         inputs
-            .next(&mut |dispatch| {
+            .next(&mut |dispatch, _| {
                 dispatches.push(dispatch.clone());
                 None
             })
@@ -490,7 +521,7 @@ OpFunctionEnd
             turns.set(turns.get() + 1);
             false
         };
-        (touched(&program, &dispatches[0], &count).unwrap(), turns.get())
+        (touched(&program, &dispatches[0], &[], &count).unwrap(), turns.get())
     }
 
     #[test]

@@ -32,6 +32,9 @@ const SPECIAL_FLOATS: [f64; 6] = [f64::INFINITY, 1.0, f64::NAN, -2.0, f64::NEG_I
 /// Every so many inputs with boundary values have special floats, or words of atomics that are not zero.
 const SPECIAL_EVERY: u32 = 4;
 
+/// What has several uses, or is compared with a constant beside being an index, is taken so in every so many places.
+const OTHER_EVERY: u32 = 4;
+
 /// Chooses values for one input.
 #[derive(Clone, Copy, Debug)]
 pub struct Typed {
@@ -112,6 +115,16 @@ impl Typed {
             return Some(0);
         }
         let at = place.wrapping_add(turn);
+        let is_other = turn > 1 && (place.wrapping_mul(5) ^ turn.wrapping_mul(11)) % OTHER_EVERY == 0;
+        if is_other && usage.is(Role::Float) && usage.is(Role::Integer) {
+            return self.integer(usage, (place, turn), random);
+        }
+        if is_other && !usage.is(Role::Float) && !usage.is(Role::Atomic) {
+            let count = usage.constants().len().max(1);
+            if let Some(constant) = usage.constants().nth(turn as usize % count) {
+                return Some(constant);
+            }
+        }
         if usage.is_stride() {
             return Some(u64::from(self.stride(rank, at)));
         }
@@ -130,17 +143,27 @@ impl Typed {
             });
             return Some(halves.rev().fold(0, |word, half| word << 16 | half));
         }
-        if usage.is(Role::Divisor) && !usage.is(Role::Turns) {
+        // An array of sizes may begin with how many they are.
+        let is_size = turn > 0 && (place.wrapping_mul(3) ^ turn.wrapping_mul(7)) % 2 == 0;
+        if usage.is(Role::Divisor) && (!usage.is(Role::Turns) || is_size) {
             return Some(u64::from(self.size(rank, at)));
+        }
+        // What an invocation's number is compared with may bound a loop that begins at it.
+        let is_bound = usage.is(Role::Turns) && (!usage.is(Role::Guard) || layout_of(self.kind) % 2 == 1);
+        if is_bound {
+            return Some(u64::from(turns(usage.unit(), at)));
         }
         if usage.is(Role::Guard) {
             return Some(self.guard(place, turn));
         }
-        if usage.is(Role::Turns) {
-            return Some(u64::from(TURNS[at as usize % TURNS.len()].saturating_mul(usage.unit())));
-        }
         if usage.is(Role::PartOfIndex) {
-            return Some(u64::from(1 + at % (PART_LIMIT - 1)));
+            let part = 1 + at % (PART_LIMIT - 1);
+            // The other half of the word may be another offset.
+            let is_both = usage.is(Role::Packed) && usage.width == 4 && turn % 2 == 1;
+            return Some(u64::from(if is_both { part << 16 | part } else { part }));
+        }
+        if usage.is(Role::Shift) && usage.is(Role::Packed) {
+            return Some(self.packed_shifts(turn));
         }
         if usage.is(Role::Shift) && usage.width == 4 {
             return Some(u64::from(if rank == 0 && layout_of(self.kind) % 3 == 1 { 2_u32 } else { 1 }));
@@ -159,8 +182,22 @@ impl Typed {
         self.integer(usage, (place, turn), random)
     }
 
-    /// How many there are in one dimension.
+    /// Shifts in the bytes of a word: those by which all sizes of the inner dimensions divide, or any small ones.
+    fn packed_shifts(&self, turn: u32) -> u64 {
+        match layout_of(self.kind) % 3 {
+            0 => 0x0001_0203,
+            1 => 0x0002_0304,
+            _ => (0..3).fold(0, |word, part| word << 8 | u64::from((turn >> part) % 4)),
+        }
+    }
+
+    /// How many there are in one dimension. Where all invocations are told apart by what remains of a division, there
+    /// are many.
     fn size(&self, rank: u32, at: u32) -> u32 {
+        if layout_of(self.kind) % 4 == 3 {
+            let all = self.extent.into_iter().fold(1, u32::saturating_mul);
+            return [all.saturating_add(1), 1, 2, all, DIMENSION][at as usize % 5];
+        }
         match layout_of(self.kind) % 3 {
             0 => 2,
             1 if rank == 0 => DIMENSION,
@@ -256,6 +293,16 @@ impl Typed {
                 _ => FLOATS[random.below(FLOATS.len() as u32) as usize],
             },
         })
+    }
+}
+
+/// The bound of a loop that takes so much a turn: whole turns in most cases, or a part of one.
+fn turns(unit: u32, at: u32) -> u32 {
+    let whole = TURNS[at as usize % TURNS.len()].saturating_mul(unit);
+    match at / TURNS.len() as u32 % 4 {
+        1 if unit > 1 => whole.saturating_add(unit / 2 + 1),
+        3 => whole.saturating_sub(1),
+        _ => whole,
     }
 }
 

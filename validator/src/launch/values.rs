@@ -1,5 +1,6 @@
 //! The values of automatic inputs.
 
+use super::recipe::Recipe;
 use super::typed::{Place, Row, Typed};
 use super::uses::MemoryUses;
 use crate::value::Byte;
@@ -62,8 +63,49 @@ pub const FIRST_BOUNDARIES: u32 = 4;
 /// Parameters count as small below this.
 const SMALL: u32 = 4;
 
-/// A stream of words of one kind.
+/// The values of one input.
 pub struct Words<'a> {
+    recipe: Recipe,
+    /// What it is made of: the values of its kind, and those of each graft.
+    streams: Vec<Stream<'a>>,
+}
+
+impl<'a> Words<'a> {
+    /// `values` are those that [`Kind::Boundary`] takes in turn.
+    pub fn new(recipe: &Recipe, seed: u64, values: &'a [u32], extent: [u32; 3], specials: bool) -> Self {
+        let kinds = std::iter::once(recipe.kind).chain(recipe.grafts.iter().map(|graft| graft.kind));
+        let streams = kinds.map(|kind| Stream { kind, seed, values, extent, specials, next: 0 }).collect();
+        Words { recipe: recipe.clone(), streams }
+    }
+
+    /// `size` bytes for one memory, with values that suit what they are used as, where that is known.
+    pub fn typed(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
+        let mut parts = self.streams.iter_mut().map(|stream| stream.typed(salt, size, memory, uses));
+        let mut bytes = parts.next().unwrap_or_default();
+        for (graft, own) in self.recipe.grafts.iter().zip(parts) {
+            graft.put(&mut bytes, &own, salt, uses);
+        }
+        bytes
+    }
+
+    /// As [`Words::typed`], where no use is known.
+    pub fn take(&mut self, salt: u64, size: u32, memory: Use) -> Vec<Byte> {
+        self.typed(salt, size, memory, None)
+    }
+
+    /// What distinguishes this input from others; none where everything is zero.
+    pub(super) fn turn(&self) -> Option<u32> {
+        self.streams.iter().find_map(Stream::turn)
+    }
+
+    /// Whether the input is one of random values.
+    pub(super) fn is_random(&self) -> bool {
+        matches!(self.recipe.kind, Kind::Random(_))
+    }
+}
+
+/// A stream of words of one kind.
+struct Stream<'a> {
     kind: Kind,
     seed: u64,
     values: &'a [u32],
@@ -75,14 +117,8 @@ pub struct Words<'a> {
     next: u32,
 }
 
-impl<'a> Words<'a> {
-    /// `values` are those that [`Kind::Boundary`] takes in turn.
-    pub fn new(kind: Kind, seed: u64, values: &'a [u32], extent: [u32; 3], specials: bool) -> Self {
-        Words { kind, seed, values, extent, specials, next: 0 }
-    }
-
-    /// As [`Words::take`], with values that suit what they are used as, where that is known.
-    pub fn typed(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
+impl Stream<'_> {
+    fn typed(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
         let first = match memory {
             Use::Data => self.next,
             Use::Parameters => 0,
@@ -103,19 +139,13 @@ impl<'a> Words<'a> {
         bytes
     }
 
-    /// What distinguishes this input from others; none where everything is zero.
-    pub(super) fn turn(&self) -> Option<u32> {
+    fn turn(&self) -> Option<u32> {
         match self.kind {
             Kind::Given | Kind::Zeros => None,
             Kind::Distinct => Some(0),
             Kind::Boundary(turn) => Some(turn + 1),
             Kind::Random(number) => Some(self.random(u64::from(number)).below(1 << 16)),
         }
-    }
-
-    /// Whether the input is one of random values.
-    pub(super) fn is_random(&self) -> bool {
-        matches!(self.kind, Kind::Random(_))
     }
 
     fn random(&self, salt: u64) -> Random {
@@ -128,7 +158,7 @@ impl<'a> Words<'a> {
 
     /// `size` bytes for one buffer. The random words of a buffer depend on `salt` and their place
     /// alone: a longer buffer begins as a shorter one.
-    pub fn take(&mut self, salt: u64, size: u32, memory: Use) -> Vec<Byte> {
+    fn take(&mut self, salt: u64, size: u32, memory: Use) -> Vec<Byte> {
         let mut random = self.random(salt);
         let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
         let mut own = 0;

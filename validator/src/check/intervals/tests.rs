@@ -132,7 +132,8 @@ impl Judged {
         let module = Module::from_text(&module(body), "test.spvasm", &ReadOptions::default()).unwrap();
         let program = lower(&module, &LowerOptions::default()).unwrap();
         let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
-        let mut trial = |dispatch: &Dispatch| trial::touched(&program, dispatch, &|| false);
+        let mut trial =
+            |dispatch: &Dispatch, limits: &[u32]| trial::touched(&program, dispatch, limits, &|| false);
         let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut trial).unwrap();
         let mut dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
         for (place, byte) in dispatch.objects[0].initial.iter_mut().zip(5.0_f32.to_le_bytes()) {

@@ -91,6 +91,7 @@ pub fn launch(workgroups: u32, local: u32, subgroup_size: u32) -> Launch {
         observe: Observe::External,
         legacy_coherent: false,
         displaced: false,
+        wide: None,
         undistinguished: Vec::new(),
         notes: Vec::new(),
     }

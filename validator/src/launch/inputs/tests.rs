@@ -1,7 +1,7 @@
 use super::*;
 use crate::launch::build::tests::{buffer, launch, program, slot};
 
-fn untried(_: &Dispatch) -> Option<Touched> {
+fn untried(_: &Dispatch, _: &[u32]) -> Option<Touched> {
     Some(Touched::default())
 }
 
@@ -73,13 +73,11 @@ fn runtime_arrays_get_what_a_trial_touches() {
     variable.runtime_stride = Some(8);
     let program = program(vec![variable]);
     // Touches up to byte 4 + 8 * 9 + 4.
-    let mut trial = |dispatch: &Dispatch| {
-        let out_of_bounds = dispatch.objects[0].initial.len() < 80;
-        Some(Touched { ends: vec![80], out_of_bounds, ..Touched::default() })
-    };
+    let mut trial = |_: &Dispatch, _: &[u32]| Some(Touched { ends: vec![80], ..Touched::default() });
     let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap_or_default();
     assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 10);
-    let mut never = |_: &Dispatch| Some(Touched { ends: vec![0], out_of_bounds: true, ..Touched::default() });
+    let mut never =
+        |_: &Dispatch, _: &[u32]| Some(Touched { ends: vec![0], out_of_bounds: true, ..Touched::default() });
     let made = inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut never).unwrap_or_default();
     assert_eq!(made[0].buffers[&slot(0)].len(), 4 + 8 * 4);
 }
@@ -112,11 +110,14 @@ fn of_runtime_array() -> Program {
     program(vec![variable])
 }
 
-fn touching<'t>(bytes: &'t u32, trials: &'t mut usize) -> impl FnMut(&Dispatch) -> Option<Touched> + 't {
-    move |dispatch| {
+fn touching<'t>(
+    bytes: &'t u32,
+    trials: &'t mut usize,
+) -> impl FnMut(&Dispatch, &[u32]) -> Option<Touched> + 't {
+    move |_, limits| {
         *trials += 1;
-        let out_of_bounds = dispatch.objects[0].initial.len() < *bytes as usize;
-        Some(Touched { ends: vec![*bytes], out_of_bounds, ..Touched::default() })
+        assert!(limits[0] > *bytes);
+        Some(Touched { ends: vec![*bytes], ..Touched::default() })
     }
 }
 
@@ -166,6 +167,6 @@ fn an_input_that_was_too_small_is_resized() {
 fn a_trial_without_time_makes_no_input() {
     let (program, launch) = (of_runtime_array(), launch(1, 2, 2));
     let mut inputs = Inputs::new(&program, None, &launch, 3, 0, Chosen::default());
-    assert!(matches!(inputs.next(&mut |_| None), Ok(Next::OutOfTime)));
+    assert!(matches!(inputs.next(&mut |_, _| None), Ok(Next::OutOfTime)));
     assert_eq!((inputs.begun(), inputs.left()), (0, 3));
 }

@@ -144,7 +144,11 @@ impl Graph {
                         let of_guard = usage.is(Role::Guard) && own.set(Role::Guard);
                         // A product that something is divided by is one of sizes.
                         let of_divisor = usage.is(Role::Divisor) && own.set(Role::Divisor);
-                        of_index | of_turns | of_guard | of_divisor
+                        // Several shifts may be packed into a word.
+                        let of_shift = usage.is(Role::Shift) && own.set(Role::Shift);
+                        let is_packed = usage.is(Role::Shift) && usage.is(Role::Packed);
+                        let of_packed = is_packed && own.set(Role::Packed);
+                        of_index | of_turns | of_guard | of_divisor | of_shift | of_packed
                     }
                     Step::Split if usage.is(Role::Float) => own.set(Role::Halves),
                     Step::Split => own.set(Role::Packed),

@@ -46,6 +46,14 @@ impl MemoryUses {
         fixed.chain(repeated).filter(fits)
     }
 
+    /// Where a byte is, counted in the first element where it is in a runtime array.
+    pub fn in_first_element(&self, offset: u32) -> u32 {
+        match self.stride {
+            Some(stride) if stride != 0 && offset >= self.size => self.size + (offset - self.size) % stride,
+            Some(_) | None => offset,
+        }
+    }
+
     /// The uses of all values, those of a runtime array once.
     pub fn all(&self) -> impl Iterator<Item = &Usage> {
         self.places.values()

@@ -166,6 +166,9 @@ fn of_binary(
                 let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
                 flow.flow(function, a, dst, count, step);
                 flow.flow(function, b, dst, count, Step::Arithmetic);
+                if is_field_mask(flow, op, b) {
+                    flow.role(function, a, count, Role::Packed);
+                }
                 let [of_a, of_b] = parts(op);
                 of_a.into_iter().for_each(|role| flow.role(function, a, count, role));
                 of_b.into_iter().for_each(|role| flow.role(function, b, count, role));
@@ -190,6 +193,13 @@ fn parts(op: BinaryOp) -> [Option<Role>; 2] {
         BinaryOp::IMul => [Some(Role::Factor); 2],
         _ => [None; 2],
     }
+}
+
+/// Whether the operation takes the lower bits of a word, fewer than it has.
+fn is_field_mask(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> bool {
+    let mask = super::addresses::constant(flow.program, b).and_then(|mask| u32::try_from(mask).ok());
+    op == BinaryOp::BitwiseAnd
+        && mask.is_some_and(|mask| mask > 1 && mask < u32::MAX && (mask + 1).is_power_of_two())
 }
 
 /// What the operation divides by, where that is a constant.

@@ -1,0 +1,300 @@
+//! Mutants that mean the same as their module, by proof.
+//!
+//! Two kinds are proved. A comparison that is ordered instead of unordered, or the reverse, answers otherwise for NaNs
+//! only, and without the execution mode SignedZeroInfNanPreserve a module need not tell those from numbers. An operation
+//! on signed numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is
+//! found by an interval analysis: an upper bound of each value of 32 bits, whatever the path is. Built-in variables are
+//! bounded by limits that all devices of today keep: 2^16 workgroups in a dimension, 2^10 invocations in one.
+
+use std::collections::HashMap;
+
+use rspirv::dr::{Instruction, Module, Operand};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GLOp, Op, StorageClass, Word};
+use spirv_tv_mutators::Mutant;
+
+/// Nothing is known: every number of 32 bits.
+const ANY: u64 = u32::MAX as u64;
+
+/// The greatest number without a sign bit.
+const GREATEST: u64 = i32::MAX as u64;
+
+/// Rounds after which a bound that still grows is given up.
+const ROUNDS: usize = 12;
+
+/// Why the mutant means the same as the module that it was made from.
+pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
+    let position = mutant.site?.position;
+    let inst = instructions(module).nth(position)?;
+    match mutant.mutator {
+        "wrong-nan" if !preserves_nans(module) => Some("NaNs need not be told from numbers"),
+        "wrong-signedness" if signs_agree(inst, &Bounds::of(module)) => Some("no operand has a sign bit"),
+        _ => None,
+    }
+}
+
+fn instructions(module: &Module) -> impl Iterator<Item = &Instruction> {
+    module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.instructions)
+}
+
+fn preserves_nans(module: &Module) -> bool {
+    let is = |operand: &Operand| {
+        matches!(operand, Operand::ExecutionMode(ExecutionMode::SignedZeroInfNanPreserve))
+    };
+    module.execution_modes.iter().any(|inst| inst.operands.iter().any(is))
+}
+
+/// Whether the operation on signed numbers and that on unsigned ones agree on these operands.
+fn signs_agree(inst: &Instruction, bounds: &Bounds<'_>) -> bool {
+    let operands = match inst.class.opcode {
+        Op::SDiv | Op::UDiv | Op::UMod | Op::SRem | Op::SMod => 2,
+        Op::SLessThan | Op::ULessThan | Op::SLessThanEqual | Op::ULessThanEqual => 2,
+        Op::SGreaterThan | Op::UGreaterThan | Op::SGreaterThanEqual | Op::UGreaterThanEqual => 2,
+        Op::ShiftRightLogical | Op::ShiftRightArithmetic => 1,
+        Op::ConvertSToF | Op::ConvertUToF => 1,
+        _ => return false,
+    };
+    ids(inst).take(operands).all(|id| bounds.is_word(id) && bounds.get(id) <= GREATEST)
+}
+
+fn ids(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
+    inst.operands.iter().filter_map(|operand| match operand {
+        Operand::IdRef(id) => Some(*id),
+        _ => None,
+    })
+}
+
+/// Upper bounds of integers; of vectors, of all components.
+struct Bounds<'m> {
+    instructions: HashMap<Word, &'m Instruction>,
+    /// What is stored to a variable as a whole or in part, where nothing else is done with it but loading.
+    stored: HashMap<Word, Vec<Word>>,
+    /// Arguments of each parameter, and values that each function returns.
+    passed: HashMap<Word, Vec<Word>>,
+    built_ins: HashMap<Word, BuiltIn>,
+    glsl: Option<Word>,
+    bounds: HashMap<Word, u64>,
+}
+
+impl<'m> Bounds<'m> {
+    fn of(module: &'m Module) -> Self {
+        let defined = module.all_inst_iter().filter_map(|inst| Some((inst.result_id?, inst)));
+        let mut bounds = Bounds {
+            instructions: defined.collect(),
+            stored: HashMap::new(),
+            passed: HashMap::new(),
+            built_ins: HashMap::new(),
+            glsl: module.ext_inst_imports.first().and_then(|inst| inst.result_id),
+            bounds: HashMap::new(),
+        };
+        for inst in &module.annotations {
+            if let [Operand::IdRef(id), Operand::Decoration(Decoration::BuiltIn), Operand::BuiltIn(built_in)] =
+                inst.operands[..]
+            {
+                bounds.built_ins.insert(id, built_in);
+            }
+        }
+        bounds.collect(module);
+        bounds.solve(module);
+        bounds
+    }
+
+    /// Where values go through variables and calls.
+    fn collect(&mut self, module: &'m Module) {
+        let own = |inst: &Instruction| {
+            let is = |class| inst.operands.first() == Some(&Operand::StorageClass(class));
+            inst.class.opcode == Op::Variable && (is(StorageClass::Function) || is(StorageClass::Private))
+        };
+        for inst in module.all_inst_iter().filter(|inst| own(inst)) {
+            let initial = ids(inst).collect();
+            self.stored.extend(inst.result_id.map(|id| (id, initial)));
+        }
+        for inst in instructions(module) {
+            match inst.class.opcode {
+                Op::Load | Op::AccessChain | Op::InBoundsAccessChain => {}
+                Op::Store => {
+                    let mut operands = ids(inst);
+                    let (Some(pointer), Some(value)) = (operands.next(), operands.next()) else { continue };
+                    let root = self.root(pointer);
+                    self.stored.entry(root).and_modify(|stored| stored.push(value));
+                    self.stored.remove(&value);
+                }
+                Op::FunctionCall => {
+                    let mut operands = ids(inst);
+                    let callee = operands.next();
+                    let called = module.functions.iter().find(|one| one.def_id() == callee);
+                    let parameters = called.into_iter().flat_map(|one| &one.parameters);
+                    for (parameter, argument) in parameters.filter_map(|one| one.result_id).zip(operands) {
+                        self.passed.entry(parameter).or_default().push(argument);
+                        let root = self.root(argument);
+                        self.stored.remove(&root);
+                    }
+                }
+                _ => ids(inst).for_each(|id| drop(self.stored.remove(&id))),
+            }
+        }
+        for function in &module.functions {
+            let code = function.blocks.iter().flat_map(|block| &block.instructions);
+            let returned = code.filter(|inst| inst.class.opcode == Op::ReturnValue).flat_map(ids);
+            self.passed.extend(function.def_id().map(|id| (id, returned.collect())));
+        }
+    }
+
+    /// The variable that a pointer leads into.
+    fn root(&self, pointer: Word) -> Word {
+        match self.instructions.get(&pointer) {
+            Some(inst) if matches!(inst.class.opcode, Op::AccessChain | Op::InBoundsAccessChain) => {
+                ids(inst).next().map_or(pointer, |base| self.root(base))
+            }
+            Some(_) | None => pointer,
+        }
+    }
+
+    fn solve(&mut self, module: &Module) {
+        for round in 0.. {
+            let mut changed = false;
+            for inst in module.all_inst_iter() {
+                let Some(id) = inst.result_id else { continue };
+                let bound = self.bound(inst).min(ANY);
+                if bound > self.get(id) {
+                    self.bounds.insert(id, if round < ROUNDS { bound } else { ANY });
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn get(&self, id: Word) -> u64 {
+        self.bounds.get(&id).copied().unwrap_or(0)
+    }
+
+    fn greatest(&self, ids: impl Iterator<Item = Word>) -> u64 {
+        ids.map(|id| self.get(id)).max().unwrap_or(0)
+    }
+
+    /// The bits of a scalar or component of this value; none where it is no integer.
+    fn width(&self, id: Word) -> Option<u32> {
+        let mut ty = self.instructions.get(&self.instructions.get(&id)?.result_type?)?;
+        if ty.class.opcode == Op::TypeVector {
+            ty = self.instructions.get(&ids(ty).next()?)?;
+        }
+        match (ty.class.opcode, ty.operands.first()) {
+            (Op::TypeInt, Some(Operand::LiteralBit32(width))) => Some(*width),
+            _ => None,
+        }
+    }
+
+    fn is_word(&self, id: Word) -> bool {
+        self.width(id) == Some(32)
+    }
+
+    fn constant(&self, id: Word) -> Option<u64> {
+        let inst = self.instructions.get(&id)?;
+        match (inst.class.opcode, inst.operands.first()) {
+            (Op::Constant, Some(Operand::LiteralBit32(value))) => Some(u64::from(*value)),
+            _ => None,
+        }
+    }
+
+    fn bound(&self, inst: &Instruction) -> u64 {
+        let operands: Vec<Word> = ids(inst).collect();
+        let of = |at: usize| operands.get(at).map_or(ANY, |id| self.get(*id));
+        let constant = |at: usize| operands.get(at).and_then(|id| self.constant(*id));
+        let positive = |bound: u64| if bound <= GREATEST { bound } else { ANY };
+        match inst.class.opcode {
+            Op::Constant => match inst.operands.first() {
+                Some(Operand::LiteralBit32(value)) => u64::from(*value),
+                _ => ANY,
+            },
+            Op::ConstantNull | Op::Undef => 0,
+            Op::ConstantComposite | Op::CompositeConstruct | Op::Phi | Op::VectorShuffle => {
+                self.greatest(operands.iter().copied().filter(|id| self.is_value(*id)))
+            }
+            Op::CopyObject | Op::CompositeExtract | Op::CopyLogical | Op::VectorExtractDynamic => of(0),
+            Op::Bitcast => match operands.first().and_then(|id| self.width(*id)) {
+                Some(32) => of(0),
+                _ => ANY,
+            },
+            Op::Select => of(1).max(of(2)),
+            Op::UConvert => match operands.first().and_then(|id| self.width(*id)) {
+                Some(width) if width < 32 => (1 << width) - 1,
+                _ => of(0),
+            },
+            Op::BitwiseAnd => of(0).min(of(1)),
+            Op::BitwiseOr | Op::BitwiseXor => (of(0).max(of(1)) + 1).next_power_of_two() - 1,
+            Op::ShiftRightLogical => of(0) >> constant(1).unwrap_or(0).min(31),
+            Op::ShiftRightArithmetic => positive(of(0)) >> constant(1).unwrap_or(0).min(31),
+            Op::ShiftLeftLogical => constant(1).map_or(ANY, |by| of(0) << by.min(31)),
+            Op::UDiv => of(0) / constant(1).unwrap_or(1).max(1),
+            Op::SDiv if of(0).max(of(1)) <= GREATEST => of(0),
+            Op::UMod => of(0).min(of(1).saturating_sub(1)),
+            Op::SRem | Op::SMod if of(0).max(of(1)) <= GREATEST => of(0).min(of(1).saturating_sub(1)),
+            Op::IAdd => of(0) + of(1),
+            Op::IMul => of(0).saturating_mul(of(1)),
+            Op::BitFieldUExtract => constant(2).map_or(ANY, |bits| (1 << bits.min(32)) - 1),
+            Op::BitCount => 32,
+            // A buffer has fewer than 2^32 bytes, and the elements of the arrays here four or more.
+            Op::ArrayLength => 1 << 30,
+            Op::ImageQuerySize | Op::ImageQuerySizeLod | Op::ImageQueryLevels | Op::ImageQuerySamples => {
+                1 << 16
+            }
+            Op::FunctionCall => {
+                let returned = operands.first().and_then(|callee| self.passed.get(callee));
+                returned.map_or(ANY, |returned| self.greatest(returned.iter().copied()))
+            }
+            Op::FunctionParameter => {
+                let passed = inst.result_id.and_then(|id| self.passed.get(&id));
+                passed.map_or(ANY, |passed| self.greatest(passed.iter().copied()))
+            }
+            Op::Load => operands.first().map_or(ANY, |pointer| self.loaded(*pointer)),
+            Op::ExtInst if operands.first().copied() == self.glsl => match inst.operands.get(1) {
+                Some(Operand::LiteralExtInstInteger(number)) => self.extended(*number, &operands),
+                _ => ANY,
+            },
+            _ => ANY,
+        }
+    }
+
+    /// Operands of OpPhi that are values, and no labels.
+    fn is_value(&self, id: Word) -> bool {
+        self.instructions.get(&id).is_some_and(|inst| inst.class.opcode != Op::Label)
+    }
+
+    fn loaded(&self, pointer: Word) -> u64 {
+        let root = self.root(pointer);
+        if let Some(stored) = self.stored.get(&root) {
+            return self.greatest(stored.iter().copied());
+        }
+        match self.built_ins.get(&root) {
+            Some(BuiltIn::GlobalInvocationId) => 1 << 26,
+            Some(BuiltIn::WorkgroupId | BuiltIn::NumWorkgroups) => 1 << 16,
+            Some(
+                BuiltIn::LocalInvocationId
+                | BuiltIn::LocalInvocationIndex
+                | BuiltIn::SubgroupId
+                | BuiltIn::NumSubgroups
+                | BuiltIn::SubgroupSize
+                | BuiltIn::SubgroupLocalInvocationId
+                | BuiltIn::SampleId
+                | BuiltIn::ViewIndex,
+            ) => 1 << 10,
+            Some(_) | None => ANY,
+        }
+    }
+
+    fn extended(&self, number: Word, operands: &[Word]) -> u64 {
+        let of = |at: usize| operands.get(at).map_or(ANY, |id| self.get(*id));
+        match GLOp::from_u32(number) {
+            Some(GLOp::UMin) => of(1).min(of(2)),
+            Some(GLOp::UMax) => of(1).max(of(2)),
+            Some(GLOp::UClamp) => of(3),
+            Some(GLOp::SMin) if of(1).max(of(2)) <= GREATEST => of(1).min(of(2)),
+            // One that is not negative is enough, and the other one is less where it is.
+            Some(GLOp::SMax) if of(1).min(of(2)) <= GREATEST => of(1).max(of(2)).min(GREATEST),
+            Some(GLOp::SClamp) if of(2).max(of(3)) <= GREATEST => of(3),
+            _ => ANY,
+        }
+    }
+}
