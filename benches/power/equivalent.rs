@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use rspirv::dr::{Instruction, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GLOp, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GlslStd450Op, Op, StorageClass, Word};
 use spirv_tv_mutators::Mutant;
 
 /// Nothing is known: every number of 32 bits.
@@ -286,14 +286,14 @@ impl<'m> Bounds<'m> {
 
     fn extended(&self, number: Word, operands: &[Word]) -> u64 {
         let of = |at: usize| operands.get(at).map_or(ANY, |id| self.get(*id));
-        match GLOp::from_u32(number) {
-            Some(GLOp::UMin) => of(1).min(of(2)),
-            Some(GLOp::UMax) => of(1).max(of(2)),
-            Some(GLOp::UClamp) => of(3),
-            Some(GLOp::SMin) if of(1).max(of(2)) <= GREATEST => of(1).min(of(2)),
+        match GlslStd450Op::from_u32(number) {
+            Some(GlslStd450Op::UMin) => of(1).min(of(2)),
+            Some(GlslStd450Op::UMax) => of(1).max(of(2)),
+            Some(GlslStd450Op::UClamp) => of(3),
+            Some(GlslStd450Op::SMin) if of(1).max(of(2)) <= GREATEST => of(1).min(of(2)),
             // One that is not negative is enough, and the other one is less where it is.
-            Some(GLOp::SMax) if of(1).min(of(2)) <= GREATEST => of(1).max(of(2)).min(GREATEST),
-            Some(GLOp::SClamp) if of(2).max(of(3)) <= GREATEST => of(3),
+            Some(GlslStd450Op::SMax) if of(1).min(of(2)) <= GREATEST => of(1).max(of(2)).min(GREATEST),
+            Some(GlslStd450Op::SClamp) if of(2).max(of(3)) <= GREATEST => of(3),
             _ => ANY,
         }
     }
