@@ -2,22 +2,18 @@
 //!
 //! A failing entry is printed with the command that replays it.
 
-#[allow(dead_code, reason = "most of it is for tests over modules")]
-#[path = "support/mod.rs"]
-mod support;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{complaint, reasons, Checker};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use spirv_tv::check::CheckReport;
 use spirv_tv::compare::Verdict;
 use spirv_tv_toolchain::{assemble, validate, TargetEnv, ValidatorOptions};
-use support::{complaint, reasons, Checker};
 
 /// `pair.toml`.
 #[derive(Deserialize)]

@@ -3,10 +3,6 @@
 //! An execution is a class of (reads-from, final values). All accesses are relaxed where nothing else is said; `n`
 //! is the number of invocations, each a workgroup of its own.
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -15,7 +11,7 @@ use spirv_tv::behaviour::Behaviours;
 use spirv_tv::check::{outcomes, Watch};
 use spirv_tv::explore::{ReductionName, Reductions};
 
-use support::Checker;
+use crate::support::Checker;
 
 /// What a module does on zeros.
 fn behaviours(module: &str, args: &[String]) -> Behaviours {

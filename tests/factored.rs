@@ -1,10 +1,6 @@
 //! Outcomes in factored form: large launches of modules that give out slots are told and compared by slots and contents
 //! (`benches/modules/idioms/`).
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-
 use std::path::Path;
 
 use spirv_tv::behaviour::Behaviours;
@@ -13,7 +9,7 @@ use spirv_tv::compare::{Subject, Verdict, ViolationKind};
 use spirv_tv::event::UndefinedKind;
 use spirv_tv::module::{Module, ReadOptions};
 
-use support::Checker;
+use crate::support::Checker;
 
 fn text(module: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/modules/idioms").join(module);

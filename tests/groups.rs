@@ -4,9 +4,6 @@
 mod pairs;
 #[path = "groups/program.rs"]
 mod program;
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,8 +15,8 @@ use spirv_tv::lower::{lower, LowerOptions};
 use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
 
+use crate::support::Checker;
 use program::{Program, Step};
-use support::Checker;
 
 /// What a program does.
 fn behaviours(program: &Program, settings: &Settings) -> Behaviours {
@@ -29,7 +26,7 @@ fn behaviours(program: &Program, settings: &Settings) -> Behaviours {
         Module::from_text(&text, "groups", &checker.read).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let lowered = lower(&module, &LowerOptions::default()).unwrap();
     let launch = Launch::resolve(&checker.options.launch, &lowered, None).unwrap();
-    let inputs = inputs::inputs(&lowered, None, &launch, 1, 0, &mut |_| Some(Default::default())).unwrap();
+    let inputs = inputs::inputs(&lowered, None, &launch, 1, 0, &mut |_, _| Some(Default::default())).unwrap();
     explore(&lowered, &build_dispatch(&lowered, &launch, &inputs[0]).unwrap(), settings)
 }
 

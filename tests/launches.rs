@@ -1,18 +1,12 @@
 //! How many workgroups run where the user does not say, and which launch a verdict rests on (docs/semantics.md,
 //! section 1.7).
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-#[path = "support/texts.rs"]
-mod texts;
-
 use spirv_tv::check::{CheckReport, PassedOver};
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::module::Module;
 use spirv_tv::report::{json, text, Painter};
 
-use texts::{checker, with};
+use crate::texts::{checker, with};
 
 /// A module with a buffer of words, a built-in vector `%id`, and `body`; `%local` invocations in a workgroup.
 fn module(local_size: &str, built_in: &str, body: &str) -> String {

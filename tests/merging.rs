@@ -1,10 +1,6 @@
 //! States with the same future are explored once: what is found must be what visiting every execution finds, in programs
 //! that retry, hand over, scan and wait (`benches/modules/shapes/`, and modules made here).
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +8,7 @@ use spirv_tv::behaviour::{Behaviours, Bound, Outcome, PathEnd};
 use spirv_tv::check::{outcomes, Watch};
 use spirv_tv::explore::{ReductionName, Reductions};
 
-use support::Checker;
+use crate::support::Checker;
 
 /// What a module of `benches/modules/` does, with and without that.
 fn behaviours(module: &str, args: &str, all_executions: bool, jobs: usize) -> Behaviours {

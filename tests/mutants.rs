@@ -1,18 +1,17 @@
 //! Weakenings of synchronising modules (`corpus/mutants/`): each must be caught, or stand in the module's
 //! list of equivalent mutants with a reason.
 
-mod support;
-
+use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::support::Checker;
 use rayon::prelude::*;
 use serde::Deserialize;
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
 use spirv_tv_mutators::{Mutant, Mutants, WEAKENINGS};
-use support::Checker;
 
 /// `NAME.toml` beside `NAME.spvasm`.
 #[derive(Deserialize)]

@@ -1,11 +1,5 @@
 //! Where a search ends a path, and what would be found if it did not.
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-#[path = "support/texts.rs"]
-mod texts;
-
 use std::collections::BTreeSet;
 
 use spirv_tv::behaviour::{Behaviours, Bound, End, PathEnd, Undecided};
@@ -13,8 +7,8 @@ use spirv_tv::check::{outcomes, Watch};
 use spirv_tv::module::Module;
 use spirv_tv::value::Byte;
 
-use support::{corpus, Checker};
-use texts::{checker, with};
+use crate::support::{corpus, Checker};
+use crate::texts::{checker, with};
 
 fn text(path: &str) -> String {
     let path = corpus(path);

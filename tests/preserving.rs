@@ -1,16 +1,15 @@
 //! Every module of the corpus refines itself with every shortcut off, and refines and is refined by
 //! what rewrites that keep the meaning make of it.
 
-mod support;
-
+use crate::support;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use crate::support::Checker;
 use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
 use spirv_tv_mutators::{Mutants, PRESERVING};
 use spirv_tv_toolchain::{optimize, OptimizeOptions};
-use support::Checker;
 
 #[test]
 fn every_module_refines_itself_with_every_shortcut_off() {

@@ -1,18 +1,11 @@
 //! Inputs that are found by one run of both modules each, and searched then (docs/semantics.md, section 1.6).
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-#[allow(dead_code, reason = "nothing is replaced here")]
-#[path = "support/texts.rs"]
-mod texts;
-
 use spirv_tv::check::CheckReport;
 use spirv_tv::compare::Verdict;
 use spirv_tv::module::Module;
 use spirv_tv::report::{text, Painter};
 
-use texts::checker;
+use crate::texts::checker;
 
 /// Invocations below a number in memory store `value`, those with even numbers in one word, the others in another: with
 /// more than two that is a race.

@@ -1,12 +1,7 @@
 //! Searches that are not done, or not to the end: of programs that are the same but for ids, names and lines, of
 //! modules that a pipeline compares twice, behind the first outcome that violates, and behind a budget.
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-#[path = "support/texts.rs"]
-mod texts;
-
+use crate::support;
 use std::time::Duration;
 
 use spirv_tv::behaviour::{Behaviours, Bound, Stopped};
@@ -15,8 +10,8 @@ use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::explore::ReductionName;
 use spirv_tv::module::Module;
 
-use support::{corpus, Checker};
-use texts::{checker, with};
+use crate::support::{corpus, Checker};
+use crate::texts::{checker, with};
 
 fn module(checker: &Checker, text: &str) -> Module {
     Module::from_text(text, "module", &checker.read).unwrap_or_else(|error| panic!("{error}\n{text}"))

@@ -1,12 +1,6 @@
 //! Specialisation constants as inputs: varied by SpecId in both modules, compared at the default where after has frozen
 //! them (docs/semantics.md, section 3.7).
 
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-#[path = "support/texts.rs"]
-mod texts;
-
 use std::path::Path;
 use std::process::Command;
 
@@ -15,7 +9,7 @@ use spirv_tv::compare::Verdict;
 use spirv_tv::module::Module;
 use spirv_tv::report::{json, text, Painter};
 
-use texts::{checker, with};
+use crate::texts::{checker, with};
 
 /// A module with two SpecIds: `size`, which gives the workgroup its size in x, and `count`. Each invocation runs `code`
 /// and stores `%value` to its word.

@@ -1,12 +1,7 @@
 //! Polls as they are written in GLSL, by loads of all kinds: the programs of `corpus/spins/`, with themselves and with what
 //! the bundled optimiser makes of them (format: `corpus/README.md`).
 
-#[path = "support/outcomes.rs"]
-mod outcomes;
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::support;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -18,8 +13,8 @@ use spirv_tv::ir::Line;
 use spirv_tv::module::Module;
 use spirv_tv_toolchain::{optimize, OptimizeOptions, TargetEnv};
 
-use outcomes::{explored, words, Words};
-use support::{entries, toml, Checker};
+use crate::outcomes::{explored, words, Words};
+use crate::support::{entries, toml, Checker};
 
 /// `NAME.toml`.
 #[derive(Deserialize)]

@@ -3,12 +3,7 @@
 //!
 //! Sizes that are slow in debug builds are in tests that need `--ignored`.
 
-#[path = "support/outcomes.rs"]
-mod outcomes;
-#[allow(dead_code, reason = "most of it is for tests over the corpus")]
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::support;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -20,9 +15,9 @@ use spirv_tv::ir::Line;
 use spirv_tv::module::Module;
 use spirv_tv_toolchain::{optimize, OptimizeOptions, TargetEnv};
 
-use outcomes::{explored, words, Words};
+use crate::outcomes::{explored, words, Words};
+use crate::support::{entries, toml, Checker};
 use spirv_tv::check::Explored;
-use support::{entries, toml, Checker};
 
 /// `NAME.toml`.
 #[derive(Deserialize)]

@@ -15,6 +15,9 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// The hidden command that runs the optimiser in a process of its own: it may abort.
 pub const NORMALISE: &str = "--normalise";
 
+/// A `refines` that says that something which was changed never ran.
+pub const HOLLOW: &str = "hollow";
+
 /// What came of a mutant.
 pub struct Found {
     pub verdict: String,
@@ -69,8 +72,11 @@ impl Pair {
         let Ok(report) = serde_json::from_str::<Value>(text.lines().next().unwrap_or_default()) else {
             return ("no report".to_owned(), String::new());
         };
-        let verdict = report["verdict"].as_str().unwrap_or("?").to_owned();
-        (verdict, reason(&report))
+        let verdict = report["verdict"].as_str().unwrap_or("?");
+        let never_ran = |side: &str| report["exercised"][side]["changed_never_ran"].as_array();
+        let is_hollow = ["before", "after"].into_iter().filter_map(never_ran).any(|lines| !lines.is_empty());
+        let verdict = if verdict == "refines" && is_hollow { HOLLOW } else { verdict };
+        (verdict.to_owned(), reason(&report))
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::HOLLOW;
+
 /// What came of one mutant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
@@ -32,9 +34,10 @@ pub const SAME_WORDS: &str = "spirv-opt makes the same words of both";
 /// The verdict on a mistake that is noticed.
 pub const FLAGGED: &str = "violates";
 
-const COLUMNS: [(&str, &str); 5] = [
+const COLUMNS: [(&str, &str); 6] = [
     ("flagged", FLAGGED),
     ("accepted", "refines"),
+    ("never ran", HOLLOW),
     ("inconclusive", "inconclusive"),
     ("vacuous", "vacuous"),
     ("over time", "over time"),

@@ -5,8 +5,8 @@ use spirv_tv::compare::{Reason, Subject, Verdict, ViolationKind};
 use spirv_tv::module::Module;
 
 use super::program::{Program, Random, Step};
-use super::support::Checker;
 use super::{alone, store_buffering};
+use crate::support::Checker;
 
 /// Checks a pair, with outcomes multiplied out up to so many.
 fn checked(before: &Program, after: &Program, multiply_out: u64, more: &[&str]) -> CheckReport {

@@ -35,10 +35,10 @@ const FIRST_PLAIN: u32 = 8;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats are, others are likely to be.
-const MOST_SEARCHED: u32 = 4;
+const MOST_SEARCHED: u32 = 6;
 
 /// Of these, how many that are decided are enough.
-const ENOUGH: u32 = 2;
+const ENOUGH: u32 = 3;
 
 impl Checker<'_> {
     /// Looks at further inputs, and searches those on which both modules end differently. `first`: the number of the

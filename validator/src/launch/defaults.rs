@@ -20,8 +20,8 @@ const MAX_LOOKED_AT: u64 = 1 << 12;
 pub struct Workgroups {
     /// In each dimension.
     pub count: [u32; 3],
-    /// Several in the dimensions where there would be two if there were not too many invocations then, one in the others:
-    /// few enough to be looked at.
+    /// Several in the dimensions where there would be two if there were not too many invocations then, one in the others.
+    /// Where there are two in several dimensions, other numbers of them. Few enough to be looked at.
     pub wide: Option<[u32; 3]>,
     /// The names of those dimensions.
     left_out: Vec<char>,
@@ -38,7 +38,7 @@ impl Workgroups {
     /// x first. Two in x if invocations of different workgroups of before may communicate.
     fn new(before: &ScopeUse, read: &[[bool; 3]], local_invocations: u64) -> Workgroups {
         let mut found = Workgroups { count: [1; 3], ..Workgroups::default() };
-        let (mut invocations, mut wide) = (local_invocations, [1; 3]);
+        let (mut invocations, mut several, mut beyond) = (local_invocations, Vec::new(), Vec::new());
         for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
             let communicates = axis == 0 && before.beyond_workgroup;
             if !communicates && !read.iter().any(|read| read[axis]) {
@@ -48,17 +48,23 @@ impl Workgroups {
                 double if double <= MAX_INVOCATIONS || communicates => {
                     found.count[axis] = 2;
                     invocations = double;
+                    several.push(axis);
                 }
                 _ => {
                     found.left_out.push(name);
-                    wide[axis] = 2;
+                    beyond.push(axis);
                 }
             }
         }
+        // Dimensions with as many workgroups as others are not told from those.
+        let differently = if beyond.is_empty() { several.into_iter().skip(1).collect() } else { beyond };
+        let mut wide = [1; 3];
+        for (count, axis) in (2..).zip(&differently) {
+            wide[*axis] = count;
+        }
         let looked_at =
             wide.iter().fold(local_invocations, |all, count| all.saturating_mul(u64::from(*count)));
-        let is_wide = !found.left_out.is_empty() && looked_at <= MAX_LOOKED_AT;
-        found.wide = is_wide.then_some(wide);
+        found.wide = (!differently.is_empty() && looked_at <= MAX_LOOKED_AT).then_some(wide);
         found
     }
 
