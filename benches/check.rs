@@ -80,7 +80,8 @@ fn prepared(module: &str, workgroups: u32, specialisations: &[(u32, u64)]) -> (P
     let program = lower(&module, &options).unwrap();
     let options = LaunchOptions { workgroups: Some(Size3([workgroups, 1, 1])), ..LaunchOptions::default() };
     let launch = Launch::resolve(&options, &program, None).unwrap();
-    let mut touched = |dispatch: &Dispatch| trial::touched(&program, dispatch, &|| false);
+    let mut touched =
+        |dispatch: &Dispatch, limits: &[u32]| trial::touched(&program, dispatch, limits, &|| false);
     let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut touched).unwrap();
     let dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
     (program, dispatch)

@@ -21,7 +21,8 @@ fn prepared(name: &str) -> (Program, Dispatch) {
     let module = Module::load(&path.to_string_lossy(), &ReadOptions::default()).unwrap();
     let program = lower(&module, &LowerOptions::default()).unwrap();
     let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
-    let mut touched = |dispatch: &Dispatch| trial::touched(&program, dispatch, &|| false);
+    let mut touched =
+        |dispatch: &Dispatch, limits: &[u32]| trial::touched(&program, dispatch, limits, &|| false);
     let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut touched).unwrap();
     let dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
     (program, dispatch)

@@ -191,7 +191,8 @@ pub fn prepared(module: &Path, args: &[String]) -> (Program, Dispatch) {
     let lower_options = LowerOptions { specialisations, ..LowerOptions::default() };
     let program = lower(&module, &lower_options).unwrap_or_else(|error| panic!("{error}"));
     let launch = Launch::resolve(&options.launch, &program, None).unwrap_or_else(|error| panic!("{error}"));
-    let mut touched = |dispatch: &Dispatch| trial::touched(&program, dispatch, &|| false);
+    let mut touched =
+        |dispatch: &Dispatch, limits: &[u32]| trial::touched(&program, dispatch, limits, &|| false);
     let inputs = inputs::inputs(&program, None, &launch, 1, 0, &mut touched).unwrap();
     let dispatch = build_dispatch(&program, &launch, &inputs[0]).unwrap();
     (program, dispatch)

@@ -202,8 +202,8 @@ impl Plain {
     /// what is none.
     fn asks_for_grafts(&self, number: u32) -> bool {
         match self.count >= FIRST_PLAIN {
-            true if self.defined * 4 < self.count => number % 8 != 0,
-            true => number % 2 != 0,
+            true if self.defined * 4 < self.count => !number.is_multiple_of(8),
+            true => !number.is_multiple_of(2),
             false => false,
         }
     }

@@ -227,7 +227,7 @@ impl<'a> Inputs<'a> {
                 0 => Kind::Zeros,
                 1 => Kind::Distinct,
                 // Half of what is left turns the list of values, the other half is random.
-                _ if self.plain % 2 == 0 || self.plain < FIRST_BOUNDARIES => {
+                _ if self.plain.is_multiple_of(2) || self.plain < FIRST_BOUNDARIES => {
                     self.boundaries += 1;
                     self.plain += 1;
                     Kind::Boundary(self.boundaries - 1)
