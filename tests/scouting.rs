@@ -105,3 +105,29 @@ fn the_same_inputs_are_found_each_time_and_a_module_refines_itself() {
     assert_eq!(same.verdict, Verdict::Refines);
     assert!(same.choices.inputs.looked_at > 20, "{:?}", same.choices.inputs);
 }
+
+/// Invocations below a number in memory store their number in x at the place that `place` says, by that in x and y.
+fn placed(place: &str) -> String {
+    let own = "%other = OpAccessChain %p_component %id %one\n%j = OpLoad %uint %other\n%works =";
+    module("%i")
+        .replace("%odd = OpBitwiseAnd %uint %i %one\n%at = OpIMul %uint %odd %stride", place)
+        .replace("%works =", own)
+        .replace("%zero = OpConstant", "%row = OpConstant %uint 512\n%zero = OpConstant")
+}
+
+#[test]
+fn several_workgroups_are_looked_at_in_dimensions_in_which_they_are_too_many_to_be_searched() {
+    let in_row = |number| placed(&format!("%rows = OpIMul %uint {number} %row\n%at = OpIAdd %uint %rows %i"));
+    let (before, after) = (in_row("%j"), in_row("%zero"));
+    let report = check(&[], &before, &after);
+    assert_eq!(report.verdict, Verdict::Violates);
+    // Two workgroups of 512 in x are as many as are searched.
+    let launches: Vec<[u32; 3]> = report.choices.launch.iter().map(|launch| launch.workgroups).collect();
+    assert_eq!(launches, [[2, 1, 1], [1, 2, 1]]);
+    assert!(report.warnings.iter().any(|text| text.contains("at most looked at")), "{:?}", report.warnings);
+    // Where nothing differs, the launch is not mentioned.
+    let same = before.replace("OpIAdd %uint %rows %i", "OpIAdd %uint %i %rows");
+    let report = check(&[], &before, &same);
+    assert_eq!((report.verdict, report.choices.launch.len()), (Verdict::Refines, 1));
+    assert_eq!(check(&["--workgroups", "2"], &before, &after).verdict, Verdict::Refines);
+}

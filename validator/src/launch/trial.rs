@@ -434,7 +434,39 @@ mod tests {
         let dispatch =
             build_dispatch(&program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]), &launch, &input).unwrap();
         let mut memory = TrialMemory::new(&dispatch);
-        let access = |object, ranges: &[(u32, u32)]| Access {
+        assert_eq!(
+            memory.write(&access(0, &[(0, 1), (4, 2)]), None, &[1, 2, 3].map(Byte::Known)),
+            Written::Changed
+        );
+        let mut out = [Byte::Undef; 6];
+        assert!(memory.read(&access(1, &[(0, 6)]), None, &mut out));
+        assert_eq!(out, [1, 0, 0, 0, 2, 3].map(Byte::Known));
+        assert_eq!(memory.ends, [6, 6]);
+        assert_eq!(memory.size(1), 8);
+    }
+
+    #[test]
+    fn memory_grows_up_to_its_limit_and_keeps_the_size_that_programs_are_told() {
+        let input = Input {
+            acceleration_structures: Default::default(),
+            name: "zeros".into(),
+            buffers: BTreeMap::from([(slot(0), vec![Byte::Known(1); 8])]),
+            images: BTreeMap::new(),
+            push: Vec::new(),
+            physical: Vec::new(),
+            interface: BTreeMap::new(),
+        };
+        let dispatch = build_dispatch(&program(vec![buffer(1, 0, 0)]), &launch(1, 1, 1), &input).unwrap();
+        let mut memory = TrialMemory { limits: vec![16], ..TrialMemory::new(&dispatch) };
+        assert_eq!((memory.size(0), memory.told_size(0)), (16, 8));
+        let mut out = [Byte::Undef; 2];
+        assert!(memory.read(&access(0, &[(7, 1), (12, 1)]), None, &mut out));
+        assert_eq!((out, memory.ends[0]), ([Byte::Known(1), Byte::Known(0)], 13));
+        assert_eq!(memory.size(0), 16);
+    }
+
+    fn access(object: u32, ranges: &[(u32, u32)]) -> Access {
+        Access {
             object,
             declaration: 0,
             ranges: ranges.iter().copied().collect(),
@@ -446,16 +478,7 @@ mod tests {
             aliased: false,
             inst: InstId { function: FunctionId(0), index: 0 },
             line: 1,
-        };
-        assert_eq!(
-            memory.write(&access(0, &[(0, 1), (4, 2)]), None, &[1, 2, 3].map(Byte::Known)),
-            Written::Changed
-        );
-        let mut out = [Byte::Undef; 6];
-        assert!(memory.read(&access(1, &[(0, 6)]), None, &mut out));
-        assert_eq!(out, [1, 0, 0, 0, 2, 3].map(Byte::Known));
-        assert_eq!(memory.ends, [6, 6]);
-        assert_eq!(memory.size(1), 8);
+        }
     }
 
     /// Four invocations write far beyond a runtime array, each behind a texel: the first one behind the farthest.

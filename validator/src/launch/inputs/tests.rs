@@ -170,3 +170,26 @@ fn a_trial_without_time_makes_no_input() {
     assert!(matches!(inputs.next(&mut |_, _| None), Ok(Next::OutOfTime)));
     assert_eq!((inputs.begun(), inputs.left()), (0, 3));
 }
+
+#[test]
+fn inputs_that_served_are_varied() {
+    let program = program(vec![buffer(1, 0, 0), buffer(2, 0, 1)]);
+    let launch = launch(1, 2, 2);
+    let mut inputs = Inputs::new(&program, None, &launch, 40, 0, Chosen::default());
+    assert!(matches!(inputs.grafted(&mut untried), Ok(Next::Over)));
+    let Ok(Next::Input(zeros)) = inputs.next(&mut untried) else { panic!("no input") };
+    inputs.serve(true);
+    let mut mixed = Vec::new();
+    while inputs.left() > 0 {
+        // One that changes nothing is left out.
+        if let Ok(Next::Input(input)) = inputs.grafted(&mut untried) {
+            mixed.push(input);
+        }
+    }
+    assert!(mixed.len() > 20 && mixed.iter().all(|input| input.name.starts_with("mixed ")));
+    let some = |input: &&Input| {
+        let all = [words(input, 0), words(input, 1)].concat();
+        all.contains(&0) && all != [words(&zeros, 0), words(&zeros, 1)].concat()
+    };
+    assert!(mixed.iter().filter(some).count() > 10);
+}
