@@ -139,7 +139,7 @@ mod tests {
         let wide = |local| Workgroups::new(&near, &[all], local).wide;
         assert_eq!(
             [wide(64), wide(256), wide(512), wide(1024)],
-            [None, Some([1, 1, 2]), Some([1, 2, 2]), None]
+            [Some([1, 2, 3]), Some([1, 1, 2]), Some([1, 2, 3]), None]
         );
     }
 }
