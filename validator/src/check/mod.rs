@@ -8,6 +8,7 @@ mod choices;
 mod error;
 mod exercised;
 mod intervals;
+mod launched;
 mod launches;
 mod options;
 mod outcomes;

@@ -5,7 +5,8 @@
 //! likely, and it costs a fraction of a search.
 
 use super::error::CheckError;
-use super::pair::{Checker, Plan, Programs};
+use super::launched::Plan;
+use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::run::Pair;
@@ -144,7 +145,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// How both end on an input, whether something was reached there for the first time, and what that cost; `None` where something in it is not supported, or time is over.
+    /// How both end on an input, whether something was reached there for the first time, and what that cost; `None` where
+    /// something in it is not supported, or time is over.
     fn look(
         &mut self,
         scout: &Scout,

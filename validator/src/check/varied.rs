@@ -2,8 +2,9 @@
 //! SpecIds that matter to before, by SpecId alike, lowered and launched again (docs/semantics.md, section 3.7).
 
 use super::error::CheckError;
+use super::launched::{Plan, DEAR};
 use super::launches::{Came, PassedOver};
-use super::pair::{Checker, Plan, Programs, DEAR};
+use super::pair::{Checker, Programs};
 use super::prepare::{self, Lowered};
 use super::reason::Reason;
 use super::result::{FrozenSpec, Role, Run};

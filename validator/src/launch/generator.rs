@@ -22,7 +22,10 @@ use crate::value::Byte;
 const MAX_HARVESTED: usize = 8;
 
 /// Largest size in bytes that a runtime array, or an image, gets to hold what the module touches.
-const MAX_TRIAL_BYTES: u32 = 1 << 21;
+const MAX_TRIAL_BYTES: u32 = 1 << 18;
+
+/// The same for a launch that is only looked at: it has workgroups far out.
+const MAX_LOOKED_AT_BYTES: u32 = 1 << 21;
 
 /// The same for what physical pointers lead to: all of it grows at once.
 const MAX_POINTED_BYTES: u32 = 1 << 18;
@@ -235,7 +238,8 @@ impl<'a> Generator<'a> {
             .filter(|(slot, bound)| bound.stride.is_some() && self.launch.given(**slot).is_none())
             .map(|(slot, _)| slot.to_string())
             .collect();
-        let limit = |key: &String| if grows.contains(key) { MAX_TRIAL_BYTES } else { 0 };
+        let most = if self.launch.is_only_looked_at { MAX_LOOKED_AT_BYTES } else { MAX_TRIAL_BYTES };
+        let limit = |key: &String| if grows.contains(key) { most } else { 0 };
         dispatch.objects.iter().map(|object| limit(&object.key)).collect()
     }
 

@@ -65,6 +65,8 @@ pub struct Launch {
     pub displaced: bool,
     /// The workgroups of a launch that is looked at beside it: it would be too large to be searched.
     pub wide: Option<[u32; 3]>,
+    /// It is such a launch itself.
+    pub is_only_looked_at: bool,
     /// Scopes that the modules use and that this launch does not tell apart.
     pub undistinguished: Vec<(Scope, Scope)>,
     /// What the user should know, e.g. a target that nothing has.
@@ -127,6 +129,7 @@ impl Launch {
             legacy_coherent: false,
             displaced: false,
             wide,
+            is_only_looked_at: false,
             undistinguished: Vec::new(),
             notes: note.into_iter().collect(),
         };

@@ -92,6 +92,7 @@ pub fn launch(workgroups: u32, local: u32, subgroup_size: u32) -> Launch {
         legacy_coherent: false,
         displaced: false,
         wide: None,
+        is_only_looked_at: false,
         undistinguished: Vec::new(),
         notes: Vec::new(),
     }

@@ -1,0 +1,224 @@
+//! The launches of an entry point: those that are searched, with the inputs of each, and one that is only looked at.
+
+use super::error::CheckError;
+use super::launches::{self, Came};
+use super::options::CheckOptions;
+use super::pair::{timed_by, Checker, Programs};
+use super::prepare::{self, Prepared};
+use super::result::{Role, Run, Untried};
+use super::scouting::SCOUTED;
+use crate::behaviour::{Deadline, Undefined};
+use crate::compare::Verdict;
+use crate::coverage::Coverage;
+use crate::dispatch::Dispatch;
+use crate::event::UndefinedKind;
+use crate::launch::inputs::{Inputs, Next, DEFAULT_INPUTS};
+use crate::launch::{trial, Launch, Size3};
+
+/// Where the user gives no number of inputs: this many at least, and more until they have cost so many
+/// executions of single invocations. (Time would make the result depend on the machine.)
+const LEAST_INPUTS: u32 = 3;
+pub(super) const DEAR: u64 = 1_000;
+
+/// Inputs of a launch with too many workgroups to be searched.
+const WIDE: u32 = 24;
+
+/// What is tried where several workgroups decide nothing.
+const ONE: [u32; 3] = [1; 3];
+
+/// Whether an access was beyond what it is into.
+fn is_out_of_bounds(undefined: &Undefined) -> bool {
+    undefined.kind == UndefinedKind::OutOfBounds
+}
+
+/// Which inputs a launch gets.
+pub(super) struct Plan {
+    /// At least so many, and others as long as they cost little.
+    pub(super) least: u32,
+    /// At most so many.
+    pub(super) most: u32,
+    /// Without the zeros.
+    pub(super) without_zeros: bool,
+    /// So many more are looked at.
+    pub(super) scouted: u32,
+    /// A launch with fewer workgroups may follow.
+    pub(super) may_be_followed: bool,
+}
+
+impl Plan {
+    /// Whether no input is searched on which both do not end differently.
+    pub(super) fn is_only_looked_at(&self) -> bool {
+        self.most == 0
+    }
+}
+
+impl Checker<'_> {
+    /// Runs the launch that the options ask for, and one workgroup where that decides nothing: the one that the verdict
+    /// rests on.
+    pub(super) fn usual_launches(
+        &mut self,
+        programs: &Programs,
+    ) -> Result<Option<(usize, Came)>, CheckError> {
+        let automatic = self.options.launch.workgroups.is_none() && programs.before.entry.is_compute();
+        let whole = self.runner.deadline;
+        let inputs = self.options.launch.inputs;
+        let plan = |may_be_followed| Plan {
+            least: inputs.unwrap_or(LEAST_INPUTS),
+            most: inputs.unwrap_or(DEFAULT_INPUTS),
+            without_zeros: false,
+            scouted: if inputs.is_none() { SCOUTED } else { 0 },
+            may_be_followed,
+        };
+        let first = self.launch(programs, self.options, &plan(automatic))?;
+        let wide = self.wide;
+        self.runner.deadline = whole;
+        let Some((index, first)) = first else { return Ok(None) };
+        let is_over = whole.is_some_and(|whole| whole.is_over());
+        let is_only = !automatic || self.found.launches[index].workgroups == ONE;
+        if is_only || !first.asks_for_another() || is_over {
+            return Ok(Some((index, first)));
+        }
+        let mut options = self.options.clone();
+        options.launch.workgroups = Some(Size3(ONE));
+        let second = self.launch(programs, &options, &plan(false))?;
+        self.wide = wide;
+        let Some((second_index, second)) = second else {
+            return Ok(Some((index, first)));
+        };
+        let [of_first, of_second] = launches::passed_over(first, second);
+        self.found.launches[index].passed_over = of_first;
+        self.found.launches[second_index].passed_over = of_second;
+        Ok(Some(if of_first.is_some() { (second_index, second) } else { (index, first) }))
+    }
+
+    /// Looks at several workgroups in the dimensions in which they would be too many to be searched. Only a run that tells
+    /// both modules apart counts.
+    pub(super) fn wide_launch(&mut self, programs: &Programs) -> Result<(), CheckError> {
+        let Some(wide) = self.wide else { return Ok(()) };
+        let mut options = self.options.clone();
+        options.launch.workgroups = Some(Size3(wide));
+        let plan = Plan { least: 0, most: 0, without_zeros: true, scouted: WIDE, may_be_followed: false };
+        let (runs, launches) = (self.found.runs.len(), self.found.launches.len());
+        let unsupported = self.found.unsupported.len();
+        self.launch(programs, &options, &plan)?;
+        if self.found.runs.len() == runs {
+            self.found.unsupported.truncate(unsupported);
+            self.found.launches.truncate(launches);
+            self.found.undistinguished.truncate(launches);
+            self.found.executed.truncate(launches);
+        }
+        Ok(())
+    }
+
+    /// Runs one launch of an entry point: its index, and what it came to; `None` where something is unsupported.
+    pub(super) fn launch(
+        &mut self,
+        programs: &Programs,
+        options: &CheckOptions,
+        plan: &Plan,
+    ) -> Result<Option<(usize, Came)>, CheckError> {
+        let Programs { before, after, .. } = programs;
+        let prepared = prepare::prepare(self.before, before, Some(after), options);
+        let Prepared { mut launch, choice, warnings } = match prepare::supported(prepared, Role::Before)? {
+            Ok(prepared) => prepared,
+            Err(unsupported) => {
+                self.found.unsupported.push(unsupported);
+                return Ok(None);
+            }
+        };
+        if plan.may_be_followed && launch.workgroups != ONE {
+            self.runner.deadline = self.runner.deadline.map(Deadline::earlier);
+        }
+        launch.is_only_looked_at = plan.is_only_looked_at();
+        let index = self.found.launches.len();
+        self.found.launches.push(choice);
+        self.wide = launch.wide;
+        for warning in warnings {
+            if !self.found.warnings.contains(&warning) {
+                self.found.warnings.push(warning);
+            }
+        }
+        self.found.undistinguished.push(launch.undistinguished.clone());
+        let (runs, untried, unsupported) =
+            (self.found.runs.len(), self.found.untried.len(), self.found.unsupported.len());
+        self.covered = [before, after].map(Coverage::of);
+        let chosen = self.runner.searches.chosen();
+        let mut inputs = Inputs::new(before, Some(after), &launch, plan.most, prepare::seed(options), chosen);
+        if plan.without_zeros {
+            inputs.without_zeros();
+        }
+        let least = plan.least.min(inputs.count());
+        if (plan.is_only_looked_at() || self.inputs(programs, &launch, &mut inputs, least)?)
+            && plan.scouted > 0
+        {
+            self.scout(programs, &launch, &mut inputs, runs, plan)?;
+        }
+        self.runner.searches.choose(inputs.into_chosen());
+        let [of_before, of_after] = &self.covered;
+        self.found.executed.push([of_before.executed(before), of_after.executed(after)]);
+        let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);
+        Ok((self.found.unsupported.len() == unsupported).then_some((index, came)))
+    }
+
+    /// Runs at least so many inputs, and more as long as they cost little; false where others need not or cannot be run.
+    fn inputs(
+        &mut self,
+        programs: &Programs,
+        launch: &Launch,
+        inputs: &mut Inputs<'_>,
+        least: u32,
+    ) -> Result<bool, CheckError> {
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
+            trial::touched(&programs.before, dispatch, limits, &is_over)
+        };
+        // That there are several workgroups costs no inputs, unless the user wants them.
+        let is_wanted = self.options.launch.workgroups.is_some();
+        let invocations = if is_wanted { launch.invocations() } else { launch.local_invocations() };
+        let mut cost = 0_u64;
+        while inputs.begun() < least || cost < DEAR {
+            let left = least.saturating_sub(inputs.begun()).max(u32::from(inputs.left() > 0));
+            let next = if is_over() { Ok(Next::OutOfTime) } else { inputs.next(&mut trial) };
+            let mut next = prepare::supported(next, Role::Before)?;
+            let mut ended = false;
+            // Once more where it was too small.
+            let known = self.found.runs.len();
+            while let Ok(Next::Input(input)) = next {
+                ended = self.input(programs, launch, input)?;
+                let undefined = self.found.runs.get(known).map(|run| &run.before.behaviours.undefined);
+                let is_too_small =
+                    undefined.is_some_and(|found| found.iter().any(|(found, _)| is_out_of_bounds(found)));
+                next = Ok(if is_too_small { inputs.resized(&mut trial)? } else { Next::Over });
+                if !matches!(next, Ok(Next::Over)) {
+                    self.found.runs.truncate(known);
+                }
+            }
+            let is_defined = |run: &Run| run.comparison.verdict != Verdict::Vacuous;
+            if self.found.runs.get(known).is_some_and(is_defined) {
+                inputs.serve(true);
+            }
+            self.found.runs.iter().skip(known).for_each(&mut *self.each);
+            match next {
+                Ok(Next::OutOfTime) => {
+                    let entry = programs.before.entry.name.clone();
+                    let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
+                    let untried = Untried { entry, launch, inputs: left as usize, option };
+                    self.found.untried.extend((left > 0).then_some(untried));
+                    return Ok(false);
+                }
+                Ok(Next::Input(_) | Next::Over) => {}
+                Err(unsupported) => {
+                    self.found.unsupported.push(unsupported);
+                    return Ok(false);
+                }
+            }
+            if ended || inputs.left() == 0 {
+                return Ok(!ended);
+            }
+            let explored = self.found.runs.last().map_or(0, Run::explored);
+            cost = explored.saturating_mul(invocations).saturating_add(cost);
+        }
+        Ok(true)
+    }
+}
