@@ -131,3 +131,22 @@ fn several_workgroups_are_looked_at_in_dimensions_in_which_they_are_too_many_to_
     assert_eq!((report.verdict, report.choices.launch.len()), (Verdict::Refines, 1));
     assert_eq!(check(&["--workgroups", "2"], &before, &after).verdict, Verdict::Refines);
 }
+
+#[test]
+fn a_conflict_that_only_after_has_is_searched() {
+    // Invocation 0 stores a number in the first word. After, all do where memory holds another number.
+    let only_first = module("%seven")
+        .replace(
+            "%odd = OpBitwiseAnd %uint %i %one\n%at = OpIMul %uint %odd %stride",
+            "%at = OpCopyObject %uint %zero",
+        )
+        .replace("%zero = OpConstant", "%magic = OpConstant %uint 77\n%zero = OpConstant")
+        .replace("OpULessThan %bool %i %count", "OpIEqual %bool %i %zero");
+    let all = "%is_first = OpIEqual %bool %i %zero
+%is_magic = OpIEqual %bool %stride %magic
+%works = OpLogicalOr %bool %is_first %is_magic";
+    let or_all = only_first.replace("%works = OpIEqual %bool %i %zero", all);
+    let report = check(&[], &only_first, &or_all);
+    assert_eq!(report.verdict, Verdict::Violates);
+    assert!(report.choices.inputs.looked_at > 0, "{:?}", report.choices.inputs);
+}
