@@ -129,7 +129,12 @@ impl<'m> Bounds<'m> {
                         self.stored.remove(&root);
                     }
                 }
-                _ => ids(inst).for_each(|id| drop(self.stored.remove(&id))),
+                _ => {
+                    for id in ids(inst) {
+                        let root = self.root(id);
+                        self.stored.remove(&root);
+                    }
+                }
             }
         }
         for function in &module.functions {
