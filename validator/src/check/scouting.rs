@@ -111,8 +111,8 @@ impl Checker<'_> {
                 let known = self.found.runs.len();
                 let ended = self.input(programs, launch, input)?;
                 match self.found.runs.get(known) {
-                    // Another input may show what is left open here.
-                    Some(run) if hangs_on_floats(run) || plan.is_only_looked_at() && is_open(run) => {
+                    // Another input may show what floats leave open here.
+                    Some(run) if hangs_on_floats(run) => {
                         open = open.or(self.found.runs.drain(known..).next());
                     }
                     Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
@@ -161,11 +161,6 @@ impl Checker<'_> {
         let is_new = matches!(look, Look::Alike | Look::Differently) && self.cover(&pair);
         Ok(Some((look, is_new, cost)))
     }
-}
-
-/// Whether a run does not decide.
-fn is_open(run: &Run) -> bool {
-    run.comparison.verdict == Verdict::Inconclusive
 }
 
 /// Whether floats alone keep a run from deciding.
