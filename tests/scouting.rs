@@ -150,3 +150,25 @@ fn a_conflict_that_only_after_has_is_searched() {
     assert_eq!(report.verdict, Verdict::Violates);
     assert!(report.choices.inputs.looked_at > 0, "{:?}", report.choices.inputs);
 }
+
+/// Stores `value` where the first size, times three, is a number that no constant is near to, if `second` is odd, too.
+fn guarded(value: &str) -> String {
+    module("%i")
+        .replace("%zero = OpConstant", "%three = OpConstant %uint 3\n%magic = OpConstant %uint 2786931\n%zero = OpConstant")
+        .replace("%works = OpULessThan %bool %i %count", "%product = OpIMul %uint %count %three\n%works = OpIEqual %bool %product %magic")
+        .replace("%odd = OpBitwiseAnd %uint %i %one\n%at = OpIMul %uint %odd %stride", "%bit = OpBitwiseAnd %uint %stride %mask\n%is = OpINotEqual %bool %bit %zero\n%store = OpSelect %uint %is VALUE %seven\n%at = OpIAdd %uint %i %zero")
+        .replace("%zero = OpConstant", "%mask = OpConstant %uint 262144\n%zero = OpConstant")
+        .replace("OpStore %word %i", "OpStore %word %store")
+        .replace("VALUE", value)
+}
+
+#[test]
+fn guards_are_solved_one_behind_the_other() {
+    let report = check(&[], &guarded("%seven"), &guarded("%eight"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+    // What the user gives stays as it is.
+    let given = check(&["--push", "words:929,3"], &guarded("%seven"), &guarded("%eight"));
+    assert_eq!(given.verdict, Verdict::Refines);
+}

@@ -113,6 +113,31 @@ impl Coverage {
         reached
     }
 
+    /// Whether one of these blocks was reached.
+    pub fn reaches(&self, program: &Program, blocks: &BTreeSet<(u32, u32)>) -> bool {
+        !blocks.is_empty() && self.reached(program).iter().any(|block| blocks.contains(block))
+    }
+
+    /// The instructions in front of branches that were executed, but never to all their targets: function and indices of
+    /// their blocks.
+    pub fn half_taken(&self, program: &Program) -> Vec<(FunctionId, std::ops::Range<u32>)> {
+        let mut found = Vec::new();
+        for (function, code) in (0..).map(FunctionId).zip(&program.functions) {
+            for (_, range) in blocks(code) {
+                let is_half = range.clone().any(|index| {
+                    let edges = code.code.get(index as usize).map_or(0, |inst| inst.op.edges().len());
+                    let branch = InstId { function, index };
+                    let taken = (0..).take(edges).filter(|number| self.has(Side { branch, number: *number }));
+                    (1..edges).contains(&taken.count())
+                });
+                if is_half {
+                    found.push((function, range));
+                }
+            }
+        }
+        found
+    }
+
     /// What was executed of the program, and what was not.
     pub fn executed(&self, program: &Program) -> Executed {
         let reached = self.reached(program);
@@ -144,6 +169,21 @@ impl Coverage {
         executed.not_ran = &executed.not_ran - &executed.ran;
         executed
     }
+}
+
+/// The blocks that have instructions on these lines, by function and number.
+pub fn blocks_on(program: &Program, lines: &BTreeSet<Line>) -> BTreeSet<(u32, u32)> {
+    let mut found = BTreeSet::new();
+    for (number, function) in (0..).zip(&program.functions) {
+        for (block, mut code) in blocks(function) {
+            let is_on =
+                |index: u32| function.code.get(index as usize).is_some_and(|it| lines.contains(&it.line));
+            if code.any(is_on) {
+                found.insert((number, block));
+            }
+        }
+    }
+    found
 }
 
 /// The blocks of a function with the indices of their instructions.

@@ -196,7 +196,7 @@ impl Checker<'_> {
             }
             let is_defined = |run: &Run| run.comparison.verdict != Verdict::Vacuous;
             if self.found.runs.get(known).is_some_and(is_defined) {
-                inputs.serve(true);
+                inputs.serve(true, false);
             }
             self.found.runs.iter().skip(known).for_each(&mut *self.each);
             match next {

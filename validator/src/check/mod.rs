@@ -20,6 +20,7 @@ mod run;
 mod scouting;
 mod searches;
 mod self_check;
+mod solving;
 mod source;
 mod specialisations;
 mod tried;

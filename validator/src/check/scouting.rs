@@ -4,16 +4,20 @@
 //! Such a run is one interleaving and decides nothing. That a change of what each invocation computes shows in it is
 //! likely, and it costs a fraction of a search.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use super::error::CheckError;
 use super::launched::Plan;
 use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::run::Pair;
+use super::solving::Tried;
 use crate::compare::{Reason, Verdict};
+use crate::coverage;
 use crate::dispatch::Dispatch;
 use crate::ir::{Op, Program};
-use crate::launch::inputs::{Inputs, Next};
+use crate::launch::inputs::{Inputs, Next, Trial};
 use crate::launch::trial::{self, Ended};
 use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
@@ -41,6 +45,49 @@ const MOST_SEARCHED: u32 = 6;
 /// Of these, how many that are decided are enough.
 const ENOUGH: u32 = 3;
 
+/// Looks after which inputs are solved for.
+const SOLVED_AFTER: [u32; 2] = [24, 120];
+
+/// How often inputs are solved for once more, as those that were solved for have reached something new.
+const ROUNDS: u32 = 6;
+
+/// What became of the inputs so far.
+struct Scouted<'s> {
+    programs: &'s Programs,
+    launch: &'s Launch,
+    plan: &'s Plan,
+    scout: &'s Scout,
+    /// The number of the first run of this launch.
+    first: usize,
+    /// Instructions that are left.
+    fuel: u64,
+    looks: u32,
+    searched: u32,
+    decided: u32,
+    /// The first run that floats leave open.
+    open: Option<Run>,
+    plain: Plain,
+    /// The blocks of both modules in which something was changed.
+    changed: [BTreeSet<(u32, u32)>; 2],
+    /// Inputs that were solved for have reached something new.
+    has_solved_new: bool,
+}
+
+/// How the next input is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Making {
+    Plain,
+    Graft,
+    Solved,
+}
+
+impl Scouted<'_> {
+    /// Whether nothing else is worth a look.
+    fn has_enough(&self) -> bool {
+        self.searched >= MOST_SEARCHED || self.decided >= ENOUGH || self.fuel == 0
+    }
+}
+
 impl Checker<'_> {
     /// Looks at further inputs, and searches those on which both modules end differently. `first`: the number of the
     /// first run of this launch.
@@ -58,80 +105,67 @@ impl Checker<'_> {
         }
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut whole = |dispatch: &Dispatch, limits: &[u32]| {
-            trial::touched(&programs.before, dispatch, limits, &is_over)
-        };
         inputs.extend(plan.scouted);
         let scout = Scout::of(programs);
+        let runs = |dispatch: &Dispatch| (scout.tried(dispatch), scout.communicate);
         let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
             let invocations = scout.tried(dispatch);
             trial::touched_by(&programs.before, dispatch, &invocations, limits, &is_over)
         };
-        let (mut fuel, mut searched, mut decided) =
-            (FUEL / u64::from(SCOUTED) * u64::from(plan.scouted), 0, 0);
-        let (mut open, mut plain): (Option<Run>, _) = (None, Plain::default());
-        while inputs.left() > 0 && searched < MOST_SEARCHED && decided < ENOUGH && !is_over() {
-            let is_graft = inputs.has_served() && plain.asks_for_grafts(inputs.begun());
-            let next = if is_graft { inputs.grafted(&mut trial) } else { inputs.next(&mut trial) };
-            let mut input = match prepare::supported(next, Role::Before)? {
-                Ok(Next::Input(input)) => input,
-                // A graft may make no difference.
-                Ok(Next::Over) if is_graft => continue,
-                Ok(Next::Over | Next::OutOfTime) | Err(_) => break,
+        let lines = self.changed();
+        let changed = [(&programs.before, &lines[0]), (&programs.after, &lines[1])]
+            .map(|(program, lines)| coverage::blocks_on(program, lines));
+        let fuel = FUEL / u64::from(SCOUTED) * u64::from(plan.scouted);
+        let mut scouted = Scouted {
+            programs,
+            launch,
+            plan,
+            scout: &scout,
+            first,
+            fuel,
+            looks: 0,
+            searched: 0,
+            decided: 0,
+            open: None,
+            plain: Plain::default(),
+            changed,
+            has_solved_new: false,
+        };
+        let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
+        let (mut next_solving, mut rounds) = (SOLVED_AFTER[0], 0);
+        while !scouted.has_enough() && !is_over() {
+            let is_last = inputs.left() == 0;
+            if solved.is_empty() && inputs.has_served() {
+                let again = rounds < ROUNDS && std::mem::take(&mut scouted.has_solved_new);
+                if again || scouted.looks >= next_solving || is_last && next_solving < u32::MAX {
+                    rounds += u32::from(again);
+                    let later = SOLVED_AFTER.into_iter().find(|after| *after > scouted.looks && !is_last);
+                    next_solving = later.unwrap_or(u32::MAX);
+                    let (found, cost) = self.solve((programs, &lines), launch, inputs, &runs, &mut tried)?;
+                    scouted.fuel = scouted.fuel.saturating_sub(cost);
+                    solved.extend(found);
+                }
+            }
+            let (making, next) = match solved.pop_front() {
+                Some((recipe, patch)) => (Making::Solved, inputs.patched(&recipe, patch, &mut trial)),
+                None if is_last => break,
+                None if inputs.has_served() && scouted.plain.asks_for_grafts(inputs.begun()) => {
+                    (Making::Graft, inputs.grafted(&mut trial))
+                }
+                None => (Making::Plain, inputs.next(&mut trial)),
             };
-            let mut look = self.look(&scout, programs, launch, &input)?;
-            if matches!(look, Some((Look::Undefined, ..))) {
-                if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut trial), Role::Before)?
-                {
-                    input = larger;
-                    look = self.look(&scout, programs, launch, &input)?;
-                }
-            }
-            let Some((look, is_new, cost)) = look else { break };
-            self.found.looked_at += 1;
-            let is_defined = matches!(look, Look::Alike | Look::Differently);
-            if is_defined {
-                inputs.serve(is_new);
-            }
-            if !is_graft {
-                plain.note(is_defined);
-            }
-            let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
-            // Zeros show least.
-            let says_little = |run: &Run| is_vacuous(run) || run.input.name == Kind::Zeros.name();
-            let none_decided = || self.found.runs.iter().skip(first).all(says_little);
-            let is_wanted = || !plan.is_only_looked_at() && none_decided();
-            if look == Look::Differently || look == Look::Alike && is_wanted() {
-                searched += 1;
-                inputs.distrust();
-                if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut whole), Role::Before)?
-                {
-                    input = larger;
-                }
-                let known = self.found.runs.len();
-                let ended = self.input(programs, launch, input)?;
-                match self.found.runs.get(known) {
-                    // Another input may show what floats leave open here.
-                    Some(run) if hangs_on_floats(run) => {
-                        open = open.or(self.found.runs.drain(known..).next());
-                    }
-                    Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
-                    Some(_) | None => {
-                        decided += 1;
-                        self.found.runs.iter().skip(known).for_each(&mut *self.each);
-                    }
-                }
-                if ended {
-                    return Ok(());
-                }
-            }
-            match fuel.checked_sub(cost) {
-                Some(left) => fuel = left,
-                None => break,
+            let input = match prepare::supported(next, Role::Before)? {
+                Ok(Next::Input(input)) => input,
+                // It is like one before, or there are no more of its kind.
+                Ok(Next::Over) => continue,
+                Ok(Next::OutOfTime) | Err(_) => break,
+            };
+            if !self.consider(&mut scouted, inputs, input, making, &mut trial)? {
+                return Ok(());
             }
         }
-        match open {
-            Some(run) if decided == 0 && !plan.is_only_looked_at() => {
+        match scouted.open {
+            Some(run) if scouted.decided == 0 && !plan.is_only_looked_at() => {
                 (self.each)(&run);
                 self.found.runs.push(run);
             }
@@ -145,22 +179,100 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// How both end on an input, whether something was reached there for the first time, and what that cost; `None` where
-    /// something in it is not supported, or time is over.
-    fn look(
+    /// Looks at an input, and searches it if that is worth it; false where the check is at its end.
+    fn consider(
         &mut self,
-        scout: &Scout,
-        programs: &Programs,
-        launch: &Launch,
-        input: &Input,
-    ) -> Result<Option<(Look, bool, u64)>, CheckError> {
+        scouted: &mut Scouted<'_>,
+        inputs: &mut Inputs<'_>,
+        mut input: Input,
+        making: Making,
+        trial: &mut Trial<'_>,
+    ) -> Result<bool, CheckError> {
+        let Scouted { programs, launch, plan, .. } = *scouted;
+        let mut look = self.look(scouted, &input)?;
+        if look.as_ref().is_some_and(|looked| looked.look == Look::Undefined) {
+            if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(trial), Role::Before)? {
+                input = larger;
+                look = self.look(scouted, &input)?;
+            }
+        }
+        let Some(Looked { look, is_new, is_changed, cost }) = look else {
+            scouted.fuel = 0;
+            return Ok(true);
+        };
+        self.found.looked_at += 1;
+        scouted.looks += 1;
+        let is_defined = matches!(look, Look::Alike | Look::Differently);
+        if is_defined {
+            inputs.serve(is_new, is_changed);
+        }
+        scouted.has_solved_new |= making == Making::Solved && is_defined && is_new;
+        if making == Making::Plain {
+            scouted.plain.note(is_defined);
+        }
+        let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
+        // Zeros show least.
+        let says_little = |run: &Run| is_vacuous(run) || run.input.name == Kind::Zeros.name();
+        let none_decided = || self.found.runs.iter().skip(scouted.first).all(says_little);
+        let is_wanted = || !plan.is_only_looked_at() && none_decided();
+        if look == Look::Differently || look == Look::Alike && is_wanted() {
+            scouted.searched += 1;
+            inputs.distrust();
+            let deadline = self.runner.deadline;
+            let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+            let mut whole = |dispatch: &Dispatch, limits: &[u32]| {
+                trial::touched(&programs.before, dispatch, limits, &is_over)
+            };
+            if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut whole), Role::Before)? {
+                input = larger;
+            }
+            let known = self.found.runs.len();
+            let ended = self.input(programs, launch, input)?;
+            match self.found.runs.get(known) {
+                // Another input may show what floats leave open here.
+                Some(run) if hangs_on_floats(run) => {
+                    let run = self.found.runs.drain(known..).next();
+                    scouted.open = scouted.open.take().or(run);
+                }
+                Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
+                Some(_) | None => {
+                    scouted.decided += 1;
+                    self.found.runs.iter().skip(known).for_each(&mut *self.each);
+                }
+            }
+            if ended {
+                return Ok(false);
+            }
+        }
+        scouted.fuel = scouted.fuel.saturating_sub(cost);
+        Ok(true)
+    }
+
+    /// How both end on an input; `None` where something in it is not supported, or time is over.
+    fn look(&mut self, scouted: &Scouted<'_>, input: &Input) -> Result<Option<Looked>, CheckError> {
+        let Scouted { programs, launch, scout, .. } = scouted;
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
         let Some((look, cost)) = scout.look(&pair, &is_over) else { return Ok(None) };
-        let is_new = matches!(look, Look::Alike | Look::Differently) && self.cover(&pair);
-        Ok(Some((look, is_new, cost)))
+        let is_defined = matches!(look, Look::Alike | Look::Differently);
+        let [of_before, of_after] = &scouted.changed;
+        let is_changed = is_defined
+            && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)
+                || pair.after_dispatch.coverage.reaches(&programs.after, of_after));
+        Ok(Some(Looked { look, is_new: is_defined && self.cover(&pair), is_changed, cost }))
     }
+}
+
+/// What a look came to.
+struct Looked {
+    look: Look,
+    /// Something was reached for the first time.
+    is_new: bool,
+    /// Something that was changed was executed.
+    is_changed: bool,
+    /// Instructions.
+    cost: u64,
 }
 
 /// Whether floats alone keep a run from deciding.

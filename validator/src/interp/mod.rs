@@ -50,6 +50,7 @@ pub mod subgroup;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 pub use convergence::Convergence;
 pub use exit::{ActiveLoop, LeftLoop};
@@ -58,6 +59,7 @@ pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
 pub use shade::{go_on_shaded, ulp, Common, Computations, Following, Interval, Shaded, ShadedMemory, Shades};
+pub use watched::{Compared, Enough};
 
 /// The value of a float of 16, 32 or 64 bits; `None` for other widths.
 pub fn float_value(width: u8, bits: u64) -> Option<f64> {

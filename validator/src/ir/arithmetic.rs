@@ -138,6 +138,35 @@ impl BinaryOp {
         )
     }
 
+    /// Whether it tells the equal from the different, whichever is greater.
+    pub const fn compares_equality(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::IEqual
+                | BinaryOp::INotEqual
+                | BinaryOp::FOrdEqual
+                | BinaryOp::FUnordEqual
+                | BinaryOp::FOrdNotEqual
+                | BinaryOp::FUnordNotEqual
+        )
+    }
+
+    /// Whether it shifts to the right.
+    pub const fn shifts_right(self) -> bool {
+        matches!(self, BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic)
+    }
+
+    /// Whether it compares signed integers by their order.
+    pub const fn compares_signed(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::SGreaterThan
+                | BinaryOp::SGreaterThanEqual
+                | BinaryOp::SLessThan
+                | BinaryOp::SLessThanEqual
+        )
+    }
+
     pub const fn kind(self) -> BinaryKind {
         match self {
             BinaryOp::FAdd => BinaryKind::Float(FloatBinary::Add),

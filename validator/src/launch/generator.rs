@@ -150,6 +150,21 @@ impl<'a> Generator<'a> {
                 .all(|part| self.launch.named.contains_key(&format!("in:{}", part.name)))
     }
 
+    /// Whether the contents of an object are made here, by its key.
+    pub(super) fn makes(&self, key: &str) -> bool {
+        let is = |slot: &Slot| slot.to_string() == key;
+        match key {
+            "push" => self.launch.push.is_none(),
+            _ if self.bounds.keys().any(is) => {
+                self.bounds.keys().filter(|slot| is(slot)).all(|slot| self.launch.given(*slot).is_none())
+            }
+            _ if key.starts_with("image:") => {
+                self.free_images().any(|(slot, _)| format!("image:{slot}") == key)
+            }
+            _ => !self.launch.named.contains_key(key),
+        }
+    }
+
     pub(super) fn layout(&self) -> Layout {
         Layout {
             bounds: self.bounds.clone(),
@@ -250,7 +265,7 @@ impl<'a> Generator<'a> {
             true => bound.layout_with_levels(),
             false => bound.usual_layout(),
         }?;
-        let shape = recipe.shape().wrapping_add(slot.binding);
+        let shape = recipe.shape.wrapping_add(slot.binding);
         if let (true, Dim::Two, Some(shape)) =
             (self.image_sizes, layout.dim, SHAPES.get(shape as usize % SHAPES_EVERY))
         {
@@ -377,7 +392,10 @@ impl<'a> Generator<'a> {
             });
         }
         let interface = interface::inputs(self.before, self.launch, &mut words, uses)?;
-        Ok(Input { name: recipe.name(), buffers, images, acceleration_structures, push, physical, interface })
+        let name = recipe.name();
+        let mut input = Input { name, buffers, images, acceleration_structures, push, physical, interface };
+        recipe.patches.iter().for_each(|patch| patch.put(self.before, self.launch, &mut input));
+        Ok(input)
     }
 }
 

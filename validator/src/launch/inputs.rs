@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::acceleration::AccelerationPlace;
 use super::generator::{Generator, Layout, Sizes};
+use super::patch::Patch;
 use super::physical::{PhysicalBuffer, PhysicalSource};
 use super::recipe::Recipe;
 use super::values::{Kind, Random, FIRST_BOUNDARIES};
@@ -23,6 +24,9 @@ pub const DEFAULT_INPUTS: u32 = 16;
 
 /// Inputs that reach nothing new are varied, too, if they are among the first so many on which before is defined.
 const SERVED: usize = 6;
+
+/// One of so many grafts is of any input that served, the others of one that is favoured, if there is one.
+const OTHERS: u32 = 4;
 
 /// Initial contents of everything that the host provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,8 +143,10 @@ pub struct Inputs<'a> {
     /// How many were no grafts, beyond the first two.
     plain: u32,
     recipe: Recipe,
-    /// Those on which before is defined, as far as they are to be varied.
-    served: Vec<Recipe>,
+    /// Those on which before is defined, as far as they are to be varied, and what they make.
+    served: Vec<(Recipe, Input)>,
+    /// Those of them that are varied most.
+    favoured: Vec<usize>,
     made: Vec<Input>,
     chosen: Chosen,
     /// The last one has sizes that were chosen for others.
@@ -172,6 +178,7 @@ impl<'a> Inputs<'a> {
             plain: 0,
             recipe: Recipe::of(Kind::Given, 0),
             served: Vec::new(),
+            favoured: Vec::new(),
             made,
             chosen,
             is_guessed,
@@ -252,18 +259,47 @@ impl<'a> Inputs<'a> {
             return Ok(Next::Over);
         }
         let mut random = Random::new(self.seed ^ u64::from(self.number));
-        let count = self.served.len() as u32;
         // Those that served last have more of what is rare.
-        let at = random.below(count).max(random.below(count));
-        let Some(recipe) = self.served.get(at as usize) else { return Ok(Next::Over) };
+        let is_other = self.favoured.is_empty() || random.below(OTHERS) == 0;
+        let mut late = |count: usize| random.below(count as u32).max(random.below(count as u32)) as usize;
+        let at = match is_other {
+            true => late(self.served.len()),
+            false => self.favoured[late(self.favoured.len())],
+        };
+        let Some((recipe, _)) = self.served.get(at) else { return Ok(Next::Over) };
         self.made_of(recipe.grafted(self.number, self.seed), trial)
     }
 
-    /// Before is defined on the last input; `is_new`: it reached what no other one did.
-    pub fn serve(&mut self, is_new: bool) {
-        if is_new || self.served.len() < SERVED {
-            self.served.push(self.recipe.clone());
+    /// Before is defined on the last input. `is_new`: it reached what no other one did; `is_favoured`: it reached what is to
+    /// be seen.
+    pub fn serve(&mut self, is_new: bool, is_favoured: bool) {
+        if is_new || self.served.len() < SERVED || is_favoured && self.favoured.len() < SERVED {
+            let Some(input) = self.made.last() else { return };
+            if is_favoured {
+                self.favoured.push(self.served.len());
+            }
+            self.served.push((self.recipe.clone(), input.clone()));
         }
+    }
+
+    /// The inputs that served, as far as they are to be varied, the latest last.
+    pub fn serving(&self) -> &[(Recipe, Input)] {
+        &self.served
+    }
+
+    /// Whether the contents of an object are made here, by its key.
+    pub fn makes(&self, key: &str) -> bool {
+        self.generator.makes(key)
+    }
+
+    /// An input that is like one that served but for a value; none where it is like another one before.
+    pub fn patched(
+        &mut self,
+        served: &Recipe,
+        patch: Patch,
+        trial: &mut Trial<'_>,
+    ) -> Result<Next, LaunchError> {
+        self.made_of(served.patched(self.number, patch), trial)
     }
 
     /// Whether some input served.

@@ -3,11 +3,15 @@
 //! Where before is undefined on most inputs, or a change shows only where several values meet, an input that served is
 //! taken on: some of its values are replaced by those of another kind.
 
+use super::patch::Patch;
 use super::uses::MemoryUses;
 use super::values::{Kind, Random};
 
 /// Grafts of one input, at most.
 const MAX_GRAFTS: usize = 4;
+
+/// Solved values of one input, at most.
+const MAX_PATCHES: usize = 8;
 
 /// Shares are parts of this.
 const WHOLE: u32 = 16;
@@ -15,25 +19,29 @@ const WHOLE: u32 = 16;
 /// Shares of values that a graft replaces: few, or many.
 const SHARES: [u32; 5] = [1, 2, 4, 8, 12];
 
-/// See [`Recipe::shape`].
+/// See [`Recipe::shape`]: these are not told apart.
 const USUAL_SHAPES: u32 = 3;
 
 /// Kinds of boundary values that are grafted.
 const BOUNDARY_KINDS: u32 = 24;
 
 /// How an input is made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// What it is filled with.
     pub kind: Kind,
     /// What replaces that, one after the other.
     pub grafts: Vec<Graft>,
+    /// Values that were solved for, put in last.
+    pub patches: Vec<Patch>,
     /// Its number among the inputs.
     number: u32,
+    /// What tells the shapes of its images from those of others; the first few have the usual ones.
+    pub shape: u32,
 }
 
 /// Values of another kind in some places.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Graft {
     /// What the places are filled with.
     pub kind: Kind,
@@ -56,7 +64,11 @@ enum Grain {
 impl Recipe {
     /// Of one kind.
     pub fn of(kind: Kind, number: u32) -> Self {
-        Recipe { kind, grafts: Vec::new(), number }
+        let shape = match kind {
+            Kind::Given | Kind::Zeros | Kind::Distinct => USUAL_SHAPES,
+            Kind::Boundary(_) | Kind::Random(_) => number,
+        };
+        Recipe { kind, grafts: Vec::new(), patches: Vec::new(), number, shape }
     }
 
     /// This one with other values in some places, chosen by the seed.
@@ -82,7 +94,18 @@ impl Recipe {
         if grafts.len() > MAX_GRAFTS {
             grafts.remove(0);
         }
-        Recipe { kind: self.kind, grafts, number }
+        Recipe { kind: self.kind, grafts, patches: self.patches.clone(), number, shape: number }
+    }
+
+    /// This one with another value in one place.
+    pub fn patched(&self, number: u32, patch: Patch) -> Self {
+        let mut patches = self.patches.clone();
+        patches.retain(|other| other.place != patch.place);
+        patches.push(patch);
+        if patches.len() > MAX_PATCHES {
+            patches.remove(0);
+        }
+        Recipe { patches, number, ..self.clone() }
     }
 
     /// The kind of what is filled as a whole.
@@ -90,19 +113,12 @@ impl Recipe {
         self.grafts.iter().rev().find(|graft| graft.takes(salt, 0)).map_or(self.kind, |graft| graft.kind)
     }
 
-    /// What tells the shapes of its images from those of others; the first few have the usual ones.
-    pub fn shape(&self) -> u32 {
-        match (self.kind, &self.grafts[..]) {
-            (Kind::Given | Kind::Zeros | Kind::Distinct, []) => USUAL_SHAPES,
-            _ => self.number,
-        }
-    }
-
     /// Its name in reports.
     pub fn name(&self) -> String {
-        match self.grafts[..] {
-            [] => self.kind.name(),
-            _ => format!("mixed {}", self.number),
+        match (&self.grafts[..], &self.patches[..]) {
+            ([], []) => self.kind.name(),
+            (_, []) => format!("mixed {}", self.number),
+            _ => format!("solved {}", self.number),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::uses::MemoryUses;
 use crate::value::Byte;
 
 /// What an input is filled with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing is free.
     Given,

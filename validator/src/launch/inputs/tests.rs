@@ -178,7 +178,7 @@ fn inputs_that_served_are_varied() {
     let mut inputs = Inputs::new(&program, None, &launch, 40, 0, Chosen::default());
     assert!(matches!(inputs.grafted(&mut untried), Ok(Next::Over)));
     let Ok(Next::Input(zeros)) = inputs.next(&mut untried) else { panic!("no input") };
-    inputs.serve(true);
+    inputs.serve(true, false);
     let mut mixed = Vec::new();
     while inputs.left() > 0 {
         // One that changes nothing is left out.

@@ -1,0 +1,178 @@
+//! Inputs that are solved for: on which an instruction that was changed compares equal values, or a branch goes where it
+//! has not gone yet.
+//!
+//! What is random seldom meets a bound exactly, and never a magic number. So comparisons are followed back to what they
+//! compare: from an input on which both modules ran, to one on which the two values are equal, or the other way round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::CheckError;
+use super::pair::{Checker, Programs};
+use super::prepare;
+use super::result::Role;
+use crate::correspondence;
+use crate::dispatch::Dispatch;
+use crate::ir::{FunctionId, InstId, Line, Op, Program};
+use crate::launch::inputs::Inputs;
+use crate::launch::patch::Patch;
+use crate::launch::recipe::Recipe;
+use crate::launch::solver::{Solver, Wanted};
+use crate::launch::trial::{self, Site};
+use crate::launch::Launch;
+
+/// Instructions that solving may cost for each module, each time.
+const FUEL: u64 = 1_000_000;
+
+/// Inputs that are solved for, of each module and each time, at most.
+const MOST: usize = 12;
+
+/// Inputs that are taken on, of those that served: the latest, and fewer where they are expensive.
+const BASES: usize = 24;
+const FUEL_FOR_BASES: u64 = FUEL / 4;
+
+/// What was solved for, or tried to, by module.
+#[derive(Default)]
+pub(super) struct Tried(BTreeSet<(usize, Site, Wanted)>);
+
+/// Who runs on a dispatch, and whether only together.
+pub(super) type Runs<'r> = &'r dyn Fn(&Dispatch) -> (Vec<u32>, bool);
+
+/// An invocation that compares at a site, what it compares, and the input on which it does.
+#[derive(Clone, Copy)]
+struct Met {
+    base: usize,
+    invocation: u32,
+    difference: f64,
+}
+
+impl Checker<'_> {
+    /// Values of inputs that served, for which a comparison comes out as it has not yet, and what that cost in
+    /// instructions.
+    pub(super) fn solve(
+        &mut self,
+        (programs, changed): (&Programs, &[BTreeSet<Line>; 2]),
+        launch: &Launch,
+        inputs: &Inputs<'_>,
+        runs: Runs<'_>,
+        tried: &mut Tried,
+    ) -> Result<(Vec<(Recipe, Patch)>, u64), CheckError> {
+        let mut solved: Vec<(Recipe, Patch)> = Vec::new();
+        let mut spent = 0;
+        let sides = [(&programs.before, Role::Before), (&programs.after, Role::After)];
+        for (side, (program, role)) in sides.into_iter().enumerate() {
+            let served = inputs.serving();
+            let mut bases = Vec::new();
+            for (recipe, input) in served.iter().rev().take(BASES) {
+                match prepare::dispatch_of(program, role, launch, input)? {
+                    Ok(dispatch) => bases.push((recipe, dispatch)),
+                    Err(_) => return Ok((solved, spent)),
+                }
+            }
+            let half_taken = self.covered[side].half_taken(program);
+            let rank = |inst: InstId| rank(program, &changed[side], &half_taken, inst);
+            let (found, left) = self.solve_side(program, &bases, inputs, runs, (side, tried), &rank);
+            spent += FUEL - left;
+            for found in found {
+                if !solved.contains(&found) {
+                    solved.push(found);
+                }
+            }
+        }
+        Ok((solved, spent))
+    }
+
+    /// As [`Checker::solve`], for one module; with the fuel that is left.
+    fn solve_side(
+        &self,
+        program: &Program,
+        bases: &[(&Recipe, Dispatch)],
+        inputs: &Inputs<'_>,
+        runs: Runs<'_>,
+        (side, tried): (usize, &mut Tried),
+        rank: &dyn Fn(InstId) -> Option<u32>,
+    ) -> (Vec<(Recipe, Patch)>, u64) {
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let mut fuel = FUEL;
+        let mut met: BTreeMap<(u32, Site), Met> = BTreeMap::new();
+        let mut known: BTreeSet<(Site, Wanted)> = BTreeSet::new();
+        for (base, (_, dispatch)) in bases.iter().enumerate() {
+            let (who, _) = runs(dispatch);
+            if fuel < FUEL - FUEL_FOR_BASES {
+                break;
+            }
+            let Some(watched) = trial::watched(program, dispatch, &who, None, &is_over) else { break };
+            fuel = fuel.saturating_sub(watched.executed);
+            for ((site, invocation), [first, second]) in watched.values {
+                let difference = first - second;
+                let Some(rank) = rank(site.inst).filter(|rank| *rank == 0 || !site.is_sign) else { continue };
+                known.insert((site, Wanted::of(difference)));
+                let here = Met { base, invocation, difference };
+                let nearest = met.entry((rank, site)).or_insert(here);
+                if here.difference.abs() < nearest.difference.abs() {
+                    *nearest = here;
+                }
+            }
+        }
+        let mut solved = Vec::new();
+        let is_free = |key: &str| inputs.makes(key);
+        for ((_, site), met) in met {
+            let Some((recipe, dispatch)) = bases.get(met.base) else { continue };
+            let (who, together) = runs(dispatch);
+            let is_known = |wanted: Wanted| known.contains(&(site, wanted));
+            for wanted in wanted_of(program, site, is_known) {
+                if fuel == 0 || solved.len() == MOST || !tried.0.insert((side, site, wanted)) {
+                    continue;
+                }
+                let together = together.then_some(&who[..]);
+                let mut solver =
+                    Solver { program, dispatch, together, is_free: &is_free, is_over: &is_over, fuel };
+                let patch = solver.solve(site, met.invocation, wanted);
+                fuel = solver.fuel;
+                solved.extend(patch.map(|patch| ((*recipe).clone(), patch)));
+            }
+        }
+        (solved, fuel)
+    }
+
+    /// The lines of both modules to which nothing in the other one corresponds.
+    pub(super) fn changed(&self) -> [BTreeSet<Line>; 2] {
+        let [before, after] = [self.before, self.after].map(|module| module.text.as_str());
+        correspondence::changed(before, after)
+    }
+}
+
+/// What is still to be met at a site.
+fn wanted_of(program: &Program, site: Site, is_known: impl Fn(Wanted) -> bool) -> Vec<Wanted> {
+    let code = program.functions.get(site.inst.function.0 as usize).map(|function| &function.code);
+    let Some(inst) = code.and_then(|code| code.get(site.inst.index as usize)) else { return Vec::new() };
+    let all = match &inst.op {
+        _ if site.is_sign => &[Wanted::Less][..],
+        Op::Control(_) => &[Wanted::Equal],
+        Op::Binary { op, .. } if op.compares_equality() => match is_known(Wanted::Less) {
+            true => &[Wanted::Equal][..],
+            false => &[Wanted::Equal, Wanted::Greater],
+        },
+        _ => &[Wanted::Equal, Wanted::Less, Wanted::Greater],
+    };
+    all.iter().copied().filter(|wanted| !is_known(*wanted)).collect()
+}
+
+/// What is solved for first: what was changed, then what decides a branch that went one way only; nothing else.
+fn rank(
+    program: &Program,
+    changed: &BTreeSet<Line>,
+    half_taken: &[(FunctionId, std::ops::Range<u32>)],
+    inst: InstId,
+) -> Option<u32> {
+    let code = &program.functions.get(inst.function.0 as usize)?.code;
+    let inst_of = code.get(inst.index as usize)?;
+    if changed.contains(&inst_of.line) {
+        return Some(0);
+    }
+    let decides = !matches!(inst_of.op, Op::Glsl(_))
+        && half_taken
+            .iter()
+            .any(|(function, range)| *function == inst.function && range.contains(&inst.index));
+    decides.then_some(1)
+}

@@ -1,0 +1,300 @@
+//! Values of an input for which an invocation compares what it is to compare: at a site, two values that are equal, or one
+//! that is less or greater than the other.
+//!
+//! The difference of the two is taken for a function of one value of the input at a time. Which one counts is tried; then
+//! the root is sought by the secant method, on the value as a float, and as an integer from one of its bytes on. What no
+//! line leads to, such as single bits, is tried bit by bit.
+
+use std::collections::BTreeSet;
+
+use super::patch::{Patch, Place};
+use super::trial::{self, Site};
+use crate::dispatch::Dispatch;
+use crate::ir::Program;
+use crate::value::Byte;
+
+/// Values that are tried, at most: those that were read last before the comparison.
+const MOST_VALUES: usize = 24;
+
+/// Values that count and are solved for, at most.
+const MOST_THAT_COUNT: usize = 3;
+
+/// Steps of one search for a root.
+const STEPS: u32 = 8;
+
+/// Floats next to the nearest that was found.
+const NEIGHBOURS: i64 = 3;
+
+/// What it costs to begin a run, in instructions.
+const RUN: u64 = 1_000;
+
+/// What two values are to be to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// Both are the same.
+    Equal,
+    /// The first is less.
+    Less,
+    /// The first is greater.
+    Greater,
+}
+
+impl Wanted {
+    /// What the first less the second says.
+    pub fn of(difference: f64) -> Wanted {
+        if difference == 0.0 {
+            Wanted::Equal
+        } else if difference < 0.0 {
+            Wanted::Less
+        } else {
+            Wanted::Greater
+        }
+    }
+}
+
+/// How a word is taken for a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Float,
+    /// An integer that is a multiple of two to this power.
+    Integer(u32),
+}
+
+/// Solves for one program on one dispatch.
+pub struct Solver<'s> {
+    /// What runs.
+    pub program: &'s Program,
+    /// The input as it is.
+    pub dispatch: &'s Dispatch,
+    /// Who runs, if not the one alone that compares.
+    pub together: Option<&'s [u32]>,
+    /// Whether the contents of an object may be chosen, by its key.
+    pub is_free: &'s dyn Fn(&str) -> bool,
+    /// Whether time is over.
+    pub is_over: &'s dyn Fn() -> bool,
+    /// Instructions that are left.
+    pub fuel: u64,
+}
+
+impl Solver<'_> {
+    /// The value that makes an invocation compare what is wanted at a site where it compares something else; `None` where
+    /// none was found.
+    pub fn solve(&mut self, site: Site, invocation: u32, wanted: Wanted) -> Option<Patch> {
+        let scratch = self.dispatch.clone();
+        let mut search = Search { solver: self, scratch, site, invocation, wanted, found: None };
+        let (values, places) = search.places()?;
+        let start = values[0] - values[1];
+        if Wanted::of(start) == wanted {
+            return None;
+        }
+        let mut count = 0;
+        for place in places {
+            if count == MOST_THAT_COUNT {
+                break;
+            }
+            let Some(word) = search.word(&place) else { continue };
+            let probes = [word.wrapping_add(PROBE) ^ PROBE_BITS, !word];
+            let counts =
+                probes.into_iter().any(|probe| search.values(&place, probe).is_some_and(|it| it != values));
+            if search.found.is_none() && !counts {
+                continue;
+            }
+            count += 1;
+            for form in
+                [Form::Float, Form::Integer(0), Form::Integer(8), Form::Integer(16), Form::Integer(24)]
+            {
+                search.follow(&place, word, start, form);
+            }
+            for bit in 0..u32::BITS {
+                search.difference(&place, word ^ 1 << bit);
+            }
+            if search.found.is_some() {
+                break;
+            }
+        }
+        search.found
+    }
+}
+
+/// What is added to a word to see whether it counts: something in each byte, and in a float's significand.
+const PROBE: u32 = 0x0013_0901;
+
+/// What is flipped then.
+const PROBE_BITS: u32 = 0x0040_0000;
+
+struct Search<'s, 'p> {
+    solver: &'s mut Solver<'p>,
+    /// The input, with other values put into it.
+    scratch: Dispatch,
+    site: Site,
+    invocation: u32,
+    wanted: Wanted,
+    found: Option<Patch>,
+}
+
+impl Search<'_, '_> {
+    /// What is compared as the input is, and the values that were read before that, the latest first.
+    fn places(&mut self) -> Option<([f64; 2], Vec<Place>)> {
+        let dispatch = self.solver.dispatch;
+        let watched = self.run()?;
+        let values = *watched.values.get(&(self.site, self.invocation))?;
+        let (mut places, mut known) = (Vec::new(), BTreeSet::new());
+        for (object, first, bytes) in watched.reads.iter().rev() {
+            let Some(key) = dispatch.objects.get(*object as usize).map(|object| &object.key) else {
+                continue;
+            };
+            for offset in (first & !3..first.saturating_add(*bytes)).step_by(WORD) {
+                if places.len() < MOST_VALUES && known.insert((*object, offset)) && (self.solver.is_free)(key)
+                {
+                    places.push(Place::Object { key: key.clone(), offset });
+                }
+            }
+        }
+        let parts = self.solver.program.variables.iter().flat_map(|variable| &variable.interface);
+        for part in parts {
+            let key = format!("in:{}", part.name);
+            let is_free = part.name.starts_with(|first: char| first.is_ascii_digit())
+                || FREE_BUILT_INS.contains(&part.name.as_str());
+            if !is_free || !(self.solver.is_free)(&key) {
+                continue;
+            }
+            let fragment = part.varies.map(|_| self.invocation);
+            let offsets = (0..part.size).step_by(WORD);
+            places.extend(offsets.map(|offset| Place::Passed { key: key.clone(), fragment, offset }));
+        }
+        places.truncate(2 * MOST_VALUES);
+        Some((values, places))
+    }
+
+    /// The word there.
+    fn word(&self, place: &Place) -> Option<u32> {
+        let dispatch = self.solver.dispatch;
+        let (bytes, start): (&[Byte], u32) = match place {
+            Place::Object { key, offset } => {
+                let object = dispatch.objects.iter().find(|object| object.key == *key)?;
+                (&object.initial, *offset)
+            }
+            Place::Passed { key, fragment, offset } => {
+                let variables = (0..).zip(&self.solver.program.variables);
+                let mut parts =
+                    variables.flat_map(|(number, it)| it.interface.iter().map(move |part| (number, part)));
+                let (number, part) = parts.find(|(_, part)| format!("in:{}", part.name) == *key)?;
+                let values = dispatch.inputs.get(&number)?;
+                let values = values.get(fragment.unwrap_or(0) as usize).or(values.first())?;
+                (values, part.offset + offset)
+            }
+        };
+        let word = bytes.get(start as usize..start as usize + WORD)?;
+        word.iter().rev().try_fold(0, |word, byte| match byte {
+            Byte::Known(byte) => Some(word << 8 | u32::from(*byte)),
+            Byte::Undef => None,
+        })
+    }
+
+    fn run(&mut self) -> Option<trial::Watched> {
+        let Solver { program, together, is_over, .. } = *self.solver;
+        let alone = [self.invocation];
+        let runs = together.unwrap_or(&alone);
+        let until = Some((self.site, self.invocation));
+        let watched = trial::watched(program, &self.scratch, runs, until, is_over)?;
+        self.solver.fuel = self.solver.fuel.saturating_sub(watched.executed + RUN);
+        Some(watched)
+    }
+
+    /// The first less the second with this word there, if it comes to that.
+    fn difference(&mut self, place: &Place, word: u32) -> Option<f64> {
+        self.values(place, word).map(|[first, second]| first - second)
+    }
+
+    /// What is compared with this word there, if it comes to that. Nothing runs any more once the wanted is found.
+    fn values(&mut self, place: &Place, word: u32) -> Option<[f64; 2]> {
+        if self.found.is_some() || self.solver.fuel == 0 {
+            return None;
+        }
+        let of = |word: u32| Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
+        let (own, patch) = (self.word(place)?, of(word));
+        patch.put_into(self.solver.program, &mut self.scratch);
+        let watched = self.run();
+        of(own).put_into(self.solver.program, &mut self.scratch);
+        let values = *watched?.values.get(&(self.site, self.invocation))?;
+        if Wanted::of(values[0] - values[1]) == self.wanted {
+            self.found = Some(patch);
+        }
+        Some(values)
+    }
+
+    /// Follows the line through two points, over and over.
+    fn follow(&mut self, place: &Place, word: u32, start: f64, form: Form) {
+        let goal = match self.wanted {
+            Wanted::Equal => 0.0,
+            Wanted::Less => -start.abs().max(1.0) / 2.0,
+            Wanted::Greater => start.abs().max(1.0) / 2.0,
+        };
+        let Some(first) = form.number(word) else { return };
+        let mut point = (first, start - goal);
+        // As if the value were compared itself.
+        let mut next = first - (start - goal);
+        let mut nearest = None::<(f64, u32)>;
+        for step in 0..STEPS {
+            let Some(word) = form.word(next, word) else { break };
+            let Some(difference) = self.difference(place, word) else {
+                if step > 0 || self.found.is_some() {
+                    break;
+                }
+                next = first + 1.0;
+                continue;
+            };
+            let value = difference - goal;
+            if nearest.is_none_or(|(least, _)| value.abs() < least) {
+                nearest = Some((value.abs(), word));
+            }
+            let here = form.number(word).unwrap_or(next);
+            let slope = (value - point.1) / (here - point.0);
+            if slope != 0.0 && slope.is_finite() {
+                point = (here, value);
+                next = here - value / slope;
+            } else if step == 0 {
+                next = match form {
+                    Form::Float => first + first.abs().max(1.0) / 4.0,
+                    Form::Integer(_) => first + 1.0,
+                };
+            } else {
+                break;
+            }
+        }
+        let Some((_, word)) = nearest.filter(|_| form == Form::Float && self.wanted == Wanted::Equal) else {
+            return;
+        };
+        for step in (1..=NEIGHBOURS).flat_map(|step| [step, -step]) {
+            self.difference(place, word.wrapping_add(step as u32));
+        }
+    }
+}
+
+const WORD: usize = 4;
+
+/// Built-ins that have any value, as the draw says.
+const FREE_BUILT_INS: [&str; 4] = ["VertexIndex", "InstanceIndex", "BaseVertex", "BaseInstance"];
+
+impl Form {
+    fn number(self, word: u32) -> Option<f64> {
+        match self {
+            Form::Float => Some(f64::from(f32::from_bits(word))).filter(|number| number.is_finite()),
+            Form::Integer(shift) => Some(f64::from(word as i32 >> shift)),
+        }
+    }
+
+    /// The word of a number; of an integer, the lower bits are as in another word.
+    fn word(self, number: f64, like: u32) -> Option<u32> {
+        match self {
+            Form::Float => Some(number as f32).filter(|number| number.is_finite()).map(f32::to_bits),
+            Form::Integer(shift) => {
+                let lower = like & !(u32::MAX << shift);
+                Some((number.round() as i64 as u32) << shift | lower)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use super::*;
+
+use crate::ir::{InstId, Op};
+use crate::launch::inputs::inputs;
+use crate::launch::{build_dispatch, Input, Launch, LaunchOptions};
+use crate::lower::{self, LowerOptions};
+use crate::module::{Module, ReadOptions};
+
+/// Two push constants, the first a float, of which `COMPUTED` makes `%left` and `%right` that are compared.
+const MODULE: &str = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+OpDecorate %block Block
+OpMemberDecorate %block 0 Offset 0
+OpMemberDecorate %block 1 Offset 4
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%bool = OpTypeBool
+%float = OpTypeFloat 32
+%uint = OpTypeInt 32 0
+%int = OpTypeInt 32 1
+%block = OpTypeStruct %float %uint
+%p_block = OpTypePointer PushConstant %block
+%p_float = OpTypePointer PushConstant %float
+%p_uint = OpTypePointer PushConstant %uint
+%zero = OpConstant %uint 0
+%one = OpConstant %uint 1
+%eight = OpConstant %uint 8
+%mask = OpConstant %uint 255
+%flag = OpConstant %uint 4096
+%magic = OpConstant %uint 3735928559
+%minus = OpConstant %int -5
+%third = OpConstant %float 3
+%seventh = OpConstant %float 7
+%limit = OpConstant %float 3.4e38
+%block_of = OpVariable %p_block PushConstant
+%main = OpFunction %void None %function
+%entry = OpLabel
+%at_float = OpAccessChain %p_float %block_of %zero
+%at_uint = OpAccessChain %p_uint %block_of %one
+%f = OpLoad %float %at_float
+%u = OpLoad %uint %at_uint
+COMPUTED
+OpReturn
+OpFunctionEnd
+";
+
+/// The last comparison's first less its second with what is solved for, if something is, and where it lies.
+fn solved(computed: &str, wanted: Wanted) -> Option<(f64, Place)> {
+    let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+    let text = MODULE.replace("COMPUTED", computed);
+    let module = Module::from_text(&text, "solved.spvasm", &options).unwrap();
+    let program = lower::lower(&module, &LowerOptions::default()).unwrap();
+    let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
+    let mut untried = |_: &Dispatch, _: &[u32]| None;
+    let made = inputs(&program, None, &launch, 2, 0, &mut untried).unwrap();
+    let mut input: Input = made.into_iter().next_back().unwrap();
+    let dispatch = build_dispatch(&program, &launch, &input).unwrap();
+    let function = program.entry.function;
+    let code = &program.functions[function.0 as usize].code;
+    let index = code.iter().rposition(|inst| matches!(inst.op, Op::Binary { .. })).unwrap() as u32;
+    let site = Site { inst: InstId { function, index }, number: 0, is_sign: false };
+    let mut solver = Solver {
+        program: &program,
+        dispatch: &dispatch,
+        together: None,
+        is_free: &|_| true,
+        is_over: &|| false,
+        fuel: 1_000_000,
+    };
+    let patch = solver.solve(site, 0, wanted)?;
+    patch.put(&program, &launch, &mut input);
+    let dispatch = build_dispatch(&program, &launch, &input).unwrap();
+    let watched = trial::watched(&program, &dispatch, &[0], None, &|| false).unwrap();
+    let [first, second] = watched.values[&(site, 0)];
+    Some((first - second, patch.place))
+}
+
+fn push(offset: u32) -> Place {
+    Place::Object { key: "push".to_owned(), offset }
+}
+
+#[test]
+fn what_is_linear_is_met_exactly_from_every_side() {
+    let computed = "%three = OpFMul %float %f %third\n%same = OpFOrdLessThan %bool %three %seventh";
+    for wanted in [Wanted::Less, Wanted::Greater] {
+        if let Some((difference, place)) = solved(computed, wanted) {
+            assert_eq!((Wanted::of(difference), place), (wanted, push(0)));
+        }
+    }
+    let double = "%double = OpFAdd %float %f %f\n%same = OpFOrdLessThan %bool %double %seventh";
+    assert_eq!(solved(double, Wanted::Equal), Some((0.0, push(0))));
+    // What is far away hides a small step.
+    let far = "%same = OpFOrdLessThan %bool %f %limit";
+    assert_eq!(solved(far, Wanted::Equal), Some((0.0, push(0))));
+}
+
+#[test]
+fn magic_numbers_bytes_and_bits_are_met() {
+    for computed in [
+        "%sum = OpIAdd %uint %u %eight\n%same = OpIEqual %bool %sum %magic",
+        "%part = OpShiftRightLogical %uint %u %eight\n%low = OpBitwiseAnd %uint %part %mask\n%same = OpIEqual %bool %low %mask",
+        "%bit = OpBitwiseAnd %uint %u %flag\n%same = OpIEqual %bool %bit %flag",
+    ] {
+        assert_eq!(solved(computed, Wanted::Equal), Some((0.0, push(4))), "{computed}");
+    }
+    let signed = "%i = OpBitcast %int %u\n%same = OpSLessThan %bool %i %minus";
+    // One of the two is so already.
+    let found: Vec<(f64, Place)> =
+        [Wanted::Less, Wanted::Greater].into_iter().filter_map(|it| solved(signed, it)).collect();
+    assert!(!found.is_empty() && found.iter().all(|(_, place)| *place == push(4)), "{found:?}");
+}
+
+#[test]
+fn what_hangs_on_no_input_is_not_met() {
+    assert_eq!(solved("%same = OpIEqual %bool %eight %magic", Wanted::Equal), None);
+    // It is so already.
+    assert_eq!(solved("%same = OpULessThan %bool %eight %magic", Wanted::Less), None);
+}

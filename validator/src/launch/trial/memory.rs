@@ -1,0 +1,143 @@
+//! Plain memory of trial runs.
+
+use crate::dispatch::{Dispatch, Object};
+use crate::event::{Access, Atomicity};
+use crate::interp::{SharedMemory, Written};
+use crate::ir::image::Position;
+use crate::value::Byte;
+
+/// Plain memory that remembers how far it was touched.
+pub(super) struct TrialMemory {
+    /// Bytes of each location space, by its number.
+    pub(super) spaces: Vec<Vec<Byte>>,
+    /// Location space and size of each object.
+    pub(super) objects: Vec<(u32, u32)>,
+    /// What each object may be as large as, where that is more.
+    pub(super) limits: Vec<u32>,
+    pub(super) ends: Vec<u32>,
+    /// See [`Touched::texels`].
+    pub(super) texels: Vec<[u32; 4]>,
+    /// The invocation that runs, as a number in the order.
+    pub(super) accessor: u32,
+    /// Who last wrote each byte of a location space without an atomic instruction since the last barrier; none where
+    /// nobody asks.
+    pub(super) writers: Vec<Vec<u32>>,
+    /// See [`Ended::conflicts`].
+    pub(super) conflicts: bool,
+    /// What was read, one after the other: object, first byte and bytes; nothing where nobody asks.
+    pub(super) reads: Option<Vec<(u32, u32, u32)>>,
+}
+
+/// In the place of an invocation.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+impl TrialMemory {
+    pub(super) fn new(dispatch: &Dispatch) -> Self {
+        let place = |object: &Object| (object.memory, object.initial.len() as u32);
+        TrialMemory {
+            accessor: NOBODY,
+            writers: Vec::new(),
+            reads: None,
+            conflicts: false,
+            limits: Vec::new(),
+            spaces: dispatch.initial_memory(),
+            objects: dispatch.objects.iter().map(place).collect(),
+            ends: vec![0; dispatch.objects.len()],
+            texels: vec![[0; 4]; dispatch.objects.len()],
+        }
+    }
+
+    /// Nobody has written any byte.
+    pub(super) fn nobody(dispatch: &Dispatch) -> Vec<Vec<u32>> {
+        dispatch.initial_memory().iter().map(|space| vec![NOBODY; space.len()]).collect()
+    }
+
+    /// Notes who accesses what.
+    fn note(&mut self, access: &Access, writes: bool) {
+        let Some((space, _)) = self.objects.get(access.object as usize) else { return };
+        let Some(writers) = self.writers.get_mut(*space as usize) else { return };
+        for &(start, length) in &access.ranges {
+            let Some(writers) = writers.get_mut(start as usize..(start + length) as usize) else { return };
+            for writer in writers {
+                self.conflicts |= *writer != NOBODY && *writer != self.accessor;
+                if writes {
+                    *writer = self.accessor;
+                }
+            }
+        }
+    }
+
+    /// Visits the ranges of an access: where the first byte is in it, and the bytes; none where the access
+    /// lies outside.
+    fn ranges(&mut self, access: &Access, mut visit: impl FnMut(usize, &mut [Byte])) {
+        let Some((space, _)) = self.objects.get(access.object as usize) else { return };
+        let Some(space) = self.spaces.get_mut(*space as usize) else { return };
+        let end = access.ranges.last().map_or(0, |&(start, length)| start.saturating_add(length));
+        if let Some(highest) = self.ends.get_mut(access.object as usize) {
+            *highest = end.max(*highest);
+        }
+        if space.len() < end as usize
+            && self.limits.get(access.object as usize).is_some_and(|limit| end <= *limit)
+        {
+            space.resize(end as usize, Byte::Known(0));
+        }
+        let mut first = 0;
+        for &(start, length) in &access.ranges {
+            let (start, length) = (start as usize, length as usize);
+            if let Some(bytes) = space.get_mut(start..start + length) {
+                visit(first, bytes);
+            }
+            first += length;
+        }
+    }
+}
+
+impl SharedMemory for TrialMemory {
+    fn size(&self, object: u32) -> u32 {
+        let limit = self.limits.get(object as usize).copied().unwrap_or(0);
+        self.told_size(object).max(limit)
+    }
+
+    fn told_size(&self, object: u32) -> u32 {
+        self.objects.get(object as usize).map_or(0, |(_, size)| *size)
+    }
+
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        if atomicity.is_none() {
+            self.note(access, false);
+        }
+        if let Some(reads) = &mut self.reads {
+            reads.extend(access.ranges.iter().map(|(start, length)| (access.object, *start, *length)));
+        }
+        self.ranges(access, |first, bytes| {
+            if let Some(out) = out.get_mut(first..first + bytes.len()) {
+                out.copy_from_slice(bytes);
+            }
+        });
+        true
+    }
+
+    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, values: &[Byte]) -> Written {
+        if atomicity.is_none() {
+            self.note(access, true);
+        }
+        self.ranges(access, |first, bytes| {
+            if let Some(values) = values.get(first..first + bytes.len()) {
+                bytes.copy_from_slice(values);
+            }
+        });
+        Written::Changed
+    }
+
+    fn touch_texel(&mut self, object: u32, position: Position) {
+        let Some(touched) = self.texels.get_mut(object as usize) else { return };
+        let [x, y, z] = position.at;
+        let numbers = [x, y, z, position.layer].map(|number| u32::try_from(number).ok());
+        // One negative or absurd coordinate says nothing of the others.
+        if let [Some(x), Some(y), Some(z), Some(layer)] = numbers {
+            for (end, number) in touched.iter_mut().zip([x, y, z, layer]) {
+                *end = (*end).max(number.saturating_add(1));
+            }
+        }
+    }
+}
