@@ -18,6 +18,7 @@ use crate::coverage;
 use crate::dispatch::Dispatch;
 use crate::ir::{Op, Program};
 use crate::launch::inputs::{Inputs, Next, Trial};
+use crate::launch::recipe::Recipe;
 use crate::launch::trial::{self, Ended};
 use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
@@ -45,6 +46,9 @@ const MOST_SEARCHED: u32 = 6;
 /// Of these, how many that are decided are enough.
 const ENOUGH: u32 = 3;
 
+/// Inputs that are repaired, at most, where before is undefined on most.
+const REPAIRS: u32 = 3;
+
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
 
@@ -69,6 +73,9 @@ struct Scouted<'s> {
     plain: Plain,
     /// The blocks of both modules in which something was changed.
     changed: [BTreeSet<(u32, u32)>; 2],
+    /// An input on which before is undefined, to be repaired; and how many there were.
+    broken: Vec<(Recipe, Input)>,
+    repairs: u32,
     /// Inputs that were solved for have reached something new.
     has_solved_new: bool,
 }
@@ -129,6 +136,8 @@ impl Checker<'_> {
             open: None,
             plain: Plain::default(),
             changed,
+            broken: Vec::new(),
+            repairs: 0,
             has_solved_new: false,
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
@@ -146,8 +155,14 @@ impl Checker<'_> {
                     solved.extend(found);
                 }
             }
+            if let Some(broken) = scouted.broken.pop() {
+                let seed = u64::from(inputs.begun());
+                let (found, cost) = self.repair(&programs.before, launch, inputs, &runs, &broken, seed)?;
+                scouted.fuel = scouted.fuel.saturating_sub(cost);
+                solved.extend(found);
+            }
             let (making, next) = match solved.pop_front() {
-                Some((recipe, patch)) => (Making::Solved, inputs.patched(&recipe, patch, &mut trial)),
+                Some((recipe, patches)) => (Making::Solved, inputs.patched(&recipe, patches, &mut trial)),
                 None if is_last => break,
                 None if inputs.has_served() && scouted.plain.asks_for_grafts(inputs.begun()) => {
                     (Making::Graft, inputs.grafted(&mut trial))
@@ -209,6 +224,10 @@ impl Checker<'_> {
         scouted.has_solved_new |= making == Making::Solved && is_defined && is_new;
         if making == Making::Plain {
             scouted.plain.note(is_defined);
+            if look == Look::Undefined && scouted.plain.are_mostly_undefined() && scouted.repairs < REPAIRS {
+                scouted.repairs += 1;
+                scouted.broken.push((inputs.recipe().clone(), input.clone()));
+            }
         }
         let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
         // Zeros show least.
@@ -307,6 +326,11 @@ impl Plain {
         self.defined += u32::from(is_defined);
     }
 
+    /// Whether before is undefined on three in four.
+    fn are_mostly_undefined(&self) -> bool {
+        self.count >= FIRST_PLAIN / 2 && self.defined * 4 < self.count
+    }
+
     /// Whether the next input, of this number, should be a graft: every other one, and most where before is undefined on
     /// what is none.
     fn asks_for_grafts(&self, number: u32) -> bool {
@@ -347,13 +371,13 @@ impl Scout {
         let invocations = self.invocations(&pair.before_dispatch);
         let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
         let mut cost = before.executed.saturating_add(LOOK);
-        if before.faulted || before.conflicts && !self.synchronizes {
+        if before.faulted > 0 || before.conflicts && !self.synchronizes {
             return Some((Look::Undefined, cost));
         }
         let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
-            (true, _) if after.faulted || after.conflicts && !before.conflicts => Look::Differently,
+            (true, _) if after.faulted > 0 || after.conflicts && !before.conflicts => Look::Differently,
             (true, true) if differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after) => {
                 Look::Differently
             }

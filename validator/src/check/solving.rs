@@ -16,12 +16,16 @@ use crate::ir::{FunctionId, InstId, Line, Op, Program};
 use crate::launch::inputs::Inputs;
 use crate::launch::patch::Patch;
 use crate::launch::recipe::Recipe;
+use crate::launch::repair::Repair;
 use crate::launch::solver::{Solver, Wanted};
 use crate::launch::trial::{self, Site};
-use crate::launch::Launch;
+use crate::launch::{Input, Launch};
 
 /// Instructions that solving may cost for each module, each time.
 const FUEL: u64 = 1_000_000;
+
+/// Instructions that the repair of one input may cost.
+const REPAIR_FUEL: u64 = 3_000_000;
 
 /// Inputs that are solved for, of each module and each time, at most.
 const MOST: usize = 12;
@@ -33,6 +37,9 @@ const FUEL_FOR_BASES: u64 = FUEL / 4;
 /// What was solved for, or tried to, by module.
 #[derive(Default)]
 pub(super) struct Tried(BTreeSet<(usize, Site, Wanted)>);
+
+/// An input, and what is put into it.
+pub(super) type Solved = (Recipe, Vec<Patch>);
 
 /// Who runs on a dispatch, and whether only together.
 pub(super) type Runs<'r> = &'r dyn Fn(&Dispatch) -> (Vec<u32>, bool);
@@ -55,8 +62,8 @@ impl Checker<'_> {
         inputs: &Inputs<'_>,
         runs: Runs<'_>,
         tried: &mut Tried,
-    ) -> Result<(Vec<(Recipe, Patch)>, u64), CheckError> {
-        let mut solved: Vec<(Recipe, Patch)> = Vec::new();
+    ) -> Result<(Vec<Solved>, u64), CheckError> {
+        let mut solved: Vec<Solved> = Vec::new();
         let mut spent = 0;
         let sides = [(&programs.before, Role::Before), (&programs.after, Role::After)];
         for (side, (program, role)) in sides.into_iter().enumerate() {
@@ -81,6 +88,36 @@ impl Checker<'_> {
         Ok((solved, spent))
     }
 
+    /// Values with which before is defined on an input on which it is not, and what that cost in instructions.
+    pub(super) fn repair(
+        &self,
+        program: &Program,
+        launch: &Launch,
+        inputs: &Inputs<'_>,
+        runs: Runs<'_>,
+        (recipe, input): &(Recipe, Input),
+        seed: u64,
+    ) -> Result<(Option<Solved>, u64), CheckError> {
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let Ok(dispatch) = prepare::dispatch_of(program, Role::Before, launch, input)? else {
+            return Ok((None, 0));
+        };
+        let (limits, (who, _)) = (inputs.limits(&dispatch), runs(&dispatch));
+        let mut repair = Repair {
+            program,
+            dispatch,
+            limits: &limits,
+            invocations: &who,
+            is_free: &|key| inputs.makes(key),
+            is_over: &is_over,
+            fuel: REPAIR_FUEL,
+        };
+        let patches = repair.run(seed);
+        let spent = REPAIR_FUEL - repair.fuel;
+        Ok((patches.map(|patches| (recipe.clone(), patches)), spent))
+    }
+
     /// As [`Checker::solve`], for one module; with the fuel that is left.
     fn solve_side(
         &self,
@@ -90,7 +127,7 @@ impl Checker<'_> {
         runs: Runs<'_>,
         (side, tried): (usize, &mut Tried),
         rank: &dyn Fn(InstId) -> Option<u32>,
-    ) -> (Vec<(Recipe, Patch)>, u64) {
+    ) -> (Vec<Solved>, u64) {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut fuel = FUEL;
@@ -129,7 +166,7 @@ impl Checker<'_> {
                     Solver { program, dispatch, together, is_free: &is_free, is_over: &is_over, fuel };
                 let patch = solver.solve(site, met.invocation, wanted);
                 fuel = solver.fuel;
-                solved.extend(patch.map(|patch| ((*recipe).clone(), patch)));
+                solved.extend(patch.map(|patch| ((*recipe).clone(), vec![patch])));
             }
         }
         (solved, fuel)

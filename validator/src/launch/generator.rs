@@ -246,7 +246,7 @@ impl<'a> Generator<'a> {
     }
 
     /// How large each object may be: what has a runtime array that the user did not size can grow.
-    fn limits(&self, dispatch: &Dispatch) -> Vec<u32> {
+    pub(super) fn limits(&self, dispatch: &Dispatch) -> Vec<u32> {
         let grows: BTreeSet<String> = self
             .bounds
             .iter()

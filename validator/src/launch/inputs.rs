@@ -292,14 +292,24 @@ impl<'a> Inputs<'a> {
         self.generator.makes(key)
     }
 
-    /// An input that is like one that served but for a value; none where it is like another one before.
+    /// How the last one was made.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// How large each object of a dispatch may be.
+    pub fn limits(&self, dispatch: &Dispatch) -> Vec<u32> {
+        self.generator.limits(dispatch)
+    }
+
+    /// An input that is like another one but for some values; none where it is like another one before.
     pub fn patched(
         &mut self,
         served: &Recipe,
-        patch: Patch,
+        patches: Vec<Patch>,
         trial: &mut Trial<'_>,
     ) -> Result<Next, LaunchError> {
-        self.made_of(served.patched(self.number, patch), trial)
+        self.made_of(served.patched(self.number, patches), trial)
     }
 
     /// Whether some input served.

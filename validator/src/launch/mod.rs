@@ -22,6 +22,7 @@ pub mod patch;
 pub(crate) mod physical;
 mod quad;
 pub(crate) mod recipe;
+pub mod repair;
 mod resolve;
 pub(crate) mod scopes;
 pub(crate) mod slot;

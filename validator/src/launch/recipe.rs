@@ -11,7 +11,7 @@ use super::values::{Kind, Random};
 const MAX_GRAFTS: usize = 4;
 
 /// Solved values of one input, at most.
-const MAX_PATCHES: usize = 8;
+const MAX_PATCHES: usize = 32;
 
 /// Shares are parts of this.
 const WHOLE: u32 = 16;
@@ -97,14 +97,12 @@ impl Recipe {
         Recipe { kind: self.kind, grafts, patches: self.patches.clone(), number, shape: number }
     }
 
-    /// This one with another value in one place.
-    pub fn patched(&self, number: u32, patch: Patch) -> Self {
+    /// This one with other values in some places.
+    pub fn patched(&self, number: u32, new: Vec<Patch>) -> Self {
         let mut patches = self.patches.clone();
-        patches.retain(|other| other.place != patch.place);
-        patches.push(patch);
-        if patches.len() > MAX_PATCHES {
-            patches.remove(0);
-        }
+        patches.retain(|old| new.iter().all(|patch| patch.place != old.place));
+        patches.extend(new);
+        patches.drain(..patches.len().saturating_sub(MAX_PATCHES));
         Recipe { patches, number, ..self.clone() }
     }
 

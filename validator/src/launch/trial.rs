@@ -73,8 +73,8 @@ pub fn touched_by(
 pub struct Ended {
     /// The final bytes of each location space of the dispatch.
     pub memory: Vec<Vec<Byte>>,
-    /// Whether an invocation met undefined behaviour.
-    pub faulted: bool,
+    /// Invocations that met undefined behaviour.
+    pub faulted: u32,
     /// Whether that was an access out of bounds.
     pub out_of_bounds: bool,
     /// Whether an invocation accessed, not atomically, what another one had written so since the last barrier.
@@ -95,7 +95,48 @@ pub fn ended(
 ) -> Option<Ended> {
     let mut memory = TrialMemory { writers: TrialMemory::nobody(dispatch), ..TrialMemory::new(dispatch) };
     let ended = run(program, dispatch, invocations, &mut memory, true, is_over, None)?;
-    Some(Ended { conflicts: memory.conflicts, memory: memory.spaces, ..ended })
+    Some(Ended { conflicts: !memory.conflicting.is_empty(), memory: memory.spaces, ..ended })
+}
+
+/// What invocations come to on a dispatch.
+#[derive(Clone, Debug, Default)]
+pub struct Outlook {
+    /// How many met undefined behaviour.
+    pub faulted: u32,
+    /// How many conflict with others.
+    pub conflicting: u32,
+    /// How many write something, and conflict with nobody.
+    pub working: u32,
+    /// What was read of shared memory, one after the other: object, first byte and bytes.
+    pub reads: Vec<(u32, u32, u32)>,
+    /// Instructions of all of them.
+    pub executed: u64,
+}
+
+/// What these invocations come to, where each object may be as large as its limit says, as far as it takes for more than
+/// `patience` of them to be in trouble; `None` where time is over before that.
+pub fn outlook(
+    program: &Program,
+    dispatch: &Dispatch,
+    (limits, patience): (&[u32], u32),
+    invocations: &[u32],
+    is_over: &dyn Fn() -> bool,
+) -> Option<Outlook> {
+    let mut memory = TrialMemory {
+        limits: limits.to_vec(),
+        reads: Some(Vec::new()),
+        writers: TrialMemory::nobody(dispatch),
+        patience: patience as usize,
+        ..TrialMemory::new(dispatch)
+    };
+    let ended = run(program, dispatch, invocations, &mut memory, true, is_over, None)?;
+    Some(Outlook {
+        faulted: ended.faulted,
+        conflicting: memory.conflicting.len() as u32,
+        working: memory.writing.difference(&memory.conflicting).count() as u32,
+        reads: memory.reads.unwrap_or_default(),
+        executed: ended.executed,
+    })
 }
 
 /// Where values are compared.
@@ -205,7 +246,9 @@ fn run(
                 watch: watch.as_deref_mut(),
             };
             *state = runner::drive(program, &mut turn_of, Decision::GoOn);
-            let has_enough = watch.as_ref().is_some_and(|watch| watch.has_enough);
+            let troubles = ended.faulted as usize + memory.conflicting.len();
+            let has_enough =
+                troubles > memory.patience || watch.as_ref().is_some_and(|watch| watch.has_enough);
             if has_enough || ended.out_of_bounds && !passes_faults {
                 break 'trial;
             }
@@ -329,7 +372,7 @@ impl Driver for TurnOf<'_> {
             Stop::OutOfFuel => Decision::End(State::Running),
             Stop::Fault(fault) => {
                 self.ended.out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
-                self.ended.faulted = true;
+                self.ended.faulted += 1;
                 Decision::End(State::Done)
             }
             Stop::Finished => Decision::End(State::Done),

@@ -1,5 +1,7 @@
 //! Plain memory of trial runs.
 
+use std::collections::BTreeSet;
+
 use crate::dispatch::{Dispatch, Object};
 use crate::event::{Access, Atomicity};
 use crate::interp::{SharedMemory, Written};
@@ -22,8 +24,13 @@ pub(super) struct TrialMemory {
     /// Who last wrote each byte of a location space without an atomic instruction since the last barrier; none where
     /// nobody asks.
     pub(super) writers: Vec<Vec<u32>>,
-    /// See [`Ended::conflicts`].
-    pub(super) conflicts: bool,
+    /// Invocations that accessed, not atomically, what another one had written so since the last barrier, and those that
+    /// had written it.
+    pub(super) conflicting: BTreeSet<u32>,
+    /// More invocations in trouble, conflicting or at undefined behaviour, end the trial.
+    pub(super) patience: usize,
+    /// Invocations that wrote something.
+    pub(super) writing: BTreeSet<u32>,
     /// What was read, one after the other: object, first byte and bytes; nothing where nobody asks.
     pub(super) reads: Option<Vec<(u32, u32, u32)>>,
 }
@@ -38,7 +45,9 @@ impl TrialMemory {
             accessor: NOBODY,
             writers: Vec::new(),
             reads: None,
-            conflicts: false,
+            conflicting: BTreeSet::new(),
+            patience: usize::MAX,
+            writing: BTreeSet::new(),
             limits: Vec::new(),
             spaces: dispatch.initial_memory(),
             objects: dispatch.objects.iter().map(place).collect(),
@@ -56,10 +65,20 @@ impl TrialMemory {
     fn note(&mut self, access: &Access, writes: bool) {
         let Some((space, _)) = self.objects.get(access.object as usize) else { return };
         let Some(writers) = self.writers.get_mut(*space as usize) else { return };
+        if writes {
+            self.writing.insert(self.accessor);
+        }
+        let limit = self.limits.get(access.object as usize).copied().unwrap_or(0);
         for &(start, length) in &access.ranges {
-            let Some(writers) = writers.get_mut(start as usize..(start + length) as usize) else { return };
+            let end = start.saturating_add(length);
+            if writers.len() < end as usize && end <= limit {
+                writers.resize(end as usize, NOBODY);
+            }
+            let Some(writers) = writers.get_mut(start as usize..end as usize) else { return };
             for writer in writers {
-                self.conflicts |= *writer != NOBODY && *writer != self.accessor;
+                if *writer != NOBODY && *writer != self.accessor {
+                    self.conflicting.extend([*writer, self.accessor]);
+                }
                 if writes {
                     *writer = self.accessor;
                 }
