@@ -133,6 +133,10 @@ pub struct Behaviours {
     pub inexact: BTreeSet<Inexact>,
     /// Whether a read speculated: then what the other module of a pair produces counts, too.
     pub speculates: bool,
+    /// An access outside of a buffer may have gone in several ways, or made others uncertain (`--out-of-bounds robust`).
+    pub has_strays: bool,
+    /// What such a read gives was not told value by value but is undefined.
+    pub open_reads: bool,
 }
 
 impl Behaviours {
@@ -179,6 +183,8 @@ impl Behaviours {
             produced: Produced::new(),
             inexact: self.inexact.clone(),
             speculates: self.speculates,
+            has_strays: self.has_strays,
+            open_reads: self.open_reads,
         }
     }
 

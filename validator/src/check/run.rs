@@ -155,7 +155,9 @@ impl Runner<'_> {
             Floats::Spec => Tolerance::Permitted,
             Floats::Ulp(units) => Tolerance::Units(units),
         };
-        if !is_about_floats(&comparison) {
+        // An interval follows one way alone.
+        let has_strays = [before, after].into_iter().any(|side| side.behaviours.has_strays);
+        if !is_about_floats(&comparison) || has_strays {
             return Ok(comparison);
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
@@ -198,7 +200,8 @@ impl Runner<'_> {
     ) -> Result<Option<String>, Bug> {
         let [old, new] = pair.known;
         let open = comparison.verdict == Verdict::Refines || is_about_floats(comparison);
-        if self.options.floats != Floats::Spec || !open || old.is_same(new) {
+        let has_strays = before.behaviours.has_strays || after.behaviours.has_strays;
+        if self.options.floats != Floats::Spec || !open || has_strays || old.is_same(new) {
             return Ok(None);
         }
         let search = |program: &Program| {

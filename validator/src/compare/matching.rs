@@ -223,6 +223,7 @@ pub mod tests {
             inputs: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
+            robustness: None,
             displaced: false,
             helpers: Default::default(),
             acceleration_structures: Vec::new(),

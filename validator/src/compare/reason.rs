@@ -249,6 +249,8 @@ pub enum Note {
     SameProgram,
     /// What after may compute since it lost a decoration or mode was not searched to the end.
     UntriedFloats,
+    /// What reads outside of buffers give in before was not told value by value.
+    OpenReads,
 }
 
 impl fmt::Display for Note {
@@ -261,6 +263,7 @@ impl fmt::Display for Note {
             Note::UntriedFloats => f.write_str(
                 "what after may compute since it lost a decoration or mode of floats was not searched to the end",
             ),
+            Note::OpenReads => f.write_str("what reads outside of buffers give in before is taken for undefined"),
             Note::CloseFloats { units } => {
                 write!(f, "floats differ by at most {units} units in the last place")
             }

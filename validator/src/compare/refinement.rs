@@ -121,6 +121,7 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
         ..Comparison::of(Verdict::Refines)
     };
+    comparison.notes.extend(before.behaviours.open_reads.then_some(Note::OpenReads));
     for side in [before, after] {
         for why in &side.behaviours.undecided {
             comparison.reasons.push(Reason::Undecided { side: side.name, why: why.clone() });

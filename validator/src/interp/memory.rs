@@ -9,7 +9,7 @@ use super::access::{bytes_of, components_of, set_components, AccessPlan, Bytes};
 use super::invocation::Copied;
 use super::machine::{fault, Components, Machine, Step};
 use super::own_memory::OwnAddress;
-use super::{Invocation, Pointer, Stop, Written};
+use super::{robust, Invocation, Pointer, Stop, Written};
 use crate::event::{StorageClass, UndefinedKind};
 use crate::ir::{
     Bound, Chain, CooperativeOp, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId,
@@ -64,6 +64,10 @@ impl Machine<'_> {
                         let registers = &mut self.state.registers[first..][..shape.leaves.len()];
                         set_components(shape, &bytes, registers);
                     }
+                    AccessTarget::Outside(pointer) => {
+                        let components = self.load_outside(pointer, target, shape, line)?;
+                        self.set_all(*dst, &components);
+                    }
                 }
             }
             MemoryOp::Store { pointer, object, class, shape, operands } => {
@@ -80,6 +84,10 @@ impl Machine<'_> {
                     AccessTarget::Shared(plan) => {
                         let components = self.values(*object, shape.leaves.len() as u32);
                         return self.write_shared(plan, shape, &components);
+                    }
+                    AccessTarget::Outside(pointer) => {
+                        let components = self.values(*object, shape.leaves.len() as u32);
+                        return self.store_outside(pointer, target, shape, &components, line);
                     }
                 }
             }
@@ -128,7 +136,9 @@ impl Machine<'_> {
     /// invocation may stop.
     fn copy(&mut self, source: Target, target: Target, line: Line) -> Step {
         let program = self.program;
-        let components = match self.state.copied.take() {
+        let supplied = self.state.copied.take();
+        let was_supplied = supplied.is_some();
+        let components = match supplied {
             Some(copied) => Components::from_vec(copied.0),
             None => {
                 let shape = &program.shapes[source.shape.0 as usize];
@@ -138,6 +148,7 @@ impl Machine<'_> {
                         leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect()
                     }
                     AccessTarget::Shared(plan) => self.read_shared(plan, shape)?,
+                    AccessTarget::Outside(pointer) => self.load_outside(pointer, source, shape, line)?,
                 }
             }
         };
@@ -151,6 +162,14 @@ impl Machine<'_> {
                 Ok(())
             }
             AccessTarget::Shared(plan) => self.write_shared(plan, shape, &components),
+            AccessTarget::Outside(pointer) => {
+                let stored = self.store_outside(pointer, target, shape, &components, line);
+                // A choice starts the instruction again, but not the read that stopped it.
+                if was_supplied && matches!(&stored, Err(stop) if matches!(**stop, Stop::Choose { .. })) {
+                    self.state.copied = Some(Box::new(Copied(components.into_vec())));
+                }
+                stored
+            }
         }
     }
 
@@ -194,6 +213,7 @@ impl Machine<'_> {
         write: bool,
         line: Line,
     ) -> Result<AccessTarget, Box<Stop>> {
+        self.state.uncertain = false;
         let pointer = self.resolve_in(target.class, target.pointer, line)?;
         let is_private = matches!(target.class, StorageClass::Function | StorageClass::Private);
         let is_volatile = target.operands.volatile || pointer.decorations.volatile;
@@ -207,6 +227,12 @@ impl Machine<'_> {
                 }
                 None => Err(outside(pointer.offset, shape.size, self.state.own.size(object), line)),
             },
+            None if self.is_outside(pointer, shape.size)
+                || !write && self.counts_as_outside(pointer, shape.size) =>
+            {
+                self.check_qualifiers(pointer, write, line)?;
+                Ok(AccessTarget::Outside(pointer))
+            }
             None => {
                 let plan = self.plan(pointer, target, shape, write, line)?;
                 self.name_shape(pointer, shape, write, line)?;
@@ -241,6 +267,9 @@ impl Machine<'_> {
                 Ok(leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect())
             }
             AccessTarget::Shared(plan) => self.read_shared(plan, shape),
+            AccessTarget::Outside(pointer) => {
+                Err(outside(pointer.offset, shape.size, self.object_size(pointer), line))
+            }
         }
     }
 
@@ -261,6 +290,9 @@ impl Machine<'_> {
                 Ok(())
             }
             AccessTarget::Shared(plan) => self.write_shared(plan, shape, components),
+            AccessTarget::Outside(pointer) => {
+                Err(outside(pointer.offset, shape.size, self.object_size(pointer), line))
+            }
         }
     }
 
@@ -278,9 +310,10 @@ impl Machine<'_> {
 
     /// The bytes of an access's ranges.
     #[inline]
-    fn read_bytes(&mut self, plan: AccessPlan) -> Result<Bytes, Box<Stop>> {
+    pub(super) fn read_bytes(&mut self, plan: AccessPlan) -> Result<Bytes, Box<Stop>> {
         let mut bytes = plan.buffer();
         if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
+            self.blur(&mut bytes);
             Ok(bytes)
         } else {
             Err(Box::new(Stop::Read(plan.access)))
@@ -291,6 +324,13 @@ impl Machine<'_> {
     fn write_shared(&mut self, plan: AccessPlan, shape: &Shape, components: &[Scalar]) -> Step {
         let mut bytes = plan.buffer();
         bytes_of(shape, components, &mut bytes);
+        self.write_bytes(plan, bytes)
+    }
+
+    /// Writes these bytes of an access's ranges, and goes on behind the instruction.
+    pub(super) fn write_bytes(&mut self, plan: AccessPlan, mut bytes: Bytes) -> Step {
+        self.state.uncertain = self.may_be_overwritten(plan.access.object);
+        self.blur(&mut bytes);
         self.state.advance();
         if bytes.is_empty() || self.state.helper {
             return Ok(());
@@ -317,13 +357,18 @@ impl Machine<'_> {
         };
         if !pointer.is_null() {
             let start = Way::from(!pointer.out_of_bounds);
-            let way = self.way(start, chain, self.object_size(pointer), line)?;
+            let checked = self.is_checked(pointer);
+            let way = self.way(start, chain, self.object_size(pointer), checked, line)?;
             pointer.out_of_bounds = !way.in_bounds;
             pointer.object += way.objects;
             pointer.indexed |= way.indexed;
-            match u32::try_from(i64::from(pointer.offset).saturating_add(way.bytes)) {
-                Ok(offset) => pointer.offset = offset,
-                Err(_) => pointer.out_of_bounds = true,
+            if checked {
+                pointer.offset = robust::moved(pointer.offset, way.bytes);
+            } else {
+                match u32::try_from(i64::from(pointer.offset).saturating_add(way.bytes)) {
+                    Ok(offset) => pointer.offset = offset,
+                    Err(_) => pointer.out_of_bounds = true,
+                }
             }
         }
         pointer.decorations = pointer.decorations.union(chain.decorations);
@@ -332,12 +377,13 @@ impl Machine<'_> {
     }
 
     /// Where the indices of a chain lead, in an object of this size. An undefined index whose values
-    /// are all in bounds is chosen.
+    /// are all in bounds is chosen. Where accesses are `checked` by their addresses, an index may leave an array.
     pub(super) fn way(
         &mut self,
         mut way: Way,
         chain: &Chain,
         object_size: u32,
+        checked: bool,
         line: Line,
     ) -> Result<Way, Box<Stop>> {
         way.bytes = way.bytes.saturating_add(i64::from(chain.offset));
@@ -365,6 +411,12 @@ impl Machine<'_> {
             // Indices are signed: one whose sign bit may be set is beyond every bound.
             let greatest = super::arithmetic::unsigned_max(index);
             let negative = greatest >> (step.width - 1) != 0;
+            let in_array = matches!(step.bound, Bound::Elements(_) | Bound::RuntimeArray { .. });
+            if checked && way.in_bounds && in_array && index.is_defined() {
+                let index = super::arithmetic::sign_extend(index.bits, u32::from(step.width));
+                way.bytes = way.bytes.saturating_add(index.saturating_mul(i64::from(step.stride)));
+                continue;
+            }
             if !way.in_bounds || negative || greatest >= bound {
                 self.state.lost |= !index.is_defined();
                 way.in_bounds = false;
@@ -422,6 +474,8 @@ impl Machine<'_> {
 impl Invocation {
     /// Answers [`Stop::Read`]: one byte per byte of the access's ranges, in their order.
     pub fn supply(&mut self, program: &Program, bytes: &[Byte]) {
+        let blurred = self.uncertain.then(|| vec![Byte::Undef; bytes.len()]);
+        let bytes = blurred.as_deref().unwrap_or(bytes);
         let op = &self.function(program).code[self.frame.pc as usize].op;
         if let Op::Memory(MemoryOp::Load { dst, shape, .. }) = op {
             let components = components_of(&program.shapes[shape.0 as usize], bytes);
@@ -432,6 +486,7 @@ impl Invocation {
         } else if let Op::Memory(MemoryOp::Copy { source_shape, .. }) = op {
             let components = components_of(&program.shapes[source_shape.0 as usize], bytes);
             self.copied = Some(Box::new(Copied(components.into_vec())));
+            self.forget_choices();
         } else if let Op::Cooperative(CooperativeOp::Load { .. }) = op {
             // Which components these are, the instruction knows when it runs again.
             let scalar = |byte: &Byte| match byte {
@@ -466,6 +521,8 @@ impl Way {
 enum AccessTarget {
     Own(OwnAddress),
     Shared(AccessPlan),
+    /// Not wholly inside of a buffer whose bounds are checked.
+    Outside(Pointer),
 }
 
 /// The stop for an access that leaves its object.

@@ -36,6 +36,6 @@ pub use error::LaunchError;
 pub use image_options::{ImageContents, ImageSetting, SamplerSetting};
 pub use inputs::{Input, Trial};
 pub use options::{LaunchOptions, Size3};
-pub use resolve::{given_specialisation, Launch, Observe};
+pub use resolve::{given_specialisation, Launch, Observe, OutOfBounds};
 pub use slot::Slot;
 pub use target::Target;

@@ -78,6 +78,7 @@ impl Builder {
             helpers: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
+            robustness: None,
             displaced: false,
             acceleration_structures: Vec::new(),
             coverage: Default::default(),
