@@ -23,6 +23,7 @@ mod quad;
 mod recipe;
 mod resolve;
 pub(crate) mod scopes;
+mod shortened;
 pub(crate) mod slot;
 pub(crate) mod target;
 pub mod trial;
