@@ -1,5 +1,10 @@
 //! Accesses outside of buffers and images with robust access (docs/semantics.md, section 3.5).
 
+#[path = "robust/images.rs"]
+mod images;
+#[path = "robust/parts.rs"]
+mod parts;
+
 use spirv_tv::check::CheckReport;
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::module::Module;
@@ -300,10 +305,65 @@ fn after_may_be_judged_for_devices_without_robust_access() {
         );
         with(&twice, "%from = ", &within).replace("%zero %at %zero", "%zero %clamped %zero")
     };
-    let args = [&ROBUST[..], &["--after-out-of-bounds", "undefined"]].concat();
+    let args = [ROBUST, ["--after-out-of-bounds", "undefined"]].concat();
     assert_eq!(verdict(&args, &twice, &clamped("three")), REFINES);
     assert_eq!(verdict(&args, &twice, &clamped("seven")), NEW_UNDEFINED);
     assert_eq!(verdict(&ROBUST, &twice, &clamped("seven")), REFINES);
+}
+
+#[test]
+fn a_clamped_write_may_conflict_with_others() {
+    // Invocations 2 and 3 write what invocation 1 writes, too.
+    let clamped = with(
+        WRITE,
+        "%from = OpAccessChain %p_word %in %zero %i",
+        "%at = OpSelect %uint %inside %i %last\n%from = OpAccessChain %p_word %in %zero %at",
+    );
+    let numbered = |body: &str| with(body, "OpStore %from %seven", "OpStore %from %i");
+    for after in [["--after-out-of-bounds", "undefined"], ["--after-out-of-bounds", "robust"]] {
+        let args = [ROBUST, after].concat();
+        assert_eq!(verdict(&args, &numbered(WRITE), &numbered(&clamped)), REFINES);
+    }
+    // What nobody writes outside of is no other buffer's business.
+    let race = with(
+        &clamped,
+        "OpStore %to %one",
+        "OpStore %to %one\n%same = OpAccessChain %p_word %other %zero %zero\nOpStore %same %i",
+    );
+    let new_race = (Verdict::Violates, Some(ViolationKind::NewRace));
+    assert_eq!(verdict(&ROBUST, WRITE, &race), new_race);
+    assert_eq!(verdict(&ROBUST2, &numbered(WRITE), &numbered(&clamped)), new_race);
+}
+
+#[test]
+fn whether_a_clamped_read_may_race_is_left_open() {
+    // Each invocation writes its own word of `in`, and reads the next one.
+    let shifted = |next: &str| {
+        format!(
+            "%own = OpAccessChain %p_word %in %zero %i
+            %plus = OpIAdd %uint %i %two
+            %fits = OpULessThan %bool %plus %count
+            %within = OpSelect %uint %fits %plus %last
+            %from = OpAccessChain %p_word %in %zero %{next}
+            %is_first = OpIEqual %bool %i %zero
+            OpSelectionMerge %done None
+            OpBranchConditional %is_first %write %read
+            %write = OpLabel
+            %end = OpAccessChain %p_word %in %zero %last
+            OpStore %end %seven
+            OpBranch %done
+            %read = OpLabel
+            %value = OpLoad %uint %from
+            OpStore %to %value
+            OpBranch %done
+            %done = OpLabel"
+        )
+    };
+    let args = [&ROBUST[..], &WORDS].concat();
+    let report = check(&args, &module(&shifted("plus")), &module(&shifted("within")));
+    let reasons: Vec<&str> =
+        report.runs.iter().flat_map(|run| &run.comparison.reasons).map(|reason| reason.name()).collect();
+    assert_eq!((report.verdict, &reasons[..]), (Verdict::Inconclusive, &["reads-outside"][..]));
 }
 
 #[test]
@@ -342,6 +402,26 @@ fn a_module_refines_itself_whatever_is_outside() {
             }
         }
     }
+}
+
+#[test]
+fn a_pass_that_clamps_is_judged_without_robust_access() {
+    let told = |args: &[&str]| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cli/outside.spvasm");
+        let spirv_tv = std::process::Command::new(env!("CARGO_BIN_EXE_spirv-tv"))
+            .args(["opt", folder, "--graphics-robust-access", "--out-of-bounds", "robust"])
+            .args(args)
+            .output()
+            .unwrap();
+        (String::from_utf8(spirv_tv.stdout).unwrap(), spirv_tv.status.code())
+    };
+    let (text, code) = told(&[]);
+    assert!(text.contains("out-of-bounds robust, floats spec, after-out-of-bounds undefined"), "{text}");
+    assert!(text.contains("warning: after is judged without robust access"), "{text}");
+    assert_eq!(code, Some(0), "{text}");
+    // Unless the user says otherwise.
+    let (text, _) = told(&["--after-out-of-bounds", "robust", "--format", "json"]);
+    assert!(text.contains("\"out_of_bounds\":\"robust\"") && !text.contains("after_out_of_bounds"), "{text}");
 }
 
 #[test]

@@ -135,6 +135,10 @@ pub struct Behaviours {
     pub speculates: bool,
     /// An access outside of a buffer may have gone in several ways, or made others uncertain (`--out-of-bounds robust`).
     pub has_strays: bool,
+    /// Keys of buffers and images that writes outside may have changed anywhere.
+    pub written_astray: BTreeSet<String>,
+    /// Keys of those that are written, and that reads outside may have read anywhere.
+    pub read_astray: BTreeSet<String>,
     /// What such a read gives was not told value by value but is undefined.
     pub open_reads: bool,
 }
@@ -184,6 +188,8 @@ impl Behaviours {
             inexact: self.inexact.clone(),
             speculates: self.speculates,
             has_strays: self.has_strays,
+            written_astray: self.written_astray.clone(),
+            read_astray: self.read_astray.clone(),
             open_reads: self.open_reads,
         }
     }

@@ -38,6 +38,9 @@ pub struct Dispatch {
     pub legacy_coherent: bool,
     /// What accesses outside of buffers and images do; `None` where they are undefined behaviour.
     pub robustness: Option<Robustness>,
+    /// Location spaces in which before, by writes outside of buffers, permits anything at any time: plain accesses that are
+    /// not volatile are no events, and read undefined values.
+    pub open: BTreeSet<u32>,
     /// Cooperative matrices are loaded and stored by other invocations than those that hold the components: the
     /// specification leaves open by whom.
     pub displaced: bool,
@@ -98,6 +101,8 @@ pub enum OutsideReads {
 pub struct Stray {
     /// A write outside may change any byte of it.
     pub written: bool,
+    /// A read outside may read any byte of it.
+    pub read: bool,
     /// Reads of a byte below this one may count as outside, too.
     pub low: u32,
     /// Likewise reads of a byte from this one on.
@@ -110,6 +115,7 @@ impl Stray {
     pub fn and(self, other: Stray) -> Stray {
         Stray {
             written: self.written || other.written,
+            read: self.read || other.read,
             low: self.low.max(other.low),
             high: self.high.into_iter().chain(other.high).min(),
         }

@@ -177,6 +177,9 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
         produced: _,
         speculates: _,
         has_strays: _,
+        // Of buffers, which have the same keys in both.
+        written_astray: _,
+        read_astray: _,
         open_reads: _,
     } = behaviours;
     let parts = product.iter_mut().flat_map(|product| &mut Arc::make_mut(product).parts);

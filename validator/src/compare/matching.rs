@@ -224,6 +224,7 @@ pub mod tests {
             physical: Vec::new(),
             legacy_coherent: false,
             robustness: None,
+            open: Default::default(),
             displaced: false,
             helpers: Default::default(),
             acceleration_structures: Vec::new(),

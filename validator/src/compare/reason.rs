@@ -171,6 +171,11 @@ pub enum Reason {
         /// What cut before.
         cut: Cut,
     },
+    /// A race of after may be one of before, which reads outside of the buffer.
+    ReadsOutside {
+        /// What the sides are called.
+        names: Names,
+    },
     /// Everything that the side does was cut.
     NoBehaviour {
         /// The side.
@@ -194,6 +199,7 @@ impl Reason {
             Reason::Undecided { why, .. } => why.name(),
             Reason::Float { .. } => "float",
             Reason::BeforeCut { .. } => "before-cut",
+            Reason::ReadsOutside { .. } => "reads-outside",
             Reason::NoBehaviour { .. } => "no-behaviour",
             Reason::Incomplete { .. } => "incomplete",
         }
@@ -223,6 +229,11 @@ impl fmt::Display for Reason {
                 f,
                 "{after} has {} that {before} does not show, but {before} was cut: raise {cut}",
                 described(*kind),
+            ),
+            Reason::ReadsOutside { names: Names { before, after } } => write!(
+                f,
+                "{after} has a data race that {before} does not show, but {before} reads outside of a buffer that is \
+                 written, and may read any of it"
             ),
             Reason::NoBehaviour { side, cut } => {
                 let option = cut.map_or_else(|| "the bounds".to_owned(), |cut| cut.to_string());

@@ -136,6 +136,10 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
             comparison.reasons.extend(float_reason(before, after, violation.kind));
         }
     }
+    let may_race = |violation: &Violation| may_race_in_before(before, after, violation);
+    if comparison.violation.as_ref().is_some_and(may_race) {
+        comparison.reasons.push(Reason::ReadsOutside { names: names(before, after) });
+    }
     if !comparison.reasons.is_empty() {
         comparison.verdict = Verdict::Inconclusive;
         return Ok(comparison);
@@ -163,6 +167,17 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         comparison.verdict = Verdict::Inconclusive;
     }
     Ok(comparison)
+}
+
+/// Whether after races where before reads outside of a buffer that is written: a read from anywhere in it may race, too.
+fn may_race_in_before(before: Side<'_>, after: Side<'_>, violation: &Violation) -> bool {
+    let Subject::Undefined(index) = violation.subject else { return false };
+    let Some((_, witness)) = after.behaviours.undefined.get(index) else { return false };
+    let read = |(memory, _): &(u32, u32)| {
+        let mut objects = after.dispatch.objects.iter().filter(|object| object.memory == *memory);
+        objects.any(|object| before.behaviours.read_astray.contains(&object.key))
+    };
+    violation.kind == ViolationKind::NewRace && witness.units.iter().any(read)
 }
 
 /// Why a new behaviour may be one of before all the same.

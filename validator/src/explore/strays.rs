@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use crate::behaviour::{Behaviours, Bound, Stopped};
 use crate::dispatch::{Dispatch, Object, OutsideReads, Robustness};
 use crate::explore::facts::discoveries::SeenOutside;
-use crate::explore::program::may_write::{MayWrite, Writer};
+use crate::explore::program::may_write::MayWrite;
 use crate::explore::settings::Settings;
 use crate::ir::Program;
 use crate::value::Byte;
@@ -28,7 +28,7 @@ pub(super) fn search(
     settings: &Settings,
     search: &dyn Fn(&Dispatch, &Settings) -> (Behaviours, SeenOutside),
 ) -> Behaviours {
-    let unwritten = unwritten(program, dispatch);
+    let unwritten = unwritten(program, dispatch, robustness);
     let mut known = Robustness { reads: OutsideReads::Listed, unwritten, ..robustness.clone() };
     let mut max_executions = settings.max_executions.min(MAX_LISTED);
     loop {
@@ -51,6 +51,15 @@ pub(super) fn search(
             continue;
         }
         let is_open = seen.open || known.reads != OutsideReads::Listed;
+        for object in &dispatch.objects {
+            let stray = known.strays.get(&object.memory).copied().unwrap_or_default();
+            if stray.written {
+                behaviours.written_astray.insert(object.key.clone());
+            }
+            if stray.read && !known.unwritten.contains(&object.memory) {
+                behaviours.read_astray.insert(object.key.clone());
+            }
+        }
         behaviours.has_strays = is_open || seen.listed || !known.strays.is_empty();
         if is_open && known.exhaustive {
             behaviours.open_reads = true;
@@ -73,19 +82,16 @@ fn strayed(dispatch: &Dispatch, known: &Robustness) -> Dispatch {
     dispatch
 }
 
-/// The location spaces that no instruction may write.
-fn unwritten(program: &Program, dispatch: &Dispatch) -> BTreeSet<u32> {
+/// The location spaces of buffers that no instruction may write.
+fn unwritten(program: &Program, dispatch: &Dispatch, robustness: &Robustness) -> BTreeSet<u32> {
     let writers = MayWrite::of(program);
-    let is_written = |object: &Object| {
+    // Every invocation has the same buffers.
+    let is_written = |object: &&Object| {
         let bytes = 0..object.initial.len() as u64;
-        let mut invocations = 0..dispatch.places.len();
-        let may_touch = |writer: &Writer, invocation| {
-            writer.may_touch(dispatch, invocation, object.memory, bytes.clone())
-        };
-        invocations.any(|invocation| writers.0.iter().any(|writer| may_touch(writer, invocation)))
+        let mut writers = writers.0.iter();
+        !object.constant && writers.any(|writer| writer.may_touch(dispatch, 0, object.memory, bytes.clone()))
     };
-    let (written, others): (Vec<&Object>, Vec<&Object>) =
-        dispatch.objects.iter().partition(|object| !object.constant && is_written(object));
-    let written: BTreeSet<u32> = written.into_iter().map(|object| object.memory).collect();
-    others.into_iter().map(|object| object.memory).filter(|space| !written.contains(space)).collect()
+    let buffers = || dispatch.objects.iter().take(robustness.buffers as usize);
+    let written: BTreeSet<u32> = buffers().filter(is_written).map(|object| object.memory).collect();
+    buffers().map(|object| object.memory).filter(|space| !written.contains(space)).collect()
 }

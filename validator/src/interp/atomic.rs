@@ -161,9 +161,7 @@ impl Machine<'_> {
             if op.kind.reads() {
                 self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
             }
-            if op.kind.may_write() && !self.state.helper {
-                self.note_stray_texel(op.pointer);
-            }
+            self.note_stray_texel(op.pointer, op.kind.may_write());
             self.state.advance();
             return Ok(());
         }
@@ -201,9 +199,7 @@ impl Machine<'_> {
             self.check_qualifiers(pointer, false, line)?;
             self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
         }
-        if op.kind.may_write() && !self.state.helper {
-            self.note_stray_write(pointer);
-        }
+        self.note_stray_atomic(pointer, op.kind.may_write());
         self.state.advance();
         Ok(())
     }

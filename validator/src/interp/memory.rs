@@ -312,7 +312,8 @@ impl Machine<'_> {
     #[inline]
     pub(super) fn read_bytes(&mut self, plan: AccessPlan) -> Result<Bytes, Box<Stop>> {
         let mut bytes = plan.buffer();
-        if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
+        let is_open = self.is_left_open(&plan.access);
+        if bytes.is_empty() || is_open || self.memory.read(&plan.access, None, &mut bytes) {
             self.blur(&mut bytes);
             Ok(bytes)
         } else {
@@ -332,7 +333,7 @@ impl Machine<'_> {
         self.state.uncertain = self.may_be_overwritten(plan.access.object);
         self.blur(&mut bytes);
         self.state.advance();
-        if bytes.is_empty() || self.state.helper {
+        if bytes.is_empty() || self.state.helper || self.is_left_open(&plan.access) {
             return Ok(());
         }
         let written = self.memory.write(&plan.access, None, &bytes);

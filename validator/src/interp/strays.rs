@@ -14,6 +14,7 @@ use super::access::{components_of, Bytes};
 use super::machine::{Components, Machine};
 use super::{Outside, Pointer, Stop};
 use crate::dispatch::{OutsideReads, Robustness, Stray};
+use crate::event::Access;
 use crate::ir::image::Dim;
 use crate::ir::{Leaf, LeafKind, Line, Operand, Shape};
 use crate::value::{Byte, Scalar};
@@ -48,11 +49,20 @@ impl Machine<'_> {
         true
     }
 
+    /// The same of an atomic outside. One that only reads may make others near it count as outside, too: what those
+    /// write is open in before then.
+    pub(super) fn note_stray_atomic(&mut self, pointer: Pointer, may_write: bool) {
+        let is_exhaustive = self.first_version(pointer).is_some_and(|(robustness, _)| robustness.exhaustive);
+        if (may_write || is_exhaustive) && !self.state.helper {
+            self.note_stray_write(pointer);
+        }
+    }
+
     /// The same of an atomic on a texel that the image behind the pointer does not have: a texel buffer is a buffer.
-    pub(super) fn note_stray_texel(&mut self, pointer: Operand) {
+    pub(super) fn note_stray_texel(&mut self, pointer: Operand, may_write: bool) {
         let pointer = Pointer::decode([self.value(pointer), self.value(pointer.offset(1))]);
         if let Some(pointer) = pointer.filter(|pointer| self.is_texel_buffer(*pointer)) {
-            self.note_stray_write(pointer);
+            self.note_stray_atomic(pointer, may_write);
         }
     }
 
@@ -72,7 +82,7 @@ impl Machine<'_> {
     pub(super) fn note_stray_texel_read(&mut self, pointer: Pointer) {
         let Some((robustness, space)) = self.first_version(pointer) else { return };
         if robustness.exhaustive && !self.reads_astray(pointer) {
-            let all = Stray { high: Some(0), ..Stray::default() };
+            let all = Stray { read: true, high: Some(0), ..Stray::default() };
             self.memory.note_outside(Outside::Stray(space, all));
         }
     }
@@ -86,6 +96,16 @@ impl Machine<'_> {
         }
         let space = self.dispatch.objects.get(object as usize).map(|object| object.memory);
         space.and_then(|space| robustness.strays.get(&space)).is_some_and(|stray| stray.written)
+    }
+
+    /// Whether accesses of an object are no events, since before permits anything there.
+    #[inline]
+    pub(super) fn is_left_open(&self, access: &Access) -> bool {
+        if self.dispatch.open.is_empty() || access.volatile {
+            return false;
+        }
+        let object = self.dispatch.objects.get(access.object as usize);
+        object.is_some_and(|object| self.dispatch.open.contains(&object.memory))
     }
 
     /// Makes bytes undefined where the instruction may read or write anything.
@@ -174,10 +194,11 @@ impl Machine<'_> {
         // The last byte below the buffer, or the first byte of the access.
         let stray = if start < 0 {
             let last = start.saturating_add(size.cast_signed()).min(0).saturating_sub(1);
-            Stray { low: last.saturating_add(NEAR.cast_signed()).max(0).cast_unsigned(), ..Stray::default() }
+            let low = last.saturating_add(NEAR.cast_signed()).max(0).cast_unsigned();
+            Stray { read: true, low, ..Stray::default() }
         } else {
             let high = pointer.offset.saturating_add(1).saturating_sub(NEAR);
-            Stray { high: (high < end).then_some(high), ..Stray::default() }
+            Stray { read: true, high: (high < end).then_some(high), ..Stray::default() }
         };
         let known = robustness.strays.get(&space).copied().unwrap_or_default();
         if known.and(stray) != known {

@@ -288,7 +288,7 @@ impl Machine<'_> {
                     }
                     self.state.effects += u64::from(access.volatile);
                     self.state.uncertain = self.reads_astray(pointer);
-                    if !self.memory.read(&access, None, &mut bytes) {
+                    if !self.is_left_open(&access) && !self.memory.read(&access, None, &mut bytes) {
                         return Err(Box::new(Stop::Read(access)));
                     }
                     self.blur(&mut bytes);
@@ -343,7 +343,7 @@ impl Machine<'_> {
         let access = self.image_access(pointer, &op.operands.memory, ranges, true, line)?;
         self.name_bytes(Pointer { offset, ..pointer }, layout.format.bytes(), true, line)?;
         self.state.advance();
-        if self.state.helper {
+        if self.state.helper || self.is_left_open(&access) {
             return Ok(());
         }
         let written = self.memory.write(&access, None, &bytes);

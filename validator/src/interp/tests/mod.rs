@@ -79,6 +79,7 @@ impl Builder {
             physical: Vec::new(),
             legacy_coherent: false,
             robustness: None,
+            open: Default::default(),
             displaced: false,
             acceleration_structures: Vec::new(),
             coverage: Default::default(),

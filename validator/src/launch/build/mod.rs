@@ -83,6 +83,7 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         subgroup_size: launch.subgroup_size,
         legacy_coherent: launch.legacy_coherent,
         robustness: robustness(program, launch),
+        open: BTreeSet::new(),
         displaced: launch.displaced,
         acceleration_structures,
         coverage: Default::default(),

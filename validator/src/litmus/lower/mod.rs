@@ -205,6 +205,7 @@ fn dispatch(test: &Test, objects: Vec<Object>) -> Dispatch {
         physical: Vec::new(),
         legacy_coherent: false,
         robustness: None,
+        open: Default::default(),
         displaced: false,
         helpers: Default::default(),
         acceleration_structures: Vec::new(),
