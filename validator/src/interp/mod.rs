@@ -17,6 +17,7 @@ mod atomic;
 pub(crate) mod barrier;
 mod bits;
 mod built_in;
+mod chain;
 mod compare;
 mod composite;
 mod control;

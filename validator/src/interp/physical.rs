@@ -1,7 +1,7 @@
 //! Physical pointers (SPIR-V, PhysicalStorageBuffer): addresses, which are looked up at the access.
 
+use super::chain::Way;
 use super::machine::{fault, Machine, Step};
-use super::memory::Way;
 use super::{PhysicalPointer, Pointer, Stop};
 use crate::event::UndefinedKind;
 use crate::ir::{Chain, Decorations, Line, Operand};
