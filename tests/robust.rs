@@ -258,10 +258,14 @@ fn a_read_may_see_what_the_invocation_wrote_outside_before() {
     );
     // A volatile read does not.
     let volatile = with(&and_read, "OpLoad %uint %from", "OpLoad %uint %from Volatile");
-    assert_eq!(
-        verdict(&ROBUST2, &volatile, &and_read),
-        (Verdict::Violates, Some(ViolationKind::VolatileTrace))
+    let seven = with(
+        &volatile,
+        "OpStore %to %value",
+        "%is_seven = OpSelect %uint %inside %value %seven\nOpStore %to %is_seven",
     );
+    let zero = with(&seven, "%inside %value %seven", "%inside %value %zero");
+    assert_eq!(verdict(&ROBUST2, &volatile, &zero), REFINES);
+    assert_eq!(verdict(&ROBUST2, &volatile, &seven), NEW_OUTCOME);
 }
 
 #[test]
@@ -284,6 +288,11 @@ fn the_address_decides_and_no_array_on_the_way() {
     let minus = "%minus = OpISub %uint %zero %one\n";
     let back = format!("{minus}{}", with(&read("one", "three"), "%one %three", "%two %minus"));
     assert_eq!(check(&back, &read("one", "three")), Verdict::Refines);
+    let element =
+        "%row = OpAccessChain %p_quad %four %zero %minus\n%from = OpAccessChain %p_uniform %row %seven";
+    let chained = with(&back, "%from = OpAccessChain %p_uniform %four %zero %two %minus", element);
+    assert_eq!(check(&chained, &read("zero", "three")), Verdict::Refines);
+    assert_eq!(check(&chained, &read("zero", "two")), Verdict::Violates);
     let front = format!("{minus}{}", with(&read("one", "three"), "%one %three", "%zero %minus"));
     assert_eq!(
         check(&front, &with(&read("one", "three"), "OpStore %to %value", "OpStore %to %zero")),

@@ -118,6 +118,28 @@ fn a_texel_buffer_is_a_buffer() {
 }
 
 #[test]
+fn an_atomic_on_a_texel_outside_is_lost_but_of_a_texel_buffer() {
+    let red = ("R32ui", "Buffer");
+    let atomic = "%texel = OpImageTexelPointer %p_texel %image COORDINATE %zero
+        %old = OpAtomicIAdd %uint %texel %one %zero %one
+        OpStore %to %threes";
+    assert_eq!(verdict(&ROBUST, red, "OpStore %to %threes", atomic), Verdict::Violates);
+    assert_eq!(verdict(&ROBUST2, red, "OpStore %to %threes", atomic), Verdict::Refines);
+    assert_eq!(verdict(&ROBUST, RED, "OpStore %to %threes", atomic), Verdict::Refines);
+    assert_eq!(verdict(&ROBUST, RED, atomic, "OpStore %to %threes"), Verdict::Refines);
+}
+
+#[test]
+fn reads_beside_one_outside_of_a_texel_buffer_may_count_as_outside() {
+    let beside = "%far = OpImageRead %uint4 %handle COORDINATE
+        %texel = OpImageRead %uint4 %handle %three
+        OpStore %to %texel";
+    for (robust, expected) in [(ROBUST, Verdict::Refines), (ROBUST2, Verdict::Violates)] {
+        assert_eq!(verdict(&robust, BUFFER, beside, "OpStore %to %threes"), expected);
+    }
+}
+
+#[test]
 fn an_image_refines_itself_whatever_is_outside() {
     for format in [PLANE, RED, BUFFER] {
         for robust in [ROBUST, ROBUST2] {

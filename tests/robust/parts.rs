@@ -197,3 +197,58 @@ fn reads_that_go_in_too_many_ways_are_undefined() {
     let report = check(&args, &module(&body), &module(&same));
     assert_eq!(report.verdict, Verdict::Refines);
 }
+
+/// With and without events for what only one invocation accesses.
+fn checks_itself(args: &[&str], text: &str) {
+    let renamed = with(text, "%many = OpConstant %uint 12345\n", "");
+    let report = check(&[args, &["--self-check"]].concat(), text, &renamed);
+    let unfinished = report.warnings.iter().any(|warning| warning.contains("self-check of before"));
+    assert_eq!((report.verdict, unfinished), (Verdict::Refines, false), "{text}");
+}
+
+#[test]
+fn what_goes_in_several_ways_is_the_same_with_events() {
+    // A copy of a vector to where two words are inside: its read is an event, then its write goes in two ways.
+    let copy = "%is_first = OpIEqual %bool %i %zero
+        OpSelectionMerge %end None
+        OpBranchConditional %is_first %first %end
+        %first = OpLabel
+        %source = OpAccessChain %p_vector %seen %zero %zero
+        %place = OpAccessChain %p_vector %seen %zero %one
+        OpCopyMemory %place %source
+        OpBranch %end
+        %end = OpLabel";
+    checks_itself(&[&ROBUST2[..], &WORDS, &SIX].concat(), &with_vectors(copy));
+    // A read near one outside, of what is written.
+    let near = "%own = OpAccessChain %p_word %other %zero %one
+        %far = OpAccessChain %p_word %other %zero %three
+        %is_first = OpIEqual %bool %i %zero
+        OpSelectionMerge %end None
+        OpBranchConditional %is_first %first %end
+        %first = OpLabel
+        OpStore %own %three
+        %value = OpLoad %uint %own
+        %outside = OpLoad %uint %far
+        OpStore %to %value
+        OpBranch %end
+        %end = OpLabel";
+    checks_itself(&[&ROBUST[..], &WORDS].concat(), &module(near));
+}
+
+#[test]
+fn atomics_of_a_buffer_that_is_written_outside_may_be_overwritten_or_lost() {
+    let exchange = "%word = OpAccessChain %p_word %in %zero %one
+        %from = OpAccessChain %p_word %in %zero %seven
+        %old = OpAtomicExchange %uint %word %one %zero %i
+        OpStore %from %seven
+        OpStore %to %one";
+    let other = with(exchange, "%zero %i\n", "%zero %many\n").replace("OpStore %from %seven", "");
+    assert_eq!(verdict(&ROBUST, exchange, &other), REFINES);
+    assert_eq!(verdict(&ROBUST2, exchange, &other), NEW_OUTCOME);
+    // An atomic read outside, near an atomic that may count as outside then.
+    let read = with(exchange, "OpStore %from %seven", "%far = OpAtomicLoad %uint %from %one %zero")
+        .replace("%in %zero %seven", "%in %zero %three");
+    let lost = with(&read, "%old = OpAtomicExchange %uint %word %one %zero %i", "");
+    assert_eq!(verdict(&ROBUST, &read, &lost), REFINES);
+    assert_eq!(verdict(&ROBUST2, &read, &lost), NEW_OUTCOME);
+}

@@ -139,8 +139,20 @@ pub struct Behaviours {
     pub written_astray: BTreeSet<String>,
     /// Keys of those that are written, and that reads outside may have read anywhere.
     pub read_astray: BTreeSet<String>,
-    /// What such a read gives was not told value by value but is undefined.
-    pub open_reads: bool,
+    /// Whether what such reads give is undefined instead of being told value by value.
+    pub open_reads: OpenReads,
+}
+
+/// Which reads outside of buffers are undefined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenReads {
+    /// None of them.
+    #[default]
+    None,
+    /// Those of which the values are not known, or go in too many ways.
+    Some,
+    /// All of them, since the search took too many executions.
+    All,
 }
 
 impl Behaviours {

@@ -7,7 +7,7 @@ use super::parts::{self, are_comparable};
 use super::reason::{Cut, Names, Note, Reason};
 use super::trace::Automaton;
 use super::{Verdict, ViolationKind};
-use crate::behaviour::{Behaviours, Bug, End, Outcome, Undefined};
+use crate::behaviour::{Behaviours, Bug, End, OpenReads, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::witness::Witness;
@@ -121,7 +121,9 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
         ..Comparison::of(Verdict::Refines)
     };
-    comparison.notes.extend(before.behaviours.open_reads.then_some(Note::OpenReads));
+    if before.behaviours.open_reads != OpenReads::None {
+        comparison.notes.push(Note::OpenReads);
+    }
     for side in [before, after] {
         for why in &side.behaviours.undecided {
             comparison.reasons.push(Reason::Undecided { side: side.name, why: why.clone() });

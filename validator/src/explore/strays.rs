@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::behaviour::{Behaviours, Bound, Stopped};
+use crate::behaviour::{Behaviours, Bound, OpenReads, Stopped};
 use crate::dispatch::{Dispatch, Object, OutsideReads, Robustness};
 use crate::explore::facts::discoveries::SeenOutside;
 use crate::explore::program::may_write::MayWrite;
@@ -62,7 +62,10 @@ pub(super) fn search(
         }
         behaviours.has_strays = is_open || seen.listed || !known.strays.is_empty();
         if is_open && known.exhaustive {
-            behaviours.open_reads = true;
+            behaviours.open_reads = match known.reads {
+                OutsideReads::Listed => OpenReads::Some,
+                OutsideReads::Zero | OutsideReads::Undefined => OpenReads::All,
+            };
         } else if is_open {
             behaviours.bounded.get_or_insert(Bound::ReadsOutside);
             behaviours.complete = false;
