@@ -188,3 +188,30 @@ fn places(pointer: Pointer, shape: &Shape) -> impl Iterator<Item = u32> {
         (0..leaf.kind.bytes()).map(move |byte| start.wrapping_add(byte))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_signed_and_stay_outside_where_they_cannot_be_told() {
+        assert_eq!(moved(8, -12).cast_signed(), -4);
+        assert_eq!(moved(moved(8, -12), 4), 0);
+        assert_eq!(moved(0, 1 << 33).cast_signed(), i32::MAX);
+        assert_eq!(moved(4, i64::MIN).cast_signed(), i32::MIN);
+    }
+
+    #[test]
+    fn what_is_kept_of_writes_outside_is_bounded_and_read_as_a_whole() {
+        let mut done = DoneOutside::default();
+        assert!(done.keep((0, 16), Byte::Known(1)));
+        assert!(!done.keep((0, 16), Byte::Known(1)));
+        assert_eq!(done.all([(0, 16)].into_iter()), Some(Bytes::from_elem(Byte::Known(1), 1)));
+        assert_eq!(done.all([(0, 16), (0, 17)].into_iter()), None);
+        for offset in 0..2 * MAX_KEPT as u32 {
+            done.keep((1, offset), Byte::Known(2));
+        }
+        assert_eq!(done.written.len(), MAX_KEPT);
+        assert!(done.keep((0, 16), Byte::Known(3)));
+    }
+}
