@@ -18,7 +18,7 @@ use crate::ir::Program;
 use crate::value::Byte;
 
 /// Executions of a search in which reads outside are told value by value.
-const MAX_LISTED: u64 = 20_000;
+const MAX_LISTED: u64 = 1 << 12;
 
 /// The search on a dispatch with what is known of accesses outside.
 pub(super) fn search(

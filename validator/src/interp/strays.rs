@@ -160,7 +160,8 @@ impl Machine<'_> {
         };
         let (reads, exhaustive) = (robustness.reads, robustness.exhaustive);
         let known = robustness.unwritten.contains(&space) && !self.may_be_overwritten(pointer.object);
-        match (reads, self.candidates(shape, space).filter(|_| known)) {
+        let is_listed = known && reads == OutsideReads::Listed;
+        match (reads, is_listed.then(|| self.candidates(shape, space)).flatten()) {
             (OutsideReads::Zero, _) => Ok(components_of(shape, &[])),
             (OutsideReads::Listed, Some((candidates, ways))) => {
                 self.memory.note_outside(Outside::Listed);
