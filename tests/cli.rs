@@ -40,7 +40,7 @@ fn a_saved_pair_is_replayed_with_every_choice() {
     let options = "--revision 2024 --no-chains --races keep --hang strict --legacy coherent --float ulp:3 \
         --reconvergence structural --spin-bound 17 --max-instructions 123456 --max-executions 54321 \
         --max-memory 900M --timeout 500 --ignore new-race,new-hang --self-check --both-ways --all --verify-engine \
-        --all-executions --without symmetry --spec-may-freeze no \
+        --all-executions --without symmetry --spec-may-freeze no --out-of-bounds robust2 --after-out-of-bounds robust \
         --relax-block-layout --target-env spv1.5 --max-struct-members 99 \
         --entry second --workgroups 2 --local-size 2 --subgroup-size 4 --seed 7";
     let saved = Command::new(spirv_tv)

@@ -31,6 +31,8 @@ mod paths;
 mod preserving;
 #[path = "retries.rs"]
 mod retries;
+#[path = "robust.rs"]
+mod robust;
 #[path = "scouting.rs"]
 mod scouting;
 #[path = "searches.rs"]

@@ -133,6 +133,26 @@ pub struct Behaviours {
     pub inexact: BTreeSet<Inexact>,
     /// Whether a read speculated: then what the other module of a pair produces counts, too.
     pub speculates: bool,
+    /// An access outside of a buffer may have gone in several ways, or made others uncertain (`--out-of-bounds robust`).
+    pub has_strays: bool,
+    /// Keys of buffers and images that writes outside may have changed anywhere.
+    pub written_astray: BTreeSet<String>,
+    /// Keys of those that are written, and that reads outside may have read anywhere.
+    pub read_astray: BTreeSet<String>,
+    /// Whether what such reads give is undefined instead of being told value by value.
+    pub open_reads: OpenReads,
+}
+
+/// Which reads outside of buffers are undefined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenReads {
+    /// None of them.
+    #[default]
+    None,
+    /// Those of which the values are not known, or go in too many ways.
+    Some,
+    /// All of them, since the search took too many executions.
+    All,
 }
 
 impl Behaviours {
@@ -179,6 +199,10 @@ impl Behaviours {
             produced: Produced::new(),
             inexact: self.inexact.clone(),
             speculates: self.speculates,
+            has_strays: self.has_strays,
+            written_astray: self.written_astray.clone(),
+            read_astray: self.read_astray.clone(),
+            open_reads: self.open_reads,
         }
     }
 

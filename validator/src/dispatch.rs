@@ -36,6 +36,11 @@ pub struct Dispatch {
     pub physical: Vec<PhysicalRange>,
     /// `--legacy coherent`: in GLSL450 and Simple modules every shared access counts as coherent.
     pub legacy_coherent: bool,
+    /// What accesses outside of buffers and images do; `None` where they are undefined behaviour.
+    pub robustness: Option<Robustness>,
+    /// Location spaces in which before, by writes outside of buffers, permits anything at any time: plain accesses that are
+    /// not volatile are no events, and read undefined values.
+    pub open: BTreeSet<u32>,
     /// Cooperative matrices are loaded and stored by other invocations than those that hold the components: the
     /// specification leaves open by whom.
     pub displaced: bool,
@@ -58,6 +63,62 @@ impl Dispatch {
             }
         }
         memory
+    }
+}
+
+/// Robust access to buffers and images (Vulkan, "Features": robustBufferAccess, robustImageAccess; docs/semantics.md,
+/// section 3.5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Robustness {
+    /// robustBufferAccess2 and robustImageAccess2: what is read outside is zero, and what is written there is lost.
+    pub second: bool,
+    /// So many of the objects, from the first on, are uniform and storage buffers: accesses of others are not
+    /// bounds-checked.
+    pub buffers: u32,
+    /// Everything that is permitted counts: what is not told value by value is undefined. Else it is left out.
+    pub exhaustive: bool,
+    /// What reads outside give in the first version.
+    pub reads: OutsideReads,
+    /// Location spaces that the program never writes.
+    pub unwritten: BTreeSet<u32>,
+    /// What accesses outside of a location space make uncertain in it, as far as it is known.
+    pub strays: BTreeMap<u32, Stray>,
+}
+
+/// What reads outside of buffers give with the first version of robust access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutsideReads {
+    /// Zero alone: where nothing is decided.
+    Zero,
+    /// Each value that is permitted, if they are known and few.
+    Listed,
+    /// An undefined value.
+    Undefined,
+}
+
+/// What accesses outside of a buffer do to it with the first version of robust access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stray {
+    /// A write outside may change any byte of it.
+    pub written: bool,
+    /// A read outside may read any byte of it.
+    pub read: bool,
+    /// Reads of a byte below this one may count as outside, too.
+    pub low: u32,
+    /// Likewise reads of a byte from this one on.
+    pub high: Option<u32>,
+}
+
+impl Stray {
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Stray) -> Stray {
+        Stray {
+            written: self.written || other.written,
+            read: self.read || other.read,
+            low: self.low.max(other.low),
+            high: self.high.into_iter().chain(other.high).min(),
+        }
     }
 }
 

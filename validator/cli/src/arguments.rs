@@ -12,7 +12,7 @@ use spirv_tv::check::{Bounds, CheckOptions, Floats, Legacy};
 use spirv_tv::explore::{Races, ReductionName, Reductions};
 use spirv_tv::launch::acceleration::AccelerationSetting;
 use spirv_tv::launch::options::{AliasSetting, BufferSetting, PushPointerSetting};
-use spirv_tv::launch::{file, Contents, ImageSetting, LaunchOptions, SamplerSetting, Size3};
+use spirv_tv::launch::{file, Contents, ImageSetting, LaunchOptions, OutOfBounds, SamplerSetting, Size3};
 use spirv_tv::lower::Specialisation;
 use spirv_tv::model::memory_model;
 use spirv_tv::model::vulkan::{Revision, Variant};
@@ -134,6 +134,23 @@ pub enum RaceChoice {
 pub enum HangChoice {
     Lenient,
     Strict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutOfBoundsChoice {
+    Undefined,
+    Robust,
+    Robust2,
+}
+
+impl From<OutOfBoundsChoice> for OutOfBounds {
+    fn from(choice: OutOfBoundsChoice) -> Self {
+        match choice {
+            OutOfBoundsChoice::Undefined => OutOfBounds::Undefined,
+            OutOfBoundsChoice::Robust => OutOfBounds::Robust,
+            OutOfBoundsChoice::Robust2 => OutOfBounds::Robust2,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -282,6 +299,9 @@ pub struct ChoiceArguments {
     /// Where subgroup flow diverges
     #[arg(long, value_enum, default_value_t = ReconvergenceChoice::Inconclusive)]
     pub(crate) reconvergence: ReconvergenceChoice,
+    /// Accesses outside of buffers and images are undefined, or do what robust access permits
+    #[arg(long, value_enum, default_value_t = OutOfBoundsChoice::Undefined)]
+    pub(crate) out_of_bounds: OutOfBoundsChoice,
     /// How GLSL450 and Simple modules are read
     #[arg(long, value_enum, default_value_t = LegacyChoice::Spec)]
     pub(crate) legacy: LegacyChoice,
@@ -312,6 +332,7 @@ impl ChoiceArguments {
                 LegacyChoice::Spec => Legacy::Spec,
                 LegacyChoice::Coherent => Legacy::Coherent,
             },
+            out_of_bounds: self.out_of_bounds.into(),
             floats,
             structural_reconvergence: self.reconvergence == ReconvergenceChoice::Structural,
             bounds: self.bounds.bounds()?,

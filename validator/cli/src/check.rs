@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::arguments::YesNo;
+use super::arguments::{OutOfBoundsChoice, YesNo};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
@@ -13,6 +13,7 @@ use super::{
 };
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
+use spirv_tv::launch::OutOfBounds;
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::report::{json, stats};
 
@@ -50,6 +51,9 @@ pub struct PairArguments {
     /// Whether after may lack a SpecId that matters to before; it is compared at the default then
     #[arg(long, value_enum, value_name = "yes|no", default_value_t = YesNo::Yes, hide_possible_values = true)]
     pub(crate) spec_may_freeze: YesNo,
+    /// What accesses outside of buffers and images do in after, where that is not what they do in before
+    #[arg(long, value_enum, value_name = "undefined|robust|robust2", hide_possible_values = true)]
+    pub(crate) after_out_of_bounds: Option<OutOfBoundsChoice>,
     /// Compare each module with itself first, without shortcuts
     #[arg(long)]
     pub(crate) self_check: bool,
@@ -69,6 +73,7 @@ impl PairArguments {
     pub fn apply(&self, options: CheckOptions) -> CheckOptions {
         CheckOptions {
             ignore: self.ignore.iter().copied().collect(),
+            after_out_of_bounds: self.after_out_of_bounds.map(OutOfBounds::from),
             spec_must_stay: self.spec_may_freeze == YesNo::No,
             self_check: self.self_check,
             both_ways: self.both_ways,

@@ -19,6 +19,7 @@ use super::{
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
 use spirv_tv::compare::Verdict;
+use spirv_tv::launch::OutOfBounds;
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::plan::plan;
 use spirv_tv::optimise::report::{ends_object, json_objects, step_object, table};
@@ -200,7 +201,8 @@ enum Told {
 
 impl StepResult {
     fn of_report(report: &CheckReport, output: &OutputArguments) -> Self {
-        let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous);
+        let is_clamped = report.warnings.iter().any(|warning| warning == CLAMPED);
+        let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) || is_clamped;
         let painter = painter(output.color);
         let told = match (output.format.is_json(), output.quiet) {
             (true, _) => Told::Object(json::check_value(report)),
@@ -245,6 +247,13 @@ impl CheckResult for StepResult {
     }
 }
 
+/// The pass that clamps indices for devices without robust access.
+const CLAMPS: &str = "--graphics-robust-access";
+
+/// What a report says of its check.
+const CLAMPED: &str = "after is judged without robust access (--after-out-of-bounds undefined), because \
+                       --graphics-robust-access clamps for devices without it";
+
 struct StepChecker<'a> {
     options: &'a CheckOptions,
     read: ReadOptions,
@@ -264,7 +273,16 @@ struct StepChecker<'a> {
 }
 
 impl StepChecker<'_> {
-    fn compare(&mut self, before: &[u32], after: &[u32]) -> Result<CheckReport, CliError> {
+    /// The options of the check of a step.
+    fn options_of(&self, label: &str) -> CheckOptions {
+        let CheckOptions { out_of_bounds, after_out_of_bounds, .. } = self.options;
+        let clamps = label == CLAMPS && *out_of_bounds != OutOfBounds::Undefined;
+        let undefined = clamps.then_some(OutOfBounds::Undefined);
+        CheckOptions { after_out_of_bounds: after_out_of_bounds.or(undefined), ..self.options.clone() }
+    }
+
+    fn compare(&mut self, before: &[u32], after: &[u32], label: &str) -> Result<CheckReport, CliError> {
+        let options = self.options_of(label);
         let before = match self.last.take().filter(|last| last.words == before) {
             Some(mut last) => {
                 last.name = "before".to_owned();
@@ -273,11 +291,13 @@ impl StepChecker<'_> {
             None => Module::from_words(before.to_vec(), "before", &self.read)?,
         };
         let after = Module::from_words(after.to_vec(), "after", &self.read)?;
-        let report = check_in_series(&before, &after, self.options, self.watch, &mut self.searches)?;
+        let mut report = check_in_series(&before, &after, &options, self.watch, &mut self.searches)?;
+        if options.after_out_of_bounds != self.options.after_out_of_bounds {
+            report.warnings.push(CLAMPED.to_owned());
+        }
         if let Some(folder) = self.save_failing {
             if report.verdict == Verdict::Violates {
-                if let Err(error) =
-                    save::failing(folder, &before, &after, &report, self.options, self.arguments)
+                if let Err(error) = save::failing(folder, &before, &after, &report, &options, self.arguments)
                 {
                     self.error = Some(error);
                 }
@@ -291,8 +311,8 @@ impl StepChecker<'_> {
 impl Checker for StepChecker<'_> {
     type Result = StepResult;
 
-    fn check(&mut self, before: &[u32], after: &[u32], _label: &str) -> StepResult {
-        match caught(|| self.compare(before, after)).unwrap_or_else(|bug| Err(bug.into())) {
+    fn check(&mut self, before: &[u32], after: &[u32], label: &str) -> StepResult {
+        match caught(|| self.compare(before, after, label)).unwrap_or_else(|bug| Err(bug.into())) {
             Ok(report) => StepResult::of_report(&report, self.output),
             Err(error) => {
                 self.bug = self.bug.take().or(error.bug().cloned());

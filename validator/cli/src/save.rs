@@ -76,6 +76,8 @@ fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &Re
         races,
         strict_hangs,
         legacy,
+        out_of_bounds,
+        after_out_of_bounds,
         floats,
         structural_reconvergence,
         bounds,
@@ -120,6 +122,8 @@ fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &Re
     words.push(format!("--races {}", races.name()));
     words.push(format!("--hang {}", if *strict_hangs { "strict" } else { "lenient" }));
     words.push(format!("--legacy {}", legacy.name()));
+    words.push(format!("--out-of-bounds {}", out_of_bounds.name()));
+    words.extend(after_out_of_bounds.map(|after| format!("--after-out-of-bounds {}", after.name())));
     words.push(format!("--float {}", floats.name()));
     words.push(format!("--reconvergence {}", reconvergence_name(*structural_reconvergence)));
     words.push(format!("--spin-bound {spin_bound} --max-instructions {max_instructions}"));

@@ -25,6 +25,8 @@ pub enum Bound {
     HiddenWriters,
     /// Orientations of the mutually-ordered writes.
     OrdersOfWrites,
+    /// Values that reads outside of buffers may give (`--out-of-bounds robust`).
+    ReadsOutside,
 }
 
 impl Bound {
@@ -39,6 +41,7 @@ impl Bound {
             Bound::Rounds => "rounds of the search",
             Bound::HiddenWriters => "writes that only cycles of load buffering reach",
             Bound::OrdersOfWrites => "orders of atomic writes",
+            Bound::ReadsOutside => "values that reads outside of buffers give",
         }
     }
 }

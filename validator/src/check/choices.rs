@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::launches::PassedOver;
 use super::options::{Bounds, CheckOptions};
+use crate::launch::OutOfBounds;
 use crate::model::memory_model::{MemoryModel, Parameter};
 
 /// Everything that a result depends on beside the modules. Serialised as `choices` in JSON, in this
@@ -31,6 +32,11 @@ pub struct Choices {
     pub environment: String,
     /// Who reconverges with whom: `--reconvergence`.
     pub reconvergence: String,
+    /// What an access outside of a buffer or image does: `--out-of-bounds`.
+    pub out_of_bounds: &'static str,
+    /// The same in after, where that is something else: `--after-out-of-bounds`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_out_of_bounds: Option<&'static str>,
     /// How results of float operations are compared: `--float`.
     pub floats: String,
     /// `no` where after must have each SpecId that matters to before: `--spec-may-freeze`.
@@ -174,6 +180,10 @@ impl Choices {
             hang: if options.strict_hangs { "strict" } else { "lenient" }.to_owned(),
             environment: "quiet".to_owned(),
             reconvergence: reconvergence_name(options.structural_reconvergence).to_owned(),
+            out_of_bounds: options.out_of_bounds.name(),
+            after_out_of_bounds: Some(options.out_of_bounds_after())
+                .filter(|after| *after != options.out_of_bounds)
+                .map(OutOfBounds::name),
             floats: options.floats.name(),
             spec_may_freeze: options.spec_must_stay.then_some("no"),
             ignore: options.ignore.iter().map(ToString::to_string).collect(),

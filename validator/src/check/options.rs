@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::behaviour::{Deadline, Stopped};
 use crate::compare::ViolationKind;
 use crate::explore::{Races, Reductions, Settings};
-use crate::launch::{LaunchOptions, Target};
+use crate::launch::{LaunchOptions, OutOfBounds, Target};
 use crate::model::memory_model::Model;
 
 /// How GLSL450 and Simple modules are read (docs/semantics.md, section 4.5).
@@ -78,6 +78,10 @@ pub struct CheckOptions {
     pub strict_hangs: bool,
     /// How GLSL450 and Simple modules are read.
     pub legacy: Legacy,
+    /// What an access outside of a buffer or image does.
+    pub out_of_bounds: OutOfBounds,
+    /// The same in after, where that is something else: `--after-out-of-bounds`.
+    pub after_out_of_bounds: Option<OutOfBounds>,
     /// How results of float operations are compared.
     pub floats: Floats,
     /// `--reconvergence structural`.
@@ -101,6 +105,13 @@ pub struct CheckOptions {
     pub local_size_rewritten: bool,
     /// What the modules were validated for, for the report.
     pub target_env: String,
+}
+
+impl CheckOptions {
+    /// What an access outside of a buffer or image does in after.
+    pub fn out_of_bounds_after(&self) -> OutOfBounds {
+        self.after_out_of_bounds.unwrap_or(self.out_of_bounds)
+    }
 }
 
 /// Where a search ends.

@@ -298,6 +298,7 @@ pub fn prepare(
     let mut launch = Launch::resolve(&settled, before, after)?;
     launch.observe = observe(&options.observe, module, before)?;
     launch.legacy_coherent = options.legacy == Legacy::Coherent;
+    launch.out_of_bounds = [options.out_of_bounds, options.out_of_bounds_after()];
     let mut warnings = launch.notes.clone();
     let rewritten = options.local_size_rewritten || local_size_rewritten(module, before, options);
     if rewritten {
@@ -358,7 +359,19 @@ pub fn dispatch_of(
     launch: &Launch,
     input: &Input,
 ) -> Result<Result<Dispatch, UnsupportedConstruct>, LaunchError> {
-    supported(build_dispatch(program, launch, input), role)
+    let [_, of_after] = launch.out_of_bounds;
+    match role {
+        Role::Before | Role::Module => supported(build_dispatch(program, launch, input), role),
+        Role::After => {
+            let launch = Launch { out_of_bounds: [of_after; 2], ..launch.clone() };
+            let built = build_dispatch(program, &launch, input).map(|mut dispatch| {
+                // What after need not do is no violation.
+                dispatch.robustness.iter_mut().for_each(|robustness| robustness.exhaustive = false);
+                dispatch
+            });
+            supported(built, role)
+        }
+    }
 }
 
 /// Tells what is not supported in a module from what is wrong with a launch.

@@ -1,5 +1,6 @@
 //! One input on two programs: both searches, the comparison, the intervals of floats, and the explanation.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::intervals::{self, IntervalSide, Judgement, Tolerance};
@@ -19,6 +20,7 @@ use crate::explain::{self, New};
 use crate::explore::{self, Races, Settings};
 use crate::ir::Program;
 use crate::launch::Input;
+use crate::value::Byte;
 
 /// Invocations from which on the search for racy executions may take long.
 const EARLY_RACES_FROM: usize = 64;
@@ -67,6 +69,17 @@ fn is_about_floats(comparison: &Comparison) -> bool {
     matches!(comparison.reasons[..], [Reason::Float { .. }])
 }
 
+/// The dispatch where what has these keys may hold anything at any time.
+fn opened(dispatch: &Dispatch, keys: &BTreeSet<String>) -> Dispatch {
+    let mut opened = dispatch.clone();
+    let open = dispatch.objects.iter().filter(|object| keys.contains(&object.key));
+    opened.open.extend(open.map(|object| object.memory));
+    for object in opened.objects.iter_mut().filter(|object| opened.open.contains(&object.memory)) {
+        object.initial.fill(Byte::Undef);
+    }
+    opened
+}
+
 impl Explored {
     fn side(&self) -> Side<'_> {
         Side { name: self.role.name(), behaviours: &self.behaviours, dispatch: &self.dispatch }
@@ -85,7 +98,7 @@ pub(super) struct Runner<'a> {
 
 impl Runner<'_> {
     pub(super) fn run(&mut self, pair: &Pair<'_>, input: Input) -> Result<Run, Bug> {
-        let mut before = self.explore(pair, Role::Before, None)?;
+        let mut before = self.explore(pair, Role::Before, None, None)?;
         let options = self.compare_options();
         if let Some(comparison) = vacuous(before.side(), &options) {
             return Ok(Run {
@@ -155,7 +168,9 @@ impl Runner<'_> {
             Floats::Spec => Tolerance::Permitted,
             Floats::Ulp(units) => Tolerance::Units(units),
         };
-        if !is_about_floats(&comparison) {
+        // An interval follows one way alone.
+        let has_strays = [before, after].into_iter().any(|side| side.behaviours.has_strays);
+        if !is_about_floats(&comparison) || has_strays {
             return Ok(comparison);
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
@@ -198,7 +213,8 @@ impl Runner<'_> {
     ) -> Result<Option<String>, Bug> {
         let [old, new] = pair.known;
         let open = comparison.verdict == Verdict::Refines || is_about_floats(comparison);
-        if self.options.floats != Floats::Spec || !open || old.is_same(new) {
+        let has_strays = before.behaviours.has_strays || after.behaviours.has_strays;
+        if self.options.floats != Floats::Spec || !open || has_strays || old.is_same(new) {
             return Ok(None);
         }
         let search = |program: &Program| {
@@ -299,15 +315,15 @@ impl Runner<'_> {
     fn explore_after(&mut self, pair: &Pair<'_>, before: &Explored) -> Result<Explored, Bug> {
         // What is not multiplied out is compared part by part.
         if !self.first_decides(before) || before.behaviours.product.is_some() {
-            return self.explore(pair, Role::After, None);
+            return self.explore(pair, Role::After, Some(before), None);
         }
         let allowed = Allowed::new(before.side(), &pair.after_dispatch);
         let is_new = |outcome: &Outcome| allowed.forbids(outcome).is_some();
-        let after = self.explore(pair, Role::After, Some(&is_new))?;
+        let after = self.explore(pair, Role::After, Some(before), Some(&is_new))?;
         let behaviours = &after.behaviours;
         // What only differs in floats is told from what else may differ by all that after does.
         if behaviours.ends_at_target && self.open_floats() && !behaviours.inexact.is_empty() {
-            return self.explore(pair, Role::After, None);
+            return self.explore(pair, Role::After, Some(before), None);
         }
         Ok(after)
     }
@@ -325,11 +341,12 @@ impl Runner<'_> {
         self.options.floats != Floats::Exact
     }
 
-    /// What a module does, up to an outcome that `target` names.
+    /// What a module does, up to an outcome that `target` names. What `permissive` leaves open is open.
     fn explore(
         &mut self,
         pair: &Pair<'_>,
         role: Role,
+        permissive: Option<&Explored>,
         target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
     ) -> Result<Explored, Bug> {
         self.watch.enter(format!("{}: {}", pair.name, role.name()));
@@ -338,6 +355,9 @@ impl Runner<'_> {
             Role::Before | Role::Module => (pair.before, &pair.before_dispatch, before),
             Role::After => (pair.after, &pair.after_dispatch, after),
         };
+        let keys = permissive.map(|side| &side.behaviours.written_astray).filter(|keys| !keys.is_empty());
+        let opened = keys.map(|keys| opened(dispatch, keys));
+        let dispatch = opened.as_ref().unwrap_or(dispatch);
         // One undefined behaviour decides, unless some are ignored.
         let settings = Settings {
             // That of after is explained by what before does: the search finds it with all that belongs to it.

@@ -176,6 +176,11 @@ fn tell(behaviours: &mut Behaviours, line: &dyn Fn(Line) -> Line) {
         stopped: _,
         produced: _,
         speculates: _,
+        has_strays: _,
+        // Of buffers, which have the same keys in both.
+        written_astray: _,
+        read_astray: _,
+        open_reads: _,
     } = behaviours;
     let parts = product.iter_mut().flat_map(|product| &mut Arc::make_mut(product).parts);
     let outcomes = outcomes.iter_mut().chain(parts.flat_map(|part| &mut part.outcomes));

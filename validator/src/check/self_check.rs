@@ -49,6 +49,11 @@ fn agree(
     if let Some(option) = [quick, slow].into_iter().find_map(cut) {
         return Err(undecided(format!("raise {option}")));
     }
+    if quick.open_reads != slow.open_reads {
+        return Err(undecided(
+            "reads outside of buffers were told value by value in one search only".to_owned(),
+        ));
+    }
     let differs =
         |what: &'static str| Err(Failure::Bug(Bug::SelfCheck { module: role.name(), what, without }));
     // Strictly: what an endless loop or a float excuses in a pair excuses nothing in ourselves.

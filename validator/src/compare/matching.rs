@@ -223,6 +223,8 @@ pub mod tests {
             inputs: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
+            robustness: None,
+            open: Default::default(),
             displaced: false,
             helpers: Default::default(),
             acceleration_structures: Vec::new(),

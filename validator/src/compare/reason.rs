@@ -171,6 +171,11 @@ pub enum Reason {
         /// What cut before.
         cut: Cut,
     },
+    /// A race of after may be one of before, which reads outside of the buffer.
+    ReadsOutside {
+        /// What the sides are called.
+        names: Names,
+    },
     /// Everything that the side does was cut.
     NoBehaviour {
         /// The side.
@@ -194,6 +199,7 @@ impl Reason {
             Reason::Undecided { why, .. } => why.name(),
             Reason::Float { .. } => "float",
             Reason::BeforeCut { .. } => "before-cut",
+            Reason::ReadsOutside { .. } => "reads-outside",
             Reason::NoBehaviour { .. } => "no-behaviour",
             Reason::Incomplete { .. } => "incomplete",
         }
@@ -224,6 +230,11 @@ impl fmt::Display for Reason {
                 "{after} has {} that {before} does not show, but {before} was cut: raise {cut}",
                 described(*kind),
             ),
+            Reason::ReadsOutside { names: Names { before, after } } => write!(
+                f,
+                "{after} has a data race that {before} does not show, but {before} reads outside of a buffer that is \
+                 written, and may read any of it"
+            ),
             Reason::NoBehaviour { side, cut } => {
                 let option = cut.map_or_else(|| "the bounds".to_owned(), |cut| cut.to_string());
                 write!(f, "{side} has no behaviour within the bounds: raise {option}")
@@ -249,6 +260,8 @@ pub enum Note {
     SameProgram,
     /// What after may compute since it lost a decoration or mode was not searched to the end.
     UntriedFloats,
+    /// What reads outside of buffers give in before was not told value by value.
+    OpenReads,
 }
 
 impl fmt::Display for Note {
@@ -261,6 +274,7 @@ impl fmt::Display for Note {
             Note::UntriedFloats => f.write_str(
                 "what after may compute since it lost a decoration or mode of floats was not searched to the end",
             ),
+            Note::OpenReads => f.write_str("what reads outside of buffers give in before is taken for undefined"),
             Note::CloseFloats { units } => {
                 write!(f, "floats differ by at most {units} units in the last place")
             }

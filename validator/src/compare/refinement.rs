@@ -7,7 +7,7 @@ use super::parts::{self, are_comparable};
 use super::reason::{Cut, Names, Note, Reason};
 use super::trace::Automaton;
 use super::{Verdict, ViolationKind};
-use crate::behaviour::{Behaviours, Bug, End, Outcome, Undefined};
+use crate::behaviour::{Behaviours, Bug, End, OpenReads, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::witness::Witness;
@@ -121,6 +121,9 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         bounded: before.behaviours.bounded.is_some() || after.behaviours.bounded.is_some(),
         ..Comparison::of(Verdict::Refines)
     };
+    if before.behaviours.open_reads != OpenReads::None {
+        comparison.notes.push(Note::OpenReads);
+    }
     for side in [before, after] {
         for why in &side.behaviours.undecided {
             comparison.reasons.push(Reason::Undecided { side: side.name, why: why.clone() });
@@ -134,6 +137,10 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         if let Some(violation) = &comparison.violation {
             comparison.reasons.extend(float_reason(before, after, violation.kind));
         }
+    }
+    let may_race = |violation: &Violation| may_race_in_before(before, after, violation);
+    if comparison.violation.as_ref().is_some_and(may_race) {
+        comparison.reasons.push(Reason::ReadsOutside { names: names(before, after) });
     }
     if !comparison.reasons.is_empty() {
         comparison.verdict = Verdict::Inconclusive;
@@ -162,6 +169,17 @@ pub fn refines(before: Side<'_>, after: Side<'_>, options: &CompareOptions) -> R
         comparison.verdict = Verdict::Inconclusive;
     }
     Ok(comparison)
+}
+
+/// Whether after races where before reads outside of a buffer that is written: a read from anywhere in it may race, too.
+fn may_race_in_before(before: Side<'_>, after: Side<'_>, violation: &Violation) -> bool {
+    let Subject::Undefined(index) = violation.subject else { return false };
+    let Some((_, witness)) = after.behaviours.undefined.get(index) else { return false };
+    let read = |(memory, _): &(u32, u32)| {
+        let mut objects = after.dispatch.objects.iter().filter(|object| object.memory == *memory);
+        objects.any(|object| before.behaviours.read_astray.contains(&object.key))
+    };
+    violation.kind == ViolationKind::NewRace && witness.units.iter().any(read)
 }
 
 /// Why a new behaviour may be one of before all the same.

@@ -34,6 +34,7 @@ mod search;
 mod settings;
 mod state;
 mod step;
+mod strays;
 
 use std::collections::BTreeSet;
 
@@ -43,6 +44,7 @@ pub use self::settings::{Foreseen, Races, Remark, Remarkable, Settings};
 
 use crate::behaviour::{Behaviours, Bound, Bug, Outcome, Undecided};
 use crate::dispatch::Dispatch;
+use crate::explore::facts::discoveries::SeenOutside;
 use crate::explore::facts::knowledge::{Knowledge, MAX_SPECULATED_VALUES};
 use crate::explore::hidden_writers::HiddenWriters;
 use crate::explore::reductions::all;
@@ -74,6 +76,22 @@ pub fn explore_until(
     settings: &Settings,
     target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
 ) -> Behaviours {
+    let search = |dispatch: &Dispatch, settings: &Settings| search(program, dispatch, settings, target);
+    match &dispatch.robustness {
+        Some(robustness) if !robustness.second => {
+            strays::search(program, dispatch, robustness, settings, &search)
+        }
+        Some(_) | None => search(dispatch, settings).0,
+    }
+}
+
+/// One search, and what accesses outside of buffers it came to.
+fn search(
+    program: &Program,
+    dispatch: &Dispatch,
+    settings: &Settings,
+    target: Option<&(dyn Fn(&Outcome) -> bool + Sync)>,
+) -> (Behaviours, SeenOutside) {
     let mut context = context::context(program, dispatch, settings, target);
     context.reductions = all::applicable(&context);
     let context = context;
@@ -103,6 +121,10 @@ pub fn explore_until(
         let stopped = context.budget.stopped();
         if let Some(found) = ahead {
             break (found, stopped, true);
+        }
+        if !found.discoveries.outside.strays.is_empty() {
+            // What they make uncertain is known from the start of another search.
+            break (found, stopped, false);
         }
         let united = components::learn(&mut groups, &context, &found);
         let settled = !knowledge.learn(&found.discoveries, MAX_SPECULATED_VALUES) && !united;
@@ -140,6 +162,7 @@ pub fn explore_until(
         stopped = stopped.or(context.budget.stopped());
     }
     let searched_all = stopped.is_none() && settled && !found.stop;
+    let outside = std::mem::take(&mut found.discoveries.outside);
     let mut behaviours = found::into_behaviours(found, &context, &knowledge);
     behaviours.stopped = stopped;
     if !settled && stopped.is_none() {
@@ -160,7 +183,7 @@ pub fn explore_until(
         behaviours.undecided.push(Undecided::Bug(Bug::NoExecution));
         behaviours.complete = false;
     }
-    behaviours
+    (behaviours, outside)
 }
 
 /// What a reduction finds before the search.

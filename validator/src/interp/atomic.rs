@@ -161,10 +161,14 @@ impl Machine<'_> {
             if op.kind.reads() {
                 self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
             }
+            self.note_stray_texel(op.pointer, op.kind.may_write());
             self.state.advance();
             return Ok(());
         }
         let pointer = self.resolve_in(op.class, op.pointer, line)?;
+        if self.is_outside(pointer, leaf(op).bytes()) {
+            return self.atomic_outside(op, pointer, line);
+        }
         if op.kind.may_write() {
             self.check_qualifiers(pointer, true, line)?;
         }
@@ -184,6 +188,20 @@ impl Machine<'_> {
         op.class == StorageClass::Image
             && Pointer::decode([self.value(op.pointer), self.value(op.pointer.offset(1))])
                 .is_some_and(|pointer| pointer.out_of_bounds)
+    }
+
+    /// An atomic outside of a buffer whose bounds are checked reads an undefined value and writes nothing.
+    fn atomic_outside(&mut self, op: &AtomicOp, pointer: Pointer, line: Line) -> Step {
+        if op.kind.may_write() {
+            self.check_qualifiers(pointer, true, line)?;
+        }
+        if op.kind.reads() {
+            self.check_qualifiers(pointer, false, line)?;
+            self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
+        }
+        self.note_stray_atomic(pointer, op.kind.may_write());
+        self.state.advance();
+        Ok(())
     }
 
     /// On the invocation's own memory an atomic is just an update.
@@ -214,6 +232,7 @@ impl Machine<'_> {
 
     fn atomic_shared(&mut self, op: &AtomicOp, pointer: Pointer, line: Line) -> Step {
         let access = self.atomic_access(op, pointer, line)?;
+        self.state.uncertain = self.may_be_overwritten(access.object);
         if self.state.helper {
             if op.kind.reads() {
                 self.state.set(op.dst, Scalar::undefined(u32::from(op.width)));
@@ -225,7 +244,8 @@ impl Machine<'_> {
         let commutes = op.kind.commuting().filter(|_| !op.result_used);
         let atomicity = Atomicity { scope, semantics: op.semantics, unequal: op.unequal, commutes };
         if let AtomicKind::Store { value } = op.kind {
-            let bytes = encode(op, self.value(value));
+            let mut bytes = encode(op, self.value(value));
+            self.blur(&mut bytes);
             self.state.advance();
             let written = self.memory.write(&access, Some(&atomicity), &bytes);
             if self.settle(written) {
@@ -241,9 +261,12 @@ impl Machine<'_> {
         let old = from_bytes(leaf(op), &bytes);
         if let Some(new) = self.decide(op, old, line)? {
             // What is known of undefined bits may depend on the order.
-            let commutes = atomicity.commutes.filter(|_| new.is_defined());
+            let is_known = new.is_defined() && !self.state.uncertain;
+            let commutes = atomicity.commutes.filter(|_| is_known);
             let atomicity = Atomicity { commutes, ..atomicity };
-            let written = self.memory.write(&access, Some(&atomicity), &encode(op, new));
+            let mut bytes = encode(op, new);
+            self.blur(&mut bytes);
+            let written = self.memory.write(&access, Some(&atomicity), &bytes);
             self.settle(written);
         }
         self.state.set(op.dst, old);
@@ -330,7 +353,11 @@ impl Invocation {
         };
         self.set(op.dst, old);
         self.advance();
-        written.map(|new| encode(op, new).into_vec())
+        let uncertain = self.uncertain;
+        written.map(|new| match uncertain {
+            true => vec![Byte::Undef; leaf(op).bytes() as usize],
+            false => encode(op, new).into_vec(),
+        })
     }
 
     /// The atomic that waits for these bytes, the old value, and what it does with it.

@@ -63,6 +63,7 @@ impl Invocation {
         self.copied.hash(hasher);
         self.choices.hash(hasher);
         self.names.hash(hasher);
+        self.done_outside.hash(hasher);
         if meets {
             self.loops.iter().for_each(|state| state.iteration.hash(hasher));
         }

@@ -10,6 +10,7 @@ use super::loops::{LoopState, Snapshot};
 use super::machine::Machine;
 use super::names::Names;
 use super::own_memory::OwnMemory;
+use super::robust::DoneOutside;
 use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
 use crate::ir::{Effect, Function, FunctionId, Inexact, Inst, InstId, Op, Operand, Program};
@@ -55,6 +56,9 @@ pub struct Invocation {
     pub(super) recorded: Recorded,
     /// What pointer parameters name.
     pub(super) names: Names,
+    pub(super) done_outside: DoneOutside,
+    /// What the instruction that runs reads or writes may be anything, because of accesses outside of the buffer.
+    pub(super) uncertain: bool,
     /// Only where something must be the same for the subgroup.
     pub(super) descriptors: Option<Box<Descriptors>>,
 }
@@ -117,6 +121,8 @@ impl Invocation {
             convergence: program.modes.tangles.then(|| Box::new(Convergence::new(program))),
             recorded: Recorded::default(),
             names: Names::default(),
+            done_outside: DoneOutside::default(),
+            uncertain: false,
             descriptors: program.modes.descriptors.then(Box::default),
         };
         for (number, variable) in program.variables.iter().enumerate() {
@@ -302,6 +308,7 @@ impl Invocation {
             && self.callers.iter().zip(&other.callers).all(|(a, b)| same_frame(a, b))
             && self.choices == other.choices
             && self.copied == other.copied
+            && self.done_outside == other.done_outside
             && same_registers()
             && self.own == other.own
     }

@@ -1,9 +1,4 @@
-//! Variables, access chains, loads, stores and copies (SPIR-V 3.3.8, "Memory Instructions").
-//!
-//! Deviation: the specification makes an access chain with an index out of bounds undefined
-//! behaviour by itself. Here the pointer is marked, and the access through it is the fault, so that
-//! a pass may compute chains early; a module that makes such a pointer without using it is
-//! compared like any other.
+//! Variables, loads, stores and copies (SPIR-V 3.3.8, "Memory Instructions").
 
 use super::access::{bytes_of, components_of, set_components, AccessPlan, Bytes};
 use super::invocation::Copied;
@@ -11,13 +6,8 @@ use super::machine::{fault, Components, Machine, Step};
 use super::own_memory::OwnAddress;
 use super::{Invocation, Pointer, Stop, Written};
 use crate::event::{StorageClass, UndefinedKind};
-use crate::ir::{
-    Bound, Chain, CooperativeOp, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId,
-};
+use crate::ir::{CooperativeOp, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId};
 use crate::value::{mask, Byte, Scalar};
-
-/// Of the values of an index with so many undefined bits, some leave every object.
-const MANY_BITS: u32 = 24;
 
 /// One side of a load, store or copy.
 #[derive(Clone, Copy)]
@@ -64,6 +54,10 @@ impl Machine<'_> {
                         let registers = &mut self.state.registers[first..][..shape.leaves.len()];
                         set_components(shape, &bytes, registers);
                     }
+                    AccessTarget::Outside(pointer) => {
+                        let components = self.load_outside(pointer, target, shape, line)?;
+                        self.set_all(*dst, &components);
+                    }
                 }
             }
             MemoryOp::Store { pointer, object, class, shape, operands } => {
@@ -80,6 +74,10 @@ impl Machine<'_> {
                     AccessTarget::Shared(plan) => {
                         let components = self.values(*object, shape.leaves.len() as u32);
                         return self.write_shared(plan, shape, &components);
+                    }
+                    AccessTarget::Outside(pointer) => {
+                        let components = self.values(*object, shape.leaves.len() as u32);
+                        return self.store_outside(pointer, target, shape, &components, line);
                     }
                 }
             }
@@ -128,7 +126,9 @@ impl Machine<'_> {
     /// invocation may stop.
     fn copy(&mut self, source: Target, target: Target, line: Line) -> Step {
         let program = self.program;
-        let components = match self.state.copied.take() {
+        let supplied = self.state.copied.take();
+        let was_supplied = supplied.is_some();
+        let components = match supplied {
             Some(copied) => Components::from_vec(copied.0),
             None => {
                 let shape = &program.shapes[source.shape.0 as usize];
@@ -138,6 +138,7 @@ impl Machine<'_> {
                         leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect()
                     }
                     AccessTarget::Shared(plan) => self.read_shared(plan, shape)?,
+                    AccessTarget::Outside(pointer) => self.load_outside(pointer, source, shape, line)?,
                 }
             }
         };
@@ -151,6 +152,14 @@ impl Machine<'_> {
                 Ok(())
             }
             AccessTarget::Shared(plan) => self.write_shared(plan, shape, &components),
+            AccessTarget::Outside(pointer) => {
+                let stored = self.store_outside(pointer, target, shape, &components, line);
+                // A choice starts the instruction again, but not the read that stopped it.
+                if was_supplied && matches!(&stored, Err(stop) if matches!(**stop, Stop::Choose { .. })) {
+                    self.state.copied = Some(Box::new(Copied(components.into_vec())));
+                }
+                stored
+            }
         }
     }
 
@@ -194,6 +203,7 @@ impl Machine<'_> {
         write: bool,
         line: Line,
     ) -> Result<AccessTarget, Box<Stop>> {
+        self.state.uncertain = false;
         let pointer = self.resolve_in(target.class, target.pointer, line)?;
         let is_private = matches!(target.class, StorageClass::Function | StorageClass::Private);
         let is_volatile = target.operands.volatile || pointer.decorations.volatile;
@@ -207,6 +217,12 @@ impl Machine<'_> {
                 }
                 None => Err(outside(pointer.offset, shape.size, self.state.own.size(object), line)),
             },
+            None if self.is_outside(pointer, shape.size)
+                || !write && self.counts_as_outside(pointer, shape.size) =>
+            {
+                self.check_qualifiers(pointer, write, line)?;
+                Ok(AccessTarget::Outside(pointer))
+            }
             None => {
                 let plan = self.plan(pointer, target, shape, write, line)?;
                 self.name_shape(pointer, shape, write, line)?;
@@ -241,6 +257,9 @@ impl Machine<'_> {
                 Ok(leaves.map(|leaf| self.state.own.load(address, leaf.offset, leaf.kind)).collect())
             }
             AccessTarget::Shared(plan) => self.read_shared(plan, shape),
+            AccessTarget::Outside(pointer) => {
+                Err(outside(pointer.offset, shape.size, self.object_size(pointer), line))
+            }
         }
     }
 
@@ -261,6 +280,9 @@ impl Machine<'_> {
                 Ok(())
             }
             AccessTarget::Shared(plan) => self.write_shared(plan, shape, components),
+            AccessTarget::Outside(pointer) => {
+                Err(outside(pointer.offset, shape.size, self.object_size(pointer), line))
+            }
         }
     }
 
@@ -278,9 +300,11 @@ impl Machine<'_> {
 
     /// The bytes of an access's ranges.
     #[inline]
-    fn read_bytes(&mut self, plan: AccessPlan) -> Result<Bytes, Box<Stop>> {
+    pub(super) fn read_bytes(&mut self, plan: AccessPlan) -> Result<Bytes, Box<Stop>> {
         let mut bytes = plan.buffer();
-        if bytes.is_empty() || self.memory.read(&plan.access, None, &mut bytes) {
+        let is_open = self.is_left_open(&plan.access);
+        if bytes.is_empty() || is_open || self.memory.read(&plan.access, None, &mut bytes) {
+            self.blur(&mut bytes);
             Ok(bytes)
         } else {
             Err(Box::new(Stop::Read(plan.access)))
@@ -291,8 +315,15 @@ impl Machine<'_> {
     fn write_shared(&mut self, plan: AccessPlan, shape: &Shape, components: &[Scalar]) -> Step {
         let mut bytes = plan.buffer();
         bytes_of(shape, components, &mut bytes);
+        self.write_bytes(plan, bytes)
+    }
+
+    /// Writes these bytes of an access's ranges, and goes on behind the instruction.
+    pub(super) fn write_bytes(&mut self, plan: AccessPlan, mut bytes: Bytes) -> Step {
+        self.state.uncertain = self.may_be_overwritten(plan.access.object);
+        self.blur(&mut bytes);
         self.state.advance();
-        if bytes.is_empty() || self.state.helper {
+        if bytes.is_empty() || self.state.helper || self.is_left_open(&plan.access) {
             return Ok(());
         }
         let written = self.memory.write(&plan.access, None, &bytes);
@@ -306,83 +337,6 @@ impl Machine<'_> {
     pub(super) fn settle(&mut self, written: Written) -> bool {
         self.state.activity.changes += u64::from(written == Written::Changed);
         written != Written::Event
-    }
-
-    /// An access chain through a logical pointer.
-    fn chain(&mut self, chain: &Chain, line: Line) -> Step {
-        let base = [self.value(chain.base), self.value(chain.base.offset(1))];
-        let Some(mut pointer) = Pointer::decode(base) else {
-            self.set_all(chain.dst, &[Scalar::undefined(64); 2]);
-            return Ok(());
-        };
-        if !pointer.is_null() {
-            let start = Way::from(!pointer.out_of_bounds);
-            let way = self.way(start, chain, self.object_size(pointer), line)?;
-            pointer.out_of_bounds = !way.in_bounds;
-            pointer.object += way.objects;
-            pointer.indexed |= way.indexed;
-            match u32::try_from(i64::from(pointer.offset).saturating_add(way.bytes)) {
-                Ok(offset) => pointer.offset = offset,
-                Err(_) => pointer.out_of_bounds = true,
-            }
-        }
-        pointer.decorations = pointer.decorations.union(chain.decorations);
-        self.set_all(chain.dst, &pointer.encode());
-        Ok(())
-    }
-
-    /// Where the indices of a chain lead, in an object of this size. An undefined index whose values
-    /// are all in bounds is chosen.
-    pub(super) fn way(
-        &mut self,
-        mut way: Way,
-        chain: &Chain,
-        object_size: u32,
-        line: Line,
-    ) -> Result<Way, Box<Stop>> {
-        way.bytes = way.bytes.saturating_add(i64::from(chain.offset));
-        for step in &chain.indices {
-            let index = self.value(step.index);
-            let bound = match step.bound {
-                Bound::Held(matrix) => u64::from(self.held(matrix.scope).length(matrix.count())),
-                Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
-                Bound::RuntimeArray { start } => {
-                    let bytes = object_size.saturating_sub(start);
-                    u64::from(bytes.checked_div(step.stride).unwrap_or(0))
-                }
-                Bound::Unbounded => {
-                    if !way.in_bounds || index.undef.count_ones() >= MANY_BITS {
-                        self.state.lost |= !index.is_defined();
-                        way.in_bounds = false;
-                        continue;
-                    }
-                    let index = self.choose_bits(index, line)?.bits;
-                    let index = super::arithmetic::sign_extend(index, u32::from(step.width));
-                    way.bytes = way.bytes.saturating_add(index.saturating_mul(i64::from(step.stride)));
-                    continue;
-                }
-            };
-            // Indices are signed: one whose sign bit may be set is beyond every bound.
-            let greatest = super::arithmetic::unsigned_max(index);
-            let negative = greatest >> (step.width - 1) != 0;
-            if !way.in_bounds || negative || greatest >= bound {
-                self.state.lost |= !index.is_defined();
-                way.in_bounds = false;
-                continue;
-            }
-            let index = self.choose_bits(index, line)?.bits;
-            match step.bound {
-                Bound::Descriptor(_) => {
-                    way.objects += index as u32;
-                    way.indexed |= !step.index.is_constant();
-                }
-                Bound::Held(_) | Bound::Elements(_) | Bound::RuntimeArray { .. } | Bound::Unbounded => {
-                    let bytes = (index as i64).saturating_mul(i64::from(step.stride));
-                    way.bytes = way.bytes.saturating_add(bytes);
-                }
-            }
-        }
-        Ok(way)
     }
 
     /// OpPtrDiff. Pointers into different objects have no difference.
@@ -422,6 +376,8 @@ impl Machine<'_> {
 impl Invocation {
     /// Answers [`Stop::Read`]: one byte per byte of the access's ranges, in their order.
     pub fn supply(&mut self, program: &Program, bytes: &[Byte]) {
+        let blurred = self.uncertain.then(|| vec![Byte::Undef; bytes.len()]);
+        let bytes = blurred.as_deref().unwrap_or(bytes);
         let op = &self.function(program).code[self.frame.pc as usize].op;
         if let Op::Memory(MemoryOp::Load { dst, shape, .. }) = op {
             let components = components_of(&program.shapes[shape.0 as usize], bytes);
@@ -432,6 +388,7 @@ impl Invocation {
         } else if let Op::Memory(MemoryOp::Copy { source_shape, .. }) = op {
             let components = components_of(&program.shapes[source_shape.0 as usize], bytes);
             self.copied = Some(Box::new(Copied(components.into_vec())));
+            self.forget_choices();
         } else if let Op::Cooperative(CooperativeOp::Load { .. }) = op {
             // Which components these are, the instruction knows when it runs again.
             let scalar = |byte: &Byte| match byte {
@@ -445,27 +402,12 @@ impl Invocation {
     }
 }
 
-/// Where the indices of an access chain lead.
-pub(super) struct Way {
-    pub(super) bytes: i64,
-    /// Objects further, in an array of descriptors.
-    pub(super) objects: u32,
-    /// By an index that is no constant.
-    pub(super) indexed: bool,
-    pub(super) in_bounds: bool,
-}
-
-impl Way {
-    /// From a pointer that is in bounds, or is not.
-    pub(super) const fn from(in_bounds: bool) -> Self {
-        Way { bytes: 0, objects: 0, indexed: false, in_bounds }
-    }
-}
-
 /// Where an access goes.
 enum AccessTarget {
     Own(OwnAddress),
     Shared(AccessPlan),
+    /// Not wholly inside of a buffer whose bounds are checked.
+    Outside(Pointer),
 }
 
 /// The stop for an access that leaves its object.

@@ -5,6 +5,7 @@
 //! [`SharedMemory`] does not settle at once, at a barrier, at an undefined condition, at a
 //! fault. It is `Clone`: the explorer keeps copies at its branch points.
 
+use crate::dispatch::Stray;
 use crate::event::{Access, Atomicity, DeviceOperation, Fault, Fence, InstanceName, Scope, Wait};
 use crate::ir::image::Position;
 use crate::ir::{InstId, Line, LoopId};
@@ -16,6 +17,7 @@ mod atomic;
 pub(crate) mod barrier;
 mod bits;
 mod built_in;
+mod chain;
 mod compare;
 mod composite;
 mod control;
@@ -44,8 +46,10 @@ mod own_memory;
 mod physical;
 mod pointer;
 mod ray;
+mod robust;
 pub mod runner;
 mod shade;
+mod strays;
 pub mod subgroup;
 mod tensor;
 #[cfg(test)]
@@ -89,6 +93,20 @@ pub trait SharedMemory {
     /// Hears which texel of an image an instruction names by integer coordinates, whether the image has it
     /// or not.
     fn touch_texel(&mut self, _object: u32, _position: Position) {}
+
+    /// Hears what an access outside of a buffer is.
+    fn note_outside(&mut self, _outside: Outside) {}
+}
+
+/// An access outside of a buffer, with the first version of robust access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// What it makes uncertain in a location space, where that was not known.
+    Stray(u32, Stray),
+    /// Its values are told one by one.
+    Listed,
+    /// They are not: it is undefined, or some are left out.
+    Open,
 }
 
 /// What became of a write.

@@ -1,7 +1,7 @@
 //! Physical pointers (SPIR-V, PhysicalStorageBuffer): addresses, which are looked up at the access.
 
+use super::chain::Way;
 use super::machine::{fault, Machine, Step};
-use super::memory::Way;
 use super::{PhysicalPointer, Pointer, Stop};
 use crate::event::UndefinedKind;
 use crate::ir::{Chain, Decorations, Line, Operand};
@@ -50,7 +50,7 @@ impl Machine<'_> {
             return Ok(());
         };
         if pointer.address != 0 {
-            let way = self.way(Way::from(!pointer.out_of_bounds), chain, 0, line)?;
+            let way = self.way(Way::from(!pointer.out_of_bounds), chain, 0, false, line)?;
             pointer.out_of_bounds = !way.in_bounds;
             pointer.address = pointer.address.wrapping_add_signed(way.bytes);
         }

@@ -11,7 +11,9 @@ use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
 use super::recipe::Recipe;
 use super::uses::Uses;
 use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
-use super::{acceleration, images, interface, scopes, slot, Launch, LaunchError, Slot};
+use super::{
+    acceleration, images, interface, scopes, shortened, slot, Launch, LaunchError, OutOfBounds, Slot,
+};
 use crate::dispatch::Dispatch;
 use crate::event::StorageClass;
 use crate::ir::image::{Dim, ImageLayout};
@@ -311,6 +313,16 @@ impl<'a> Generator<'a> {
             *entry = count.max(*entry);
         }
         needed
+    }
+
+    /// These sizes, with a runtime array that is shorter: with robust access, in every other input.
+    pub(super) fn shortened(&self, recipe: &Recipe, sizes: &Sizes) -> Option<Sizes> {
+        let [out_of_bounds, _] = self.launch.out_of_bounds;
+        if out_of_bounds == OutOfBounds::Undefined {
+            return None;
+        }
+        let elements = shortened::shortened(self.before, &sizes.elements, recipe.number())?;
+        Some(Sizes { elements, ..sizes.clone() })
     }
 
     /// Contents for everything, of these sizes.

@@ -324,7 +324,7 @@ impl<'a> Inputs<'a> {
         let known = known.filter(|_| self.generator.free_images().next().is_none());
         self.is_guessed = known.is_some();
         let input = match known {
-            Some(sizes) => self.generator.fill(&self.recipe, self.seed, sizes)?,
+            Some(sizes) => self.of_sizes(sizes)?,
             None => match self.with_trial(trial)? {
                 Some(input) => input,
                 None => return Ok(Next::OutOfTime),
@@ -357,11 +357,19 @@ impl<'a> Inputs<'a> {
         let Some((input, sizes)) = self.generator.sized(&self.recipe, self.seed, trial)? else {
             return Ok(None);
         };
-        if let Some(sizes) = sizes {
-            let layout = || self.generator.layout();
-            self.chosen.sizes.get_or_insert_with(|| (layout(), sizes));
-        }
+        let Some(sizes) = sizes else { return Ok(Some(input)) };
+        let input = self.of_sizes(&sizes)?;
+        let layout = || self.generator.layout();
+        self.chosen.sizes.get_or_insert_with(|| (layout(), sizes));
         Ok(Some(input))
+    }
+
+    /// The input of these sizes, unless a runtime array of it is shortened.
+    fn of_sizes(&self, sizes: &Sizes) -> Result<Input, LaunchError> {
+        match self.generator.shortened(&self.recipe, sizes) {
+            Some(shortened) => self.generator.fill(&self.recipe, self.seed, &shortened),
+            None => self.generator.fill(&self.recipe, self.seed, sizes),
+        }
     }
 }
 

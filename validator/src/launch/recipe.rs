@@ -62,6 +62,11 @@ enum Grain {
 }
 
 impl Recipe {
+    /// Its number among the inputs.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Of one kind.
     pub fn of(kind: Kind, number: u32) -> Self {
         let shape = match kind {

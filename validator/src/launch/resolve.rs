@@ -28,6 +28,29 @@ pub enum Observe {
     All,
 }
 
+/// What an access outside of a buffer or image does (docs/semantics.md, section 3.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutOfBounds {
+    /// It is undefined behaviour; of an image it does nothing, and reads an undefined value.
+    #[default]
+    Undefined,
+    /// What Vulkan's robustBufferAccess and robustImageAccess permit.
+    Robust,
+    /// What robustBufferAccess2 and robustImageAccess2 permit.
+    Robust2,
+}
+
+impl OutOfBounds {
+    /// Its name in reports and for `--out-of-bounds`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OutOfBounds::Undefined => "undefined",
+            OutOfBounds::Robust => "robust",
+            OutOfBounds::Robust2 => "robust2",
+        }
+    }
+}
+
 /// A launch with everything settled but the inputs; the same for both modules.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -61,6 +84,8 @@ pub struct Launch {
     pub observe: Observe,
     /// `--legacy coherent`: every access of an older memory model counts as coherent.
     pub legacy_coherent: bool,
+    /// What accesses outside of buffers and images do in before, and in after.
+    pub out_of_bounds: [OutOfBounds; 2],
     /// See [`Dispatch::displaced`](crate::dispatch::Dispatch::displaced).
     pub displaced: bool,
     /// The workgroups of a launch that is looked at beside it: it would be too large to be searched.
@@ -127,6 +152,7 @@ impl Launch {
             aliases: BTreeMap::new(),
             observe: Observe::External,
             legacy_coherent: false,
+            out_of_bounds: [OutOfBounds::Undefined; 2],
             displaced: false,
             wide,
             is_only_looked_at: false,

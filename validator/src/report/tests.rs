@@ -149,6 +149,8 @@ fn choices() -> Choices {
         environment: "quiet".into(),
         reconvergence: "refuse".into(),
         floats: "spec".into(),
+        out_of_bounds: "undefined",
+        after_out_of_bounds: None,
         spec_may_freeze: None,
         ignore: Vec::new(),
         target_env: "vulkan1.3".into(),

@@ -336,7 +336,7 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
 fn choices_text(choices: &Choices) -> String {
     let mut text = format!(
         "model {}{}, races {}, legacy {}, progress {}, hang {}, environment {}, \
-         reconvergence {}, floats {}",
+         reconvergence {}, out-of-bounds {}, floats {}",
         choices.model,
         choices.parameters,
         choices.races,
@@ -345,8 +345,12 @@ fn choices_text(choices: &Choices) -> String {
         choices.hang,
         choices.environment,
         choices.reconvergence,
+        choices.out_of_bounds,
         choices.floats,
     );
+    if let Some(after) = choices.after_out_of_bounds {
+        text.push_str(&format!(", after-out-of-bounds {after}"));
+    }
     if let Some(may) = choices.spec_may_freeze {
         text.push_str(&format!(", spec-may-freeze {may}"));
     }

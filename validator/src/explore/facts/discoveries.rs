@@ -9,9 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashSet;
 
 use crate::behaviour::VolatileAccess;
+use crate::dispatch::Stray;
 use crate::event::ClassSet;
 use crate::explore::facts::touched::Touched;
 use crate::explore::program::units::UnitKey;
+use crate::interp::Outside;
 use crate::ir::InstId;
 use crate::model::graph::{Unit, UnitBytes};
 
@@ -80,6 +82,38 @@ pub(crate) struct Discoveries {
     /// Units whose writers or values mattered. Another round is needed if more of these are found.
     pub(crate) wanted_writers: BTreeSet<UnitKey>,
     pub(crate) wanted_values: BTreeSet<UnitKey>,
+    /// What accesses outside of buffers were seen, with the first version of robust access.
+    pub(crate) outside: SeenOutside,
+}
+
+/// Accesses outside of buffers on some path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SeenOutside {
+    /// What they make uncertain that was not known, by location space.
+    pub(crate) strays: BTreeMap<u32, Stray>,
+    /// Values were told one by one.
+    pub(crate) listed: bool,
+    /// Values were not told one by one.
+    pub(crate) open: bool,
+}
+
+impl SeenOutside {
+    pub(crate) fn note(&mut self, outside: Outside) {
+        match outside {
+            Outside::Stray(space, stray) => {
+                let known = self.strays.entry(space).or_default();
+                *known = known.and(stray);
+            }
+            Outside::Listed => self.listed = true,
+            Outside::Open => self.open = true,
+        }
+    }
+
+    fn merge(&mut self, other: SeenOutside) {
+        other.strays.into_iter().for_each(|(space, stray)| self.note(Outside::Stray(space, stray)));
+        self.listed |= other.listed;
+        self.open |= other.open;
+    }
 }
 
 impl Discoveries {
@@ -101,6 +135,7 @@ impl Discoveries {
         self.closed.extend(other.closed);
         self.meets.extend(other.meets);
         self.read.extend(other.read);
+        self.outside.merge(other.outside);
         merge_sets(&mut self.writers, other.writers);
         merge_sets(&mut self.manners, other.manners);
         merge_sets(&mut self.produced, other.produced);

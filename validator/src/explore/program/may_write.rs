@@ -107,7 +107,9 @@ impl Writer {
             return false;
         };
         let overlaps = place.bytes.start < bytes.end && bytes.start < place.bytes.end;
-        object.memory == memory && (object.view.is_some() || overlaps)
+        // With robust access an index may leave its array for any byte of the buffer.
+        let may_stray = dispatch.robustness.is_some();
+        object.memory == memory && (object.view.is_some() || may_stray || overlaps)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::explore::reductions::barrier_epochs::epoch::Epoch;
 use crate::explore::reductions::commuting_updates::updates::Update;
 use crate::explore::reductions::early_races::notes::PlainAccesses;
 use crate::explore::state::memory::{self, Accessor, Contents};
-use crate::interp::{SharedMemory, Written};
+use crate::interp::{Outside, SharedMemory, Written};
 use crate::model::graph::Kind;
 use crate::value::Byte;
 
@@ -66,6 +66,10 @@ pub(crate) fn volatile_access(access: &Access, write: bool, atomic: bool, bytes:
 impl SharedMemory for View<'_> {
     fn size(&self, object: u32) -> u32 {
         self.dispatch.objects.get(object as usize).map_or(0, |object| object.initial.len() as u32)
+    }
+
+    fn note_outside(&mut self, outside: Outside) {
+        self.found.outside.note(outside);
     }
 
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {

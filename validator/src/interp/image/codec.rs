@@ -35,11 +35,7 @@ pub(in crate::interp) fn decode(
     extend: Option<bool>,
 ) -> Texel {
     let (bits, undef) = bits_of_bytes(bytes);
-    let one = match format.kind() {
-        TexelKind::Float => single(1.0),
-        TexelKind::Sint | TexelKind::Uint => Scalar::new(1),
-    };
-    let mut texel = [Scalar::new(0), Scalar::new(0), Scalar::new(0), one];
+    let mut texel = [Scalar::new(0), Scalar::new(0), Scalar::new(0), one(format)];
     for (number, component) in (0..format.components()).zip(&mut texel) {
         let (lowest, count) = format.bits_of(number);
         let field = Scalar {
@@ -49,6 +45,14 @@ pub(in crate::interp) fn decode(
         *component = decode_component(format.encoding(), count, field, width, extend);
     }
     texel
+}
+
+/// One, as the format's components are to the shader.
+pub(in crate::interp) fn one(format: ImageFormat) -> Scalar {
+    match format.kind() {
+        TexelKind::Float => single(1.0),
+        TexelKind::Sint | TexelKind::Uint => Scalar::new(1),
+    }
 }
 
 fn decode_component(

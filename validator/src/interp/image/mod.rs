@@ -17,9 +17,9 @@ use smallvec::SmallVec;
 use super::access::Bytes;
 use super::invocation::Copied;
 use super::machine::{fault, Components, Machine, Step};
-use super::{Invocation, Pointer, Stop};
+use super::{Invocation, Outside, Pointer, Stop};
 use crate::event::{Access, Ranges, StorageClass, UndefinedKind};
-use crate::ir::image::{ImageAction, ImageLayout, ImageOp, Offset, Position, Sampler};
+use crate::ir::image::{Dim, ImageAction, ImageLayout, ImageOp, Offset, Position, Sampler};
 use crate::ir::{Line, MemoryOperands, Operand};
 use crate::value::{mask, Byte, Scalar};
 pub(super) use codec::decode;
@@ -36,12 +36,15 @@ impl Machine<'_> {
     pub(super) fn image_op(&mut self, op: &ImageOp, line: Line) -> Step {
         let pointer = self.resolve(op.image, line)?;
         let layout = self.layout(pointer, line)?;
+        self.state.uncertain = false;
         match op.action {
             ImageAction::Read { count } => {
                 let mut texel = [Scalar::undefined(u32::from(op.ty.width)); 4];
                 if let Some(position) = self.texel_position(op, layout, line)? {
                     self.memory.touch_texel(pointer.object, position);
-                    if let [read] =
+                    if let Some(outside) = self.texel_outside(op, pointer, layout, position, line)? {
+                        texel = outside;
+                    } else if let [read] =
                         self.read_texels(op, pointer, layout, &[layout.offset(position)], line)?[..]
                     {
                         texel = read;
@@ -189,6 +192,44 @@ impl Machine<'_> {
         Ok(Some(position))
     }
 
+    /// What robust access gives for a texel that the image does not have (Vulkan, "Texel Replacement"); `None` for one
+    /// that it has, and where nothing is said: of a level or a sample that it lacks, or without robust access.
+    fn texel_outside(
+        &mut self,
+        op: &ImageOp,
+        pointer: Pointer,
+        layout: ImageLayout,
+        position: Position,
+        line: Line,
+    ) -> Result<Option<Texel>, Box<Stop>> {
+        let Some(robustness) = &self.dispatch.robustness else { return Ok(None) };
+        let is_there = (0..i64::from(layout.levels)).contains(&position.level)
+            && (0..i64::from(layout.samples)).contains(&position.sample);
+        if !is_there || layout.offset(position).is_some() {
+            return Ok(None);
+        }
+        // Zeros, and what replaces the components that the format lacks.
+        let mut texel = codec::decode(layout.format, &[], op.ty.width, op.operands.extend);
+        if robustness.second {
+            return Ok(Some(texel));
+        }
+        if layout.dim == Dim::Buffer {
+            // As of any buffer, but not told value by value.
+            let exhaustive = robustness.exhaustive;
+            self.note_stray_texel_read(pointer);
+            self.memory.note_outside(Outside::Open);
+            return Ok(Some(match exhaustive {
+                true => [Scalar::undefined(u32::from(op.ty.width)); 4],
+                false => texel,
+            }));
+        }
+        if self.choose(2, line)? != 0 {
+            let other = if texel[3].bits == 0 { codec::one(layout.format) } else { Scalar::new(0) };
+            texel[3] = other;
+        }
+        Ok(Some(texel))
+    }
+
     /// An access of these bytes of an image.
     fn image_access(
         &self,
@@ -246,9 +287,11 @@ impl Machine<'_> {
                         self.name_bytes(Pointer { offset: *offset, ..pointer }, *length, false, line)?;
                     }
                     self.state.effects += u64::from(access.volatile);
-                    if !self.memory.read(&access, None, &mut bytes) {
+                    self.state.uncertain = self.reads_astray(pointer);
+                    if !self.is_left_open(&access) && !self.memory.read(&access, None, &mut bytes) {
                         return Err(Box::new(Stop::Read(access)));
                     }
+                    self.blur(&mut bytes);
                 }
             }
         }
@@ -280,6 +323,9 @@ impl Machine<'_> {
         };
         self.memory.touch_texel(pointer.object, position);
         let Some(offset) = layout.offset(position) else {
+            if layout.dim == Dim::Buffer && !self.state.helper {
+                self.note_stray_write(pointer);
+            }
             self.state.advance();
             return Ok(());
         };
@@ -287,7 +333,9 @@ impl Machine<'_> {
         for (number, component) in (0..count).zip(&mut components) {
             *component = self.value(texel.offset(number));
         }
-        let (bytes, exact) = codec::encode(layout.format, &components);
+        let (mut bytes, exact) = codec::encode(layout.format, &components);
+        self.state.uncertain = self.may_be_overwritten(pointer.object);
+        self.blur(&mut bytes);
         if !exact {
             self.note_here();
         }
@@ -295,7 +343,7 @@ impl Machine<'_> {
         let access = self.image_access(pointer, &op.operands.memory, ranges, true, line)?;
         self.name_bytes(Pointer { offset, ..pointer }, layout.format.bytes(), true, line)?;
         self.state.advance();
-        if self.state.helper {
+        if self.state.helper || self.is_left_open(&access) {
             return Ok(());
         }
         let written = self.memory.write(&access, None, &bytes);

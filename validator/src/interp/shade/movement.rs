@@ -56,9 +56,8 @@ impl Observer<'_, '_> {
     pub(super) fn memory(&mut self, op: &MemoryOp, inst: &Inst) {
         match op {
             MemoryOp::Load { dst, pointer, class, shape, .. } => {
-                if let Some(shades) = self.load(*pointer, *class, *shape, inst) {
-                    self.set_all(*dst, shades);
-                }
+                let shades = self.load(*pointer, *class, *shape, inst);
+                self.set_all(*dst, shades);
             }
             MemoryOp::Store { pointer, object, class, shape, .. } => {
                 let count = self.shape(*shape).leaves.len() as u32;
@@ -68,9 +67,8 @@ impl Observer<'_, '_> {
             MemoryOp::Copy {
                 target, target_class, target_shape, source, source_class, source_shape, ..
             } => {
-                if let Some(shades) = self.load(*source, *source_class, *source_shape, inst) {
-                    self.store(*target, *target_class, *target_shape, shades, inst);
-                }
+                let shades = self.load(*source, *source_class, *source_shape, inst);
+                self.store(*target, *target_class, *target_shape, shades, inst);
             }
             MemoryOp::Chain(chain) => {
                 let shaded = chain.indices.iter().any(|index| self.shade(index.index).is_some());
@@ -109,22 +107,19 @@ impl Observer<'_, '_> {
             }
             None => {
                 let object = self.machine.dispatch.objects.get(pointer.object as usize)?;
-                Some((object.memory, pointer.offset))
+                let is_outside = self.machine.is_outside(pointer, self.shape(shape).size);
+                (!is_outside).then_some((object.memory, pointer.offset))
             }
         }
     }
 
-    fn load(
-        &mut self,
-        pointer: Operand,
-        class: StorageClass,
-        shape: ShapeId,
-        inst: &Inst,
-    ) -> Option<Vec<Shade>> {
-        let (space, start) = self.place(pointer, class, shape, inst)?;
+    fn load(&mut self, pointer: Operand, class: StorageClass, shape: ShapeId, inst: &Inst) -> Vec<Shade> {
+        let Some((space, start)) = self.place(pointer, class, shape, inst) else {
+            return vec![None; self.shape(shape).leaves.len()];
+        };
         let memory = if space == OWN { &self.shades.own } else { &*self.shared };
         let leaves = self.shape(shape).leaves.iter();
-        Some(leaves.map(|leaf| memory.load(space, start + leaf.offset, leaf.kind.bytes())).collect())
+        leaves.map(|leaf| memory.load(space, start + leaf.offset, leaf.kind.bytes())).collect()
     }
 
     fn store(

@@ -78,6 +78,8 @@ impl Builder {
             helpers: Default::default(),
             physical: Vec::new(),
             legacy_coherent: false,
+            robustness: None,
+            open: Default::default(),
             displaced: false,
             acceleration_structures: Vec::new(),
             coverage: Default::default(),

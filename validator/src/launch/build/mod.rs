@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::acceleration::{AccelerationPlace, DESCRIPTOR_HANDLES};
 use super::physical::PhysicalSource;
-use super::{images, quad, slot, Input, Launch, LaunchError, Observe, Slot};
+use super::{images, quad, slot, Input, Launch, LaunchError, Observe, OutOfBounds, Slot};
 use crate::acceleration::AccelerationStructure;
-use crate::dispatch::{Dispatch, Object, PhysicalRange, Place};
+use crate::dispatch::{Dispatch, Object, OutsideReads, PhysicalRange, Place, Robustness};
 use crate::event::StorageClass;
 use crate::ir::{Calls, CooperativeOp, Op, Program, Variable};
 use crate::value::{mask, Byte};
@@ -82,9 +82,29 @@ pub fn build_dispatch(program: &Program, launch: &Launch, input: &Input) -> Resu
         local_size: launch.local_size,
         subgroup_size: launch.subgroup_size,
         legacy_coherent: launch.legacy_coherent,
+        robustness: robustness(program, launch),
+        open: BTreeSet::new(),
         displaced: launch.displaced,
         acceleration_structures,
         coverage: Default::default(),
+    })
+}
+
+/// What accesses outside of what before accesses do.
+fn robustness(program: &Program, launch: &Launch) -> Option<Robustness> {
+    let [out_of_bounds, _] = launch.out_of_bounds;
+    let second = match out_of_bounds {
+        OutOfBounds::Undefined => return None,
+        OutOfBounds::Robust => false,
+        OutOfBounds::Robust2 => true,
+    };
+    Some(Robustness {
+        second,
+        buffers: bounds(program).len() as u32,
+        exhaustive: true,
+        reads: OutsideReads::Zero,
+        unwritten: BTreeSet::new(),
+        strays: BTreeMap::new(),
     })
 }
 

@@ -90,6 +90,7 @@ pub fn launch(workgroups: u32, local: u32, subgroup_size: u32) -> Launch {
         aliases: BTreeMap::new(),
         observe: Observe::External,
         legacy_coherent: false,
+        out_of_bounds: [OutOfBounds::Undefined; 2],
         displaced: false,
         wide: None,
         is_only_looked_at: false,

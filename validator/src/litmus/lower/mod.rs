@@ -204,6 +204,8 @@ fn dispatch(test: &Test, objects: Vec<Object>) -> Dispatch {
         inputs: Default::default(),
         physical: Vec::new(),
         legacy_coherent: false,
+        robustness: None,
+        open: Default::default(),
         displaced: false,
         helpers: Default::default(),
         acceleration_structures: Vec::new(),
