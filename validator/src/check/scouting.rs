@@ -12,7 +12,7 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::run::Pair;
-use super::solving::Tried;
+use super::solving::{Tried, REPAIRING, SOLVING};
 use crate::compare::{Reason, Verdict};
 use crate::coverage;
 use crate::dispatch::Dispatch;
@@ -46,8 +46,8 @@ const MOST_SEARCHED: u32 = 6;
 /// Of these, how many that are decided are enough.
 const ENOUGH: u32 = 3;
 
-/// Inputs that are repaired, at most, where before is undefined on most.
-const REPAIRS: u32 = 3;
+/// Inputs that are repaired, at most, where before is undefined on most: what that costs is missing for looks.
+const REPAIRS: u32 = 1;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -150,14 +150,27 @@ impl Checker<'_> {
                     rounds += u32::from(again);
                     let later = SOLVED_AFTER.into_iter().find(|after| *after > scouted.looks && !is_last);
                     next_solving = later.unwrap_or(u32::MAX);
-                    let (found, cost) = self.solve((programs, &lines), launch, inputs, &runs, &mut tried)?;
+                    let (found, cost) = self.solve(
+                        (programs, &lines),
+                        launch,
+                        inputs,
+                        &runs,
+                        (&mut tried, scouted.fuel / SOLVING),
+                    )?;
                     scouted.fuel = scouted.fuel.saturating_sub(cost);
                     solved.extend(found);
                 }
             }
             if let Some(broken) = scouted.broken.pop() {
                 let seed = u64::from(inputs.begun());
-                let (found, cost) = self.repair(&programs.before, launch, inputs, &runs, &broken, seed)?;
+                let (found, cost) = self.repair(
+                    &programs.before,
+                    launch,
+                    inputs,
+                    &runs,
+                    &broken,
+                    (seed, scouted.fuel / REPAIRING),
+                )?;
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 solved.extend(found);
             }

@@ -21,18 +21,16 @@ use crate::launch::solver::{Solver, Wanted};
 use crate::launch::trial::{self, Site};
 use crate::launch::{Input, Launch};
 
-/// Instructions that solving may cost for each module, each time.
-const FUEL: u64 = 1_000_000;
-
-/// Instructions that the repair of one input may cost.
-const REPAIR_FUEL: u64 = 3_000_000;
+/// The parts of the instructions that are left that solving may cost for each module, each time, and a repair.
+pub(super) const SOLVING: u64 = 16;
+pub(super) const REPAIRING: u64 = 8;
 
 /// Inputs that are solved for, of each module and each time, at most.
 const MOST: usize = 12;
 
-/// Inputs that are taken on, of those that served: the latest, and fewer where they are expensive.
+/// Inputs that are taken on, of those that served: the latest, and fewer where these take more than a part of the fuel.
 const BASES: usize = 24;
-const FUEL_FOR_BASES: u64 = FUEL / 4;
+const OF_BASES: u64 = 4;
 
 /// What was solved for, or tried to, by module.
 #[derive(Default)]
@@ -61,7 +59,7 @@ impl Checker<'_> {
         launch: &Launch,
         inputs: &Inputs<'_>,
         runs: Runs<'_>,
-        tried: &mut Tried,
+        (tried, fuel): (&mut Tried, u64),
     ) -> Result<(Vec<Solved>, u64), CheckError> {
         let mut solved: Vec<Solved> = Vec::new();
         let mut spent = 0;
@@ -77,8 +75,8 @@ impl Checker<'_> {
             }
             let half_taken = self.covered[side].half_taken(program);
             let rank = |inst: InstId| rank(program, &changed[side], &half_taken, inst);
-            let (found, left) = self.solve_side(program, &bases, inputs, runs, (side, tried), &rank);
-            spent += FUEL - left;
+            let (found, left) = self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
+            spent += fuel - left;
             for found in found {
                 if !solved.contains(&found) {
                     solved.push(found);
@@ -96,7 +94,7 @@ impl Checker<'_> {
         inputs: &Inputs<'_>,
         runs: Runs<'_>,
         (recipe, input): &(Recipe, Input),
-        seed: u64,
+        (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
@@ -111,10 +109,10 @@ impl Checker<'_> {
             invocations: &who,
             is_free: &|key| inputs.makes(key),
             is_over: &is_over,
-            fuel: REPAIR_FUEL,
+            fuel,
         };
         let patches = repair.run(seed);
-        let spent = REPAIR_FUEL - repair.fuel;
+        let spent = fuel - repair.fuel;
         Ok((patches.map(|patches| (recipe.clone(), patches)), spent))
     }
 
@@ -125,17 +123,17 @@ impl Checker<'_> {
         bases: &[(&Recipe, Dispatch)],
         inputs: &Inputs<'_>,
         runs: Runs<'_>,
-        (side, tried): (usize, &mut Tried),
+        (side, tried, whole): (usize, &mut Tried, u64),
         rank: &dyn Fn(InstId) -> Option<u32>,
     ) -> (Vec<Solved>, u64) {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let mut fuel = FUEL;
+        let mut fuel = whole;
         let mut met: BTreeMap<(u32, Site), Met> = BTreeMap::new();
         let mut known: BTreeSet<(Site, Wanted)> = BTreeSet::new();
         for (base, (_, dispatch)) in bases.iter().enumerate() {
             let (who, _) = runs(dispatch);
-            if fuel < FUEL - FUEL_FOR_BASES {
+            if fuel < whole - whole / OF_BASES {
                 break;
             }
             let Some(watched) = trial::watched(program, dispatch, &who, None, &is_over) else { break };

@@ -65,7 +65,7 @@ impl Repair<'_> {
             }
             let at = random.below(words.len() as u32) as usize;
             let Some((object, offset, key)) = words.get(at).cloned() else { break };
-            let Some(own) = self.word(object, offset) else { return None };
+            let own = self.word(object, offset)?;
             let value = VALUES[random.below(VALUES.len() as u32) as usize];
             waited += 1;
             if value == own {
