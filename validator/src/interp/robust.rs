@@ -4,9 +4,9 @@
 //! The address decides: an access is outside if it is not wholly inside of its buffer, whatever arrays its indices left
 //! on the way. Offsets of pointers into buffers whose bounds are checked are signed, since an index may be negative.
 //!
-//! With the second version (the first one is in `strays.rs`) a read is zero, a write is lost, an atomic is lost and reads an undefined value. Two ways
-//! differ from that: an access to a storage buffer may be done word by word, so that the words inside are accessed; and
-//! a read of what the invocation last wrote there may see that.
+//! With the second version (the first one is in `strays.rs`) a read is zero, a write is lost, an atomic is lost and reads
+//! an undefined value. Two ways differ from that: an access to a storage buffer may be done word by word, so that the
+//! words inside are accessed; and a read of what the invocation last wrote there may see that.
 
 use std::collections::BTreeMap;
 

@@ -4,12 +4,11 @@
 //! Sizes and strides that fit each other seldom come by chance. What is wrong with them shows in a run of the invocations
 //! one after the other, which decides nothing.
 
-use super::patch::{Patch, Place};
+use super::patch::{word_at, Patch, Place};
 use super::trial::{self, Outlook};
 use super::values::Random;
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
-use crate::value::Byte;
 
 /// Values that parameters are given.
 const VALUES: [u32; 15] = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
@@ -117,11 +116,7 @@ impl Repair<'_> {
 
     fn word(&self, object: u32, offset: u32) -> Option<u32> {
         let bytes = &self.dispatch.objects.get(object as usize)?.initial;
-        let word = bytes.get(offset as usize..offset as usize + WORD)?;
-        word.iter().rev().try_fold(0, |word, byte| match byte {
-            Byte::Known(byte) => Some(word << 8 | u32::from(*byte)),
-            Byte::Undef => None,
-        })
+        word_at(bytes, offset)
     }
 }
 
@@ -137,6 +132,7 @@ mod tests {
     use crate::launch::{build_dispatch, Launch, LaunchOptions};
     use crate::lower::{self, LowerOptions};
     use crate::module::{Module, ReadOptions};
+    use crate::value::Byte;
 
     /// Invocations below the first push constant store where the second, times their number, says.
     const MODULE: &str = "OpCapability Shader

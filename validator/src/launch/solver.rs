@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::patch::{Patch, Place};
+use super::patch::{word_at, Patch, Place};
 use super::trial::{self, Site};
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
@@ -184,11 +184,7 @@ impl Search<'_, '_> {
                 (values, part.offset + offset)
             }
         };
-        let word = bytes.get(start as usize..start as usize + WORD)?;
-        word.iter().rev().try_fold(0, |word, byte| match byte {
-            Byte::Known(byte) => Some(word << 8 | u32::from(*byte)),
-            Byte::Undef => None,
-        })
+        word_at(bytes, start)
     }
 
     fn run(&mut self) -> Option<trial::Watched> {
