@@ -62,7 +62,9 @@ pub use future::Pauses;
 pub use image::encode_texel;
 pub use invocation::Invocation;
 pub use pointer::{PhysicalPointer, Pointer};
-pub use shade::{go_on_shaded, ulp, Common, Computations, Following, Interval, Shaded, ShadedMemory, Shades};
+pub use shade::{
+    go_on_shaded, ulp, Common, Computations, Decisions, Following, Interval, Shaded, ShadedMemory, Shades,
+};
 pub use watched::{Compared, Enough};
 
 /// The value of a float of 16, 32 or 64 bits; `None` for other widths.

@@ -95,9 +95,8 @@ impl Judging<'_> {
         outcome_of(before, names.before)?;
         let modes = before.program.modes.floats;
         // With instructions decorated alone, the intervals hold what these may lose.
-        let alone = [before, after].map(|side| run::run(side, Following::Alone));
-        let alone = self.judge_runs(alone, modes.unbounded);
-        match alone {
+        let ways = [run::ways(before, names.before), run::ways(after, names.after)];
+        match self.judge_ways(ways, modes.unbounded) {
             Ok(Judgement::Unknown(_)) | Err(_) => {}
             Ok(judgement) => return Ok(judgement),
         }
@@ -108,46 +107,88 @@ impl Judging<'_> {
         self.judge_runs(beside, modes.always_inexact.is_some())
     }
 
+    /// Judges all ways of both sides: a violation is one between every way of after and every way of before; permitted is
+    /// what some way of before permits, whichever way after goes.
+    fn judge_ways(
+        &self,
+        [before, after]: [Result<Vec<Seen>, Obstacle>; 2],
+        relaxed: bool,
+    ) -> Result<Judgement, Obstacle> {
+        let (before, after) = (before?, after?);
+        let (mut violates, mut permitted) = (None, true);
+        let mut all_violate = true;
+        for (number, way) in after.iter().enumerate() {
+            let mut is_permitted = false;
+            for (other, of_before) in before.iter().enumerate() {
+                match self.judge_pair([of_before, way], [other == 0, number == 0], relaxed) {
+                    Ok(Judgement::Violates(place)) => violates = violates.or(Some(place)),
+                    Ok(Judgement::Permitted) => (all_violate, is_permitted) = (false, true),
+                    other @ (Ok(Judgement::Unknown(_)) | Err(_)) if before.len() * after.len() == 1 => {
+                        return other;
+                    }
+                    Ok(Judgement::Unknown(_)) | Err(_) => all_violate = false,
+                }
+            }
+            permitted &= is_permitted;
+        }
+        match violates.filter(|_| all_violate) {
+            Some(place) => Ok(Judgement::Violates(place)),
+            None if permitted => Ok(Judgement::Permitted),
+            None => Err(Obstacle::OtherEnd { side: self.names.after }),
+        }
+    }
+
     /// `relaxed`: see [`final_memory::compare`].
     fn judge_runs(&self, [run_before, run_after]: [Run; 2], relaxed: bool) -> Result<Judgement, Obstacle> {
+        let seen_before = run_before.end(self.names.before)?;
+        let seen_after = run_after.end(self.names.after)?;
+        self.judge_pair([&seen_before, &seen_after], [true; 2], relaxed)
+    }
+
+    /// `as_computed`: whether all branches of each go as they were computed, so that it ends as its search did.
+    fn judge_pair(
+        &self,
+        [seen_before, seen_after]: [&Seen; 2],
+        as_computed: [bool; 2],
+        relaxed: bool,
+    ) -> Result<Judgement, Obstacle> {
         let Judging { before, after, names, comparison, tolerance } = *self;
         let Some(violation) = &comparison.violation else {
             return Err(Obstacle::OtherEnd { side: names.after });
         };
         let first = outcome_of(before, names.before)?;
-        let seen_before = run_before.end(names.before)?;
-        if seen_before.fault.is_some() || seen_before.outcome(before.dispatch) != first.memory {
+        let ends_otherwise = as_computed[0] && seen_before.outcome(before.dispatch) != first.memory;
+        if seen_before.fault.is_some() || ends_otherwise {
             return Err(Obstacle::OtherEnd { side: names.before });
         }
         match (violation.kind, violation.subject) {
             (ViolationKind::NewOutcome, Subject::Outcome(_)) => {
                 let second = outcome_of(after, names.after)?;
-                let seen_after = run_after.end(names.after)?;
                 for (side, outcome) in [(names.before, first), (names.after, second)] {
                     if !outcome.volatile.iter().all(Vec::is_empty) {
                         return Err(Obstacle::VolatileAccesses { side });
                     }
                 }
-                if seen_after.fault.is_some() || seen_after.outcome(after.dispatch) != second.memory {
+                let ends_otherwise = as_computed[1] && seen_after.outcome(after.dispatch) != second.memory;
+                if seen_after.fault.is_some() || ends_otherwise {
                     return Err(Obstacle::OtherEnd { side: names.after });
                 }
                 final_memory::compare(
-                    [(before.dispatch, &seen_before), (after.dispatch, &seen_after)],
+                    [(before.dispatch, seen_before), (after.dispatch, seen_after)],
                     tolerance,
                     relaxed,
                 )
             }
             (ViolationKind::NewUndefined, Subject::Undefined(index)) => {
                 let found = after.behaviours.undefined.get(index).map(|(undefined, _)| undefined.kind);
-                let seen_after = run_after.end(names.after)?;
                 if found.is_some() && found == seen_after.fault {
                     Ok(Judgement::Violates(None))
                 } else {
                     Err(Obstacle::OtherEnd { side: names.after })
                 }
             }
-            // Who races does not hang on a float.
-            (ViolationKind::NewRace, Subject::Undefined(_)) => match run_after.end(names.after)?.fault {
+            // Who races hangs on no float: nobody communicates where a branch may go otherwise.
+            (ViolationKind::NewRace, Subject::Undefined(_)) => match seen_after.fault {
                 None => Ok(Judgement::Violates(None)),
                 Some(_) => Err(Obstacle::OtherEnd { side: names.after }),
             },

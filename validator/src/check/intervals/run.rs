@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::{quads, IntervalSide};
 use crate::compare::Obstacle;
 use crate::dispatch::{Dispatch, Object};
 use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{
-    Computations, Following, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
+    Computations, Decisions, Following, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
 };
 use crate::ir::{Inexact, Inst};
 use crate::value::Byte;
 
 /// Instructions of a whole run.
 const BUDGET: u64 = 4_000_000;
+
+/// Ways of a run, at most.
+const MOST_WAYS: usize = 64;
 
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
@@ -40,12 +45,39 @@ enum Broken {
 impl Run {
     /// What it came to, if it could be followed to its end.
     pub fn end(self, side: &'static str) -> Result<Seen, Obstacle> {
-        self.end.map_err(|broken| match broken {
+        self.end.map_err(|broken| broken.on(side))
+    }
+}
+
+impl Broken {
+    fn on(self, side: &'static str) -> Obstacle {
+        match self {
             Broken::Depends(at) => Obstacle::Depends { side, at },
             Broken::NotFollowed(at) => Obstacle::NotFollowed { side, at },
             Broken::TooLong => Obstacle::TooLong { side },
-        })
+        }
     }
+}
+
+/// All ways of a run, where branches may go otherwise than as computed; the first one goes as computed. Where there are
+/// several, no invocation sees what another one writes: a way that nobody searched may be racy.
+pub(super) fn ways(side: IntervalSide<'_>, name: &'static str) -> Result<Vec<Seen>, Obstacle> {
+    let (mut ways, mut next) = (Vec::new(), Some(Decisions::as_computed()));
+    let mut budget = BUDGET;
+    while let Some(mut decisions) = next {
+        if let Some(at) = decisions.first().filter(|_| ways.len() == MOST_WAYS) {
+            return Err(Obstacle::Depends { side: name, at });
+        }
+        let mut invocations = start(side);
+        let end = run_all(side, Following::Alone, &mut invocations, (&mut decisions, &mut budget));
+        ways.push(end.map_err(|broken| broken.on(name))?);
+        let splits = decisions.first();
+        if let Some(at) = splits.filter(|_| ways.iter().any(Seen::communicates)) {
+            return Err(Obstacle::Depends { side: name, at });
+        }
+        next = decisions.next();
+    }
+    Ok(ways)
 }
 
 /// What a run with intervals came to.
@@ -70,6 +102,11 @@ impl Seen {
         within.map(|(at, bytes, interval)| (at - start, (bytes, interval))).collect()
     }
 
+    /// Whether several invocations accessed something that one of them wrote, in whatever order.
+    pub fn communicates(&self) -> bool {
+        self.memory.users.values().any(|(user, written)| *written && *user == User::Several)
+    }
+
     /// The observed memory, as the outcome has it.
     pub fn outcome(&self, dispatch: &Dispatch) -> Vec<Vec<Byte>> {
         let observed = (0..dispatch.objects.len()).filter(|index| dispatch.objects[*index].observed);
@@ -77,14 +114,19 @@ impl Seen {
     }
 }
 
-/// Runs all invocations in turn.
-pub(super) fn run(side: IntervalSide<'_>, following: Following<'_>) -> Run {
+fn start(side: IntervalSide<'_>) -> Vec<(Invocation, Shades, State)> {
     let count = side.dispatch.places.len() as u32;
     let invocations = (0..count).map(|index| {
         (Invocation::new(side.program, side.dispatch, index), Shades::default(), State::Running)
     });
-    let mut invocations: Vec<(Invocation, Shades, State)> = invocations.collect();
-    let end = run_all(side, following, &mut invocations);
+    invocations.collect()
+}
+
+/// Runs all invocations in turn.
+pub(super) fn run(side: IntervalSide<'_>, following: Following<'_>) -> Run {
+    let mut invocations = start(side);
+    let mut budget = BUDGET;
+    let end = run_all(side, following, &mut invocations, (&mut Decisions::default(), &mut budget));
     let mut computations = Computations::default();
     for (_, shades, _) in &invocations {
         computations.add(&shades.computations);
@@ -96,20 +138,22 @@ fn run_all(
     side: IntervalSide<'_>,
     following: Following<'_>,
     invocations: &mut [(Invocation, Shades, State)],
+    (decisions, budget): (&mut Decisions, &mut u64),
 ) -> Result<Seen, Broken> {
     let IntervalSide { program, dispatch, .. } = side;
     let counts = matches!(following, Following::Counting);
     let mut seen = Seen { memory: PlainMemory::new(dispatch), shades: ShadedMemory::default(), fault: None };
-    let mut budget = BUDGET;
     loop {
         let mut moved = false;
-        for (invocation, shades, state) in &mut *invocations {
+        for (number, (invocation, shades, state)) in (0..).zip(&mut *invocations) {
             if *state != State::Running {
                 continue;
             }
             moved = true;
-            let turn = TURN.min(budget);
+            seen.memory.accessor = number;
+            let turn = TURN.min(*budget);
             let mut fuel = turn;
+            std::mem::swap(&mut shades.decisions, decisions);
             let mut turn_of = TurnOf {
                 side,
                 following,
@@ -118,14 +162,16 @@ fn run_all(
                 seen: &mut seen,
                 fuel: &mut fuel,
             };
-            *state = runner::drive(program, &mut turn_of, Decision::GoOn)?;
+            let driven = runner::drive(program, &mut turn_of, Decision::GoOn);
+            std::mem::swap(&mut shades.decisions, decisions);
+            *state = driven?;
             if let Some(at) = shades.depends.filter(|_| !counts) {
                 return Err(Broken::Depends(at));
             }
             if seen.fault.is_some() {
                 return Ok(seen);
             }
-            budget = budget.checked_sub((turn - fuel).max(1)).ok_or(Broken::TooLong)?;
+            *budget = budget.checked_sub((turn - fuel).max(1)).ok_or(Broken::TooLong)?;
         }
         if !moved && !quads::release(side, following, invocations).ok_or(Broken::NotFollowed(None))? {
             // Everybody is at a barrier or done.
@@ -198,8 +244,19 @@ impl Driver for TurnOf<'_> {
 struct PlainMemory {
     /// Bytes of each location space, by its number.
     spaces: Vec<Vec<Byte>>,
+    /// Who accessed each byte, and whether somebody wrote it.
+    users: FxHashMap<(u32, u32), (User, bool)>,
+    /// The invocation that runs.
+    accessor: u32,
     /// Location space and size of each object.
     objects: Vec<(u32, u32)>,
+}
+
+/// Who accessed a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    One(u32),
+    Several,
 }
 
 impl PlainMemory {
@@ -207,6 +264,8 @@ impl PlainMemory {
         let place = |object: &Object| (object.memory, object.initial.len() as u32);
         PlainMemory {
             spaces: dispatch.initial_memory(),
+            users: FxHashMap::default(),
+            accessor: 0,
             objects: dispatch.objects.iter().map(place).collect(),
         }
     }
@@ -217,12 +276,27 @@ impl PlainMemory {
     }
 }
 
+impl PlainMemory {
+    /// Notes who accesses what.
+    fn note(&mut self, access: &Access, writes: bool) {
+        let Some((space, _)) = self.objects.get(access.object as usize) else { return };
+        for at in access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length)) {
+            let (user, written) = self.users.entry((*space, at)).or_insert((User::One(self.accessor), false));
+            if *user != User::One(self.accessor) {
+                *user = User::Several;
+            }
+            *written |= writes;
+        }
+    }
+}
+
 impl SharedMemory for PlainMemory {
     fn size(&self, object: u32) -> u32 {
         self.objects.get(object as usize).map_or(0, |(_, size)| *size)
     }
 
     fn read(&mut self, access: &Access, _: Option<&Atomicity>, out: &mut [Byte]) -> bool {
+        self.note(access, false);
         let Some(space) = self.space(access.object) else { return false };
         let bytes = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
         for (slot, at) in out.iter_mut().zip(bytes) {
@@ -232,6 +306,7 @@ impl SharedMemory for PlainMemory {
     }
 
     fn write(&mut self, access: &Access, _: Option<&Atomicity>, bytes: &[Byte]) -> Written {
+        self.note(access, true);
         let Some(space) = self.space(access.object) else { return Written::Event };
         let places = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
         for (byte, at) in bytes.iter().zip(places) {

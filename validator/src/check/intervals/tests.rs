@@ -129,7 +129,11 @@ struct Judged {
 
 impl Judged {
     fn new(body: &str) -> Self {
-        let module = Module::from_text(&module(body), "test.spvasm", &ReadOptions::default()).unwrap();
+        Judged::of(&module(body))
+    }
+
+    fn of(text: &str) -> Self {
+        let module = Module::from_text(text, "test.spvasm", &ReadOptions::default()).unwrap();
         let program = lower(&module, &LowerOptions::default()).unwrap();
         let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
         let mut trial =
@@ -154,7 +158,13 @@ impl Judged {
 
 /// The judgement of the two after `change`, which the comparison has not seen.
 fn judged(bodies: [&str; 2], change: impl FnOnce(&mut Judged, &mut Judged)) -> Judgement {
-    let [mut before, mut after] = bodies.map(Judged::new);
+    judged_as(bodies.map(Judged::new), change)
+}
+
+fn judged_as(
+    [mut before, mut after]: [Judged; 2],
+    change: impl FnOnce(&mut Judged, &mut Judged),
+) -> Judgement {
     let options = CompareOptions { open_floats: true, ..CompareOptions::default() };
     let comparison = refines(before.compared("before"), after.compared("after"), &options).unwrap();
     assert!(comparison.violation.is_some());
@@ -302,27 +312,65 @@ fn what_both_compute_is_followed_bit_by_bit() {
     assert!(is_unknown(judged([&sum, "OpStore %second %three"], |_, _| {})));
 }
 
-#[test]
-fn branches_that_both_take_are_no_obstacle() {
-    // The quotient is as near to what it is compared with as can be.
-    let branched = |value: &str, stored: &str| {
-        format!(
-            "{value}
+/// Stores one or the other, as the value of `%quotient` is less than the product or not, which it is as near to as can be.
+fn branched(value: &str, [less, not_less]: [&str; 2]) -> String {
+    format!(
+        "{value}
 %near = OpFMul %float %x %third
 %less = OpFOrdLessThan %bool %quotient %near
 OpSelectionMerge %merge None
 OpBranchConditional %less %yes %no
 %yes = OpLabel
-OpStore %second {stored}
+OpStore %second {less}
 OpBranch %merge
 %no = OpLabel
-OpStore %second %x
+OpStore %second {not_less}
 OpBranch %merge
 %merge = OpLabel"
-        )
-    };
-    let divided = "%quotient = OpFDiv %float %x %three";
-    let both = [branched(divided, "%three"), branched(divided, "%third")];
+    )
+}
+
+const DIVIDED: &str = "%quotient = OpFDiv %float %x %three";
+
+#[test]
+fn a_branch_that_may_go_otherwise_goes_both_ways() {
+    let before = branched(DIVIDED, ["%three", "%x"]);
+    // Neither way stores that.
+    let neither = judged([&before, "OpStore %second %third"], |_, _| {});
+    assert_eq!(neither, Judgement::Violates(difference()));
+    let both = branched(DIVIDED, ["%third", "%small"]);
+    assert_eq!(judged([&before, &both], |_, _| {}), Judgement::Violates(difference()));
+    // The way that the computed values do not take may be taken.
+    let memory = &Judged::new(&before).behaviours.outcomes[0].0.memory[0];
+    let other = if memory[4..] == memory[..4] { "%three" } else { "%x" };
+    let permitted = judged([&before, &format!("OpStore %second {other}")], |_, _| {});
+    assert_eq!(permitted, Judgement::Permitted);
+    // So may only one of after's ways: nothing is known of the other one.
+    let half = branched(DIVIDED, if other == "%x" { ["%x", "%third"] } else { ["%third", "%three"] });
+    assert!(is_unknown(judged([&before, &half], |_, _| {})));
+}
+
+#[test]
+fn a_way_that_nobody_searched_may_be_racy() {
+    let memory = &Judged::new(&branched(DIVIDED, ["%three", "%x"])).behaviours.outcomes[0].0.memory[0];
+    // What is computed goes where nothing is stored.
+    let (label, other) = if memory[4..] == memory[..4] { ("%no", "%three") } else { ("%yes", "%x") };
+    let text = module(&branched(DIVIDED, ["%three", "%x"])).replace("LocalSize 1", "LocalSize 2");
+    let kept: Vec<&str> = text.lines().collect();
+    let start = kept.iter().position(|line| line.starts_with(label) && line.ends_with("OpLabel")).unwrap();
+    let text: Vec<&str> =
+        kept.iter().enumerate().filter(|(at, _)| *at != start + 1).map(|(_, line)| *line).collect();
+    let before = || Judged::of(&text.join("\n"));
+    assert!(before().behaviours.undefined.is_empty());
+    let after = Judged::new(&format!("OpStore %second {other}\nOpStore %second %third"));
+    let judgement = judged_as([before(), after], |_, _| {});
+    assert!(matches!(judgement, Judgement::Unknown(Obstacle::Depends { side: "before", .. })), "{judgement:?}");
+}
+
+#[test]
+fn branches_that_both_take_are_no_obstacle() {
+    let branched = |value: &str, stored: &str| branched(value, [stored, "%x"]);
+    let both = [branched(DIVIDED, "%three"), branched(DIVIDED, "%third")];
     assert_eq!(judged([&both[0], &both[1]], |_, _| {}), Judgement::Violates(difference()));
     // After computes the quotient otherwise: before may well go the other way.
     let other = branched("%quotient = OpFMul %float %x %third", "%third");

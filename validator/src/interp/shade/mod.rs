@@ -7,6 +7,7 @@
 //! so, and nothing follows from it.
 
 mod computations;
+mod decisions;
 mod float;
 mod glsl;
 mod image;
@@ -24,6 +25,7 @@ use crate::ir::{AtomicOp, BitFieldOp, ControlOp, Edge, Inexact, Inst, Op, Operan
 use crate::value::Scalar;
 
 pub use computations::{Common, Computations, Following};
+pub use decisions::Decisions;
 pub use interval::{ulp, Interval};
 pub use memory::ShadedMemory;
 pub use quad::{go_on_shaded, Shaded};
@@ -44,6 +46,8 @@ pub struct Shades {
     pub computations: Computations,
     /// The first instruction where more than a float's value hangs on one.
     pub depends: Option<Inexact>,
+    /// Which way the run takes at branches that may go otherwise.
+    pub decisions: Decisions,
 }
 
 impl Invocation {
@@ -70,6 +74,9 @@ impl Invocation {
             *fuel -= 1;
             shades.registers.resize(self.registers.len(), None);
             let inst = &self.function(program).code[self.frame.pc as usize];
+            if let Op::Control(ControlOp::BranchConditional { condition, .. }) = &inst.op {
+                self.decide(inst, *condition, shades);
+            }
             let mut machine = Machine { state: self, program, dispatch, memory };
             let moved =
                 Observer { machine: &machine, relaxed: false, following, shades, shared }.control(inst);
@@ -105,6 +112,22 @@ impl Invocation {
                 }
                 return *stop;
             }
+        }
+    }
+}
+
+impl Invocation {
+    /// Settles a condition that hangs on floats, if the run may be split there.
+    fn decide(&mut self, inst: &Inst, condition: Operand, shades: &mut Shades) {
+        let at = (self.frame.registers + condition.index()) as usize;
+        let is_open = |shade: &Shade| !condition.is_constant() && shade.is_some();
+        let value = self.registers.get_mut(at).filter(|value| value.is_defined());
+        let (Some(shade), Some(value)) = (shades.registers.get_mut(at).filter(|shade| is_open(shade)), value) else {
+            return;
+        };
+        if let Some(flip) = shades.decisions.flip(inst.named()) {
+            *shade = None;
+            *value = Scalar::new(value.bits ^ u64::from(flip));
         }
     }
 }
