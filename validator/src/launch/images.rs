@@ -16,8 +16,10 @@ const USUAL_EXTENT: [u32; 3] = [8, 8, 4];
 const USUAL_LENGTH: u32 = 64;
 /// Levels of images that fragments of a quad sample.
 const USUAL_LEVELS: u32 = 3;
-/// Elements of an array, and samples.
+/// Elements of an array.
 const USUAL_COUNT: u32 = 2;
+/// Samples of a multisampled one: every device has four.
+const USUAL_SAMPLES: u32 = 4;
 
 /// The images of a slot, as its variables see them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +136,7 @@ impl ImageBound {
             extent,
             layers: ty.dim.faces() * if ty.arrayed { USUAL_COUNT } else { 1 },
             levels: 1,
-            samples: if ty.multisampled { USUAL_COUNT } else { 1 },
+            samples: if ty.multisampled { USUAL_SAMPLES } else { 1 },
         })
     }
 

@@ -273,10 +273,15 @@ impl Typed {
             let constant = decoded(usage.constants().nth(at / 2 % count).unwrap_or(0), usage.width);
             return Some(constant + [0.0, -0.5, 0.5][at / (2 * count) % 3]);
         }
+        let sixteenth = place.wrapping_mul(5).wrapping_add(turn).wrapping_add(3) % 16;
         if usage.is(Role::Coordinate) && turn % SPECIAL_EVERY != SPECIAL_EVERY - 1 {
-            return Some(
-                f64::from(place.wrapping_mul(5).wrapping_add(turn).wrapping_add(3) % 16) / 16.0 + 0.031_25,
-            );
+            return Some(f64::from(sixteenth) / 16.0 + 0.031_25);
+        }
+        // Of the unit of coordinates, of so many texels, or any.
+        match turn % 3 {
+            0 if usage.is(Role::PartOfCoordinate) => return Some(f64::from(sixteenth) / 16.0 + 0.031_25),
+            1 if usage.is(Role::PartOfCoordinate) => return Some(f64::from(sixteenth) / 4.0 + 0.031_25),
+            _ => {}
         }
         Some(match self.kind {
             Kind::Given | Kind::Zeros => return None,

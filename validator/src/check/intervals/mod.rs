@@ -2,8 +2,9 @@
 //! interval for every float that an implementation may compute otherwise. Then the intervals in the final memory
 //! are compared.
 //!
-//! Such a run is one interleaving, so it is meaningful only for modules that have one outcome each. It must end
-//! with that outcome, and only float values may depend on floats.
+//! Such a run is one interleaving. It is meaningful where it comes to all outcomes that the search found: to the only one,
+//! or in several ways to as many, where undefined values are any and nobody sees what another invocation writes. A branch
+//! that may go otherwise for floats is followed both ways; beside that only values of floats may depend on floats.
 //!
 //! Where that decides nothing, the two are followed side by side: what both compute of the same bits is what was
 //! computed, and only behind what differs there are intervals.
@@ -22,7 +23,7 @@ use crate::interp::Following;
 use crate::ir::Program;
 
 pub(super) use outside::Permissions;
-use run::{Run, Seen};
+use run::{Run, Seen, Way, Ways};
 
 /// One side, as it was explored.
 #[derive(Clone, Copy)]
@@ -68,17 +69,25 @@ fn is_whole(behaviours: &Behaviours) -> bool {
     behaviours.complete && behaviours.bounded.is_none() && behaviours.stopped.is_none()
 }
 
-fn only_outcome(behaviours: &Behaviours) -> Option<&Outcome> {
-    let [(outcome, _)] = &behaviours.outcomes[..] else { return None };
-    (outcome.end == End::Terminated && behaviours.undefined.is_empty()).then_some(outcome)
+/// The outcomes of a side whose search was not cut; it terminates in each, without undefined behaviour.
+fn outcomes_of<'a>(side: IntervalSide<'a>, name: &'static str) -> Result<Vec<&'a Outcome>, Obstacle> {
+    if !is_whole(side.behaviours) {
+        return Err(Obstacle::Unfinished { side: name });
+    }
+    let outcomes: Vec<&Outcome> = side.behaviours.outcomes.iter().map(|(outcome, _)| outcome).collect();
+    let all_end = outcomes.iter().all(|outcome| outcome.end == End::Terminated);
+    match side.behaviours.undefined.is_empty() && all_end && !outcomes.is_empty() {
+        true => Ok(outcomes),
+        false => Err(Obstacle::SeveralOutcomes { side: name }),
+    }
 }
 
 /// The outcome of a side that one run stands for.
 fn outcome_of<'a>(side: IntervalSide<'a>, name: &'static str) -> Result<&'a Outcome, Obstacle> {
-    if !is_whole(side.behaviours) {
-        return Err(Obstacle::Unfinished { side: name });
+    match outcomes_of(side, name)?[..] {
+        [outcome] => Ok(outcome),
+        _ => Err(Obstacle::SeveralOutcomes { side: name }),
     }
-    only_outcome(side.behaviours).ok_or(Obstacle::SeveralOutcomes { side: name })
 }
 
 struct Judging<'a> {
@@ -92,13 +101,18 @@ struct Judging<'a> {
 impl Judging<'_> {
     fn judge(&self) -> Result<Judgement, Obstacle> {
         let Judging { before, after, names, .. } = *self;
-        outcome_of(before, names.before)?;
+        outcomes_of(before, names.before)?;
         let modes = before.program.modes.floats;
         // With instructions decorated alone, the intervals hold what these may lose.
         let ways = [run::ways(before, names.before), run::ways(after, names.after)];
         match self.judge_ways(ways, modes.unbounded) {
             Ok(Judgement::Unknown(_)) | Err(_) => {}
             Ok(judgement) => return Ok(judgement),
+        }
+        // There is one way alone from here on.
+        outcome_of(before, names.before)?;
+        if after.behaviours.undefined.is_empty() {
+            outcome_of(after, names.after)?;
         }
         let counted = [before, after].map(|side| run::run(side, Following::Counting).computations);
         let common = counted[0].common(&counted[1]);
@@ -107,70 +121,87 @@ impl Judging<'_> {
         self.judge_runs(beside, modes.always_inexact.is_some())
     }
 
-    /// Judges all ways of both sides: a violation is one between every way of after and every way of before; permitted is
-    /// what some way of before permits, whichever way after goes.
+    /// Judges all ways of both sides. Of before's, all together enclose what it may do. One of after's that is possible and
+    /// violates against each of these is enough; where its branches may go otherwise, none is known to be possible, so that
+    /// all of them have to. Permitted is what some way of before permits, whichever way after goes, where before is known
+    /// to go it.
     fn judge_ways(
         &self,
-        [before, after]: [Result<Vec<Seen>, Obstacle>; 2],
+        [before, after]: [Result<Ways, Obstacle>; 2],
         relaxed: bool,
     ) -> Result<Judgement, Obstacle> {
         let (before, after) = (before?, after?);
-        let (mut violates, mut permitted) = (None, true);
-        let mut all_violate = true;
-        for (number, way) in after.iter().enumerate() {
-            let mut is_permitted = false;
-            for (other, of_before) in before.iter().enumerate() {
-                match self.judge_pair([of_before, way], [other == 0, number == 0], relaxed) {
+        self.is_all(self.before, &before, self.names.before)?;
+        let (mut place, mut all_violate, mut all_permitted) = (None, true, !before.has_flips);
+        for way in &after.ways {
+            let (mut violates, mut is_permitted) = (None, false);
+            let mut all = true;
+            for of_before in &before.ways {
+                match self.judge_pair([of_before, way], relaxed) {
                     Ok(Judgement::Violates(place)) => violates = violates.or(Some(place)),
-                    Ok(Judgement::Permitted) => (all_violate, is_permitted) = (false, true),
-                    other @ (Ok(Judgement::Unknown(_)) | Err(_)) if before.len() * after.len() == 1 => {
+                    Ok(Judgement::Permitted) => (all, is_permitted) = (false, true),
+                    other @ (Ok(Judgement::Unknown(_)) | Err(_))
+                        if before.ways.len() * after.ways.len() == 1 =>
+                    {
                         return other;
                     }
-                    Ok(Judgement::Unknown(_)) | Err(_) => all_violate = false,
+                    Ok(Judgement::Unknown(_)) | Err(_) => all = false,
                 }
             }
-            permitted &= is_permitted;
+            match violates.filter(|_| all) {
+                Some(found) => place = place.or(Some(found)),
+                None => all_violate = false,
+            }
+            all_permitted &= is_permitted;
         }
-        match violates.filter(|_| all_violate) {
+        match place.filter(|_| all_violate || !after.has_flips) {
             Some(place) => Ok(Judgement::Violates(place)),
-            None if permitted => Ok(Judgement::Permitted),
+            None if all_permitted => {
+                self.is_all(self.after, &after, self.names.after)?;
+                Ok(Judgement::Permitted)
+            }
             None => Err(Obstacle::OtherEnd { side: self.names.after }),
+        }
+    }
+
+    /// Whether the ways that go as computed came to all outcomes that the search did.
+    fn is_all(&self, side: IntervalSide<'_>, ways: &Ways, name: &'static str) -> Result<(), Obstacle> {
+        let computed = || ways.ways.iter().filter(|way| way.is_as_computed && way.seen.fault.is_none());
+        let came_to: Vec<_> = computed().map(|way| way.seen.outcome(side.dispatch)).collect();
+        let outcomes = &side.behaviours.outcomes;
+        match outcomes.iter().all(|(outcome, _)| came_to.contains(&outcome.memory)) {
+            true => Ok(()),
+            false if outcomes.len() == 1 => Err(Obstacle::OtherEnd { side: name }),
+            false => Err(Obstacle::SeveralOutcomes { side: name }),
         }
     }
 
     /// `relaxed`: see [`final_memory::compare`].
     fn judge_runs(&self, [run_before, run_after]: [Run; 2], relaxed: bool) -> Result<Judgement, Obstacle> {
-        let seen_before = run_before.end(self.names.before)?;
-        let seen_after = run_after.end(self.names.after)?;
-        self.judge_pair([&seen_before, &seen_after], [true; 2], relaxed)
+        let way = |seen| Way { seen, is_as_computed: true };
+        let [before, after] = [run_before.end(self.names.before)?, run_after.end(self.names.after)?].map(way);
+        self.judge_pair([&before, &after], relaxed)
     }
 
-    /// `as_computed`: whether all branches of each go as they were computed, so that it ends as its search did.
-    fn judge_pair(
-        &self,
-        [seen_before, seen_after]: [&Seen; 2],
-        as_computed: [bool; 2],
-        relaxed: bool,
-    ) -> Result<Judgement, Obstacle> {
+    fn judge_pair(&self, [of_before, of_after]: [&Way; 2], relaxed: bool) -> Result<Judgement, Obstacle> {
         let Judging { before, after, names, comparison, tolerance } = *self;
         let Some(violation) = &comparison.violation else {
             return Err(Obstacle::OtherEnd { side: names.after });
         };
-        let first = outcome_of(before, names.before)?;
-        let ends_otherwise = as_computed[0] && seen_before.outcome(before.dispatch) != first.memory;
-        if seen_before.fault.is_some() || ends_otherwise {
+        let outcomes = outcomes_of(before, names.before)?;
+        if !is_searched(before, of_before, &outcomes) {
             return Err(Obstacle::OtherEnd { side: names.before });
         }
+        let (seen_before, seen_after) = (&of_before.seen, &of_after.seen);
         match (violation.kind, violation.subject) {
             (ViolationKind::NewOutcome, Subject::Outcome(_)) => {
-                let second = outcome_of(after, names.after)?;
-                for (side, outcome) in [(names.before, first), (names.after, second)] {
-                    if !outcome.volatile.iter().all(Vec::is_empty) {
+                let second = outcomes_of(after, names.after)?;
+                for (side, outcomes) in [(names.before, &outcomes), (names.after, &second)] {
+                    if outcomes.iter().any(|outcome| !outcome.volatile.iter().all(Vec::is_empty)) {
                         return Err(Obstacle::VolatileAccesses { side });
                     }
                 }
-                let ends_otherwise = as_computed[1] && seen_after.outcome(after.dispatch) != second.memory;
-                if seen_after.fault.is_some() || ends_otherwise {
+                if !is_searched(after, of_after, &second) {
                     return Err(Obstacle::OtherEnd { side: names.after });
                 }
                 final_memory::compare(
@@ -202,4 +233,11 @@ impl Judging<'_> {
             ) => Err(Obstacle::OtherEnd { side: names.after }),
         }
     }
+}
+
+/// Whether a way ends, and as the search did if its branches go as they were computed.
+fn is_searched(side: IntervalSide<'_>, way: &Way, outcomes: &[&Outcome]) -> bool {
+    let found = || way.seen.outcome(side.dispatch);
+    way.seen.fault.is_none()
+        && (!way.is_as_computed || outcomes.iter().any(|outcome| outcome.memory == found()))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::final_memory::Components;
-use super::{is_whole, only_outcome, run, IntervalSide, Seen};
+use super::{outcome_of, run, IntervalSide, Seen};
 use crate::behaviour::Outcome;
 use crate::compare::Difference;
 use crate::dispatch::Dispatch;
@@ -22,7 +22,7 @@ pub(in crate::check) struct Permissions<'a> {
 impl<'a> Permissions<'a> {
     /// `None` where they are not known.
     pub fn of(before: IntervalSide<'a>) -> Option<Self> {
-        let outcome = only_outcome(before.behaviours).filter(|_| is_whole(before.behaviours))?;
+        let outcome = outcome_of(before, "before").ok()?;
         let seen_of = |side| run::run(side, Following::Alone).end("before").ok();
         let seen = seen_of(before).filter(|seen| seen.fault.is_none())?;
         if !outcome.volatile.iter().all(Vec::is_empty) || seen.outcome(before.dispatch) != outcome.memory {

@@ -10,7 +10,8 @@ use crate::dispatch::{Dispatch, Object};
 use crate::event::{Access, Atomicity, UndefinedKind};
 use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{
-    Computations, Decisions, Following, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop, Written,
+    Computations, Decisions, Following, Interval, Invocation, ShadedMemory, Shades, SharedMemory, Stop,
+    Written,
 };
 use crate::ir::{Inexact, Inst};
 use crate::value::Byte;
@@ -59,25 +60,41 @@ impl Broken {
     }
 }
 
-/// All ways of a run, where branches may go otherwise than as computed; the first one goes as computed. Where there are
+/// All ways of a run, where branches may go otherwise than as computed and undefined values may be any. Where there are
 /// several, no invocation sees what another one writes: a way that nobody searched may be racy.
-pub(super) fn ways(side: IntervalSide<'_>, name: &'static str) -> Result<Vec<Seen>, Obstacle> {
-    let (mut ways, mut next) = (Vec::new(), Some(Decisions::as_computed()));
+pub(super) struct Ways {
+    pub ways: Vec<Way>,
+    /// Whether some branch may go otherwise than as computed.
+    pub has_flips: bool,
+}
+
+/// One way.
+pub(super) struct Way {
+    pub seen: Seen,
+    /// All branches go as computed, so that it ends as the search did.
+    pub is_as_computed: bool,
+}
+
+pub(super) fn ways(side: IntervalSide<'_>, name: &'static str) -> Result<Ways, Obstacle> {
+    let (mut ways, mut next, mut branch) = (Vec::<Way>::new(), Some(Decisions::as_computed()), None);
     let mut budget = BUDGET;
     while let Some(mut decisions) = next {
-        if let Some(at) = decisions.first().filter(|_| ways.len() == MOST_WAYS) {
-            return Err(Obstacle::Depends { side: name, at });
-        }
         let mut invocations = start(side);
         let end = run_all(side, Following::Alone, &mut invocations, (&mut decisions, &mut budget));
-        ways.push(end.map_err(|broken| broken.on(name))?);
-        let splits = decisions.first();
-        if let Some(at) = splits.filter(|_| ways.iter().any(Seen::communicates)) {
-            return Err(Obstacle::Depends { side: name, at });
-        }
+        let seen = end.map_err(|broken| broken.on(name))?;
+        ways.push(Way { seen, is_as_computed: !decisions.is_flipped() });
+        branch = branch.or(decisions.first_branch());
+        let is_split = decisions.is_split();
         next = decisions.next();
+        let communicates = is_split && ways.iter().any(|way| way.seen.communicates());
+        if communicates || next.is_some() && ways.len() == MOST_WAYS {
+            return Err(match branch {
+                Some(at) => Obstacle::Depends { side: name, at },
+                None => Obstacle::SeveralOutcomes { side: name },
+            });
+        }
     }
-    Ok(ways)
+    Ok(Ways { ways, has_flips: branch.is_some() })
 }
 
 /// What a run with intervals came to.
@@ -202,6 +219,13 @@ struct TurnOf<'t> {
     fuel: &'t mut u64,
 }
 
+impl TurnOf<'_> {
+    fn not_followed(&self) -> Decision<Result<State, Broken>> {
+        let at = self.invocation.instruction(self.side.program).map(Inst::named);
+        Decision::End(Err(Broken::NotFollowed(at)))
+    }
+}
+
 impl Driver for TurnOf<'_> {
     type End = Result<State, Broken>;
 
@@ -227,11 +251,12 @@ impl Driver for TurnOf<'_> {
                 self.seen.fault = Some(fault.kind);
                 Decision::End(Ok(State::Done))
             }
-            // What this memory does not settle, choices, and ends that are no outcome are not followed.
-            _ => {
-                let at = self.invocation.instruction(self.side.program).map(Inst::named);
-                Decision::End(Err(Broken::NotFollowed(at)))
-            }
+            Stop::Choose { ways, .. } => match self.shades.decisions.choose(ways) {
+                Some(way) => Decision::Choose(way),
+                None => self.not_followed(),
+            },
+            // What this memory does not settle, and ends that are no outcome are not followed.
+            _ => self.not_followed(),
         }
     }
 

@@ -118,6 +118,7 @@ OpFunctionEnd
 }
 
 const QUOTIENT: &str = "%result = OpFDiv %float %x %three\nOpStore %second %result";
+const RESULT: &str = "%result = OpFMul %float %x %third";
 const PRODUCT: &str = "%result = OpFMul %float %x %third\nOpStore %second %result";
 
 /// A module, launched on 5.0, and what was found of it.
@@ -186,7 +187,10 @@ fn what_the_search_did_not_see_whole_is_unknown() {
         ("incomplete", |behaviours| behaviours.complete = false),
         ("bounded", |behaviours| behaviours.bounded = Some(Bound::SpinBound)),
         ("stopped", |behaviours| behaviours.stopped = Some(Stopped::Timeout)),
-        ("two outcomes", |behaviours| behaviours.outcomes.push(behaviours.outcomes[0].clone())),
+        ("two outcomes", |behaviours| {
+            behaviours.outcomes.push(behaviours.outcomes[0].clone());
+            behaviours.outcomes[1].0.memory[0][0] = Byte::Known(1);
+        }),
         ("a hang", |behaviours| behaviours.outcomes[0].0.end = End::Hang),
         ("volatile accesses", |behaviours| {
             let access =
@@ -340,14 +344,47 @@ fn a_branch_that_may_go_otherwise_goes_both_ways() {
     assert_eq!(neither, Judgement::Violates(difference()));
     let both = branched(DIVIDED, ["%third", "%small"]);
     assert_eq!(judged([&before, &both], |_, _| {}), Judgement::Violates(difference()));
-    // The way that the computed values do not take may be taken.
+    // The way that the computed values do not take may be taken, or may not.
     let memory = &Judged::new(&before).behaviours.outcomes[0].0.memory[0];
     let other = if memory[4..] == memory[..4] { "%three" } else { "%x" };
-    let permitted = judged([&before, &format!("OpStore %second {other}")], |_, _| {});
-    assert_eq!(permitted, Judgement::Permitted);
-    // So may only one of after's ways: nothing is known of the other one.
-    let half = branched(DIVIDED, if other == "%x" { ["%x", "%third"] } else { ["%third", "%three"] });
+    assert!(is_unknown(judged([&before, &format!("OpStore %second {other}")], |_, _| {})));
+    // Of after's two ways one violates, and nobody knows whether it may be taken.
+    let half = branched("%quotient = OpFMul %float %x %third", ["%third", other]);
     assert!(is_unknown(judged([&before, &half], |_, _| {})));
+}
+
+#[test]
+fn undefined_values_are_any() {
+    let chosen = |first: &str, second: &str| {
+        format!(
+            "{DIVIDED}
+%undefined = OpUndef %bool
+OpSelectionMerge %merge None
+OpBranchConditional %undefined %yes %no
+%yes = OpLabel
+OpStore %second {first}
+OpBranch %merge
+%no = OpLabel
+OpStore %second {second}
+OpBranch %merge
+%merge = OpLabel"
+        )
+    };
+    let before = chosen("%quotient", "%three");
+    assert_eq!(judged([&before, PRODUCT], |_, _| {}), Judgement::Permitted);
+    assert_eq!(judged([&before, "OpStore %second %third"], |_, _| {}), Judgement::Violates(difference()));
+    // One of after's ways is enough.
+    let half = chosen("%quotient", "%third");
+    assert_eq!(judged([&before, &half], |_, _| {}), Judgement::Violates(difference()));
+    let rounded = chosen("%quotient", "%result").replacen(DIVIDED, &format!("{DIVIDED}\n{RESULT}"), 1);
+    assert_eq!(judged([&before, &rounded], |_, _| {}), Judgement::Permitted);
+    // Before has an outcome that is no way of its run.
+    let other = judged([&before, PRODUCT], |before, _| {
+        let (mut outcome, witness) = before.behaviours.outcomes[0].clone();
+        outcome.memory[0][0] = Byte::Undef;
+        before.behaviours.outcomes.push((outcome, witness));
+    });
+    assert_eq!(other, Judgement::Unknown(Obstacle::SeveralOutcomes { side: "before" }));
 }
 
 #[test]
@@ -364,7 +401,10 @@ fn a_way_that_nobody_searched_may_be_racy() {
     assert!(before().behaviours.undefined.is_empty());
     let after = Judged::new(&format!("OpStore %second {other}\nOpStore %second %third"));
     let judgement = judged_as([before(), after], |_, _| {});
-    assert!(matches!(judgement, Judgement::Unknown(Obstacle::Depends { side: "before", .. })), "{judgement:?}");
+    assert!(
+        matches!(judgement, Judgement::Unknown(Obstacle::Depends { side: "before", .. })),
+        "{judgement:?}"
+    );
 }
 
 #[test]

@@ -30,6 +30,47 @@ pub(super) fn face_of(direction: [f64; 3]) -> (i64, [f64; 2], bool) {
     (face, [scaled(s), scaled(t)], unique)
 }
 
+/// The faces that a direction within these ranges may point to, each with ranges of the coordinates there.
+pub(super) fn candidate_faces(direction: [[f64; 2]; 3]) -> SmallVec<[(i64, [[f64; 2]; 2]); 6]> {
+    let [x, y, z] = direction;
+    let negate = |[least, greatest]: [f64; 2]| [-greatest, -least];
+    let faces = [
+        (x, [negate(z), negate(y)], [y, z]),
+        (negate(x), [z, negate(y)], [y, z]),
+        (y, [x, z], [x, z]),
+        (negate(y), [x, negate(z)], [x, z]),
+        (z, [x, negate(y)], [x, y]),
+        (negate(z), [negate(x), negate(y)], [x, y]),
+    ];
+    let magnitude = |[least, greatest]: [f64; 2]| {
+        if least <= 0.0 && greatest >= 0.0 {
+            0.0
+        } else {
+            least.abs().min(greatest.abs())
+        }
+    };
+    let mut found = SmallVec::new();
+    for (face, ([least, greatest], coordinates, others)) in (0..).zip(faces) {
+        // What points there has this component not below the magnitude of the others.
+        let least = others.map(magnitude).into_iter().fold(least.max(0.0), f64::max);
+        if greatest < least {
+            continue;
+        }
+        // Divided by the component; where it may be as small as one likes, by anything.
+        found.push((
+            face,
+            coordinates
+                .map(|[from, to]| {
+                    let low = if from < 0.0 { from / least } else { from / greatest };
+                    let high = if to < 0.0 { to / greatest } else { to / least };
+                    [low, high].map(|end| if end.is_nan() { 0.0 } else { end })
+                })
+                .map(|[low, high]| [low.clamp(-1.0, 1.0), high.clamp(-1.0, 1.0)].map(|end| 0.5 * end + 0.5)),
+        ));
+    }
+    found
+}
+
 /// The direction of a point of a face, the inverse of [`face_of`]; beyond its edges, of a point beside it.
 fn direction_of(face: i64, [s, t]: [f64; 2]) -> [f64; 3] {
     let (s, t) = (2.0 * s - 1.0, 2.0 * t - 1.0);

@@ -147,7 +147,7 @@ impl Machine<'_> {
 }
 
 /// Texels in each direction of a unit of the coordinates.
-fn sizes(layout: ImageLayout, sampler: &Sampler) -> [f64; 3] {
+pub(in crate::interp) fn sizes(layout: ImageLayout, sampler: &Sampler) -> [f64; 3] {
     // For a cube, whose derivatives are of the direction, this is an approximation.
     match layout.dim {
         Dim::Cube => [f64::from(layout.extent[0] / 2); 3],

@@ -40,19 +40,8 @@ impl Lookup {
         if !depth.is_defined() {
             return Some([Scalar::undefined(32); 4]);
         }
-        let clamps = matches!(format.encoding(), Encoding::Unorm(_));
-        let reference = if clamps { reference.clamp(0.0, 1.0) } else { reference };
         let depth = f64::from(f32::from_bits(depth.bits as u32));
-        let holds = match operation {
-            CompareOp::Never => false,
-            CompareOp::Less => reference < depth,
-            CompareOp::Equal => reference == depth,
-            CompareOp::LessOrEqual => reference <= depth,
-            CompareOp::Greater => reference > depth,
-            CompareOp::NotEqual => reference != depth,
-            CompareOp::GreaterOrEqual => reference >= depth,
-            CompareOp::Always => true,
-        };
+        let holds = compares(reference, operation, depth, format);
         let result = single(f32::from(u8::from(holds)));
         Some([result, single(0.0), single(0.0), single(1.0)])
     }
@@ -82,8 +71,29 @@ impl Lookup {
     }
 }
 
+/// The outcome of a depth comparison (Vulkan, "Depth Compare Operation").
+pub(in crate::interp) fn compares(
+    reference: f64,
+    operation: CompareOp,
+    depth: f64,
+    format: ImageFormat,
+) -> bool {
+    let clamps = matches!(format.encoding(), Encoding::Unorm(_));
+    let reference = if clamps { reference.clamp(0.0, 1.0) } else { reference };
+    match operation {
+        CompareOp::Never => false,
+        CompareOp::Less => reference < depth,
+        CompareOp::Equal => reference == depth,
+        CompareOp::LessOrEqual => reference <= depth,
+        CompareOp::Greater => reference > depth,
+        CompareOp::NotEqual => reference != depth,
+        CompareOp::GreaterOrEqual => reference >= depth,
+        CompareOp::Always => true,
+    }
+}
+
 /// A border's colour; components that the format lacks are as they would be read.
-fn border_texel(border: Border, format: ImageFormat) -> Texel {
+pub(in crate::interp) fn border_texel(border: Border, format: ImageFormat) -> Texel {
     let one = match format.kind() {
         TexelKind::Float => single(1.0),
         TexelKind::Sint | TexelKind::Uint => Scalar::new(1),

@@ -11,6 +11,7 @@ mod lookup;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod within;
 
 use smallvec::SmallVec;
 
@@ -24,8 +25,11 @@ use crate::ir::{Line, MemoryOperands, Operand};
 use crate::value::{mask, Byte, Scalar};
 pub(super) use codec::decode;
 use codec::Texel;
+pub(super) use level::sizes;
 use lookup::Lookup;
+pub(super) use lookup::{border_texel, compares};
 pub(super) use sample::SUBTEXEL;
+pub(super) use within::{Range, Texels, Whereabouts};
 
 /// The bytes of a texel of these 32-bit components, for automatic inputs.
 pub fn encode_texel(format: crate::ir::image::ImageFormat, components: [u32; 4]) -> Vec<Byte> {
@@ -125,7 +129,7 @@ impl Machine<'_> {
     }
 
     /// The components of a constant or dynamic offset.
-    fn texel_offset(&self, offset: Offset, from: u32) -> Option<[i64; 3]> {
+    pub(super) fn texel_offset(&self, offset: Offset, from: u32) -> Option<[i64; 3]> {
         let mut result = [0; 3];
         for (component, place) in (0..offset.count).zip(&mut result) {
             *place = self.integer(offset.first.offset(from + component), offset.width)?;

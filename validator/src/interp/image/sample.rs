@@ -54,7 +54,7 @@ impl Machine<'_> {
         }
         let Some((mut numbers, width)) = self.coordinates(op) else { return Ok(None) };
         let Some(mut lookup) = self.lookup(&sampler, reference, width) else { return Ok(None) };
-        let directions = if layout.dim == Dim::Cube { 3 } else { layout.dim.dimensions() };
+        let directions = layout.dim.coordinates();
         if projective {
             let Some(&q) = numbers.get(directions) else { return Ok(None) };
             if q == 0.0 {
@@ -104,7 +104,7 @@ impl Machine<'_> {
         let sampler = self.sampler_for(op, layout, line)?;
         let Some((numbers, width)) = self.coordinates(op) else { return Ok(None) };
         let Some(mut lookup) = self.lookup(&sampler, reference, width) else { return Ok(None) };
-        let directions = if layout.dim == Dim::Cube { 3 } else { 2 };
+        let directions = layout.dim.coordinates();
         let place = place(&numbers, directions, (layout, op.ty.arrayed), &sampler, 0, &mut lookup);
         let mut base = [0_i64; 2];
         for (base, at) in base.iter_mut().zip(place.at) {
@@ -288,7 +288,7 @@ fn tap(
 }
 
 /// Brings an index into the image; `None` for the border.
-fn wrap(index: i64, size: i64, mode: AddressMode) -> Option<i64> {
+pub(super) fn wrap(index: i64, size: i64, mode: AddressMode) -> Option<i64> {
     let mirror = |index: i64| if index >= 0 { index } else { -(1 + index) };
     match mode {
         AddressMode::ClampToEdge => Some(index.clamp(0, size - 1)),

@@ -122,7 +122,8 @@ impl Invocation {
         let at = (self.frame.registers + condition.index()) as usize;
         let is_open = |shade: &Shade| !condition.is_constant() && shade.is_some();
         let value = self.registers.get_mut(at).filter(|value| value.is_defined());
-        let (Some(shade), Some(value)) = (shades.registers.get_mut(at).filter(|shade| is_open(shade)), value) else {
+        let (Some(shade), Some(value)) = (shades.registers.get_mut(at).filter(|shade| is_open(shade)), value)
+        else {
             return;
         };
         if let Some(flip) = shades.decisions.flip(inst.named()) {

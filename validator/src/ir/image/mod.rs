@@ -48,6 +48,14 @@ impl Dim {
         }
     }
 
+    /// Coordinates of a lookup within one element: for a cube, of the direction.
+    pub const fn coordinates(self) -> usize {
+        match self {
+            Dim::Cube => 3,
+            Dim::One | Dim::Two | Dim::Three | Dim::Rect | Dim::Buffer => self.dimensions(),
+        }
+    }
+
     /// Layers of one element: the faces of a cube.
     pub const fn faces(self) -> u32 {
         match self {

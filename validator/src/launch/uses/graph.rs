@@ -14,6 +14,8 @@ pub enum Step {
     Arithmetic,
     /// Divided by a constant.
     Divided(u32),
+    /// As an operand of float arithmetic, or rounded to an integer.
+    Float,
     /// Its bits as several narrower values.
     Split,
 }
@@ -149,6 +151,11 @@ impl Graph {
                         let is_packed = usage.is(Role::Shift) && usage.is(Role::Packed);
                         let of_packed = is_packed && own.set(Role::Packed);
                         of_index | of_turns | of_guard | of_divisor | of_shift | of_packed
+                    }
+                    Step::Float => {
+                        let places =
+                            [Role::Coordinate, Role::PartOfCoordinate, Role::Index, Role::PartOfIndex];
+                        places.into_iter().any(|role| usage.is(role)) && own.set(Role::PartOfCoordinate)
                     }
                     Step::Split if usage.is(Role::Float) => own.set(Role::Halves),
                     Step::Split => own.set(Role::Packed),

@@ -28,6 +28,7 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
         Op::Convert { op, from, to, count, dst, a } => match op {
             ConvertOp::ConvertFToU | ConvertOp::ConvertFToS | ConvertOp::FConvert => {
                 flow.role(function, *a, *count, Role::Float);
+                flow.flow(function, *a, *dst, *count, Step::Float);
             }
             ConvertOp::ConvertSToF | ConvertOp::ConvertUToF => {
                 flow.role(function, *a, *count, Role::Integer);
@@ -52,7 +53,15 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
             flow.role(function, dot.a, count, role);
             flow.role(function, dot.b, count, role);
         }
-        Op::Glsl(op) => of_glsl(flow, function, &op.function, op.count),
+        Op::Glsl(op) => {
+            of_glsl(flow, function, &op.function, op.count);
+            if let GlslFunction::Float(..) | GlslFunction::Float2(..) | GlslFunction::Float3(..) = op.function
+            {
+                op.function
+                    .operands()
+                    .for_each(|operand| flow.flow(function, operand, op.dst, op.count, Step::Float));
+            }
+        }
         Op::Encoded(EncodedOp::Convert { from: NumberFormat::Float(_), count, a, .. }) => {
             flow.role(function, *a, *count, Role::Float);
         }
@@ -115,7 +124,10 @@ fn of_unary(flow: &mut Flow<'_>, function: u32, op: UnaryOp, (a, dst, count): (O
         | UnaryOp::IsFinite
         | UnaryOp::IsNormal
         | UnaryOp::SignBitSet
-        | UnaryOp::QuantizeToF16 => flow.role(function, a, count, Role::Float),
+        | UnaryOp::QuantizeToF16 => {
+            flow.role(function, a, count, Role::Float);
+            flow.flow(function, a, dst, count, Step::Float);
+        }
         UnaryOp::SNegate | UnaryOp::Not => {
             flow.role(function, a, count, Role::Integer);
             flow.flow(function, a, dst, count, Step::Arithmetic);
@@ -141,6 +153,9 @@ fn of_binary(
             flow.role(function, b, count, Role::Float);
             if kind == FloatBinary::Compare {
                 flow.compare(function, [a, b], count);
+            } else {
+                flow.flow(function, a, dst, count, Step::Float);
+                flow.flow(function, b, dst, count, Step::Float);
             }
         }
         BinaryKind::IntegerDivision | BinaryKind::Other => match op {
@@ -272,6 +287,11 @@ fn of_glsl(flow: &mut Flow<'_>, function: u32, glsl: &GlslFunction, count: u32) 
 }
 
 fn of_matrix(flow: &mut Flow<'_>, function: u32, op: &MatrixOp) {
+    if let MatrixOp::TimesScalar { dst, count, a, scalar, .. } = *op {
+        flow.flow(function, a, dst, count, Step::Float);
+        (0..count)
+            .for_each(|component| flow.flow(function, scalar, dst.saturating_add(component), 1, Step::Float));
+    }
     let operands = match *op {
         MatrixOp::Dot { count, a, b, .. } => [(a, count), (b, count)],
         MatrixOp::TimesScalar { count, a, scalar, .. } => [(a, count), (scalar, 1)],

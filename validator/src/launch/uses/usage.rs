@@ -31,6 +31,8 @@ pub enum Role {
     Atomic,
     /// The coordinate of a sampled image.
     Coordinate,
+    /// What such a coordinate, or an index, is computed from in floats.
+    PartOfCoordinate,
     /// What another value is divided by.
     Divisor,
     /// By how much a number is shifted to the right.
