@@ -62,11 +62,12 @@ impl Checker<'_> {
         let automatic = self.options.launch.workgroups.is_none() && programs.before.entry.is_compute();
         let whole = self.runner.deadline;
         let inputs = self.options.launch.inputs;
+        let scouted = SCOUTED / self.runner.searches.share_of_looks();
         let plan = |may_be_followed| Plan {
             least: inputs.unwrap_or(LEAST_INPUTS),
             most: inputs.unwrap_or(DEFAULT_INPUTS),
             without_zeros: false,
-            scouted: if inputs.is_none() { SCOUTED } else { 0 },
+            scouted: if inputs.is_none() { scouted } else { 0 },
             may_be_followed,
         };
         let first = self.launch(programs, self.options, &plan(automatic))?;
@@ -97,7 +98,7 @@ impl Checker<'_> {
         let Some(wide) = self.wide else { return Ok(()) };
         let mut options = self.options.clone();
         options.launch.workgroups = Some(Size3(wide));
-        let plan = Plan { least: 0, most: 0, without_zeros: true, scouted: WIDE, may_be_followed: false };
+        let plan = Plan { least: 0, most: 0, without_zeros: true, scouted: WIDE / self.runner.searches.share_of_looks(), may_be_followed: false };
         let (runs, launches) = (self.found.runs.len(), self.found.launches.len());
         let unsupported = self.found.unsupported.len();
         self.launch(programs, &options, &plan)?;

@@ -105,6 +105,9 @@ fn check_all(
     for entry in prepare::entries(before, &options.launch) {
         checker.entry(entry)?;
     }
+    let runs = &checker.found.runs;
+    let is_defined = runs.iter().any(|run| run.comparison.verdict != Verdict::Vacuous);
+    checker.runner.searches.note_defined(is_defined);
     Ok(checker.finish()?)
 }
 

@@ -50,6 +50,8 @@ pub struct Searches {
     check: u64,
     /// What was chosen for the inputs of the checks so far.
     chosen: Chosen,
+    /// Whether before was defined on an input of the last check.
+    defined: bool,
     /// Searches that need not be done, so far.
     spared: u64,
 }
@@ -58,6 +60,21 @@ impl Searches {
     /// How many searches were not done because what they find was known.
     pub fn spared(&self) -> u64 {
         self.spared
+    }
+
+    /// The share of the looks at further inputs that is this check's, as a divisor. What changed in steps before it was
+    /// looked for there; and where nothing was defined, the same inputs of much the same module are no better now.
+    pub(super) fn share_of_looks(&self) -> u32 {
+        match (self.check, self.defined) {
+            (0 | 1, _) => 1,
+            (_, true) => 4,
+            (_, false) => 16,
+        }
+    }
+
+    /// Notes whether before was defined on an input.
+    pub(super) fn note_defined(&mut self, defined: bool) {
+        self.defined = defined;
     }
 
     /// What was chosen for the inputs of the checks before.
