@@ -98,7 +98,13 @@ impl Checker<'_> {
         let Some(wide) = self.wide else { return Ok(()) };
         let mut options = self.options.clone();
         options.launch.workgroups = Some(Size3(wide));
-        let plan = Plan { least: 0, most: 0, without_zeros: true, scouted: WIDE / self.runner.searches.share_of_looks(), may_be_followed: false };
+        let plan = Plan {
+            least: 0,
+            most: 0,
+            without_zeros: true,
+            scouted: WIDE / self.runner.searches.share_of_looks(),
+            may_be_followed: false,
+        };
         let (runs, launches) = (self.found.runs.len(), self.found.launches.len());
         let unsupported = self.found.unsupported.len();
         self.launch(programs, &options, &plan)?;

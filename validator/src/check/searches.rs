@@ -276,3 +276,20 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         && *verify_engine == wanted.verify_engine
         && *speculate == wanted.speculate
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_checks_of_a_series_look_at_fewer_inputs() {
+        let mut searches = Searches::default();
+        let mut share = |is_defined| {
+            searches.start_check();
+            let share = searches.share_of_looks();
+            searches.note_defined(is_defined);
+            share
+        };
+        assert_eq!([true, true, false, true, true].map(&mut share), [1, 4, 4, 16, 4]);
+    }
+}

@@ -81,6 +81,8 @@ pub(super) struct Generator<'a> {
     images_after_only: BTreeMap<Slot, ImageBound>,
     /// The module asks for sizes of images.
     image_sizes: bool,
+    /// Whether sampled images have several levels.
+    levels: bool,
     after: Option<&'a Program>,
     /// Found out when an input needs it.
     uses: OnceCell<Uses>,
@@ -120,6 +122,7 @@ impl<'a> Generator<'a> {
             images: images_before,
             images_after_only,
             image_sizes: images::depends_on_sizes(before),
+            levels: launch.quad || images::names_levels(before),
             after,
             uses: OnceCell::new(),
         }
@@ -263,7 +266,7 @@ impl<'a> Generator<'a> {
     /// The layout of an automatic image before it is resized. Where sizes count, images differ in them.
     fn layout_of(&self, slot: Slot, bound: &ImageBound, recipe: &Recipe) -> Option<ImageLayout> {
         let one_level = self.launch.samplers.values().any(|sampler| sampler.unnormalized);
-        let mut layout = match self.launch.quad && self.image_sizes && !one_level {
+        let mut layout = match self.levels && self.image_sizes && !one_level {
             true => bound.layout_with_levels(),
             false => bound.usual_layout(),
         }?;

@@ -6,7 +6,7 @@ use super::image_options::ImageContents;
 use super::values::{Use, Words};
 use super::{LaunchError, Slot};
 use crate::interp::encode_texel;
-use crate::ir::image::{Dim, Encoding, ImageAction, ImageLayout, ImageType};
+use crate::ir::image::{Dim, Encoding, ImageAction, ImageLayout, ImageOp, ImageType};
 use crate::ir::{Line, Op, Program};
 use crate::value::Byte;
 
@@ -66,6 +66,23 @@ pub fn depends_on_sizes(program: &Program) -> bool {
         },
         _ => false,
     })
+}
+
+/// Whether lookups name levels of detail and none needs derivatives, which only fragments of a quad have.
+pub fn names_levels(program: &Program) -> bool {
+    let code = program.functions.iter().flat_map(|function| &function.code);
+    let ops: Vec<&ImageOp> = code
+        .filter_map(|inst| match &inst.op {
+            Op::Image(op) => Some(&**op),
+            _ => None,
+        })
+        .collect();
+    let names = |op: &&&ImageOp| {
+        let samples = matches!(op.action, ImageAction::Sample { .. });
+        let queries = matches!(op.action, ImageAction::QueryLevels);
+        queries || samples && (op.operands.lod.is_some() || op.operands.grad.is_some())
+    };
+    ops.iter().any(|op| names(&op)) && !ops.iter().any(|op| op.is_implicit())
 }
 
 impl ImageBound {

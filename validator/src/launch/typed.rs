@@ -384,6 +384,19 @@ mod tests {
     ];
 
     #[test]
+    fn parts_of_coordinates_are_of_their_unit_or_texels_or_ordinary() {
+        let usage = used(4, &[Role::Float, Role::PartOfCoordinate]);
+        let of = |turn| -> Vec<f64> {
+            all(&usage, Kind::Boundary(turn)).into_iter().map(|bits| decoded(bits, 4)).collect()
+        };
+        assert!(of(0).iter().all(|value| (0.0..1.0).contains(value)));
+        assert!(
+            of(1).iter().all(|value| (0.0..4.0).contains(value)) && of(1).iter().any(|value| *value > 3.0)
+        );
+        assert!(of(2).iter().any(|value| *value < 0.0));
+    }
+
+    #[test]
     fn floats_are_never_subnormal_and_distinct_ones_differ() {
         for width in [2, 4, 8] {
             for bits in KINDS.iter().flat_map(|kind| all(&used(width, &[Role::Float]), *kind)) {

@@ -151,3 +151,22 @@ fn fields_and_halves_of_a_word() {
     assert!(at(&uses, 0, 0).is(Role::Halves));
     assert!(at(&uses, 0, 4).is(Role::Packed));
 }
+
+#[test]
+fn floats_that_coordinates_and_indices_are_computed_from_are_known() {
+    let uses = uses(
+        "%c = OpBitcast %float %a
+         %d = OpBitcast %float %b
+         %sum = OpFAdd %float %c %c
+         %least = OpExtInst %float %glsl FMax %sum %c
+         %i = OpConvertFToU %uint %least
+         %element = OpAccessChain %to_word %w %u2 %i
+         %r = OpLoad %uint %element
+         OpStore %fx %r
+         %other = OpFAdd %float %d %d
+         %bits = OpBitcast %uint %other
+         OpStore %fx %bits",
+    );
+    assert!(at(&uses, 0, 0).is(Role::PartOfCoordinate));
+    assert!(!at(&uses, 0, 4).is(Role::PartOfCoordinate) && at(&uses, 0, 4).is(Role::Float));
+}
