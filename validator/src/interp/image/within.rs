@@ -40,7 +40,7 @@ impl Whereabouts {
     /// All texels that an implementation may look up.
     pub(in crate::interp) fn texels(&self, layout: ImageLayout, sampler: &Sampler) -> Texels {
         let mut texels = Texels::default();
-        for level in levels(self.level_of_detail, layout, sampler.mipmap) {
+        for level in self.levels(layout, sampler.mipmap) {
             if layout.dim == Dim::Cube {
                 self.of_cube(layout, level, &mut texels);
             } else {
@@ -50,6 +50,22 @@ impl Whereabouts {
         texels.offsets.sort_unstable();
         texels.offsets.dedup();
         texels
+    }
+
+    /// The levels that may be looked at.
+    pub(in crate::interp) fn levels(
+        &self,
+        layout: ImageLayout,
+        mipmap: Filter,
+    ) -> std::ops::RangeInclusive<u32> {
+        let last = f64::from(layout.levels - 1);
+        let [least, greatest] = self.level_of_detail;
+        let range = match mipmap {
+            Filter::Nearest => [(least - 0.5 - SUBTEXEL).ceil(), (greatest - 0.5 + SUBTEXEL).ceil()],
+            Filter::Linear => [(least - SUBTEXEL).floor(), (greatest + SUBTEXEL).ceil()],
+        };
+        let [first, end] = range.map(|level| level.clamp(0.0, last) as u32);
+        first..=end
     }
 
     fn of_level(&self, layout: ImageLayout, sampler: &Sampler, level: u32, texels: &mut Texels) {
@@ -151,18 +167,6 @@ fn floor_below(at: f64) -> i64 {
 
 fn floor_above(at: f64) -> i64 {
     (at + SUBTEXEL).floor() as i64
-}
-
-/// The levels that may be looked at.
-fn levels(lambda: Range, layout: ImageLayout, mipmap: Filter) -> std::ops::RangeInclusive<u32> {
-    let last = f64::from(layout.levels - 1);
-    let [least, greatest] = lambda;
-    let range = match mipmap {
-        Filter::Nearest => [(least - 0.5 - SUBTEXEL).ceil(), (greatest - 0.5 + SUBTEXEL).ceil()],
-        Filter::Linear => [(least - SUBTEXEL).floor(), (greatest + SUBTEXEL).ceil()],
-    };
-    let [first, end] = range.map(|level| level.clamp(0.0, last) as u32);
-    first..=end
 }
 
 #[cfg(test)]

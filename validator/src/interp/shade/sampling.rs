@@ -283,12 +283,11 @@ impl Observer<'_, '_> {
             }
         }
         let [least, greatest] = whereabouts.level_of_detail;
-        if layout.levels > 1 && least != greatest {
-            return None;
-        }
-        if layout.levels > 1 {
+        let levels = whereabouts.levels(layout, sampler.mipmap);
+        if levels.start() != levels.end() {
             // The nearest one may be either of two.
-            share += if sampler.mipmap == Filter::Linear { SUBTEXEL } else { return None };
+            share +=
+                if least == greatest && sampler.mipmap == Filter::Linear { SUBTEXEL } else { return None };
         }
         share.is_finite().then_some(share)
     }
