@@ -191,7 +191,9 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
     let dispatch = dispatch();
     let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
     let comparison = refines(side("before", &before), side("after", &after), options).unwrap();
-    let text = |third: &str| format!("; module\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\n");
+    let text = |third: &str| {
+        format!("%main = OpFunction\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\nOpFunctionEnd\n")
+    };
     CheckReport {
         before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release").into() },
         after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %relaxed").into() },
