@@ -192,11 +192,16 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
     let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
     let comparison = refines(side("before", &before), side("after", &after), options).unwrap();
     let text = |third: &str| {
-        format!("%main = OpFunction\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\nOpFunctionEnd\n")
+        let constants = "%release = OpConstant %uint 68\n%relaxed = OpConstant %uint 0\n";
+        let code = format!("OpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\nOpFunctionEnd");
+        format!("%main = OpFunction\n{code}\n{constants}")
     };
     CheckReport {
-        before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release").into() },
-        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %relaxed").into() },
+        before: Source {
+            name: "before.spvasm".into(),
+            text: text("OpAtomicStore %y %device %release").into(),
+        },
+        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %y %device %relaxed").into() },
         diff: None,
         verdict: comparison.verdict,
         runs: vec![Run {
