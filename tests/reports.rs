@@ -37,7 +37,7 @@ fn without_last_barrier() -> (CheckReport, String) {
     let checker = Checker::new(&["--inputs".to_owned(), "1".to_owned()]);
     let words = assemble(&std::fs::read_to_string(reduction()).unwrap(), None).unwrap();
     let before = disassemble_with(&words, DisassembleOptions::RAW).unwrap();
-    let barrier = before.lines().filter(|line| line.contains("OpControlBarrier")).next_back().unwrap();
+    let barrier = before.lines().rfind(|line| line.contains("OpControlBarrier")).unwrap();
     let at = before.rfind(barrier).unwrap();
     let after = shifted(&format!("{}{}", &before[..at], &before[at + barrier.len()..]));
     let modules = [words, assemble(&after, None).unwrap()];
