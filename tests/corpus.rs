@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use spirv_tv::check::CheckReport;
 use spirv_tv::compare::Verdict;
+use spirv_tv::report::{text, Painter};
 use spirv_tv_toolchain::{assemble, validate, TargetEnv, ValidatorOptions};
 
 /// `pair.toml`.
@@ -22,6 +23,8 @@ struct Pair {
     description: String,
     verdict: String,
     kind: Option<String>,
+    /// What the report of a violation says of the change that made it.
+    cause: Option<String>,
     reason: Option<String>,
     args: Vec<String>,
     #[serde(default)]
@@ -287,6 +290,27 @@ fn inconclusive_pairs_have_their_reasons() {
     report(pairs.par_iter().filter_map(failure).collect(), pairs.len());
 }
 
+/// The report of a violation fits a screen and names the change that made it; in full it leaves nothing out.
+#[test]
+fn reports_of_violations_are_short_and_name_the_change() {
+    let mut pairs = pairs();
+    pairs.retain(|(_, pair)| pair.verdict == "violates");
+    let failure = |(path, pair): &(PathBuf, Pair)| {
+        let report = checked(path, pair);
+        let painter = Painter { coloured: false };
+        let told = text::check(&report, painter);
+        let count = told.lines().count();
+        let cause = pair.cause.as_deref().unwrap_or_default();
+        let mut wrong = Vec::new();
+        wrong.extend((count > 60).then(|| format!("{count} lines")));
+        wrong.extend((!told.contains(cause)).then(|| format!("does not say '{cause}':\n{told}")));
+        let full = text::check_in_full(&report, painter);
+        wrong.extend(full.contains("--full").then(|| "something is left out in full".to_owned()));
+        (!wrong.is_empty()).then(|| format!("{}: {}", name(path), wrong.join("; ")))
+    };
+    report(pairs.par_iter().filter_map(failure).collect(), pairs.len());
+}
+
 #[test]
 fn no_reason_excuses_a_violation() {
     let pairs = pairs();
@@ -331,6 +355,7 @@ fn corpus_is_whole() {
     for (path, pair) in &pairs {
         assert!(!pair.description.is_empty(), "{}: no description", path.display());
         assert_eq!(pair.kind.is_some(), pair.verdict == "violates", "{}: kind", path.display());
+        assert_eq!(pair.cause.is_some(), pair.verdict == "violates", "{}: cause", path.display());
         assert_eq!(pair.reason.is_some(), pair.verdict == "inconclusive", "{}: reason", path.display());
         assert!(
             ["refines", "vacuous", "violates", "inconclusive"].contains(&pair.verdict.as_str()),

@@ -29,6 +29,8 @@ mod passes;
 mod paths;
 #[path = "preserving.rs"]
 mod preserving;
+#[path = "reports.rs"]
+mod reports;
 #[path = "retries.rs"]
 mod retries;
 #[path = "robust.rs"]

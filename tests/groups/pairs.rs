@@ -219,8 +219,11 @@ fn a_violation_of_one_part_is_told_as_a_whole() {
         }
     }
     assert!(run.why.is_some());
-    let text = spirv_tv::report::text::check(&report, spirv_tv::report::Painter { coloured: false });
-    assert!(text.contains("before allows") && !text.contains(" more\n"), "{text}");
+    let painter = spirv_tv::report::Painter { coloured: false };
+    let short = spirv_tv::report::text::check(&report, painter);
+    assert!(short.contains(": before "), "{short}");
+    let full = spirv_tv::report::text::check_in_full(&report, painter);
+    assert!(full.contains("before allows") && !full.contains(" more\n"), "{full}");
 }
 
 /// More outcomes than anybody could multiply out, on both sides.

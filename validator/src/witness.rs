@@ -320,5 +320,10 @@ pub(crate) fn describe(event: &Event, model: &dyn MemoryModel) -> String {
         text.push_str(event.scope.name());
         text.push_str(" scope");
     }
+    if let Kind::Barrier { execution, .. } = event.kind {
+        if execution != event.scope {
+            text.push_str(&format!(" with execution scope {}", execution.name()));
+        }
+    }
     text
 }

@@ -38,7 +38,7 @@ pub struct LaunchArguments {
     #[arg(long, value_name = "ID=VALUE", allow_hyphen_values = true)]
     pub(crate) spec: Vec<Specialisation>,
     /// Contents of a buffer: TARGET is SET.BINDING[.ELEMENT], %id or name, SPEC is zeros:WORDS,
-    /// words:1,2,0xff, @FILE or undef:WORDS
+    /// words:1,2,0xff, floats:1,0.5, halves:1,0.5 (16 bits), bytes:1,0xff, @FILE or undef:WORDS
     #[arg(long, value_name = "TARGET=SPEC")]
     pub(crate) buffer: Vec<BufferSetting>,
     /// Push constants

@@ -63,6 +63,10 @@ pub struct PairArguments {
     /// Find everything that after does, also behind the first behaviour that violates
     #[arg(long)]
     pub(crate) all: bool,
+    /// Report violations in full: every event, the whole memory, and everything that differs between the modules
+    /// [default: at most 60 lines]
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Keep violating pairs with their launch and a command to replay
     #[arg(long, value_name = "DIR")]
     pub(crate) save_failing: Option<PathBuf>,
@@ -125,7 +129,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
             save::failing(folder, &before, &after, &report, &options, &arguments.read)?;
         }
     }
-    print(&format::check(&report, &arguments.output))?;
+    print(&format::check(&report, &arguments.output, arguments.pair.full))?;
     if arguments.stats && !arguments.output.format.is_json() {
         print(&stats::check(&report))?;
     }

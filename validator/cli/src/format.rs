@@ -44,15 +44,23 @@ impl Format {
     }
 }
 
-/// The report of a check.
-pub(crate) fn check(report: &CheckReport, output: &OutputArguments) -> String {
+/// The report of a check; with `full` what is left out otherwise, too.
+pub(crate) fn check(report: &CheckReport, output: &OutputArguments, full: bool) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::check(report) + "\n",
         Format::Text if output.quiet => {
             let line = text::check_line(report, painter(output.color));
             format!("{} {}: {line}\n", report.before.name, report.after.name)
         }
-        Format::Text => text::check(report, painter(output.color)),
+        Format::Text => check_text(report, output, full),
+    }
+}
+
+/// The same as text.
+pub(crate) fn check_text(report: &CheckReport, output: &OutputArguments, full: bool) -> String {
+    match full {
+        true => text::check_in_full(report, painter(output.color)),
+        false => text::check(report, painter(output.color)),
     }
 }
 

@@ -13,7 +13,7 @@ use super::check::PairArguments;
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    caught, format::Series, painter, print, save, ChoiceArguments, CliError, LaunchArguments,
+    caught, format, format::Series, painter, print, save, ChoiceArguments, CliError, LaunchArguments,
     OutputArguments, ReadArguments,
 };
 use spirv_tv::behaviour::Bug;
@@ -104,6 +104,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         options: &options,
         read: ReadOptions { lenient: true, is_valid, ..read.clone() },
         output: &arguments.output,
+        full: arguments.pair.full,
         save_failing: arguments.pair.save_failing.as_deref(),
         arguments: &arguments.read,
         watch: &watch,
@@ -200,14 +201,14 @@ enum Told {
 }
 
 impl StepResult {
-    fn of_report(report: &CheckReport, output: &OutputArguments) -> Self {
+    fn of_report(report: &CheckReport, output: &OutputArguments, full: bool) -> Self {
         let is_clamped = report.warnings.iter().any(|warning| warning == CLAMPED);
         let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) || is_clamped;
         let painter = painter(output.color);
         let told = match (output.format.is_json(), output.quiet) {
             (true, _) => Told::Object(json::check_value(report)),
             (false, true) => Told::Text(text::check_line(report, painter)),
-            (false, false) if says_more => Told::Text(text::check(report, painter)),
+            (false, false) if says_more => Told::Text(format::check_text(report, output, full)),
             (false, false) => Told::Text(String::new()),
         };
         StepResult { verdict: Some(report.verdict), code: report.exit_code(output.strict), told }
@@ -258,6 +259,8 @@ struct StepChecker<'a> {
     options: &'a CheckOptions,
     read: ReadOptions,
     output: &'a OutputArguments,
+    /// `--full`.
+    full: bool,
     save_failing: Option<&'a Path>,
     arguments: &'a ReadArguments,
     watch: &'a Watch,
@@ -313,7 +316,7 @@ impl Checker for StepChecker<'_> {
 
     fn check(&mut self, before: &[u32], after: &[u32], label: &str) -> StepResult {
         match caught(|| self.compare(before, after, label)).unwrap_or_else(|bug| Err(bug.into())) {
-            Ok(report) => StepResult::of_report(&report, self.output),
+            Ok(report) => StepResult::of_report(&report, self.output, self.full),
             Err(error) => {
                 self.bug = self.bug.take().or(error.bug().cloned());
                 StepResult::of_error(&error, self.output)

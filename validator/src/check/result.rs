@@ -132,6 +132,8 @@ pub struct Run {
     pub after: Option<Explored>,
     /// Why before forbids what is new, in words.
     pub why: Option<String>,
+    /// The accesses of a new data race, by their places in the witness.
+    pub race: Option<[usize; 2]>,
     /// `--both-ways`: what after lost; `Refines` where nothing.
     pub reverse: Option<Comparison>,
     /// Where before is racy as the specification reads an older memory model, but not when all accesses

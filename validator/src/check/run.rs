@@ -16,7 +16,7 @@ use crate::compare::{
 };
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
-use crate::explain::{self, New};
+use crate::explain::{self, New, Why};
 use crate::explore::{self, Races, Settings};
 use crate::ir::Program;
 use crate::launch::Input;
@@ -109,6 +109,7 @@ impl Runner<'_> {
                 before,
                 after: None,
                 why: None,
+                race: None,
                 reverse: None,
                 legacy: None,
             });
@@ -125,6 +126,7 @@ impl Runner<'_> {
                 before,
                 after: Some(after),
                 why: None,
+                race: None,
                 legacy: None,
             });
         }
@@ -134,9 +136,9 @@ impl Runner<'_> {
         let mut comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
         let reverse =
             self.options.both_ways.then(|| self.compare(pair, &before, &after, true)).transpose()?;
-        let why = match self.widen(pair, &before, &mut after, &mut comparison)? {
-            Some(why) => Some(why),
-            None => self.explanation(pair, &comparison, &after),
+        let Why { text: why, race } = match self.widen(pair, &before, &mut after, &mut comparison)? {
+            Some(why) => Why { text: Some(why), race: None },
+            None => self.explanation(pair, &comparison, &after).unwrap_or_default(),
         };
         Ok(Run {
             entry: pair.before.entry.name.clone(),
@@ -146,6 +148,7 @@ impl Runner<'_> {
             before,
             after: Some(after),
             why,
+            race,
             reverse,
             legacy: None,
         })
@@ -292,7 +295,7 @@ impl Runner<'_> {
         self.compare(pair, before, after, false)
     }
 
-    fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<String> {
+    fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<Why> {
         let behaviours = &after.behaviours;
         let subject = comparison.violation.as_ref()?.subject;
         let guilty = subject.outcome(behaviours);
@@ -304,11 +307,11 @@ impl Runner<'_> {
             Subject::Undefined(index) => {
                 let (undefined, witness) = behaviours.undefined.get(index)?;
                 let race = undefined.kind == UndefinedKind::DataRace;
-                (witness, if race { New::Race } else { New::Undefined })
+                (witness, if race { New::Race(&undefined.lines) } else { New::Undefined })
             }
         };
         self.watch.enter(format!("{}: explaining", pair.name));
-        explain::why(pair.before_side(), &pair.after_dispatch, witness, new, &self.settings())
+        Some(explain::why(pair.before_side(), &pair.after_dispatch, witness, new, &self.settings()))
     }
 
     /// Explores after, up to the first behaviour that before does not have where that decides.

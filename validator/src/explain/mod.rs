@@ -14,12 +14,14 @@ mod outcome;
 mod replay;
 mod words;
 
+use std::time::Instant;
+
 use crate::behaviour::Outcome;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::explain::{possible, Explainer, Refutation, Telling};
-use crate::model::graph::{EventId, Unit, UnitBytes};
+use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::witness::Witness;
 
@@ -44,40 +46,77 @@ pub fn race_of(
     names: &dyn Names,
 ) -> Option<Explanation> {
     let graph = &*witness.graph();
+    Some(model.race(graph, find_race(graph, lines, model)?, names))
+}
+
+fn find_race(graph: &Graph, lines: &[Line], model: &dyn MemoryModel) -> Option<DataRace> {
     let possible = possible(model, graph);
     let races: Vec<DataRace> =
         possible.iter().flat_map(|relations| model.data_races(graph, relations)).collect();
-    let on_lines = |found: &&DataRace| {
-        let line = |event: EventId| graph.events.get(event as usize).map(|event| event.line);
-        [found.first, found.second].iter().all(|event| line(*event).is_some_and(|line| lines.contains(&line)))
-    };
-    let found = races.iter().find(on_lines).or(races.first())?;
-    Some(model.race(graph, *found, names))
+    races.iter().find(|found| is_on(graph, **found, lines)).or(races.first()).copied()
+}
+
+/// Whether a race is one of accesses on these lines.
+fn is_on(graph: &Graph, race: DataRace, lines: &[Line]) -> bool {
+    let line = |event: EventId| graph.events.get(event as usize).map(|event| event.line);
+    [race.first, race.second].iter().all(|event| line(*event).is_some_and(|line| lines.contains(&line)))
 }
 
 /// What is new in after.
 #[derive(Clone, Copy)]
 pub enum New<'a> {
-    Race,
+    /// A data race between accesses on these lines.
+    Race(&'a [Line]),
     /// Another undefined behaviour.
     Undefined,
     Outcome(&'a Outcome),
 }
 
+/// What is known of a violation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Why {
+    /// Why before forbids it, in words.
+    pub text: Option<String>,
+    /// The accesses of a data race, by their places in the witness's graph.
+    pub race: Option<[usize; 2]>,
+}
+
 /// Says why `before` does not allow what is `new` in the execution `witness` of after; `settings` are those
-/// of the searches.
-pub fn why(
+/// of the searches, with the time that is left. Where that is over first, this is said instead.
+pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, settings: &Settings) -> Why {
+    let started = Instant::now();
+    let is_over = || settings.timeout.is_some_and(|left| started.elapsed() >= left);
+    let mut race = None;
+    let told = reason(before, after, witness, new, settings, &is_over, &mut race);
+    let too_late = || format!("the explanation was not finished in time ({})", settings.timed_by);
+    Why { text: told.or_else(|| is_over().then(too_late)), race }
+}
+
+fn reason(
     before: Side,
     after: &Dispatch,
     witness: &Witness,
     new: New,
     settings: &Settings,
+    is_over: &dyn Fn() -> bool,
+    race: &mut Option<[usize; 2]>,
 ) -> Option<String> {
+    // Where relations are derived nothing looks at the time.
+    let in_time = || (!is_over()).then_some(());
+    in_time()?;
     let model = &settings.model;
     let graph = &*witness.graph();
-    let replay = replay::run(before, after, witness);
-    let relations = model.relations(&replay.graph, Extent::Complete);
     let relations_after = model.relations(graph, Extent::Complete);
+    in_time()?;
+    let mut races = model.data_races(graph, &relations_after);
+    if let New::Race(lines) = new {
+        races.sort_by_key(|found| !is_on(graph, *found, lines));
+        *race = races.first().map(|found| [found.first as usize, found.second as usize]);
+    }
+    in_time()?;
+    let replay = replay::run(before, after, witness, is_over)?;
+    let relations = model.relations(&replay.graph, Extent::Complete);
+    in_time()?;
     let names = DispatchNames::of(after, before.program, &**model);
     let of_after = &replay.of_after;
     let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };
@@ -86,10 +125,13 @@ pub fn why(
     let explainer = model.explainer(&replay.graph, &relations, telling);
     let pair =
         Compared { told: &told, explainer: &*explainer, relations: &relations, after: &relations_after };
-    let races = model.data_races(graph, &relations_after);
     let in_after = |found: DataRace| format!("in after {}", model.race(graph, found, &names));
-    if let Some((found, text)) = races.iter().find_map(|found| Some((*found, pair.lost_order(*found)?))) {
-        return Some(format!("{text}\n{}", in_after(found)));
+    for found in &races {
+        in_time()?;
+        if let Some(text) = pair.lost_order(*found) {
+            *race = race.map(|_| [found.first as usize, found.second as usize]);
+            return Some(format!("{text}\n{}", in_after(*found)));
+        }
     }
     let reason = match explainer.refutation() {
         Some(refutation) => Some(pair.forbidden(&refutation)),
@@ -101,11 +143,11 @@ pub fn why(
                     Some(format!("before forbids this: {explanation}"))
                 })
             }
-            New::Race | New::Undefined => None,
+            New::Race(_) | New::Undefined => None,
         }),
     };
     let reason = reason.or_else(|| told.unmatched());
-    let race = races.first().filter(|_| matches!(new, New::Race)).map(|found| in_after(*found));
+    let race = races.first().filter(|_| matches!(new, New::Race(_))).map(|found| in_after(*found));
     let parts: Vec<String> = reason.into_iter().chain(race).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
 }

@@ -1,9 +1,10 @@
 //! Runs before with the values that an execution of after read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Side;
+use crate::compare::ObjectMatch;
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, InstanceName, Order, Scope};
 use crate::explore::events::{access_event, device_event, fence_event};
@@ -27,8 +28,13 @@ const MAX_UNMATCHED: u32 = 8;
 /// Stops of one invocation.
 const MAX_STOPS: usize = 1_000;
 
-/// Replays `witness`, an execution on `after`, on `before`.
-pub(super) fn run(before: Side, after: &Dispatch, witness: &Witness) -> Replay {
+/// Replays `witness`, an execution on `after`, on `before`. `None` where that is not done when time is over.
+pub(super) fn run(
+    before: Side,
+    after: &Dispatch,
+    witness: &Witness,
+    is_over: &dyn Fn() -> bool,
+) -> Option<Replay> {
     let witnessed = witness.graph();
     let mut replay = Replayer {
         before,
@@ -38,10 +44,14 @@ pub(super) fn run(before: Side, after: &Dispatch, witness: &Witness) -> Replay {
         graph: Graph { agents: witnessed.agents.clone(), ..Graph::default() },
         of_after: Vec::new(),
         used: BTreeSet::new(),
+        is_over,
     };
     replay.everybody();
+    if is_over() {
+        return None;
+    }
     replay.connect();
-    Replay { graph: replay.graph, of_after: replay.of_after }
+    Some(Replay { graph: replay.graph, of_after: replay.of_after })
 }
 
 struct Replayer<'a> {
@@ -53,6 +63,8 @@ struct Replayer<'a> {
     graph: Graph,
     of_after: Vec<Option<EventId>>,
     used: BTreeSet<EventId>,
+    /// Whether there is no time left.
+    is_over: &'a dyn Fn() -> bool,
 }
 
 /// Memory that nobody else shares in the witness, and the initial contents.
@@ -60,7 +72,7 @@ struct Quiet<'a> {
     before: &'a Dispatch,
     /// Keys and first bytes of the witness's units.
     shared: &'a BTreeSet<(u32, u32)>,
-    written: std::collections::BTreeMap<(u32, u32), Byte>,
+    written: BTreeMap<(u32, u32), Byte>,
 }
 
 /// An invocation of before, as far as it came.
@@ -147,7 +159,7 @@ impl Driver for Replaying<'_, '_, '_> {
     fn run(&mut self) -> Stop {
         let Side { program, dispatch } = self.replayer.before;
         let Run { invocation, memory, fuel, stops, unmatched_reads, .. } = &mut *self.run;
-        if *stops == MAX_STOPS || *unmatched_reads > MAX_UNMATCHED {
+        if *stops == MAX_STOPS || *unmatched_reads > MAX_UNMATCHED || (self.replayer.is_over)() {
             return Stop::OutOfFuel;
         }
         *stops += 1;
@@ -205,16 +217,20 @@ impl Driver for Replaying<'_, '_, '_> {
 }
 
 impl Replayer<'_> {
-    /// The memory of before that a memory of after is, by object key.
-    fn memory_of_before(&self, memory: u32) -> Option<u32> {
-        let key = &self.after.objects.iter().find(|object| object.memory == memory)?.key;
-        Some(self.before.dispatch.objects.iter().find(|object| object.key == *key)?.memory)
-    }
-
     /// The witness's units in before: memory and first byte.
     fn units(&self) -> Vec<Option<(u32, u32)>> {
+        let before = self.before.dispatch;
+        let matched = ObjectMatch::new(before, self.after);
+        // The first object of each memory of after says which memory of before that is.
+        let mut memories: BTreeMap<u32, u32> = BTreeMap::new();
+        for (number, object) in self.after.objects.iter().enumerate().rev() {
+            match before.objects.get(matched.of_after(number as u32) as usize) {
+                Some(other) => memories.insert(object.memory, other.memory),
+                None => memories.remove(&object.memory),
+            };
+        }
         let units = self.witness.units.iter();
-        units.map(|(memory, offset)| Some((self.memory_of_before(*memory)?, *offset))).collect()
+        units.map(|(memory, offset)| Some((*memories.get(memory)?, *offset))).collect()
     }
 
     /// Runs each invocation to its end, or to the next subgroup operation; there those of a subgroup that

@@ -215,7 +215,7 @@ mod tests {
         );
         assert_eq!(
             parsed("buffer = { '0.0' = 'zero:4' }").err().as_deref(),
-            Some("launch.toml: buffer: 'zero:4' is none of zeros:WORDS, words:1,2,0xff, @FILE, undef:WORDS")
+            Some("launch.toml: buffer: 'zero:4' is none of zeros:WORDS, words:1,2,0xff, floats:1,0.5, halves:1,0.5, bytes:1,0xff, @FILE, undef:WORDS")
         );
         assert!(parsed("buffer = 3").is_err_and(|error| error.contains("line 1: expected a table")));
     }

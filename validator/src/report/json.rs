@@ -551,15 +551,6 @@ pub(super) fn place(dispatch: &Dispatch, object: u32, offset: u32) -> String {
     known.map_or_else(|| format!("object {object}+{offset}"), |known| known.place(offset))
 }
 
-/// What a byte of the object with this key is called beside the key.
-pub(super) fn byte_name(dispatch: &Dispatch, key: &str, offset: usize) -> String {
-    let image = dispatch.objects.iter().find(|object| object.key == key).and_then(|object| object.image);
-    match (image, u32::try_from(offset)) {
-        (Some(image), Ok(byte)) => format!("byte {offset}, {}", image.texel_name(byte)),
-        (Some(_), Err(_)) | (None, _) => format!("byte {offset}"),
-    }
-}
-
 fn volatile_json(trace: &[VolatileAccess], dispatch: &Dispatch) -> Vec<VolatileJson> {
     trace
         .iter()

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::style::Painter;
-use super::witness;
+use super::witness::{self, Scene, Wanted};
 use crate::behaviour::Bug;
 use crate::check::{Bounds, BoundsChoice, Parameters, Source};
 use crate::litmus::test::{Quantifier, Test};
@@ -198,7 +198,9 @@ fn file_text(text: &mut String, report: &FileReport, quiet: bool, painter: Paint
         }
         expectation_text(text, solved, checked, painter);
         if let Some(told) = checked.witness.as_ref().filter(|_| !is_fine(checked)) {
-            text.push_str(&witness::text(&told.witness, &told.dispatch, source, painter));
+            let scene = Scene::of(&told.dispatch, source, true, painter);
+            let lines = witness::lines(&scene, &told.witness.events(), &Wanted::default());
+            lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
         }
         if let Some(why) = &checked.why {
             why.lines().for_each(|line| text.push_str(&format!("    {line}\n")));

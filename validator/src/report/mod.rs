@@ -1,14 +1,18 @@
 //! Reports: results as JSON for programs ([`json`]) and as text for people ([`text`]).
 
+mod choices;
 mod diff;
 mod exercised;
 mod factored;
 pub mod json;
 mod launches;
 pub mod litmus;
+mod parts;
 pub mod stats;
 mod style;
 pub mod text;
+mod typed;
+mod violation;
 mod witness;
 mod words;
 

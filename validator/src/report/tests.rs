@@ -191,10 +191,17 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
     let dispatch = dispatch();
     let side = |name, behaviours| Side { name, behaviours, dispatch: &dispatch };
     let comparison = refines(side("before", &before), side("after", &after), options).unwrap();
-    let text = |third: &str| format!("; module\nOpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\n");
+    let text = |third: &str| {
+        let constants = "%release = OpConstant %uint 68\n%relaxed = OpConstant %uint 0\n";
+        let code = format!("OpStore %x %one\n{third}\nOpAtomicLoad\nOpLoad %x\nOpFunctionEnd");
+        format!("%main = OpFunction\n{code}\n{constants}")
+    };
     CheckReport {
-        before: Source { name: "before.spvasm".into(), text: text("OpAtomicStore %release").into() },
-        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %relaxed").into() },
+        before: Source {
+            name: "before.spvasm".into(),
+            text: text("OpAtomicStore %y %device %release").into(),
+        },
+        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %y %device %relaxed").into() },
         diff: None,
         verdict: comparison.verdict,
         runs: vec![Run {
@@ -205,6 +212,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
             before: explored(Role::Before, before),
             after: Some(explored(Role::After, after)),
             why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
+            race: None,
             reverse: None,
             legacy: None,
         }],

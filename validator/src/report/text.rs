@@ -1,16 +1,17 @@
 //! Reports as text for a terminal: first the verdict in one line, then what is new, how after gets there, why
 //! before forbids it, a diff, and the choices that all of it depends on.
 
+use super::parts::{self, Part};
 use super::style::Painter;
 use super::words::words;
-use super::{diff, exercised, factored, json, launches, witness};
+use super::{choices, exercised, factored, json, launches, violation};
 use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
-use crate::check::{CheckReport, Choices, Explored, InputChoice, OutcomesReport, OutcomesRun, Run};
-use crate::compare::{Comparison, Subject, Verdict, Violation, ViolationKind};
+use crate::check::{CheckReport, Explored, OutcomesReport, OutcomesRun, Run};
+use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 
-/// Outcomes of before that are listed beside a new one.
-const LISTED_OUTCOMES: usize = 8;
+/// Outcomes of before that are listed beside a new one, where everything is told.
+pub(super) const ALL_OUTCOMES: usize = 1_000;
 
 /// One line: the verdict with everything that qualifies it.
 pub fn check_line(report: &CheckReport, painter: Painter) -> String {
@@ -135,7 +136,7 @@ fn explain(kind: ViolationKind) -> &'static str {
     }
 }
 
-fn fault(undefined: &Undefined) -> String {
+pub(super) fn fault(undefined: &Undefined) -> String {
     let mut text = undefined.kind.name().to_owned();
     let mut lines: Vec<String> = undefined.lines.iter().map(ToString::to_string).collect();
     lines.dedup();
@@ -156,132 +157,77 @@ fn counted(number: impl Into<Count>, what: &str) -> String {
     }
 }
 
-/// The whole report of a check.
+/// Lines of a report with a violation, unless it is told in full.
+const MOST_LINES: usize = 60;
+
+/// The report of a check. That of a violation is cut to what is needed; what is left out is counted.
 pub fn check(report: &CheckReport, painter: Painter) -> String {
-    let mut text = check_line(report, painter);
-    text.push('\n');
+    told(report, false, painter)
+}
+
+/// The whole report of a check.
+pub fn check_in_full(report: &CheckReport, painter: Painter) -> String {
+    told(report, true, painter)
+}
+
+fn told(report: &CheckReport, full: bool, painter: Painter) -> String {
+    let mut parts = vec![Part { head: vec![check_line(report, painter)], ..Part::default() }];
+    let mut most = None;
     if let Some(run) = report.decisive() {
         if let Some((violation, after)) = run.comparison.violation.as_ref().zip(run.after.as_ref()) {
-            violation_text(&mut text, report, run, violation, after, painter);
+            most = (!full).then_some(MOST_LINES);
+            parts.extend(violation::parts(report, run, violation, after, full, painter));
         }
         let vacuous = match report.verdict {
             Verdict::Vacuous => Some(run),
             Verdict::Refines | Verdict::Inconclusive => report.passed_over_as_vacuous(),
             Verdict::Violates | Verdict::Error => None,
         };
-        if let Some(run) = vacuous {
-            text.push_str(&races_text(&run.before, painter));
-        }
+        parts.extend(vacuous.map(|run| races(&run.before, painter)));
     }
-    for run in &report.runs {
-        for note in &run.comparison.notes {
-            warn(&mut text, &format!("{}: {note}", input_name(report, run)), painter);
-        }
-        if let Some(reverse) = &run.reverse {
-            text.push_str(&format!("{}: {}\n", input_name(report, run), reverse_text(reverse)));
-        }
-    }
-    for warning in &report.warnings {
-        warn(&mut text, warning, painter);
-    }
+    parts.push(Part::of(remarks(report, painter)));
     if report.verdict != Verdict::Error {
-        text.push_str(&runs_text(report, painter));
-        text.push_str(&painter.faint(&choices_text(&report.choices)));
-        text.push('\n');
+        parts.push(Part::of(runs(report, painter)));
+        parts.push(choices::part(&report.choices, painter));
     }
-    text
+    parts::text(parts, most)
 }
 
-fn violation_text(
-    text: &mut String,
-    report: &CheckReport,
-    run: &Run,
-    violation: &Violation,
-    after: &Explored,
-    painter: Painter,
-) {
-    let Explored { behaviours, dispatch, .. } = after;
-    text.push('\n');
-    let guilty = violation.subject.outcome(behaviours);
-    let witness = match violation.subject {
-        Subject::Outcome(_) | Subject::Part(..) => {
-            let found = guilty.as_deref();
-            if let Some((outcome, _)) = found {
-                text.push_str(&painter.heading("What is new"));
-                text.push('\n');
-                text.push_str(&outcome_text(outcome, dispatch, "  "));
-                if let Some(difference) = &violation.difference {
-                    text.push_str(&format!(
-                        "  {} differs at {}; before allows\n",
-                        difference.key,
-                        json::byte_name(dispatch, &difference.key, difference.offset)
-                    ));
-                    text.push_str(&outcome_list(&run.before, "    "));
-                }
-            }
-            found.map(|(_, witness)| witness)
-        }
-        Subject::Undefined(index) => {
-            let found = behaviours.undefined.get(index);
-            if let Some((undefined, _)) = found {
-                text.push_str(&painter.heading("What is new"));
-                text.push_str(&format!("\n  {}: {}\n", fault(undefined), undefined.detail));
-                let mut lines = undefined.lines.clone();
-                lines.dedup();
-                for line in lines {
-                    if let Some(source) = report.after.line(line) {
-                        text.push_str(&painter.faint(&format!("  {}:{line}: {source}", report.after.name)));
-                        text.push('\n');
-                    }
-                }
-            }
-            found.map(|(_, witness)| witness)
-        }
-    };
-    if let Some(witness) = witness.filter(|witness| !witness.graph().events.is_empty()) {
-        text.push('\n');
-        text.push_str(&painter.heading("How after gets there"));
-        text.push('\n');
-        text.push_str(&witness::text(witness, dispatch, &report.after, painter));
-    }
-    if let Some(why) = &run.why {
-        text.push('\n');
-        text.push_str(&painter.heading("Why before does not"));
-        text.push('\n');
-        for line in why.lines() {
-            text.push_str(&format!("  {line}\n"));
+/// What the user should know besides.
+fn remarks(report: &CheckReport, painter: Painter) -> Vec<String> {
+    let mut lines = Vec::new();
+    for run in &report.runs {
+        let notes = run.comparison.notes.iter();
+        lines.extend(notes.map(|note| warning(&format!("{}: {note}", input_name(report, run)), painter)));
+        if let Some(reverse) = &run.reverse {
+            lines.push(format!("{}: {}", input_name(report, run), reverse_text(reverse)));
         }
     }
-    let (before_text, after_text) = match &report.diff {
-        Some((before, after)) => (before.as_str(), after.as_str()),
-        None => (report.before.text.as_str(), report.after.text.as_str()),
-    };
-    let diff = diff::unified((&report.before.name, before_text), (&report.after.name, after_text), painter);
-    if !diff.is_empty() {
-        text.push('\n');
-        text.push_str(&diff);
-    }
-    text.push('\n');
+    lines.extend(report.warnings.iter().map(|text| warning(text, painter)));
+    lines
 }
 
 /// Why each undefined behaviour is one, where that can be said.
-fn races_text(explored: &Explored, painter: Painter) -> String {
+fn races(explored: &Explored, painter: Painter) -> Part {
     let found = explored.behaviours.undefined.iter();
     let whys = found.filter_map(|(undefined, witness)| explored.why(undefined, witness));
-    let told: String = whys.map(|why| indented(&why.to_string(), "  ")).collect();
-    match told.is_empty() {
-        true => told,
-        false => format!("\n{}\n{told}\n", painter.heading("Why before is undefined")),
+    let lines: Vec<String> = whys.flat_map(|why| indented(&why.to_string(), "  ")).collect();
+    match lines.is_empty() {
+        true => Part::default(),
+        false => Part {
+            head: vec![String::new(), painter.heading("Why before is undefined")],
+            lines,
+            tail: vec![String::new()],
+        },
     }
 }
 
-fn indented(text: &str, indent: &str) -> String {
-    text.lines().map(|line| format!("{indent}{line}\n")).collect()
+fn indented(text: &str, indent: &str) -> Vec<String> {
+    text.lines().map(|line| format!("{indent}{line}")).collect()
 }
 
-fn warn(text: &mut String, warning: &str, painter: Painter) {
-    text.push_str(&painter.warning("warning"));
-    text.push_str(&format!(": {warning}\n"));
+fn warning(text: &str, painter: Painter) -> String {
+    format!("{}: {text}", painter.warning("warning"))
 }
 
 fn reverse_text(reverse: &Comparison) -> String {
@@ -297,7 +243,7 @@ fn reverse_text(reverse: &Comparison) -> String {
 }
 
 /// How much there was to see: one line for all inputs on which that is the same.
-fn runs_text(report: &CheckReport, painter: Painter) -> String {
+fn runs(report: &CheckReport, painter: Painter) -> Vec<String> {
     let launches = &report.choices.launch;
     let several = launches.iter().any(|launch| launch.entry != launches[0].entry);
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
@@ -322,82 +268,11 @@ fn runs_text(report: &CheckReport, painter: Painter) -> String {
             None => groups.push((told, vec![&run.input.name])),
         }
     }
-    let mut text = String::new();
-    for (told, inputs) in groups {
+    let line = |(told, inputs): (String, Vec<&str>)| {
         let plural = if inputs.len() == 1 { "" } else { "s" };
-        let inputs = inputs.join(", ");
-        text.push_str(&painter.faint(&format!("input{plural} {inputs}: {told}")));
-        text.push('\n');
-    }
-    text
-}
-
-/// Everything that the result rests on, in a few lines.
-fn choices_text(choices: &Choices) -> String {
-    let mut text = format!(
-        "model {}{}, races {}, legacy {}, progress {}, hang {}, environment {}, \
-         reconvergence {}, out-of-bounds {}, floats {}",
-        choices.model,
-        choices.parameters,
-        choices.races,
-        choices.legacy,
-        choices.progress,
-        choices.hang,
-        choices.environment,
-        choices.reconvergence,
-        choices.out_of_bounds,
-        choices.floats,
-    );
-    if let Some(after) = choices.after_out_of_bounds {
-        text.push_str(&format!(", after-out-of-bounds {after}"));
-    }
-    if let Some(may) = choices.spec_may_freeze {
-        text.push_str(&format!(", spec-may-freeze {may}"));
-    }
-    if !choices.ignore.is_empty() {
-        text.push_str(&format!(", ignoring {}", choices.ignore.join(", ")));
-    }
-    for launch in &choices.launch {
-        text.push_str(&format!(
-            "\nlaunch: {}, {}, subgroups of {}",
-            launch.entry,
-            launches::invocations(launch),
-            launch.subgroup_size,
-        ));
-        if let Some(why) = launch.passed_over {
-            text.push_str(&format!(", passed over ({why})"));
-        }
-        for (id, value) in &launch.specialisation {
-            if !launch.varied_specs().iter().any(|spec| spec.starts_with(&format!("{id}="))) {
-                text.push_str(&format!(", spec {id}={value}"));
-            }
-        }
-        for spec in launch.varied_specs() {
-            text.push_str(&format!(", spec {spec} (varied)"));
-        }
-        for (slot, memory) in launch.aliases.iter().filter(|(slot, memory)| slot != memory) {
-            text.push_str(&format!(", {slot} is {memory}"));
-        }
-        for (offset, target) in &launch.push_pointers {
-            text.push_str(&format!(", push constants at byte {offset} point to {target}"));
-        }
-    }
-    let bounds = &choices.bounds;
-    let InputChoice { count, looked_at, seed } = choices.inputs;
-    let more = if looked_at > 0 { format!(" and {looked_at} by one run each") } else { String::new() };
-    text.push_str(&format!("\ninputs {count}{more}, seed {seed}"));
-    text.push_str(&format!(
-        "; bounds: spin {}, instructions {}, executions {}, memory {}",
-        bounds.spin_bound, bounds.max_instructions, bounds.max_executions, bounds.max_memory
-    ));
-    if let Some(seconds) = bounds.timeout {
-        text.push_str(&format!(", {seconds} s"));
-    }
-    if let Some(seconds) = bounds.step_timeout {
-        text.push_str(&format!(", {seconds} s a step"));
-    }
-    text.push_str(&format!("; spirv-tv {}", choices.version));
-    text
+        painter.faint(&format!("input{plural} {}: {told}", inputs.join(", ")))
+    };
+    groups.into_iter().map(line).collect()
 }
 
 /// One line: how many outcomes there are.
@@ -456,23 +331,29 @@ pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
                 undefined.detail
             ));
             if let Some(why) = explored.why(undefined, witness) {
-                text.push_str(&indented(&why.to_string(), "    "));
+                push_lines(&mut text, &indented(&why.to_string(), "    "));
             }
         }
         for (outcome, _) in behaviours.listed() {
-            text.push_str(&outcome_text(outcome, &explored.dispatch, "  "));
+            push_lines(&mut text, &outcome_lines(outcome, &explored.dispatch, "  "));
         }
         for permuted in behaviours.factored() {
-            text.push_str(&outcome_text(&permuted.first, &explored.dispatch, "  "));
+            push_lines(&mut text, &outcome_lines(&permuted.first, &explored.dispatch, "  "));
             text.push_str(&factored::text(permuted, &explored.dispatch, "  "));
         }
     }
     for warning in &report.warnings {
-        warn(&mut text, warning, painter);
+        text.push_str(&format!("{}\n", self::warning(warning, painter)));
     }
-    text.push_str(&painter.faint(&choices_text(&report.choices)));
-    text.push('\n');
+    for line in choices::lines(&report.choices) {
+        text.push_str(&painter.faint(&line));
+        text.push('\n');
+    }
     text
+}
+
+fn push_lines(text: &mut String, lines: &[String]) {
+    lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
 }
 
 /// How much there is.
@@ -504,41 +385,41 @@ fn completeness(behaviours: &Behaviours) -> String {
     text
 }
 
-fn outcome_list(explored: &Explored, indent: &str) -> String {
-    let listed = explored.behaviours.first(LISTED_OUTCOMES);
-    let mut text: String =
-        listed.iter().map(|outcome| outcome_text(outcome, &explored.dispatch, indent)).collect();
+pub(super) fn outcome_list(explored: &Explored, most: usize, indent: &str) -> Vec<String> {
+    let listed = explored.behaviours.first(most);
+    let mut lines: Vec<String> =
+        listed.iter().flat_map(|outcome| outcome_lines(outcome, &explored.dispatch, indent)).collect();
     let more = explored.behaviours.count() - &listed.len().into();
     if more > 0 {
-        text.push_str(&format!("{indent}and {more} more\n"));
+        lines.push(format!("{indent}and {more} more"));
     }
     for permuted in explored.behaviours.factored() {
-        text.push_str(&factored::text(permuted, &explored.dispatch, indent));
+        lines.extend(factored::text(permuted, &explored.dispatch, indent).lines().map(str::to_owned));
     }
-    text
+    lines
 }
 
 /// An outcome on one line, and its volatile traces on one each.
-fn outcome_text(outcome: &Outcome, dispatch: &Dispatch, indent: &str) -> String {
+pub(super) fn outcome_lines(outcome: &Outcome, dispatch: &Dispatch, indent: &str) -> Vec<String> {
     let observed = dispatch.objects.iter().filter(|object| object.observed);
     let memory: Vec<String> = observed
         .zip(&outcome.memory)
         .map(|(object, bytes)| format!("{} = {}", object.key, words(bytes).join(" ")))
         .collect();
-    let mut text = format!("{indent}{}: {}\n", json::end_name(outcome.end), memory.join(", "));
-    if memory.is_empty() {
-        text = format!("{indent}{}\n", json::end_name(outcome.end));
-    }
+    let mut lines = vec![match memory.is_empty() {
+        true => format!("{indent}{}", json::end_name(outcome.end)),
+        false => format!("{indent}{}: {}", json::end_name(outcome.end), memory.join(", ")),
+    }];
     for (invocation, trace) in outcome.volatile.iter().enumerate() {
         if !trace.is_empty() {
             let trace = trace_text(trace, dispatch);
-            text.push_str(&format!("{indent}  invocation {invocation}, volatile: {trace}\n"));
+            lines.push(format!("{indent}  invocation {invocation}, volatile: {trace}"));
         }
     }
-    text
+    lines
 }
 
-fn trace_text(trace: &[VolatileAccess], dispatch: &Dispatch) -> String {
+pub(super) fn trace_text(trace: &[VolatileAccess], dispatch: &Dispatch) -> String {
     let accesses: Vec<String> = trace
         .iter()
         .map(|access| match access {

@@ -2,7 +2,7 @@
 
 use crate::event::{ClassSet, Order, Scope};
 use crate::explain::{class_names, listed, other_order, Names};
-use crate::graph::Event;
+use crate::graph::{Event, Kind};
 
 /// What `x` has and `y` does not, as predicates of `y`.
 pub(crate) fn lacks(x: &Event, y: &Event, names: &dyn Names) -> Vec<String> {
@@ -16,8 +16,14 @@ pub(crate) fn lacks(x: &Event, y: &Event, names: &dyn Names) -> Vec<String> {
             found.push(format!("lacks {} in its semantics", listed(&missing)));
         }
     }
+    if let (Kind::Barrier { execution: wide, .. }, Kind::Barrier { execution: narrow, .. }) = (x.kind, y.kind)
+    {
+        if narrow < wide {
+            found.push(format!("has execution scope {} instead of {}", narrow.name(), wide.name()));
+        }
+    }
     if y.scope < x.scope {
-        found.push(format!("has {} scope instead of {}", y.scope.name(), x.scope.name()));
+        found.push(format!("has memory scope {} instead of {}", y.scope.name(), x.scope.name()));
     }
     found.extend(lost_operands(x, y, names));
     found

@@ -1,0 +1,95 @@
+//! Reports of violations: what they show of many invocations, and of modules whose ids shift.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use spirv_tv::check::CheckReport;
+use spirv_tv::compare::{Subject, Verdict};
+use spirv_tv::explain::{why, New, Side};
+use spirv_tv::explore::Settings;
+use spirv_tv::launch::{build_dispatch, Launch};
+use spirv_tv::lower::{lower, LowerOptions};
+use spirv_tv::report::{text, Painter};
+use spirv_tv_toolchain::{assemble, disassemble_with, DisassembleOptions};
+
+use crate::support::Checker;
+
+const PLAIN: Painter = Painter { coloured: false };
+
+/// A sum of 64 invocations, with a barrier after each step.
+fn reduction() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/modules/reduction.spvasm")
+}
+
+/// The text with every id shifted and without names.
+fn shifted(text: &str) -> String {
+    let is_name = |line: &&str| line.contains("OpName") || line.contains("OpMemberName");
+    let word = |word: &str| match word.strip_prefix('%').and_then(|id| id.parse::<u32>().ok()) {
+        Some(id) => format!("%{}", id + 7),
+        None => word.to_owned(),
+    };
+    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ") + "\n";
+    text.lines().filter(|line| !is_name(line)).map(line).collect()
+}
+
+/// The reduction, and the same in other ids without its last barrier.
+fn without_last_barrier() -> (CheckReport, String) {
+    let checker = Checker::new(&["--inputs".to_owned(), "1".to_owned()]);
+    let words = assemble(&std::fs::read_to_string(reduction()).unwrap(), None).unwrap();
+    let before = disassemble_with(&words, DisassembleOptions::RAW).unwrap();
+    let barrier = before.lines().rfind(|line| line.contains("OpControlBarrier")).unwrap();
+    let at = before.rfind(barrier).unwrap();
+    let after = shifted(&format!("{}{}", &before[..at], &before[at + barrier.len()..]));
+    let modules = [words, assemble(&after, None).unwrap()];
+    let [before, after] = ["before", "after"].map(|name| {
+        let side = usize::from(name == "after");
+        checker.made(modules[side].clone(), name)
+    });
+    (checker.check(&before, &after), barrier.trim().to_owned())
+}
+
+#[test]
+fn many_invocations_are_as_short_as_two_and_a_dropped_barrier_is_one_line() {
+    let (report, _) = without_last_barrier();
+    assert_eq!(report.verdict, Verdict::Violates);
+    let told = text::check(&report, PLAIN);
+    assert!(told.lines().count() <= 60, "{told}");
+    let changed = |sign: char, head: &str| {
+        let lines = told.lines().filter(move |line| line.starts_with(sign));
+        lines.filter(|line| !line.starts_with(head)).collect::<Vec<_>>()
+    };
+    let (gone, added) = (changed('-', "---"), changed('+', "+++"));
+    assert!(gone.len() == 1 && gone[0].starts_with("-OpControlBarrier"), "{gone:?}");
+    assert_eq!(added, [""; 0]);
+    assert!(told.contains("  after lacks the control barrier on line"), "{told}");
+    // What nobody shows is counted.
+    assert!(told.contains("  invocations 2 to 31: 2 events each"), "{told}");
+    assert!(told.contains("but after has no control barrier there"), "{told}");
+    let full = text::check_in_full(&report, PLAIN);
+    assert!(full.lines().count() > 300, "{}", full.lines().count());
+}
+
+/// The names of Workgroup variables say nothing: an execution is replayed on before without them, too. Where time is
+/// over, the report says so.
+#[test]
+fn an_explanation_that_takes_too_long_says_so() {
+    let (report, _) = without_last_barrier();
+    let run = report.decisive().unwrap();
+    let after = run.after.as_ref().unwrap();
+    let Some(Subject::Undefined(index)) = run.comparison.violation.as_ref().map(|found| found.subject) else {
+        panic!("no race")
+    };
+    let (undefined, witness) = &after.behaviours.undefined[index];
+    let checker = Checker::new(&[]);
+    let module = checker.module(&reduction());
+    let program = lower(&module, &LowerOptions::default()).unwrap();
+    let launch = Launch::resolve(&checker.options.launch, &program, None).unwrap();
+    let dispatch = build_dispatch(&program, &launch, &run.input).unwrap();
+    let side = Side { program: &program, dispatch: &dispatch };
+    let told = |timeout: Option<Duration>| {
+        let settings = Settings { timeout, ..Settings::default() };
+        why(side, &after.dispatch, witness, New::Race(&undefined.lines), &settings).text.unwrap()
+    };
+    assert_eq!(told(Some(Duration::ZERO)), "the explanation was not finished in time (--timeout)");
+    assert!(told(None).starts_with("before orders the store"), "{}", told(None));
+}

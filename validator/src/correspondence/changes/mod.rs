@@ -1,0 +1,209 @@
+//! What was changed from one module to another, change by change, in words: a scope of a barrier, a bit of semantics, an
+//! operand of an access, a decoration, an access that is missing or moved, an operation that computes something else.
+
+mod aligned;
+mod globals;
+mod moved;
+mod operands;
+
+#[cfg(test)]
+mod tests;
+
+use super::listing::{Function, Inst, Listing};
+use super::renaming::Renaming;
+use crate::ir::Line;
+use aligned::{Aligned, Named};
+
+/// A change. Ordered by what it may do: what orders accesses first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// What it is about.
+    pub kind: ChangeKind,
+    /// The lines of after that it is about, or those of before where after has none.
+    pub lines: Vec<Line>,
+    /// The same in before.
+    pub lines_of_before: Vec<Line>,
+    /// What was changed, without a full stop.
+    pub sentence: String,
+}
+
+/// What a change is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// What orders accesses or says how they are made: barriers, atomics, operands of accesses, decorations.
+    Ordering,
+    /// An access that is missing, added or moved.
+    Access,
+    /// What computes a value.
+    Value,
+    /// Where invocations go.
+    Flow,
+    /// The interface of the module, and its declarations.
+    Interface,
+    /// A computation that only one of the modules has.
+    Computation,
+}
+
+/// All changes, the most important kind first.
+pub fn changes(before: &str, after: &str) -> Vec<Change> {
+    let (old, new) = (Listing::of(before), Listing::of(after));
+    let renaming = Renaming::of(&old, &new);
+    let mut found = globals::changes([before, after], [&old, &new], &renaming);
+    let constants = operands::Constants::of([&old, &new], &renaming);
+    for (at, other) in &renaming.functions {
+        let (Some(old), Some(new)) = (old.functions.get(*at), new.functions.get(*other)) else { continue };
+        let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else {
+            found.extend(too_long(old, new));
+            continue;
+        };
+        let changed =
+            aligned.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
+        found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
+        found.extend(moved::changes(&aligned));
+        found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at])));
+        found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at])));
+    }
+    found.extend(whole_functions([&old, &new], &renaming));
+    found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
+    found.dedup_by(|one, other| one.sentence == other.sentence);
+    found
+}
+
+/// A pair of functions that is not compared.
+fn too_long(old: &Function<'_>, new: &Function<'_>) -> Option<Change> {
+    let line = |function: &Function<'_>| function.code.first().map(|inst| inst.line);
+    let (old, new) = (line(old)?, line(new)?);
+    Some(Change {
+        kind: ChangeKind::Flow,
+        lines: vec![new],
+        lines_of_before: vec![old],
+        sentence: format!("the function on line {new} (before: line {old}) is too long to be compared"),
+    })
+}
+
+fn gone(one: &Named<'_, '_>) -> Change {
+    Change {
+        kind: kind_of(one.inst.opcode),
+        lines: Vec::new(),
+        lines_of_before: vec![one.inst.line],
+        sentence: format!(
+            "after lacks the {} on line {} of before: {}",
+            noun(one.inst.opcode),
+            one.inst.line,
+            one.text
+        ),
+    }
+}
+
+fn added(one: &Named<'_, '_>) -> Change {
+    Change {
+        kind: kind_of(one.inst.opcode),
+        lines: vec![one.inst.line],
+        lines_of_before: Vec::new(),
+        sentence: format!("after adds the {} on line {}: {}", noun(one.inst.opcode), one.inst.line, one.text),
+    }
+}
+
+/// Functions that only one of the modules has.
+fn whole_functions<'t>([old, new]: [&Listing<'t>; 2], renaming: &Renaming<'t>) -> Vec<Change> {
+    let gone = alone(old, |at| renaming.functions.iter().all(|(old, _)| *old != at));
+    let gone = gone.map(|(line, name)| Change {
+        kind: ChangeKind::Flow,
+        lines: Vec::new(),
+        lines_of_before: vec![line],
+        sentence: format!("after lacks the function {name} on line {line} of before"),
+    });
+    let added = alone(new, |at| renaming.functions.iter().all(|(_, new)| *new != at));
+    let added = added.map(|(line, name)| Change {
+        kind: ChangeKind::Flow,
+        lines: vec![line],
+        lines_of_before: Vec::new(),
+        sentence: format!("after adds the function {name} on line {line}"),
+    });
+    gone.chain(added).collect()
+}
+
+/// The lines and names of functions that are not paired.
+fn alone<'l, 't>(
+    listing: &'l Listing<'t>,
+    is_alone: impl Fn(usize) -> bool + 'l,
+) -> impl Iterator<Item = (Line, &'t str)> + 'l {
+    let functions = listing.functions.iter().enumerate().filter(move |(at, _)| is_alone(*at));
+    functions.filter_map(|(_, function)| {
+        Some((function.code.first()?.line, listing.name(function.id).unwrap_or(function.id)))
+    })
+}
+
+/// What an instruction is, in the field's words.
+fn noun(opcode: &str) -> &str {
+    match opcode {
+        "OpLoad" => "load",
+        "OpStore" => "store",
+        "OpCopyMemory" => "copy",
+        "OpAtomicLoad" => "atomic load",
+        "OpAtomicStore" => "atomic store",
+        "OpControlBarrier" => "control barrier",
+        "OpMemoryBarrier" => "memory barrier",
+        "OpFunctionCall" => "call",
+        "OpBranchConditional" => "conditional branch",
+        "OpSwitch" => "switch",
+        "OpLoopMerge" => "loop",
+        "OpKill" | "OpTerminateInvocation" | "OpDemoteToHelperInvocation" => "discard",
+        other => other,
+    }
+}
+
+fn kind_of(opcode: &str) -> ChangeKind {
+    match opcode {
+        "OpControlBarrier" | "OpMemoryBarrier" => ChangeKind::Ordering,
+        "OpLoopMerge" | "OpBranchConditional" | "OpSwitch" | "OpUnreachable" => ChangeKind::Flow,
+        _ if is_access(opcode) => ChangeKind::Access,
+        // Labels, branches and merges come and go with what is between them.
+        _ => ChangeKind::Computation,
+    }
+}
+
+/// Whether an instruction does something beside computing its result.
+fn is_access(opcode: &str) -> bool {
+    matches!(
+        opcode,
+        "OpLoad"
+            | "OpStore"
+            | "OpCopyMemory"
+            | "OpCopyMemorySized"
+            | "OpImageRead"
+            | "OpImageWrite"
+            | "OpFunctionCall"
+            | "OpArrayLength"
+            | "OpKill"
+            | "OpTerminateInvocation"
+            | "OpDemoteToHelperInvocation"
+            | "OpImageSparseRead"
+    ) || opcode.starts_with("OpAtomic")
+        || opcode.starts_with("OpGroup")
+        || opcode.starts_with("OpImageSample")
+        || opcode.starts_with("OpImageFetch")
+        || opcode.starts_with("OpDPd")
+        || opcode.starts_with("OpFwidth")
+        || (opcode.starts_with("OpCooperative") && (opcode.contains("Load") || opcode.contains("Store")))
+        || opcode.starts_with("OpRayQuery")
+}
+
+fn is_flow(opcode: &str) -> bool {
+    matches!(
+        opcode,
+        "OpBranch"
+            | "OpBranchConditional"
+            | "OpSwitch"
+            | "OpLabel"
+            | "OpPhi"
+            | "OpLoopMerge"
+            | "OpSelectionMerge"
+            | "OpReturn"
+            | "OpReturnValue"
+            | "OpUnreachable"
+            | "OpFunction"
+            | "OpFunctionParameter"
+            | "OpVariable"
+    )
+}

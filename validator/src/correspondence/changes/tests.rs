@@ -1,0 +1,169 @@
+use super::*;
+
+const MODULE: &str = "OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main RoundingModeRTE 32
+OpDecorate %buffer Binding 0
+OpDecorate %buffer Coherent
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%one = OpConstant %uint 1
+%two = OpConstant %uint 2
+%three = OpConstant %uint 3
+%sem = OpConstant %uint 24904
+%only_sem = OpConstant %uint 24840
+%acquire = OpConstant %uint 66
+%pointer = OpTypePointer StorageBuffer %uint
+%buffer = OpVariable %pointer StorageBuffer
+%type = OpTypeFunction %void
+%main = OpFunction %void None %type
+%entry = OpLabel
+%a = OpLoad %uint %buffer MakePointerVisible|NonPrivatePointer %two
+%b = OpISub %uint %a %one
+OpStore %buffer %b Volatile|Aligned|MakePointerAvailable|NonPrivatePointer 4 %two
+OpControlBarrier %two %two %sem
+%c = OpAtomicLoad %uint %buffer %two %acquire
+OpBranchConditional %x %then %else
+%then = OpLabel
+OpStore %buffer %c
+OpReturn
+OpFunctionEnd
+";
+
+/// The sentences of what is changed where `what` becomes `by`.
+fn told(what: &str, by: &str) -> Vec<String> {
+    let after = MODULE.replace(what, by);
+    assert_ne!(after, MODULE, "{what}");
+    changes(MODULE, &after).into_iter().map(|change| change.sentence).collect()
+}
+
+#[test]
+fn nothing_is_told_of_what_is_the_same() {
+    assert_eq!(changes(MODULE, MODULE), []);
+    assert_eq!(changes(MODULE, &MODULE.replace("%a", "%17").replace("%one", "%18")), []);
+}
+
+#[test]
+fn scopes_are_told_by_what_they_are() {
+    assert_eq!(
+        told("OpControlBarrier %two %two", "OpControlBarrier %three %two"),
+        ["the control barrier on line 21 has execution scope Subgroup instead of Workgroup"]
+    );
+    assert_eq!(
+        told("OpControlBarrier %two %two", "OpControlBarrier %two %three"),
+        ["the control barrier on line 21 has memory scope Subgroup instead of Workgroup"]
+    );
+    assert_eq!(
+        told("%buffer %two %acquire", "%buffer %one %acquire"),
+        ["the atomic load on line 22 has memory scope Device instead of Workgroup"]
+    );
+}
+
+#[test]
+fn bits_of_semantics_are_told_one_by_one() {
+    assert_eq!(
+        told("%two %two %sem", "%two %two %only_sem"),
+        ["the control barrier on line 21 lost UniformMemory in its semantics"]
+    );
+    assert_eq!(
+        told("%two %acquire", "%two %two"),
+        ["the atomic load on line 22 lost UniformMemory in its semantics"]
+    );
+    assert_eq!(
+        told("%buffer %two %acquire", "%buffer %two %zero"),
+        ["the atomic load on line 22 has semantics %zero instead of %acquire"]
+    );
+}
+
+#[test]
+fn operands_of_accesses_are_told_by_their_names() {
+    assert_eq!(
+        told("MakePointerVisible|NonPrivatePointer %two", "NonPrivatePointer"),
+        ["the load on line 18 lost MakePointerVisible"]
+    );
+    assert_eq!(
+        told("MakePointerVisible|NonPrivatePointer %two", "MakePointerVisible|NonPrivatePointer %three"),
+        ["the load on line 18 has MakePointerVisible at Subgroup scope instead of at Workgroup scope"]
+    );
+    let operands = "Volatile|Aligned|MakePointerAvailable|NonPrivatePointer 4 %two";
+    assert_eq!(
+        told(operands, "Aligned|MakePointerAvailable|NonPrivatePointer 4 %two"),
+        ["the store on line 20 lost Volatile"]
+    );
+    assert_eq!(
+        told(operands, "Volatile|Aligned 4"),
+        ["the store on line 20 lost MakePointerAvailable, and lost NonPrivatePointer"]
+    );
+    assert_eq!(
+        told(operands, "Volatile|Aligned|MakePointerAvailable|NonPrivatePointer 8 %two"),
+        ["the store on line 20 has Aligned 8 instead of 4"]
+    );
+}
+
+#[test]
+fn decorations_and_modes_are_told() {
+    assert_eq!(told("OpDecorate %buffer Coherent\n", ""), ["%buffer lost the decoration Coherent"]);
+    assert_eq!(
+        told("%buffer Binding 0", "%buffer Binding 1"),
+        ["%buffer has the decoration Binding 1 instead of 0"]
+    );
+    assert_eq!(
+        told("OpExecutionMode %main RoundingModeRTE 32\n", ""),
+        ["the entry point %main lost the execution mode RoundingModeRTE 32"]
+    );
+}
+
+#[test]
+fn accesses_that_are_missing_added_or_moved_are_told() {
+    assert_eq!(
+        told("OpStore %buffer %c\n", ""),
+        ["after lacks the store on line 25 of before: OpStore %buffer %c"]
+    );
+    assert_eq!(
+        told("OpReturn", "OpStore %buffer %one\nOpReturn"),
+        ["after adds the store on line 26: OpStore %buffer %one"]
+    );
+    let barrier = "OpControlBarrier %two %two %sem\n";
+    assert_eq!(
+        told(barrier, ""),
+        [format!("after lacks the control barrier on line 21 of before: {}", barrier.trim())]
+    );
+    let load = "%c = OpAtomicLoad %uint %buffer %two %acquire\n";
+    assert_eq!(
+        told(&format!("{barrier}{load}"), &format!("{load}{barrier}")),
+        [format!(
+            "the atomic load on line 21 (before: line 22) moved in front of the control barrier on line 22: {}",
+            load.trim()
+        )]
+    );
+}
+
+#[test]
+fn values_are_told_with_what_computed_them_before() {
+    assert_eq!(
+        told("OpISub %uint %a %one", "OpIAdd %uint %a %one"),
+        ["line 19 is %b = OpIAdd %uint %a %one instead of %b = OpISub %uint %a %one"]
+    );
+    assert_eq!(
+        told("OpISub %uint %a %one", "OpISub %uint %a %two"),
+        ["the OpISub on line 19 has %two (2) instead of %one (1): %b = OpISub %uint %a %two"]
+    );
+    // What only feeds a change is not told beside it.
+    let added = MODULE.replace("OpStore %buffer %b", "%d = OpNot %uint %b\nOpStore %buffer %d");
+    let kinds: Vec<ChangeKind> = changes(MODULE, &added).into_iter().map(|change| change.kind).collect();
+    assert_eq!(kinds, [ChangeKind::Value, ChangeKind::Computation]);
+}
+
+#[test]
+fn loops_and_branches_are_told() {
+    let loops = MODULE
+        .replace("OpReturn", "OpBranch %head\n%head = OpLabel\nOpLoopMerge %out %head None\nOpBranch %head");
+    let first = changes(MODULE, &loops).into_iter().next().unwrap();
+    assert_eq!(
+        (first.kind, first.sentence.as_str()),
+        (ChangeKind::Flow, "after adds the loop on line 28: OpLoopMerge %out %head None")
+    );
+    assert_eq!(
+        told("%x %then %else", "%x %else %then"),
+        ["the conditional branch on line 23 has %else instead of %then, %then instead of %else: OpBranchConditional %x %else %then"]
+    );
+}

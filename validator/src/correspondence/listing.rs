@@ -1,0 +1,183 @@
+//! A module's text in parts.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxBuildHasher, FxHasher};
+
+use crate::ir::Line;
+
+pub(super) type Globals<'t> = HashMap<&'t str, u64, FxBuildHasher>;
+
+/// One instruction of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Inst<'t> {
+    pub(crate) line: Line,
+    pub(crate) result: Option<&'t str>,
+    pub(crate) opcode: &'t str,
+    /// Result types, ids, literals and strings.
+    pub(crate) operands: Vec<&'t str>,
+}
+
+impl<'t> Inst<'t> {
+    pub(crate) fn parse(line: Line, text: &'t str) -> Option<Self> {
+        let mut words = words(text).into_iter();
+        let first = words.next()?;
+        let (result, opcode) = match first.starts_with('%') {
+            true => (Some(first), words.find(|word| *word != "=")?),
+            false => (None, first),
+        };
+        Some(Inst { line, result, opcode, operands: words.collect() })
+    }
+
+    /// Names and places in sources do nothing.
+    pub(super) fn is_debug(&self) -> bool {
+        matches!(
+            self.opcode,
+            "OpName"
+                | "OpMemberName"
+                | "OpSource"
+                | "OpSourceExtension"
+                | "OpSourceContinued"
+                | "OpString"
+                | "OpLine"
+                | "OpNoLine"
+                | "OpModuleProcessed"
+        )
+    }
+}
+
+/// The words of a line up to its comment; a string is one.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() && !rest.starts_with(';') {
+        let end = match rest.strip_prefix('"') {
+            Some(inside) => end_of_string(inside) + 1,
+            None => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+        };
+        let (word, behind) = rest.split_at(end);
+        words.push(word);
+        rest = behind.trim_start();
+    }
+    words
+}
+
+/// How many bytes a string has from behind its first quote on, with the last one.
+fn end_of_string(inside: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in inside.bytes().enumerate() {
+        match byte {
+            b'"' if !escaped => return at + 1,
+            _ => escaped = byte == b'\\' && !escaped,
+        }
+    }
+    inside.len()
+}
+
+/// A function.
+#[derive(Debug)]
+pub(super) struct Function<'t> {
+    pub(super) id: &'t str,
+    pub(super) code: Vec<Inst<'t>>,
+}
+
+/// A module's text in parts.
+pub(super) struct Listing<'t> {
+    pub(super) functions: Vec<Function<'t>>,
+    /// Execution model and name, by the entry point's function.
+    pub(super) entries: BTreeMap<&'t str, (&'t str, &'t str)>,
+    /// What stands in front of the functions and has a result, in order.
+    pub(super) definitions: Vec<Inst<'t>>,
+    /// What global ids are made of.
+    pub(super) globals: Globals<'t>,
+    /// OpName.
+    names: HashMap<&'t str, &'t str, FxBuildHasher>,
+}
+
+impl<'t> Listing<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let (mut functions, mut entries) = (Vec::<Function<'t>>::new(), BTreeMap::new());
+        let (mut definitions, mut names) = (Vec::<Inst<'t>>::new(), HashMap::default());
+        let mut decorations: HashMap<&str, Vec<Inst<'_>>, FxBuildHasher> = HashMap::default();
+        let mut open: Option<Function<'t>> = None;
+        for (line, text) in (1..).zip(text.lines()) {
+            let Some(inst) = Inst::parse(line, text) else { continue };
+            if inst.is_debug() {
+                if let ("OpName", [id, name]) = (inst.opcode, &inst.operands[..]) {
+                    names.insert(*id, *name);
+                }
+                continue;
+            }
+            match (inst.opcode, &mut open) {
+                ("OpFunction", _) => {
+                    open = inst.result.map(|id| Function { id, code: vec![inst] });
+                }
+                ("OpFunctionEnd", _) => {
+                    functions.extend(open.take());
+                }
+                (_, Some(function)) => function.code.push(inst),
+                ("OpEntryPoint", None) => {
+                    if let [model, id, name, ..] = inst.operands[..] {
+                        entries.insert(id, (model, name));
+                    }
+                }
+                (_, None) => match (inst.result, inst.operands.first()) {
+                    (Some(_), _) => definitions.push(inst),
+                    (None, Some(target)) => decorations.entry(*target).or_default().push(inst),
+                    (None, None) => {}
+                },
+            }
+        }
+        let by_id: HashMap<&str, &Inst<'_>, FxBuildHasher> =
+            definitions.iter().filter_map(|inst| Some((inst.result?, inst))).collect();
+        let mut globals = HashMap::default();
+        for id in definitions.iter().filter_map(|inst| inst.result) {
+            content(id, &by_id, &decorations, &mut globals);
+        }
+        Listing { functions, entries, definitions, globals, names }
+    }
+
+    /// The OpName of an id.
+    pub(super) fn names_of(&self, id: &str) -> Option<&'t str> {
+        self.names.get(id).map(|name| name.trim_matches('"')).filter(|name| !name.is_empty())
+    }
+
+    /// What people call an id.
+    pub(super) fn name(&self, id: &'t str) -> Option<&'t str> {
+        let own = id.trim_start_matches('%');
+        let is_number = own.bytes().all(|byte| byte.is_ascii_digit());
+        self.names_of(id).or((!is_number).then_some(own))
+    }
+}
+
+/// What a global id is made of: its instruction, with what its operands are made of, and its decorations.
+fn content<'t>(
+    id: &'t str,
+    definitions: &HashMap<&'t str, &Inst<'t>, FxBuildHasher>,
+    decorations: &HashMap<&'t str, Vec<Inst<'t>>, FxBuildHasher>,
+    known: &mut Globals<'t>,
+) -> Option<u64> {
+    if let Some(known) = known.get(id) {
+        return Some(*known);
+    }
+    let definition = definitions.get(id)?;
+    // A type that leads back to itself by a pointer.
+    known.insert(id, 0);
+    let mut hasher = FxHasher::default();
+    definition.opcode.hash(&mut hasher);
+    for operand in &definition.operands {
+        match content(operand, definitions, decorations, known) {
+            Some(content) => content.hash(&mut hasher),
+            None => operand.hash(&mut hasher),
+        }
+    }
+    let own = decorations.get(id).into_iter().flatten();
+    let mut own: Vec<(&str, Vec<&str>)> =
+        own.map(|inst| (inst.opcode, inst.operands.iter().skip(1).copied().collect())).collect();
+    own.sort_unstable();
+    own.hash(&mut hasher);
+    let content = hasher.finish();
+    known.insert(id, content);
+    Some(content)
+}

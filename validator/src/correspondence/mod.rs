@@ -1,0 +1,85 @@
+//! Which instructions of two modules correspond. Ids shift from one to the other, so that they say nothing.
+//!
+//! Types, constants and global variables are what they are made of, with their decorations. Functions are matched by their
+//! entry points, then by content, then in their order. Inside of two functions instructions are matched as a sequence, by
+//! opcode, literals and what is global of their operands (`matching.rs`). [`changed`] says what has no counterpart: those
+//! whose other operands do not correspond count, too. [`in_names_of_before`] writes both texts for a diff, with one name
+//! for what is the same (`renaming.rs`); [`fn@changes`] says in words what was changed.
+
+mod changes;
+mod listing;
+mod matching;
+mod renaming;
+mod texts;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+
+use rustc_hash::FxBuildHasher;
+
+use crate::ir::Line;
+use listing::Listing;
+use matching::{keys, matched, matched_functions, Key};
+
+pub use changes::{changes, Change, ChangeKind};
+pub(crate) use listing::Inst;
+pub use texts::{in_names_of_before, Told, Written};
+
+/// The lines in functions of each of two texts to which nothing in the other corresponds.
+pub fn changed(before: &str, after: &str) -> [BTreeSet<Line>; 2] {
+    let (before, after) = (Listing::of(before), Listing::of(after));
+    let mut changed = [BTreeSet::new(), BTreeSet::new()];
+    let pairs = matched_functions(&before, &after);
+    let ids: HashMap<&str, &str, FxBuildHasher> = pairs
+        .iter()
+        .filter_map(|(old, new)| Some((before.functions.get(*old)?.id, after.functions.get(*new)?.id)))
+        .collect();
+    for (old, new) in &pairs {
+        if let (Some(old), Some(new)) = (before.functions.get(*old), after.functions.get(*new)) {
+            let (old, new) = (keys(old, &before, &before.globals), keys(new, &after, &after.globals));
+            compare(&old, &new, &ids, &mut changed);
+        }
+    }
+    let [gone, new] = &mut changed;
+    let (old_of, new_of): (BTreeSet<usize>, BTreeSet<usize>) = pairs.into_iter().unzip();
+    for (listing, known, changed) in [(&before, &old_of, gone), (&after, &new_of, new)] {
+        let others = listing.functions.iter().enumerate().filter(|(number, _)| !known.contains(number));
+        changed.extend(others.flat_map(|(_, function)| &function.code).map(|inst| inst.line));
+    }
+    changed
+}
+
+/// Adds the lines of two functions that do not correspond.
+fn compare<'t>(
+    before: &[Key<'_, 't>],
+    after: &[Key<'_, 't>],
+    functions: &HashMap<&'t str, &'t str, FxBuildHasher>,
+    [gone, new]: &mut [BTreeSet<Line>; 2],
+) {
+    let matched = matched(before, after).unwrap_or_default();
+    let mut ids: HashMap<&str, &str, FxBuildHasher> = functions.clone();
+    for (old, new) in &matched {
+        if let (Some(old), Some(new)) = (before[*old].inst.result, after[*new].inst.result) {
+            ids.insert(old, new);
+        }
+    }
+    let targets: BTreeSet<&str> = ids.values().copied().collect();
+    let mut kept = [BTreeSet::new(), BTreeSet::new()];
+    for (old, new) in matched {
+        let (old, new) = (&before[old], &after[new]);
+        let mut operands = old.local.iter().zip(&new.local);
+        // What is new on both sides may take each other's place.
+        let corresponds = operands.all(|(old, new)| match ids.get(old) {
+            Some(known) => known == new,
+            None => !targets.contains(new),
+        });
+        if corresponds && old.local.len() == new.local.len() {
+            kept[0].insert(old.inst.line);
+            kept[1].insert(new.inst.line);
+        }
+    }
+    gone.extend(before.iter().map(|key| key.inst.line).filter(|line| !kept[0].contains(line)));
+    new.extend(after.iter().map(|key| key.inst.line).filter(|line| !kept[1].contains(line)));
+}

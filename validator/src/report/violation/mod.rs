@@ -1,0 +1,195 @@
+//! What a violation is, how after gets there, and why before does not.
+
+mod cause;
+mod outcome;
+
+use std::collections::BTreeSet;
+
+use super::parts::Part;
+use super::style::Painter;
+use super::witness::{Scene, Wanted};
+use super::words::words;
+use super::{diff, text, witness};
+use crate::behaviour::Undefined;
+use crate::check::{CheckReport, Explored, Run};
+use crate::compare::{Subject, Violation};
+use crate::dispatch::{Dispatch, Object};
+use crate::ir::Line;
+use crate::value::Byte;
+use crate::witness::WitnessEvent;
+use outcome::{Cell, Novelty};
+
+/// A violation with what is needed to tell it.
+struct Told<'a> {
+    report: &'a CheckReport,
+    run: &'a Run,
+    after: &'a Explored,
+    scene: Scene<'a>,
+}
+
+/// The parts of a report that are about a violation.
+pub(super) fn parts(
+    report: &CheckReport,
+    run: &Run,
+    violation: &Violation,
+    after: &Explored,
+    full: bool,
+    painter: Painter,
+) -> Vec<Part> {
+    let scene = Scene::of(&after.dispatch, &report.after, full, painter);
+    let told = Told { report, run, after, scene };
+    let guilty = violation.subject.outcome(&after.behaviours);
+    let (new, events, wanted) = match violation.subject {
+        Subject::Outcome(_) | Subject::Part(..) => match guilty.as_deref() {
+            Some((outcome, witness)) => {
+                let events = witness.events();
+                let mut novelty = Novelty::of(&told, outcome);
+                let wanted = told.last_writes(&novelty.cells, &events);
+                let writers = wanted.iter().map(|number| told.written_by(*number, &events));
+                novelty.lines.extend(writers.take(2));
+                if full {
+                    novelty.lines.push("  all of it:".to_owned());
+                    novelty.lines.extend(text::outcome_lines(outcome, told.dispatch(), "    "));
+                    novelty.lines.push("  before allows:".to_owned());
+                    novelty.lines.extend(text::outcome_list(&run.before, text::ALL_OUTCOMES, "    "));
+                }
+                let wanted = Wanted { events: wanted, with_reads: true };
+                (novelty.lines, Some(events), wanted)
+            }
+            None => Default::default(),
+        },
+        Subject::Undefined(index) => match after.behaviours.undefined.get(index) {
+            Some((undefined, witness)) => {
+                let race = run.race.map_or(Vec::new(), |race| race.to_vec());
+                let wanted = Wanted { events: race, with_reads: false };
+                (told.undefined(undefined), Some(witness.events()), wanted)
+            }
+            None => Default::default(),
+        },
+    };
+    let heading = |text: &str| vec![String::new(), painter.heading(text)];
+    let mut parts = Vec::new();
+    if !new.is_empty() {
+        parts.push(Part::of(new).under(heading("What is new")));
+    }
+    let changes = cause::sentences(
+        report,
+        &lines_of(violation, after, events.as_deref(), &wanted),
+        told.at_most(cause::TOLD),
+    );
+    if !changes.is_empty() {
+        let lines = changes.iter().map(|sentence| format!("  {sentence}")).collect();
+        parts.push(Part::of(lines).under(heading("What was changed")));
+    }
+    if let Some(events) = events.filter(|events| !events.is_empty()) {
+        let lines = witness::lines(&told.scene, &events, &wanted);
+        parts.push(Part::of(lines).under(heading("How after gets there")));
+    }
+    if let Some(why) = &run.why {
+        let lines = why.lines().map(|line| format!("  {line}")).collect();
+        parts.push(Part::of(lines).under(heading("Why before does not")));
+    }
+    let (before_text, after_text) = match &report.diff {
+        Some((before, after)) => (before.as_str(), after.as_str()),
+        None => (report.before.text.as_str(), report.after.text.as_str()),
+    };
+    let names = [&report.before.name, &report.after.name];
+    parts.push(diff::part((names[0], before_text), (names[1], after_text), full, painter));
+    parts.push(Part { tail: vec![String::new()], ..Part::default() });
+    parts
+}
+
+/// The lines of after that a violation is about.
+fn lines_of(
+    violation: &Violation,
+    after: &Explored,
+    events: Option<&[WitnessEvent]>,
+    wanted: &Wanted,
+) -> BTreeSet<Line> {
+    let events = events.unwrap_or_default();
+    let fault = match violation.subject {
+        Subject::Undefined(index) => after.behaviours.undefined.get(index),
+        Subject::Outcome(_) | Subject::Part(..) => None,
+    };
+    let of_fault = fault.iter().flat_map(|(undefined, _)| undefined.lines.iter().copied());
+    let of_events = wanted.events.iter().filter_map(|number| events.get(*number)).map(|event| event.line);
+    of_fault.chain(of_events).collect()
+}
+
+impl<'a> Told<'a> {
+    fn dispatch(&self) -> &'a Dispatch {
+        &self.after.dispatch
+    }
+
+    /// So many, unless everything is told.
+    fn at_most(&self, count: usize) -> usize {
+        match self.scene.full {
+            true => usize::MAX,
+            false => count,
+        }
+    }
+
+    /// The objects that an outcome of after has.
+    fn observed(&self) -> impl Iterator<Item = &'a Object> {
+        self.dispatch().objects.iter().filter(|object| object.observed)
+    }
+
+    fn undefined(&self, undefined: &Undefined) -> Vec<String> {
+        let mut new = vec![format!("  {}: {}", text::fault(undefined), undefined.detail)];
+        let mut lines = undefined.lines.clone();
+        lines.dedup();
+        for line in lines {
+            if let Some(source) = self.report.after.line(line) {
+                new.push(self.scene.painter.faint(&format!("  {}:{line}: {source}", self.report.after.name)));
+            }
+        }
+        new
+    }
+
+    /// The value that a byte belongs to; a word, where no type says more.
+    fn cell(&self, object: usize, offset: usize) -> Cell {
+        let place = self.observed().nth(object).and_then(|object| self.scene.typed(object, offset));
+        match place {
+            Some(place) => Cell { object, start: place.start, size: place.size },
+            None => Cell { object, start: offset / 4 * 4, size: 4 },
+        }
+    }
+
+    fn cell_name(&self, cell: &Cell) -> String {
+        let Some(object) = self.observed().nth(cell.object) else { return String::new() };
+        self.scene.named(object, cell.start)
+    }
+
+    fn value(&self, cell: &Cell, bytes: &[Byte]) -> String {
+        let object = self.observed().nth(cell.object);
+        match object.and_then(|object| self.scene.typed(object, cell.start)) {
+            Some(place) => place.scalar.told(bytes),
+            None if bytes.is_empty() => "nothing".to_owned(),
+            None => words(bytes).join(" "),
+        }
+    }
+
+    /// The writes of an execution that leave these values.
+    fn last_writes(&self, cells: &[Cell], events: &[WitnessEvent]) -> Vec<usize> {
+        let of_cell = |cell: &Cell| {
+            let object = self.observed().nth(cell.object)?;
+            let number = self.dispatch().objects.iter().position(|other| other.key == object.key)?;
+            events.iter().rposition(|event| {
+                let covers = |(other, offset): (u32, u32)| {
+                    let end = offset as usize + event.written.as_ref().map_or(0, Vec::len);
+                    other as usize == number && (offset as usize..end).contains(&cell.start)
+                };
+                event.location.is_some_and(covers)
+            })
+        };
+        let mut writes: Vec<usize> = cells.iter().take(outcome::PLACES).filter_map(of_cell).collect();
+        writes.dedup();
+        writes
+    }
+
+    fn written_by(&self, number: usize, events: &[WitnessEvent]) -> String {
+        let event = &events[number];
+        let source = self.report.after.line(event.line).unwrap_or_default();
+        format!("  written by invocation {} on line {} (#{number}): {source}", event.invocation, event.line)
+    }
+}
