@@ -42,6 +42,9 @@ OpDecorate %d Binding 2
 %pairs = OpTypeArray %pair %n
 %shared = OpTypePointer Workgroup %pairs
 %tile = OpVariable %shared Workgroup
+OpDecorate %color Location 3
+%output = OpTypePointer Output %v2
+%color = OpVariable %output Output
 ";
 
 fn path(key: &str, offset: usize) -> Option<(String, usize, usize)> {
@@ -67,6 +70,12 @@ fn what_has_no_layout_is_packed() {
     assert_eq!(path("%tile", 20), Some(("tile[1].1.y".to_owned(), 20, 4)));
     assert_eq!(path("%tile@1", 4), Some(("tile[0].1.x of workgroup 1".to_owned(), 4, 4)));
     assert_eq!(path("%tile", 48), None);
+}
+
+#[test]
+fn outputs_are_of_a_fragment_where_there_are_several() {
+    assert_eq!(path("out:3", 4), Some(("color.y".to_owned(), 4, 4)));
+    assert_eq!(path("out:3@2", 4), Some(("color.y of fragment 2".to_owned(), 4, 4)));
 }
 
 #[test]

@@ -135,15 +135,16 @@ impl<'t> Types<'t> {
     /// What the byte at `offset` of the object with this key is.
     pub(in crate::report) fn place(&self, key: &str, offset: usize) -> Option<Place> {
         let whole = self.variables.get(key).map(|variable| (variable, None, None));
-        let of_workgroup = || {
-            let (own, workgroup) = key.rsplit_once('@')?;
-            Some((self.variables.get(own)?, None, Some(workgroup)))
+        // Outputs of each fragment, Workgroup memory of each workgroup.
+        let of_one = || {
+            let (own, number) = key.rsplit_once('@')?;
+            Some((self.variables.get(own)?, None, Some(number)))
         };
         let of_array = || {
             let (own, element) = key.rsplit_once('.')?;
             Some((self.variables.get(own)?, Some(element), None))
         };
-        let (variable, element, workgroup) = whole.or_else(of_workgroup).or_else(of_array)?;
+        let (variable, element, number) = whole.or_else(of_one).or_else(of_array)?;
         let variable = (*variable)?;
         let pointer = self.insts.get(self.insts.get(variable)?.operands.first()?)?;
         let mut ty = *pointer.operands.get(1)?;
@@ -155,8 +156,9 @@ impl<'t> Types<'t> {
             path.push_str(&format!("[{element}]"));
         }
         let mut place = self.walk(ty, offset, path, Matrix::default())?;
-        if let Some(workgroup) = workgroup {
-            place.path.push_str(&format!(" of workgroup {workgroup}"));
+        if let Some(number) = number {
+            let owner = if key.starts_with("out:") { "fragment" } else { "workgroup" };
+            place.path.push_str(&format!(" of {owner} {number}"));
         }
         Some(place)
     }
