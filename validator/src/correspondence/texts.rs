@@ -142,7 +142,7 @@ fn kind_of_global(
 }
 
 /// An instruction with one space between its words.
-fn in_names<'t>(inst: &Inst<'t>, renaming: Option<&Renaming<'t>>) -> String {
+pub(super) fn in_names<'t>(inst: &Inst<'t>, renaming: Option<&Renaming<'t>>) -> String {
     let mut text = String::new();
     let mut push = |word: &'t str| match renaming.filter(|_| word.starts_with('%')) {
         Some(renaming) => text.push_str(&renaming.name(word)),

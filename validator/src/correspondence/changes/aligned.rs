@@ -8,6 +8,7 @@ use similar::{Algorithm, DiffOp};
 use super::super::listing::Inst;
 use super::super::matching::{common, MOST_LINES};
 use super::super::renaming::Renaming;
+use super::super::texts::in_names;
 
 /// An instruction with before's names.
 pub(super) struct Named<'f, 't> {
@@ -25,10 +26,7 @@ impl<'f, 't> Named<'f, 't> {
         };
         let result = inst.result.map(name);
         let operands: Vec<String> = inst.operands.iter().map(|operand| name(operand)).collect();
-        let mut text = result.as_ref().map_or_else(String::new, |result| format!("{result} = "));
-        text.push_str(inst.opcode);
-        operands.iter().for_each(|operand| text.push_str(&format!(" {operand}")));
-        Named { inst, result, operands, text }
+        Named { inst, result, operands, text: in_names(inst, renaming) }
     }
 }
 

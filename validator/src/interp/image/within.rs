@@ -133,8 +133,11 @@ impl Whereabouts {
             return all;
         }
         let [least, greatest] = match self.filter {
-            Filter::Nearest => [floor_below(least), floor_above(greatest)],
-            Filter::Linear => [floor_below(least - 0.5), floor_above(greatest - 0.5).saturating_add(1)],
+            Filter::Nearest => floors(range),
+            Filter::Linear => {
+                let [least, greatest] = floors(range.map(|at| at - 0.5));
+                [least, greatest.saturating_add(1)]
+            }
         };
         let [least, greatest] = [least.saturating_add(offset[0]), greatest.saturating_add(offset[1])];
         if greatest.saturating_sub(least) >= 2 * size {
@@ -155,18 +158,13 @@ impl Whereabouts {
     }
 }
 
-/// Where a position may lie for an implementation that computes it with few bits of fraction. One on the boundary of two
-/// texels is where it is.
-fn floor_below(at: f64) -> i64 {
-    if at.fract() == 0.0 {
-        at as i64
-    } else {
-        (at - SUBTEXEL).floor() as i64
+/// The whole numbers below positions within a range, for an implementation that computes these with few bits of fraction.
+/// Only a position that is known to be on the boundary of two texels is where it is.
+fn floors([least, greatest]: Range) -> [i64; 2] {
+    if least == greatest && least.fract() == 0.0 {
+        return [least as i64; 2];
     }
-}
-
-fn floor_above(at: f64) -> i64 {
-    (at + SUBTEXEL).floor() as i64
+    [least - SUBTEXEL, greatest + SUBTEXEL].map(|at| at.floor() as i64)
 }
 
 #[cfg(test)]
@@ -204,9 +202,10 @@ mod tests {
         // Texel 2 is from 0.25 to 0.375.
         assert_eq!(of(&at(&[[0.30, 0.31]]), line, &sampler), [2]);
         assert_eq!(of(&at(&[[0.30, 0.40]]), line, &sampler), [2, 3]);
-        // Within a sixteenth of a texel of the boundary, which is itself where it is.
+        // Within a sixteenth of a texel of the boundary, which alone is where it is.
         assert_eq!(of(&at(&[[0.256, 0.26]]), line, &sampler), [1, 2]);
-        assert_eq!(of(&at(&[[0.25, 0.26]]), line, &sampler), [2]);
+        assert_eq!(of(&at(&[[0.25, 0.25]]), line, &sampler), [2]);
+        assert_eq!(of(&at(&[[0.25, 0.26]]), line, &sampler), [1, 2]);
         assert_eq!(of(&at(&[[0.36, 0.37]]), line, &sampler), [2, 3]);
         let linear = Whereabouts { filter: Filter::Linear, ..at(&[[0.30, 0.31]]) };
         assert_eq!(of(&linear, line, &sampler), [1, 2, 3]);
@@ -269,7 +268,8 @@ mod tests {
         assert_eq!(of(&at(&[[-1.0, 1.0]; 3]), cube, &sampler), all);
         let whole = [f64::NEG_INFINITY, f64::INFINITY];
         assert_eq!(of(&at(&[whole; 3]), cube, &sampler), all);
-        let linear = Whereabouts { filter: Filter::Linear, ..texel };
+        let near = at(&[[1.95, 2.0], [-1.3, -1.2], [-1.3, -1.2]]);
+        let linear = Whereabouts { filter: Filter::Linear, ..near };
         let around = of(&linear, cube, &sampler);
         // At a corner three faces meet.
         assert_eq!(around, [3, 15, 22]);

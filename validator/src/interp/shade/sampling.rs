@@ -308,7 +308,7 @@ fn hulls(texels: &[[Scalar; COMPONENTS]], format: ImageFormat) -> [Shade; COMPON
     })
 }
 
-/// The outcomes of comparisons with all of these depths.
+/// The outcomes of comparisons with all of these depths; each component of a gather is one of them.
 fn compared(
     texels: &[[Scalar; COMPONENTS]],
     reference: Interval,
@@ -330,5 +330,28 @@ fn compared(
         }
     }
     let result = if holds && fails { Some(Interval::between(0.0, 1.0)) } else { None };
-    [result, None, None, None]
+    [result; COMPONENTS]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::float::single;
+
+    fn outcomes(depths: &[f32], [low, high]: [f64; 2], operation: CompareOp) -> [Shade; COMPONENTS] {
+        let texels: Vec<[Scalar; COMPONENTS]> =
+            depths.iter().map(|depth| [single(*depth), single(0.0), single(0.0), single(1.0)]).collect();
+        compared(&texels, Interval::between(low, high), operation, "r32f".parse().unwrap())
+    }
+
+    #[test]
+    fn comparisons_are_open_in_every_component_where_depths_or_the_reference_decide_otherwise() {
+        let open = [Some(Interval::between(0.0, 1.0)); COMPONENTS];
+        let less = |depths: &[f32], reference| outcomes(depths, reference, CompareOp::Less);
+        assert_eq!(less(&[0.5, 0.75], [0.25, 0.375]), [None; COMPONENTS]);
+        assert_eq!(less(&[0.5, 0.125], [0.25, 0.375]), open);
+        assert_eq!(less(&[0.5], [0.375, 0.625]), open);
+        assert_eq!(less(&[0.5], [0.5, 0.5]), [None; COMPONENTS]);
+        assert_eq!(outcomes(&[0.5], [0.375, 0.625], CompareOp::Equal), open);
+    }
 }
