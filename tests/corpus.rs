@@ -306,9 +306,88 @@ fn reports_of_violations_are_short_and_name_the_change() {
         wrong.extend((!told.contains(cause)).then(|| format!("does not say '{cause}':\n{told}")));
         let full = text::check_in_full(&report, painter);
         wrong.extend(full.contains("--full").then(|| "something is left out in full".to_owned()));
+        wrong.extend(without_account(&report));
         (!wrong.is_empty()).then(|| format!("{}: {}", name(path), wrong.join("; ")))
     };
     report(pairs.par_iter().filter_map(failure).collect(), pairs.len());
+}
+
+/// What a report does not say of who has undefined behaviour, or who waits.
+fn without_account(report: &CheckReport) -> Option<String> {
+    let run = report.decisive()?;
+    let violation = run.comparison.violation.as_ref()?;
+    let Account { fault, standing, parting, .. } = &run.why.account;
+    let Subject::Undefined(index) = violation.subject else {
+        let hangs = violation.kind == ViolationKind::NewHang;
+        return (hangs && standing.is_empty()).then(|| "does not say who waits".to_owned());
+    };
+    let (undefined, _) = run.after.as_ref()?.behaviours.undefined.get(index)?;
+    match undefined.kind {
+        // The first has a part of its own, the others are no fault of one invocation.
+        UndefinedKind::DataRace | UndefinedKind::Aliasing | UndefinedKind::NonUniform => None,
+        // Cooperative matrices are no barrier.
+        UndefinedKind::DivergentBarrier if undefined.detail.contains("cooperative") => None,
+        UndefinedKind::DivergentBarrier => {
+            (parting.is_none() || standing.is_empty()).then(|| "does not say where they part".to_owned())
+        }
+        _ => fault.is_none().then(|| "does not say who has it".to_owned()),
+    }
+}
+
+/// Who ran into undefined behaviour with which values, who waits for what, and what changed instructions computed.
+#[test]
+fn reports_account_for_what_happened() {
+    let expected = [
+        (
+            "division-speculated",
+            &[
+                "  by invocation 0 (workgroup 0, subgroup 0, local 0)",
+                "    line 51: %quotient = OpUDiv %uint %x %y",
+                "    line 49: %y = OpLoad %uint %right = 0",
+            ][..],
+        ),
+        (
+            "float-index-out-of-bounds-beside-quotient",
+            &[
+                "(the index %at is 7, the length 1)",
+                "    before, invocation 0: gives 0",
+                "    after, invocation 0: gives 7",
+            ],
+        ),
+        ("cycle-with-fault-out-of-bounds-added", &["(the index %index is 100, the length 4)"]),
+        (
+            "barrier-sunk-into-branch",
+            &[
+                "  invocation 0 waits at the control barrier on line 63",
+                "  invocation 1 does not come there",
+                "  they part on line 60: invocation 0 to the block on line 62, invocation 1 to the block on line 68",
+            ],
+        ),
+        (
+            "float-minimum-made-maximum",
+            &[
+                "    before, invocation 0: gives 1.0 (0x3f800000) from %x = 5.0 (0x40a00000), %least = 1",
+                "    after, invocation 0: gives 5.0 (0x40a00000) from %x = 5.0 (0x40a00000), %least = 1",
+            ],
+        ),
+        ("spin-load-hoisted", &["  invocation 1: in the loop on line 68 for ever"]),
+        (
+            "endless-loop-of-loads-behind-acquire-added",
+            &["  invocation 0: in the loop on line 68 for ever, where line 73 reads 1 from shared.0[1] (0.0+4)"],
+        ),
+        (
+            "endless-barriers-of-two-added",
+            &["  invocations 0, 1: in the loop on line 52 for ever, past the control barrier on line 57"],
+        ),
+    ];
+    let pairs = pairs();
+    for (pair, lines) in expected {
+        let (path, pair) = pairs.iter().find(|(path, _)| path.ends_with(pair)).unwrap();
+        let told = text::check(&checked(path, pair), Painter { coloured: false });
+        for line in lines {
+            assert!(told.contains(line), "{}: {line}\n{told}", name(path));
+        }
+    }
 }
 
 #[test]

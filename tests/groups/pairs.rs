@@ -218,7 +218,7 @@ fn a_violation_of_one_part_is_told_as_a_whole() {
             );
         }
     }
-    assert!(run.why.is_some());
+    assert!(run.why.text.is_some());
     let painter = spirv_tv::report::Painter { coloured: false };
     let short = spirv_tv::report::text::check(&report, painter);
     assert!(short.contains(": before "), "{short}");

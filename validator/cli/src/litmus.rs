@@ -103,7 +103,7 @@ fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
             // One file's bug leaves the others their answers.
             match caught(|| litmus::run(&test, settings, wanted)) {
                 Ok(Ok(answer)) => {
-                    let source = Source { name, text: text.into() };
+                    let source = Source { name, text: text.into(), ..Source::default() };
                     Fate::Answered(Box::new(Solved { source, test, answer }))
                 }
                 Ok(Err(RunError::Unsupported(unsupported))) => Fate::Unsupported(unsupported),

@@ -86,6 +86,7 @@ fn check_all(
         options,
         runner: Runner {
             options,
+            texts: [before, after].map(|module| module.text.clone()),
             watch,
             deadline: options.bounds.deadline(),
             searches,

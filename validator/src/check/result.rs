@@ -14,11 +14,11 @@ use crate::behaviour::{Behaviours, Bound, Stopped, Undefined};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
-use crate::explain::{self, DispatchNames, Explanation};
+use crate::explain::{self, DispatchNames, Explanation, Why};
 use crate::ir::{Line, Program};
 use crate::launch::Input;
 use crate::model::memory_model::Model;
-use crate::module::Text;
+use crate::module::{Places, Text};
 use crate::witness::Witness;
 
 /// A module's name and the text that lines refer to.
@@ -28,6 +28,8 @@ pub struct Source {
     pub name: String,
     /// The text.
     pub text: Text,
+    /// Where its instructions come from.
+    pub places: Places,
 }
 
 impl Source {
@@ -35,6 +37,15 @@ impl Source {
     pub fn line(&self, line: Line) -> Option<&str> {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
         self.text.lines().nth(index).map(str::trim)
+    }
+
+    /// The text of a line with where it comes from, as far as that is known.
+    pub fn cited(&self, line: Line) -> Option<String> {
+        let text = self.line(line).filter(|text| !text.is_empty())?;
+        Some(match self.places.told(line) {
+            Some(place) => format!("{text}  ; {place}"),
+            None => text.to_owned(),
+        })
     }
 }
 
@@ -130,10 +141,8 @@ pub struct Run {
     pub before: Explored,
     /// `None` where before is undefined, so that after does not matter.
     pub after: Option<Explored>,
-    /// Why before forbids what is new, in words.
-    pub why: Option<String>,
-    /// The accesses of a new data race, by their places in the witness.
-    pub race: Option<[usize; 2]>,
+    /// Why before forbids what is new.
+    pub why: Why,
     /// `--both-ways`: what after lost; `Refines` where nothing.
     pub reverse: Option<Comparison>,
     /// Where before is racy as the specification reads an older memory model, but not when all accesses

@@ -14,12 +14,14 @@ use crate::compare::{
     are_comparable, has_same_objects, refines, same_program, vacuous, Allowed, CompareOptions, Comparison,
     Names, Note, Reason, Side, Subject, Verdict,
 };
+use crate::correspondence;
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
-use crate::explain::{self, New, Why};
+use crate::explain::{self, New, Watched, Why};
 use crate::explore::{self, Races, Settings};
 use crate::ir::Program;
 use crate::launch::Input;
+use crate::module::Text;
 use crate::value::Byte;
 
 /// Invocations from which on the search for racy executions may take long.
@@ -64,6 +66,15 @@ impl Pair<'_> {
     }
 }
 
+/// The instructions that were changed, with what they take.
+fn watched([before, after]: &[Text; 2]) -> [Vec<Watched>; 2] {
+    let [gone, new] = correspondence::changed(before, after);
+    [(before, gone), (after, new)].map(|(text, lines)| {
+        let operands = correspondence::operands(text, &lines).into_iter();
+        operands.map(|(line, operands)| Watched { line, operands }).collect()
+    })
+}
+
 /// Whether floats alone keep a comparison from deciding.
 fn is_about_floats(comparison: &Comparison) -> bool {
     matches!(comparison.reasons[..], [Reason::Float { .. }])
@@ -89,6 +100,8 @@ impl Explored {
 /// Runs inputs.
 pub(super) struct Runner<'a> {
     pub(super) options: &'a CheckOptions,
+    /// Those of before and after.
+    pub(super) texts: [Text; 2],
     pub(super) watch: &'a Watch,
     pub(super) deadline: Option<Deadline>,
     pub(super) searches: &'a mut Searches,
@@ -108,8 +121,7 @@ impl Runner<'_> {
                 comparison,
                 before,
                 after: None,
-                why: None,
-                race: None,
+                why: Why::default(),
                 reverse: None,
                 legacy: None,
             });
@@ -125,8 +137,7 @@ impl Runner<'_> {
                 reverse: self.options.both_ways.then(|| same_program(before.side())),
                 before,
                 after: Some(after),
-                why: None,
-                race: None,
+                why: Why::default(),
                 legacy: None,
             });
         }
@@ -136,8 +147,8 @@ impl Runner<'_> {
         let mut comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
         let reverse =
             self.options.both_ways.then(|| self.compare(pair, &before, &after, true)).transpose()?;
-        let Why { text: why, race } = match self.widen(pair, &before, &mut after, &mut comparison)? {
-            Some(why) => Why { text: Some(why), race: None },
+        let why = match self.widen(pair, &before, &mut after, &mut comparison)? {
+            Some(why) => Why { text: Some(why), ..Why::default() },
             None => self.explanation(pair, &comparison, &after).unwrap_or_default(),
         };
         Ok(Run {
@@ -148,7 +159,6 @@ impl Runner<'_> {
             before,
             after: Some(after),
             why,
-            race,
             reverse,
             legacy: None,
         })
@@ -307,11 +317,17 @@ impl Runner<'_> {
             Subject::Undefined(index) => {
                 let (undefined, witness) = behaviours.undefined.get(index)?;
                 let race = undefined.kind == UndefinedKind::DataRace;
-                (witness, if race { New::Race(&undefined.lines) } else { New::Undefined })
+                (witness, if race { New::Race(&undefined.lines) } else { New::Undefined(undefined) })
             }
         };
         self.watch.enter(format!("{}: explaining", pair.name));
-        Some(explain::why(pair.before_side(), &pair.after_dispatch, witness, new, &self.settings()))
+        let [watched_before, watched_after] = watched(&self.texts);
+        let pair = explain::Pair {
+            before: pair.before_side(),
+            after: pair.after_side(),
+            watched: [&watched_before, &watched_after],
+        };
+        Some(explain::why(pair, witness, new, &self.settings()))
     }
 
     /// Explores after, up to the first behaviour that before does not have where that decides.

@@ -1,11 +1,11 @@
 //! The texts of modules, for reports.
 
 use super::result::Source;
-use crate::module::Module;
+use crate::module::{Module, Places};
 
 /// The text that a module's lines refer to.
 pub fn source(module: &Module) -> Source {
-    Source { name: module.name.clone(), text: module.text.clone() }
+    Source { name: module.name.clone(), text: module.text.clone(), places: Places::of(module) }
 }
 
 /// Texts for a diff where one is the user's own and the other a disassembly: then both are

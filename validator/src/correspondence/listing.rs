@@ -17,6 +17,8 @@ pub(crate) struct Inst<'t> {
     pub(crate) opcode: &'t str,
     /// Result types, ids, literals and strings.
     pub(crate) operands: Vec<&'t str>,
+    /// Names and places in sources, which do nothing.
+    pub(crate) is_debug: bool,
 }
 
 impl<'t> Inst<'t> {
@@ -27,13 +29,8 @@ impl<'t> Inst<'t> {
             true => (Some(first), words.find(|word| *word != "=")?),
             false => (None, first),
         };
-        Some(Inst { line, result, opcode, operands: words.collect() })
-    }
-
-    /// Names and places in sources do nothing.
-    pub(super) fn is_debug(&self) -> bool {
-        matches!(
-            self.opcode,
+        let is_debug = matches!(
+            opcode,
             "OpName"
                 | "OpMemberName"
                 | "OpSource"
@@ -43,8 +40,51 @@ impl<'t> Inst<'t> {
                 | "OpLine"
                 | "OpNoLine"
                 | "OpModuleProcessed"
-        )
+        );
+        Some(Inst { line, result, opcode, operands: words.collect(), is_debug })
     }
+}
+
+/// The instructions of a text. Sources in strings have lines, too, which are none.
+pub(crate) fn insts(text: &str) -> impl Iterator<Item = Inst<'_>> {
+    let mut in_string = false;
+    let mut debug_sets: Vec<&str> = Vec::new();
+    (1..).zip(text.lines()).filter_map(move |(line, text)| {
+        let was_in_string = in_string;
+        in_string = ends_in_string(text, in_string);
+        if was_in_string {
+            return None;
+        }
+        let mut inst = Inst::parse(line, text)?;
+        match (inst.opcode, inst.result, &inst.operands[..]) {
+            ("OpExtInstImport", Some(id), [name, ..]) if is_debug_set(name.trim_matches('"')) => {
+                debug_sets.push(id);
+                inst.is_debug = true;
+            }
+            ("OpExtInst", _, [_, set, ..]) => inst.is_debug = debug_sets.contains(set),
+            _ => {}
+        }
+        Some(inst)
+    })
+}
+
+/// Whether a string is open at the end of a line, which may begin in one.
+fn ends_in_string(text: &str, begins_in_string: bool) -> bool {
+    let (mut inside, mut escaped) = (begins_in_string, false);
+    for byte in text.bytes() {
+        match byte {
+            b';' if !inside => return false,
+            b'"' if !escaped => inside = !inside,
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped && inside;
+    }
+    inside
+}
+
+/// Whether an extended instruction set says nothing but where instructions come from.
+fn is_debug_set(name: &str) -> bool {
+    name.starts_with("NonSemantic.") || matches!(name, "DebugInfo" | "OpenCL.DebugInfo.100")
 }
 
 /// The words of a line up to its comment; a string is one.
@@ -101,9 +141,8 @@ impl<'t> Listing<'t> {
         let (mut definitions, mut names) = (Vec::<Inst<'t>>::new(), HashMap::default());
         let mut decorations: HashMap<&str, Vec<Inst<'_>>, FxBuildHasher> = HashMap::default();
         let mut open: Option<Function<'t>> = None;
-        for (line, text) in (1..).zip(text.lines()) {
-            let Some(inst) = Inst::parse(line, text) else { continue };
-            if inst.is_debug() {
+        for inst in insts(text) {
+            if inst.is_debug {
                 if let ("OpName", [id, name]) = (inst.opcode, &inst.operands[..]) {
                     names.insert(*id, *name);
                 }

@@ -24,7 +24,7 @@ use listing::Listing;
 use matching::{keys, matched, matched_functions, Key};
 
 pub use changes::{changes, Change, ChangeKind};
-pub(crate) use listing::Inst;
+pub(crate) use listing::{insts, Inst};
 pub use texts::{in_names_of_before, Told, Written};
 
 /// The lines in functions of each of two texts to which nothing in the other corresponds.
@@ -49,6 +49,23 @@ pub fn changed(before: &str, after: &str) -> [BTreeSet<Line>; 2] {
         changed.extend(others.flat_map(|(_, function)| &function.code).map(|inst| inst.line));
     }
     changed
+}
+
+/// For each of these lines in functions, the lines of the instructions of the same function whose results it takes.
+pub fn operands(text: &str, lines: &BTreeSet<Line>) -> Vec<(Line, Vec<Line>)> {
+    let listing = Listing::of(text);
+    let mut found = Vec::new();
+    for function in &listing.functions {
+        let defined: HashMap<&str, Line, FxBuildHasher> =
+            function.code.iter().filter_map(|inst| Some((inst.result?, inst.line))).collect();
+        for inst in function.code.iter().filter(|inst| lines.contains(&inst.line)) {
+            let mut operands: Vec<Line> =
+                inst.operands.iter().filter_map(|operand| defined.get(operand).copied()).collect();
+            operands.dedup();
+            found.push((inst.line, operands));
+        }
+    }
+    found
 }
 
 /// Adds the lines of two functions that do not correspond.

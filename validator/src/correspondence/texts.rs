@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rustc_hash::FxBuildHasher;
 
-use super::listing::{Inst, Listing};
+use super::listing::{insts, Inst, Listing};
 use super::renaming::{is_constant, Renaming};
 use crate::ir::Line;
 
@@ -101,12 +101,13 @@ fn items<'t>(
     let first = listing.functions.first().and_then(|function| function.code.first());
     let mut part = 0;
     let mut items = Vec::new();
+    let mut parsed = insts(text).peekable();
     for (line, text) in (1..).zip(text.lines()) {
         part = part.max(usize::from(first.is_some_and(|first| line >= first.line)));
-        let inst = Inst::parse(line, text);
+        let inst = parsed.next_if(|inst| inst.line == line);
         let kind = match &inst {
             None => Kind::Remark,
-            Some(inst) if inst.is_debug() => Kind::Remark,
+            Some(inst) if inst.is_debug => Kind::Remark,
             Some(inst) if part == 0 => kind_of_global(inst, common, &variables),
             Some(_) => Kind::Code,
         };

@@ -9,6 +9,7 @@
 //! Explanations are best effort: where before and after differ too much to match events there is
 //! none. They never influence a verdict.
 
+mod account;
 mod names;
 mod outcome;
 mod replay;
@@ -16,7 +17,7 @@ mod words;
 
 use std::time::Instant;
 
-use crate::behaviour::Outcome;
+use crate::behaviour::{End, Outcome, Undefined};
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
@@ -26,8 +27,11 @@ use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::witness::Witness;
 
 pub use crate::model::explain::{Explanation, Names};
+use account::{About, Tracer};
+pub use account::{Account, Computed, FaultAccount, Parting, Standing, StandsAt, Watched};
 pub use names::DispatchNames;
 use outcome::Wanted;
+use replay::Kin;
 use words::Told;
 
 /// One module with its dispatch.
@@ -68,7 +72,7 @@ pub enum New<'a> {
     /// A data race between accesses on these lines.
     Race(&'a [Line]),
     /// Another undefined behaviour.
-    Undefined,
+    Undefined(&'a Undefined),
     Outcome(&'a Outcome),
 }
 
@@ -79,28 +83,47 @@ pub struct Why {
     pub text: Option<String>,
     /// The accesses of a data race, by their places in the witness's graph.
     pub race: Option<[usize; 2]>,
+    /// What happened in the witness beside its events.
+    pub account: Account,
+}
+
+/// The two modules, and what of them is watched.
+#[derive(Clone, Copy)]
+pub struct Pair<'a> {
+    pub before: Side<'a>,
+    pub after: Side<'a>,
+    /// Instructions that were changed, in before and in after.
+    pub watched: [&'a [Watched]; 2],
 }
 
 /// Says why `before` does not allow what is `new` in the execution `witness` of after; `settings` are those
 /// of the searches, with the time that is left. Where that is over first, this is said instead.
-pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, settings: &Settings) -> Why {
+pub fn why(pair: Pair, witness: &Witness, new: New, settings: &Settings) -> Why {
     let started = Instant::now();
     let is_over = || settings.timeout.is_some_and(|left| started.elapsed() >= left);
-    let mut race = None;
-    let told = reason(before, after, witness, new, settings, &is_over, &mut race);
+    let about = match new {
+        New::Race(_) => None,
+        New::Undefined(undefined) => Some(About::Undefined(undefined)),
+        New::Outcome(outcome) if outcome.end == End::Hang => Some(About::Hang),
+        New::Outcome(_) => Some(About::Values),
+    };
+    let account = about.and_then(|about| account::of(pair.after, witness, about, pair.watched[1], &is_over));
+    let mut why = Why { account: account.unwrap_or_default(), ..Why::default() };
+    let told = reason(pair, witness, new, settings, &is_over, &mut why);
     let too_late = || format!("the explanation was not finished in time ({})", settings.timed_by);
-    Why { text: told.or_else(|| is_over().then(too_late)), race }
+    why.text = told.or_else(|| is_over().then(too_late));
+    why
 }
 
 fn reason(
-    before: Side,
-    after: &Dispatch,
+    Pair { before, after: Side { dispatch: after, .. }, watched }: Pair,
     witness: &Witness,
     new: New,
     settings: &Settings,
     is_over: &dyn Fn() -> bool,
-    race: &mut Option<[usize; 2]>,
+    why: &mut Why,
 ) -> Option<String> {
+    let Why { race, account, .. } = why;
     // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
     in_time()?;
@@ -114,7 +137,9 @@ fn reason(
         *race = races.first().map(|found| [found.first as usize, found.second as usize]);
     }
     in_time()?;
-    let replay = replay::run(before, after, witness, is_over)?;
+    let mut tracer = Tracer::of(watched[0], false);
+    let replay = replay::run(before, after, witness, Kin::Other, &mut tracer, is_over)?;
+    account.computed[0] = tracer.computed;
     let relations = model.relations(&replay.graph, Extent::Complete);
     in_time()?;
     let names = DispatchNames::of(after, before.program, &**model);
@@ -143,7 +168,7 @@ fn reason(
                     Some(format!("before forbids this: {explanation}"))
                 })
             }
-            New::Race(_) | New::Undefined => None,
+            New::Race(_) | New::Undefined(_) => None,
         }),
     };
     let reason = reason.or_else(|| told.unmatched());

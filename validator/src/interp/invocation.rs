@@ -1,6 +1,6 @@
 //! The state of one invocation and what the explorer may ask of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::SmallVec;
 
@@ -13,7 +13,9 @@ use super::own_memory::OwnMemory;
 use super::robust::DoneOutside;
 use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
-use crate::ir::{Effect, Function, FunctionId, Inexact, Inst, InstId, Op, Operand, Program};
+use crate::ir::{
+    Definition, Effect, Function, FunctionId, Inexact, Inst, InstId, Line, Op, Operand, Program,
+};
 use crate::value::{Byte, Scalar};
 
 /// One invocation. Cheap to clone: a handful of flat vectors.
@@ -359,6 +361,34 @@ impl Invocation {
     /// the one behind it.
     pub fn position(&self) -> SmallVec<[InstId; 4]> {
         self.callers.iter().chain([&self.frame]).map(Frame::instruction).collect()
+    }
+
+    /// The result that an instruction on this line of the innermost function gave last; of one that did not run yet, anything.
+    pub fn result_on(&self, program: &Program, line: Line) -> Option<Vec<Scalar>> {
+        let definitions = &self.function(program).definitions;
+        let at = definitions.binary_search_by_key(&line, |definition| definition.line).ok()?;
+        Some(self.components_of(program, definitions.get(at)?))
+    }
+
+    /// The same of all lines.
+    pub fn results(&self, program: &Program) -> BTreeMap<Line, Vec<Scalar>> {
+        let definitions = self.function(program).definitions.iter();
+        definitions.map(|definition| (definition.line, self.components_of(program, definition))).collect()
+    }
+
+    fn components_of(&self, program: &Program, definition: &Definition) -> Vec<Scalar> {
+        let components = (0..definition.count).map(|component| definition.operand.offset(component));
+        components.map(|operand| self.operand(program, operand)).collect()
+    }
+
+    /// The line of the header of the innermost loop that it is in.
+    pub fn loop_line(&self, program: &Program) -> Option<Line> {
+        [&self.frame].into_iter().chain(self.callers.iter().rev()).find_map(|frame| {
+            let function = program.functions.get(frame.function.0 as usize)?;
+            let block = function.blocks.iter().rev().find(|block| block.start <= frame.pc)?;
+            let header = function.loops.get(block.loops.last()?.0 as usize)?.header;
+            function.blocks.get(header as usize).map(|block| block.line)
+        })
     }
 
     /// Takes the float operations that ran since the last call and might have given other results.

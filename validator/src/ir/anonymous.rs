@@ -33,9 +33,10 @@ impl Anonymous {
             *type_name = None;
             take(line);
         }
-        for Function { name, id, code, blocks, locals, line, .. } in &mut program.functions {
+        for Function { name, id, code, blocks, locals, definitions, line, .. } in &mut program.functions {
             *name = None;
             *id = 0;
+            definitions.clear();
             take(line);
             code.iter_mut().for_each(|Inst { line, .. }| take(line));
             locals.iter_mut().for_each(|Local { line, .. }| take(line));

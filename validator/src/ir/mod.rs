@@ -371,7 +371,20 @@ pub struct Function {
     pub runs: liveness::Runs,
     /// Registers with the addresses of module-scope variables, which never change.
     pub fixed: Vec<u32>,
+    /// Where the results of its instructions are, by their lines, ascending; for people.
+    pub definitions: Vec<Definition>,
     pub line: Line,
+}
+
+/// Where the result of an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The line of the instruction.
+    pub line: Line,
+    /// Its first component.
+    pub operand: Operand,
+    /// Number of components.
+    pub count: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

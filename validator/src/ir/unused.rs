@@ -61,6 +61,7 @@ mod tests {
             results: Default::default(),
             runs: Default::default(),
             fixed: Vec::new(),
+            definitions: Vec::new(),
             line: 1,
         }];
         mark_unused_results(&mut functions);

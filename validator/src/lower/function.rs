@@ -15,8 +15,8 @@ use super::values::{Value, Values};
 use crate::ir::flow::{Flow, NaturalLoop, Node};
 use crate::ir::liveness::{self, Runs};
 use crate::ir::{
-    Block, Construct, Decorations, EncodedOp, Exit, Function, Inst, Line, Local, LoopId, MemoryOp, Op,
-    Operand, Parameter, Results,
+    Block, Construct, Decorations, Definition, EncodedOp, Exit, Function, Inst, Line, Local, LoopId,
+    MemoryOp, Op, Operand, Parameter, Results,
 };
 use crate::module::Instruction;
 
@@ -378,6 +378,7 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             locals: &self.locals,
         };
         let loops = liveness::loops(headers, body);
+        let definitions = self.lines_of_results();
         Function {
             name: self.program.globals.index.any_name(id).map(str::to_owned),
             id,
@@ -390,8 +391,27 @@ impl<'b, 'm> FunctionBuilder<'b, 'm> {
             results: self.results,
             runs: self.runs,
             fixed,
+            definitions,
             line: self.body.head.line,
         }
+    }
+
+    /// Where each result is, by the lines of their instructions.
+    fn lines_of_results(&self) -> Vec<Definition> {
+        let module = self.program.globals.module;
+        let defined =
+            self.definitions.iter().filter_map(|(id, at)| Some((*id, module.instruction(*at)?.line)));
+        let parameters =
+            self.body.parameters.iter().filter_map(|parameter| Some((parameter.result?, parameter.line)));
+        let mut definitions: Vec<Definition> = defined
+            .chain(parameters)
+            .filter_map(|(id, line)| {
+                let Value { ty, operand } = self.values.get(&id).copied().flatten()?;
+                Some(Definition { line, operand, count: self.types().components(ty, line).ok()? })
+            })
+            .collect();
+        definitions.sort_unstable_by_key(|definition| definition.line);
+        definitions
     }
 
     /// Puts the addresses of variables before the entry block's code.

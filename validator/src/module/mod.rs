@@ -11,6 +11,7 @@ mod error;
 mod instruction;
 mod local_size;
 mod operands;
+mod places;
 mod text;
 mod tools;
 
@@ -21,6 +22,7 @@ use std::sync::OnceLock;
 pub use disassembly::Text;
 pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};
+pub use places::{Call, Place, Places};
 pub use tools::ReadOptions;
 
 use rspirv::spirv::Op;

@@ -391,7 +391,7 @@ fn run_json<'a>(run: &'a Run, report: &'a CheckReport) -> RunJson<'a> {
         before: summary(&run.before),
         after: run.after.as_ref().map(summary),
         violation: violation
-            .map(|(violation, explored)| violation_json(violation, explored, run.why.as_deref(), after)),
+            .map(|(violation, explored)| violation_json(violation, explored, run.why.text.as_deref(), after)),
         after_loses_behaviours: run.reverse.as_ref().map(|reverse: &Comparison| reverse.violation.is_some()),
         legacy_coherent: run.legacy.map(|legacy| LegacyJson {
             verdict: legacy.verdict.name(),

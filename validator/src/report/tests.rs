@@ -14,12 +14,12 @@ use crate::check::{
 use crate::compare::{refines, CompareOptions, Side, Verdict};
 use crate::dispatch::{Dispatch, Object, Place};
 use crate::event::{Access, Atomicity, ClassSet, Order, Scope, Semantics, StorageClass, UndefinedKind};
+use crate::explain::Why;
 use crate::explore::events::access_event;
 use crate::ir::{FunctionId, InstId};
 use crate::launch::{Input, Slot};
 use crate::model::graph::{self, Agent, Graph, Kind, UnitBytes};
 use crate::model::memory_model::Model;
-use crate::module::Text;
 use crate::value::Byte;
 use crate::witness::{Execution, Witness};
 
@@ -200,8 +200,13 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         before: Source {
             name: "before.spvasm".into(),
             text: text("OpAtomicStore %y %device %release").into(),
+            ..Source::default()
         },
-        after: Source { name: "after.spvasm".into(), text: text("OpAtomicStore %y %device %relaxed").into() },
+        after: Source {
+            name: "after.spvasm".into(),
+            text: text("OpAtomicStore %y %device %relaxed").into(),
+            ..Source::default()
+        },
         diff: None,
         verdict: comparison.verdict,
         runs: vec![Run {
@@ -211,8 +216,10 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
             comparison,
             before: explored(Role::Before, before),
             after: Some(explored(Role::After, after)),
-            why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
-            race: None,
+            why: Why {
+                text: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
+                ..Why::default()
+            },
             reverse: None,
             legacy: None,
         }],
@@ -319,7 +326,7 @@ fn outcomes_report() -> OutcomesReport {
     traced.memory[0][5] = Byte::Undef;
     let hang = Outcome::hang(vec![Vec::new(), Vec::new()]);
     OutcomesReport {
-        module: Source { name: "module.spvasm".into(), text: Text::default() },
+        module: Source { name: "module.spvasm".into(), ..Source::default() },
         runs: vec![OutcomesRun {
             entry: "main".into(),
             input: input(),

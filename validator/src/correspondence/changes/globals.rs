@@ -6,7 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::aligned::Named;
 use super::{Change, ChangeKind, Inst};
-use crate::correspondence::listing::Listing;
+use crate::correspondence::listing::{insts, Listing};
 use crate::correspondence::renaming::Renaming;
 
 /// Decorations that order accesses, say how they are made, or how values are computed.
@@ -69,8 +69,7 @@ fn items<'t>(
     renaming: Option<&Renaming<'t>>,
     is_common: impl Fn(&str) -> bool,
 ) -> Vec<Item<'t>> {
-    let insts = (1..).zip(text.lines()).filter_map(|(line, text)| Inst::parse(line, text));
-    let globals = insts.take_while(|inst| inst.opcode != "OpFunction").filter(|inst| !inst.is_debug());
+    let globals = insts(text).take_while(|inst| inst.opcode != "OpFunction").filter(|inst| !inst.is_debug);
     globals
         .map(|inst| {
             let Named { result, operands, text, .. } = Named::of(&inst, renaming);

@@ -253,6 +253,7 @@ pub(super) fn function(registers: u32) -> Function {
         results: Default::default(),
         runs: Default::default(),
         fixed: Vec::new(),
+        definitions: Vec::new(),
         line: 0,
     }
 }

@@ -64,6 +64,7 @@ pub(super) fn lower(
         results: Default::default(),
         runs: builder.runs,
         fixed: Vec::new(),
+        definitions: Vec::new(),
         line: line_of(thread, 0),
     })
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::Scalar;
-use crate::correspondence::Inst;
+use crate::correspondence::{insts, Inst};
+use crate::value::{self, Byte};
 
 /// Types nested deeper than this have no names: lowering refuses them.
 const DEPTH: usize = 64;
@@ -51,8 +52,7 @@ impl<'t> Types<'t> {
     pub(in crate::report) fn of(text: &'t str) -> Self {
         let mut types = Types::default();
         let mut variables = Vec::new();
-        for (line, text) in (1..).zip(text.lines()) {
-            let Some(inst) = Inst::parse(line, text) else { continue };
+        for inst in insts(text) {
             if inst.opcode == "OpFunction" {
                 break;
             }
@@ -108,7 +108,7 @@ impl<'t> Types<'t> {
     }
 
     /// The key of a variable's memory, without elements of descriptor arrays and workgroups.
-    fn key(&self, id: &'t str) -> Option<String> {
+    pub(in crate::report) fn key(&self, id: &str) -> Option<String> {
         let class = *self.insts.get(id)?.operands.get(1)?;
         let decoration = |name| self.decorations.get(&(id, name));
         match class {
@@ -161,6 +161,73 @@ impl<'t> Types<'t> {
             place.path.push_str(&format!(" of {owner} {number}"));
         }
         Some(place)
+    }
+
+    /// A value of a scalar or vector type; `None` for other types.
+    pub(in crate::report) fn told(&self, ty: &str, components: &[value::Scalar]) -> Option<String> {
+        let inst = self.insts.get(ty)?;
+        let (element, is_vector) = match inst.opcode {
+            "OpTypeVector" => (self.insts.get(inst.operands.first()?)?, true),
+            _ => (inst, false),
+        };
+        let (scalar, size) = match element.opcode {
+            "OpTypeBool" => (Scalar::Bool, 1),
+            "OpTypeInt" | "OpTypeFloat" => self.scalar(element)?,
+            _ => return None,
+        };
+        let bytes = |component: &value::Scalar| {
+            let byte = |at: usize| match component.undef >> (8 * at) & 0xff {
+                0 => Byte::Known((component.bits >> (8 * at)) as u8),
+                _ => Byte::Undef,
+            };
+            (0..size).map(byte).collect::<Vec<Byte>>()
+        };
+        let values: Vec<String> = components.iter().map(|component| scalar.told(&bytes(component))).collect();
+        match (is_vector, &values[..]) {
+            (false, [one]) => Some(one.clone()),
+            (true, several) if !several.is_empty() => Some(format!("({})", several.join(", "))),
+            _ => None,
+        }
+    }
+
+    /// What a pointer type points to.
+    pub(in crate::report) fn pointee(&self, ty: &str) -> Option<&'t str> {
+        self.insts.get(ty).filter(|inst| inst.opcode == "OpTypePointer")?.operands.get(1).copied()
+    }
+
+    /// How many parts a type has that an index selects; `None` where that is not known, and for structures.
+    pub(in crate::report) fn length(&self, ty: &str) -> Option<u64> {
+        let inst = self.insts.get(ty)?;
+        match inst.opcode {
+            "OpTypeArray" => self.insts.get(inst.operands.get(1)?)?.operands.get(1)?.parse().ok(),
+            "OpTypeVector" | "OpTypeMatrix" => inst.operands.get(1)?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// How many elements a runtime array of this type has in a variable of `size` bytes, if it is the end of the variable.
+    pub(in crate::report) fn runtime_length(&self, variable: &str, ty: &str, size: usize) -> Option<u64> {
+        let pointer = self.insts.get(variable)?.operands.first()?;
+        let block = self.pointee(pointer)?;
+        let inst = self.insts.get(block).filter(|inst| inst.opcode == "OpTypeStruct")?;
+        let start = self.offsets(inst, block)?.pop()?;
+        let array = self.insts.get(inst.operands.last().filter(|last| **last == ty)?)?;
+        let element = array.operands.first().filter(|_| array.opcode == "OpTypeRuntimeArray")?;
+        let matrix = self.matrix(block, inst.operands.len() - 1);
+        let stride = self.stride(array.result?, element, matrix, DEPTH)?;
+        Some((size.saturating_sub(start) / stride) as u64)
+    }
+
+    /// The type of a part; `index` matters for structures.
+    pub(in crate::report) fn part(&self, ty: &str, index: Option<u64>) -> Option<&'t str> {
+        let inst = self.insts.get(ty)?;
+        match inst.opcode {
+            "OpTypeStruct" => inst.operands.get(usize::try_from(index?).ok()?).copied(),
+            "OpTypeArray" | "OpTypeRuntimeArray" | "OpTypeVector" | "OpTypeMatrix" => {
+                inst.operands.first().copied()
+            }
+            _ => None,
+        }
     }
 
     /// Follows a byte into a type.

@@ -4,27 +4,67 @@ use std::collections::BTreeSet;
 
 use crate::check::CheckReport;
 use crate::correspondence::{changes, Change, ChangeKind};
+use crate::explain::Computed;
 use crate::ir::Line;
+use crate::report::account::{self, Code};
+use crate::report::typed::Types;
 
 /// Changes that are told.
 pub(super) const TOLD: usize = 3;
 
 /// The first changes, at most as many: those first that events of a violation are about. `lines` are those of these events
-/// in after.
-pub(super) fn sentences(report: &CheckReport, lines: &BTreeSet<Line>, most: usize) -> Vec<String> {
+/// in after. Below a change stands what its instructions computed: of that the code of after and the invocation that is
+/// told, where there is one.
+pub(super) fn lines(
+    report: &CheckReport,
+    lines: &BTreeSet<Line>,
+    most: usize,
+    (computed, code, guilty): (&[Vec<Computed>; 2], &Code<'_>, Option<u32>),
+) -> Vec<String> {
     // Where one module is the user's own text, lines of what is compared are not those of reports.
     let (before, after) = match &report.diff {
         Some((before, after)) => (before.as_str(), after.as_str()),
         None => (&*report.before.text, &*report.after.text),
     };
-    let mut sentences = told(changes(before, after), lines, report.diff.is_none(), most);
-    if report.diff.is_some() && !sentences.is_empty() {
-        sentences.push("(lines here are those of the disassemblies)".to_owned());
+    let has_lines = report.diff.is_none();
+    let (changes, more) = first(changes(before, after), lines, has_lines, most);
+    let types = Types::of(&report.before.text);
+    let old = Code::of(&report.before, &types);
+    let mut told = Vec::new();
+    for change in changes {
+        let values = || {
+            let lines = [change.lines_of_before.first().copied(), change.lines.first().copied()];
+            account::values(computed, lines, [&old, code], guilty)
+        };
+        let computes = change.kind != ChangeKind::Ordering;
+        let values = if has_lines && computes { values() } else { Vec::new() };
+        let place = match (change.lines.first(), change.lines_of_before.first()) {
+            (Some(line), _) => report.after.places.told(*line),
+            (None, Some(line)) => report.before.places.told(*line),
+            (None, None) => None,
+        };
+        told.push(change.sentence);
+        told.extend(place.filter(|_| has_lines).map(|place| format!("  {place}")));
+        told.extend(values);
     }
-    sentences
+    match more {
+        0 => {}
+        1 => told.push("and 1 other change (see the diff)".to_owned()),
+        more => told.push(format!("and {more} other changes (see the diff)")),
+    }
+    if !has_lines && !told.is_empty() {
+        told.push("(lines here are those of the disassemblies)".to_owned());
+    }
+    told
 }
 
-fn told(mut changes: Vec<Change>, lines: &BTreeSet<Line>, has_lines: bool, most: usize) -> Vec<String> {
+/// The first changes, and how many others there are.
+fn first(
+    mut changes: Vec<Change>,
+    lines: &BTreeSet<Line>,
+    has_lines: bool,
+    most: usize,
+) -> (Vec<Change>, usize) {
     let weak = |change: &Change| matches!(change.kind, ChangeKind::Interface | ChangeKind::Computation);
     if changes.iter().any(|change| !weak(change)) {
         changes.retain(|change| !weak(change));
@@ -33,13 +73,8 @@ fn told(mut changes: Vec<Change>, lines: &BTreeSet<Line>, has_lines: bool, most:
     if total > most && has_lines {
         changes.sort_by_key(|change| !change.lines.iter().any(|line| lines.contains(line)));
     }
-    let mut sentences: Vec<String> = changes.into_iter().take(most).map(|change| change.sentence).collect();
-    match total.saturating_sub(most) {
-        0 => {}
-        1 => sentences.push("and 1 other change (see the diff)".to_owned()),
-        more => sentences.push(format!("and {more} other changes (see the diff)")),
-    }
-    sentences
+    changes.truncate(most);
+    (changes, total.saturating_sub(most))
 }
 
 #[cfg(test)]
@@ -54,11 +89,13 @@ mod tests {
     fn changes_of_what_happens_come_first_and_the_others_are_counted() {
         let value = |line| change(ChangeKind::Value, line);
         let all = vec![value(1), value(2), value(3), value(4), value(5), change(ChangeKind::Computation, 4)];
-        let told_lines = told(all.clone(), &BTreeSet::from([4]), true, TOLD);
-        assert_eq!(told_lines, ["Value 4", "Value 1", "Value 2", "and 2 other changes (see the diff)"]);
-        assert_eq!(
-            told(vec![change(ChangeKind::Computation, 4)], &BTreeSet::new(), true, TOLD),
-            ["Computation 4"]
-        );
+        let sentences = |(changes, more): (Vec<Change>, usize)| {
+            (changes.into_iter().map(|change| change.sentence).collect::<Vec<String>>(), more)
+        };
+        let (told, more) = sentences(first(all.clone(), &BTreeSet::from([4]), true, TOLD));
+        assert_eq!((told, more), (["Value 4", "Value 1", "Value 2"].map(str::to_owned).to_vec(), 2));
+        let alone = vec![change(ChangeKind::Computation, 4)];
+        let told = sentences(first(alone, &BTreeSet::new(), true, TOLD));
+        assert_eq!(told, (vec!["Computation 4".to_owned()], 0));
     }
 }

@@ -5,6 +5,7 @@ mod outcome;
 
 use std::collections::BTreeSet;
 
+use super::account::{self, Code};
 use super::parts::Part;
 use super::style::Painter;
 use super::witness::{Scene, Wanted};
@@ -14,6 +15,7 @@ use crate::behaviour::Undefined;
 use crate::check::{CheckReport, Explored, Run};
 use crate::compare::{Subject, Violation};
 use crate::dispatch::{Dispatch, Object};
+use crate::explain::Account;
 use crate::ir::Line;
 use crate::value::Byte;
 use crate::witness::WitnessEvent;
@@ -38,12 +40,14 @@ pub(super) fn parts(
 ) -> Vec<Part> {
     let scene = Scene::of(&after.dispatch, &report.after, full, painter);
     let told = Told { report, run, after, scene };
+    let code = Code::of(&report.after, &told.scene.types);
     let guilty = violation.subject.outcome(&after.behaviours);
     let (new, events, wanted) = match violation.subject {
         Subject::Outcome(_) | Subject::Part(..) => match guilty.as_deref() {
             Some((outcome, witness)) => {
                 let events = witness.events();
                 let mut novelty = Novelty::of(&told, outcome);
+                novelty.lines.extend(account::hang(&run.why.account.standing, &code, &told.scene));
                 let wanted = told.last_writes(&novelty.cells, &events);
                 let writers = wanted.iter().map(|number| told.written_by(*number, &events));
                 novelty.lines.extend(writers.take(2));
@@ -60,9 +64,9 @@ pub(super) fn parts(
         },
         Subject::Undefined(index) => match after.behaviours.undefined.get(index) {
             Some((undefined, witness)) => {
-                let race = run.race.map_or(Vec::new(), |race| race.to_vec());
+                let race = run.why.race.map_or(Vec::new(), |race| race.to_vec());
                 let wanted = Wanted { events: race, with_reads: false };
-                (told.undefined(undefined), Some(witness.events()), wanted)
+                (told.undefined(undefined, &code), Some(witness.events()), wanted)
             }
             None => Default::default(),
         },
@@ -72,20 +76,22 @@ pub(super) fn parts(
     if !new.is_empty() {
         parts.push(Part::of(new).under(heading("What is new")));
     }
-    let changes = cause::sentences(
+    let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));
+    let changes = cause::lines(
         report,
         &lines_of(violation, after, events.as_deref(), &wanted),
         told.at_most(cause::TOLD),
+        (&run.why.account.computed, &code, of_wanted.map(|event| event.invocation).next()),
     );
     if !changes.is_empty() {
-        let lines = changes.iter().map(|sentence| format!("  {sentence}")).collect();
+        let lines = changes.iter().map(|line| format!("  {line}")).collect();
         parts.push(Part::of(lines).under(heading("What was changed")));
     }
     if let Some(events) = events.filter(|events| !events.is_empty()) {
         let lines = witness::lines(&told.scene, &events, &wanted);
         parts.push(Part::of(lines).under(heading("How after gets there")));
     }
-    if let Some(why) = &run.why {
+    if let Some(why) = &run.why.text {
         let lines = why.lines().map(|line| format!("  {line}")).collect();
         parts.push(Part::of(lines).under(heading("Why before does not")));
     }
@@ -134,15 +140,22 @@ impl<'a> Told<'a> {
         self.dispatch().objects.iter().filter(|object| object.observed)
     }
 
-    fn undefined(&self, undefined: &Undefined) -> Vec<String> {
+    fn undefined(&self, undefined: &Undefined, code: &Code<'_>) -> Vec<String> {
         let mut new = vec![format!("  {}: {}", text::fault(undefined), undefined.detail)];
+        let Account { fault, standing, parting, .. } = &self.run.why.account;
         let mut lines = undefined.lines.clone();
         lines.dedup();
+        // The account of a fault begins with its line.
+        lines.retain(|_| fault.is_none());
         for line in lines {
-            if let Some(source) = self.report.after.line(line) {
+            if let Some(source) = self.report.after.cited(line) {
                 new.push(self.scene.painter.faint(&format!("  {}:{line}: {source}", self.report.after.name)));
             }
         }
+        if let Some((fault, line)) = fault.as_ref().zip(undefined.lines.first()) {
+            new.extend(account::fault(fault, *line, code, self.dispatch(), self.scene.full));
+        }
+        new.extend(account::parting(parting.as_ref(), standing, code, self.dispatch()));
         new
     }
 
@@ -189,7 +202,7 @@ impl<'a> Told<'a> {
 
     fn written_by(&self, number: usize, events: &[WitnessEvent]) -> String {
         let event = &events[number];
-        let source = self.report.after.line(event.line).unwrap_or_default();
+        let source = self.report.after.cited(event.line).unwrap_or_default();
         format!("  written by invocation {} on line {} (#{number}): {source}", event.invocation, event.line)
     }
 }

@@ -10,7 +10,7 @@ use crate::witness::WitnessEvent;
 const SYNCHRONIZING: usize = 2;
 
 /// Where an invocation stands.
-pub(super) fn invocation(dispatch: &Dispatch, invocation: u32) -> String {
+pub(in crate::report) fn invocation(dispatch: &Dispatch, invocation: u32) -> String {
     let at = |[x, y, z]: [u32; 3]| match (y, z) {
         (0, 0) => x.to_string(),
         _ => format!("({x},{y},{z})"),

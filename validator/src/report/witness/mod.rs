@@ -12,7 +12,8 @@ use crate::check::Source;
 use crate::dispatch::{Dispatch, Object};
 use crate::value::Byte;
 
-pub(super) use slice::{lines, Wanted};
+pub(super) use events::invocation;
+pub(super) use slice::{lines, runs, Wanted};
 
 /// Values of one access that are told.
 const VALUES: usize = 8;
@@ -21,7 +22,7 @@ const VALUES: usize = 8;
 pub(super) struct Scene<'a> {
     pub(super) dispatch: &'a Dispatch,
     pub(super) module: &'a Source,
-    types: Types<'a>,
+    pub(super) types: Types<'a>,
     /// Whether everything is told.
     pub(super) full: bool,
     pub(super) painter: Painter,
@@ -51,7 +52,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn place_name(&self, object: u32, offset: u32) -> String {
+    pub(super) fn place_name(&self, object: u32, offset: u32) -> String {
         match self.dispatch.objects.get(object as usize) {
             Some(known) => self.named(known, offset as usize),
             None => json::place(self.dispatch, object, offset),

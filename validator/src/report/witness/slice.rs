@@ -54,7 +54,7 @@ pub(in crate::report) fn lines(scene: &Scene<'_>, events: &[WitnessEvent], wante
             let line = events[*number].line;
             // A line that was cited above says no more.
             if scene.full || cited.insert(line) {
-                let source = scene.module.line(line).filter(|source| !source.is_empty());
+                let source = scene.module.cited(line);
                 lines.extend(source.map(|source| scene.painter.faint(&format!("       {source}"))));
             }
         }
@@ -184,7 +184,7 @@ impl Left {
 }
 
 /// `invocations 2, 4 and 8 to 63`.
-fn runs(invocations: &[u32]) -> String {
+pub(in crate::report) fn runs(invocations: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for invocation in invocations {
         match runs.last_mut().filter(|(_, last)| last + 1 == *invocation) {

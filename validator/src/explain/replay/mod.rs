@@ -1,24 +1,41 @@
-//! Runs before with the values that an execution of after read.
+//! Runs a module with the values that an execution read: before with those of after, or after itself once more.
+
+mod quiet;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::account::{Ended, LastRead, Tracer};
 use super::Side;
 use crate::compare::ObjectMatch;
 use crate::dispatch::Dispatch;
-use crate::event::{Access, Atomicity, InstanceName, Order, Scope};
+use crate::event::{Access, Atomicity, InstanceName, Scope};
 use crate::explore::events::{access_event, device_event, fence_event};
 use crate::interp::runner::{self, Decision, Driver};
-use crate::interp::{subgroup, Invocation, SharedMemory, Stop, Written};
+use crate::interp::{subgroup, Invocation, Stop};
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use crate::value::Byte;
 use crate::witness::Witness;
+use quiet::{bytes_of, Quiet};
 
 /// Before's graph for an execution of after.
 pub(super) struct Replay {
     pub(super) graph: Graph,
     /// For each event of the graph, the event of after that it was matched with.
     pub(super) of_after: Vec<Option<EventId>>,
+    /// How the invocations ended.
+    pub(super) runs: Vec<(Invocation, Ended)>,
+}
+
+/// What is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kin {
+    /// Another module than the witness's.
+    Other,
+    /// The witness's own module: who stands at a barrier that the witness does not pass goes no further.
+    Own,
+    /// The same, where the witness waits for ever: who reads what the witness does not read waits.
+    OwnThatHangs,
 }
 
 /// Instructions of one invocation.
@@ -28,11 +45,14 @@ const MAX_UNMATCHED: u32 = 8;
 /// Stops of one invocation.
 const MAX_STOPS: usize = 1_000;
 
-/// Replays `witness`, an execution on `after`, on `before`. `None` where that is not done when time is over.
+/// Replays `witness`, an execution on `after`, on `before`, and lets `tracer` watch it. `None` where that is not done when
+/// time is over.
 pub(super) fn run(
     before: Side,
     after: &Dispatch,
     witness: &Witness,
+    kin: Kin,
+    tracer: &mut Tracer,
     is_over: &dyn Fn() -> bool,
 ) -> Option<Replay> {
     let witnessed = witness.graph();
@@ -44,14 +64,18 @@ pub(super) fn run(
         graph: Graph { agents: witnessed.agents.clone(), ..Graph::default() },
         of_after: Vec::new(),
         used: BTreeSet::new(),
+        memory: Quiet::of(before.dispatch),
+        kin,
+        tracer,
         is_over,
     };
-    replay.everybody();
+    let runs = replay.everybody();
     if is_over() {
         return None;
     }
     replay.connect();
-    Some(Replay { graph: replay.graph, of_after: replay.of_after })
+    let runs = runs.into_iter().map(|run| (run.invocation, run.ended)).collect();
+    Some(Replay { graph: replay.graph, of_after: replay.of_after, runs })
 }
 
 struct Replayer<'a> {
@@ -63,23 +87,19 @@ struct Replayer<'a> {
     graph: Graph,
     of_after: Vec<Option<EventId>>,
     used: BTreeSet<EventId>,
+    memory: Quiet<'a>,
+    kin: Kin,
+    tracer: &'a mut Tracer,
     /// Whether there is no time left.
     is_over: &'a dyn Fn() -> bool,
 }
 
-/// Memory that nobody else shares in the witness, and the initial contents.
-struct Quiet<'a> {
-    before: &'a Dispatch,
-    /// Keys and first bytes of the witness's units.
-    shared: &'a BTreeSet<(u32, u32)>,
-    written: BTreeMap<(u32, u32), Byte>,
-}
-
 /// An invocation of before, as far as it came.
-struct Run<'a> {
+struct Run {
     agent: u32,
     invocation: Invocation,
-    memory: Quiet<'a>,
+    /// How it ended; where it goes on, how it would have.
+    ended: Ended,
     fuel: u64,
     stops: usize,
     unmatched_reads: u32,
@@ -88,81 +108,59 @@ struct Run<'a> {
     stands_at: Option<Access>,
     /// The operation that it stands at, and whose invocations act together there.
     waits_at: Option<(InstanceName, Scope)>,
-}
-
-impl Quiet<'_> {
-    fn is_quiet(&self, access: &Access, atomicity: Option<&Atomicity>) -> bool {
-        let Some(object) = self.before.objects.get(access.object as usize) else { return true };
-        let orders = atomicity.is_some_and(|atomicity| atomicity.semantics.order != Order::Relaxed);
-        !orders && !bytes_of(access).any(|byte| self.shared.contains(&(object.memory, byte / 4 * 4)))
-    }
-
-    fn byte(&self, object: u32, byte: u32) -> Byte {
-        let Some(object) = self.before.objects.get(object as usize) else { return Byte::Undef };
-        let written = self.written.get(&(object.memory, byte)).copied();
-        written.or_else(|| object.initial.get(byte as usize).copied()).unwrap_or(Byte::Undef)
-    }
-}
-
-fn bytes_of(access: &Access) -> impl Iterator<Item = u32> + '_ {
-    access.ranges.iter().flat_map(|(offset, len)| *offset..offset + len)
-}
-
-impl SharedMemory for Quiet<'_> {
-    fn size(&self, object: u32) -> u32 {
-        self.before.objects.get(object as usize).map_or(0, |object| object.initial.len() as u32)
-    }
-
-    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
-        if !self.is_quiet(access, atomicity) {
-            return false;
-        }
-        for (slot, byte) in out.iter_mut().zip(bytes_of(access)) {
-            *slot = self.byte(access.object, byte);
-        }
-        true
-    }
-
-    fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, bytes: &[Byte]) -> Written {
-        let Some(object) = self.before.objects.get(access.object as usize) else { return Written::Changed };
-        if !self.is_quiet(access, atomicity) {
-            return Written::Event;
-        }
-        for (value, byte) in bytes.iter().zip(bytes_of(access)) {
-            self.written.insert((object.memory, byte), *value);
-        }
-        Written::Changed
-    }
+    /// It stands at a barrier and goes on when all others stand somewhere.
+    at_barrier: bool,
 }
 
 /// One invocation on its way.
-struct Replaying<'r, 'a, 'm> {
+struct Replaying<'r, 'a> {
     replayer: &'r mut Replayer<'a>,
-    run: &'r mut Run<'m>,
+    run: &'r mut Run,
     units: &'r [Option<(u32, u32)>],
 }
 
-impl Replaying<'_, '_, '_> {
-    /// What a read gives.
-    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>) -> Vec<Byte> {
+impl Replaying<'_, '_> {
+    /// What a read gives; none where the invocation waits there.
+    fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>) -> Option<Vec<Byte>> {
         let Replaying { replayer, run, units } = self;
         let event = replayer.access(run.agent, Kind::Read, access, atomicity, units);
-        let (id, bytes) = replayer.read(event, access, units, &run.memory);
-        run.unmatched_reads += u32::from(replayer.of_after[id].is_none());
-        bytes
+        let is_shared = !event.units.is_empty();
+        let (id, bytes) = replayer.read(event, access, units);
+        let is_unmatched = replayer.of_after[id].is_none();
+        run.unmatched_reads += u32::from(is_unmatched);
+        let waits = replayer.kin == Kin::OwnThatHangs && is_unmatched && is_shared;
+        let program = replayer.before.program;
+        let place = access.ranges.first().map(|(offset, _)| (access.object, *offset));
+        let line = run.invocation.instruction(program).map(|inst| inst.line);
+        if let Some((place, line)) = place.zip(line) {
+            let loop_line = run.invocation.loop_line(program);
+            let bytes =
+                if waits { replayer.lasting(id, access, place, &run.ended) } else { Some(bytes.clone()) };
+            run.ended = Ended::Waits(Some(LastRead { line, loop_line, place, bytes }));
+        }
+        (!waits).then_some(bytes)
     }
 }
 
-impl Driver for Replaying<'_, '_, '_> {
+impl Driver for Replaying<'_, '_> {
     type End = ();
 
     fn run(&mut self) -> Stop {
-        let Side { program, dispatch } = self.replayer.before;
-        let Run { invocation, memory, fuel, stops, unmatched_reads, .. } = &mut *self.run;
-        if *stops == MAX_STOPS || *unmatched_reads > MAX_UNMATCHED || (self.replayer.is_over)() {
+        let Replayer { before: Side { program, dispatch }, memory, tracer, is_over, .. } =
+            &mut *self.replayer;
+        let Run { agent, invocation, fuel, stops, unmatched_reads, .. } = &mut *self.run;
+        if *stops == MAX_STOPS || *unmatched_reads > MAX_UNMATCHED || is_over() {
             return Stop::OutOfFuel;
         }
         *stops += 1;
+        while tracer.watches(*agent) && *fuel > 0 {
+            tracer.note(*agent, program, invocation);
+            *fuel -= 1;
+            let stop = invocation.run(program, dispatch, memory, &mut 1);
+            if !matches!(stop, Stop::OutOfFuel) {
+                return stop;
+            }
+        }
         invocation.run(program, dispatch, memory, fuel)
     }
 
@@ -173,9 +171,11 @@ impl Driver for Replaying<'_, '_, '_> {
     fn decide(&mut self, stop: Stop) -> Decision<()> {
         let agent = self.run.agent;
         match stop {
-            Stop::Read(access) => return Decision::Read(self.read(&access, None)),
+            Stop::Read(access) => {
+                return self.read(&access, None).map_or(Decision::End(()), Decision::Read);
+            }
             Stop::AtomicRead { access, atomicity, .. } => {
-                let bytes = self.read(&access, Some(&atomicity));
+                let Some(bytes) = self.read(&access, Some(&atomicity)) else { return Decision::End(()) };
                 let ways = self.run.invocation.atomic_ways(self.replayer.before.program, &bytes);
                 self.run.stands_at = Some(access);
                 return Decision::AtomicRead { bytes, way: (ways > 1).then_some(0) };
@@ -188,10 +188,14 @@ impl Driver for Replaying<'_, '_, '_> {
             Stop::Device(operation, fence) => {
                 self.replayer.push(device_event(agent, operation, &fence));
             }
-            Stop::Barrier { execution, fence, .. } => {
+            Stop::Barrier { execution, fence, line, .. } => {
                 let kind = Kind::Barrier { instance: self.run.barriers, execution };
                 self.replayer.push(fence_event(agent, kind, &fence));
                 self.run.barriers += 1;
+                self.run.ended = Ended::Barrier(line);
+                let passes = self.replayer.of_after.last().is_some_and(Option::is_some);
+                self.run.at_barrier = passes || self.replayer.kin == Kin::Other;
+                return Decision::End(());
             }
             Stop::Subgroup { name, scope, .. } => {
                 self.run.waits_at = Some((name, scope));
@@ -200,7 +204,24 @@ impl Driver for Replaying<'_, '_, '_> {
             Stop::Choose { .. } => return Decision::Choose(0),
             Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
             // An explanation does with the events up to here.
-            _ => return Decision::End(()),
+            Stop::Finished => {
+                self.run.ended = Ended::Finished;
+                return Decision::End(());
+            }
+            Stop::Fault(fault) => {
+                self.run.ended = Ended::Fault(fault);
+                return Decision::End(());
+            }
+            Stop::OutOfFuel | Stop::Forever { .. } => {
+                if !matches!(self.run.ended, Ended::Waits(_)) {
+                    self.run.ended = Ended::Waits(None);
+                }
+                return Decision::End(());
+            }
+            Stop::Discarded | Stop::Unsupported { .. } => {
+                self.run.ended = Ended::Unknown;
+                return Decision::End(());
+            }
         }
         Decision::GoOn
     }
@@ -212,6 +233,7 @@ impl Driver for Replaying<'_, '_, '_> {
             event.kind = Kind::Update;
             event.written = unit_bytes(&event.units, &access, before, self.units, &written);
         }
+        self.replayer.memory.set(&access, &written);
         None
     }
 }
@@ -233,48 +255,62 @@ impl Replayer<'_> {
         units.map(|(memory, offset)| Some((*memories.get(memory)?, *offset))).collect()
     }
 
-    /// Runs each invocation to its end, or to the next subgroup operation; there those of a subgroup that
-    /// stand at one name go on together.
-    fn everybody(&mut self) {
+    /// Runs each invocation to its end, to the next subgroup operation or to the next control barrier. Those of a subgroup
+    /// that stand at one operation go on together; when nobody stands at one, those at barriers go on.
+    fn everybody(&mut self) -> Vec<Run> {
         let units = self.units();
-        let shared: BTreeSet<(u32, u32)> =
-            units.iter().flatten().map(|(memory, offset)| (*memory, offset / 4 * 4)).collect();
+        self.memory.share(units.iter().flatten().copied());
         let Side { program, dispatch } = self.before;
         let count = dispatch.places.len().min(self.graph.agents.len());
         let mut runs: Vec<Run> = (0..count as u32)
             .map(|agent| Run {
                 agent,
                 invocation: Invocation::new(program, dispatch, agent),
-                memory: Quiet { before: dispatch, shared: &shared, written: Default::default() },
+                ended: Ended::Unknown,
                 fuel: FUEL,
                 stops: 0,
                 unmatched_reads: 0,
                 barriers: 0,
                 stands_at: None,
                 waits_at: None,
+                at_barrier: true,
             })
             .collect();
-        runs.iter_mut().for_each(|run| self.advance(run, &units));
-        while let Some(first) = runs.iter().position(|run| run.waits_at.is_some()) {
-            let waits_at = runs[first].waits_at.clone();
-            let of_workgroup = waits_at.as_ref().is_some_and(|(_, scope)| *scope == Scope::Workgroup);
-            let group = |index: usize| match of_workgroup {
-                true => dispatch.places[index].workgroup,
-                false => dispatch.places[index].subgroup,
-            };
-            let mut tangle: Vec<&mut Run> = runs
-                .iter_mut()
-                .filter(|run| run.waits_at == waits_at)
-                .filter(|run| group(run.agent as usize) == group(first))
-                .collect();
-            let mut together: Vec<&mut Invocation> =
-                tangle.iter_mut().map(|run| &mut run.invocation).collect();
-            let goes_on = subgroup::go_on_together(program, dispatch, &mut together);
-            for run in tangle {
-                run.waits_at = None;
-                if goes_on {
-                    self.advance(run, &units);
+        while runs.iter().any(|run| run.at_barrier || run.waits_at.is_some()) {
+            match runs.iter().position(|run| run.waits_at.is_some()) {
+                Some(first) => self.together(first, &mut runs, &units),
+                None => {
+                    for run in &mut runs {
+                        if std::mem::take(&mut run.at_barrier) {
+                            self.advance(run, &units);
+                        }
+                    }
                 }
+            }
+        }
+        runs
+    }
+
+    /// Lets those go on that stand at the subgroup operation of `first`.
+    fn together(&mut self, first: usize, runs: &mut [Run], units: &[Option<(u32, u32)>]) {
+        let Side { program, dispatch } = self.before;
+        let waits_at = runs[first].waits_at.clone();
+        let of_workgroup = waits_at.as_ref().is_some_and(|(_, scope)| *scope == Scope::Workgroup);
+        let group = |index: usize| match of_workgroup {
+            true => dispatch.places[index].workgroup,
+            false => dispatch.places[index].subgroup,
+        };
+        let mut tangle: Vec<&mut Run> = runs
+            .iter_mut()
+            .filter(|run| run.waits_at == waits_at)
+            .filter(|run| group(run.agent as usize) == group(first))
+            .collect();
+        let mut together: Vec<&mut Invocation> = tangle.iter_mut().map(|run| &mut run.invocation).collect();
+        let goes_on = subgroup::go_on_together(program, dispatch, &mut together);
+        for run in tangle {
+            run.waits_at = None;
+            if goes_on {
+                self.advance(run, units);
             }
         }
     }
@@ -342,10 +378,10 @@ impl Replayer<'_> {
         mut event: Event,
         access: &Access,
         units: &[Option<(u32, u32)>],
-        memory: &Quiet,
     ) -> (usize, Vec<Byte>) {
         let matched = self.find(&event);
-        let mut bytes: Vec<Byte> = bytes_of(access).map(|byte| memory.byte(access.object, byte)).collect();
+        let mut bytes: Vec<Byte> =
+            bytes_of(access).map(|byte| self.memory.byte(access.object, byte)).collect();
         if let Some(other) = matched.and_then(|id| self.witnessed.events.get(id as usize)) {
             for (unit, value) in other.units.iter().zip(&other.read) {
                 let Some(Some((_, offset))) = units.get(*unit as usize) else { continue };
@@ -363,6 +399,27 @@ impl Replayer<'_> {
         (self.graph.events.len() - 1, bytes)
     }
 
+    /// What a read that waits finds for ever: what the only write left, or what the invocation read there last.
+    fn lasting(&self, read: usize, access: &Access, place: (u32, u32), last: &Ended) -> Option<Vec<Byte>> {
+        let units = &self.graph.events[read].units;
+        let mut writes = self
+            .witnessed
+            .events
+            .iter()
+            .filter(|event| event.writes() && event.units.iter().any(|unit| units.contains(unit)));
+        match (writes.next(), writes.next()) {
+            (None, _) => Some(bytes_of(access).map(|byte| self.memory.byte(access.object, byte)).collect()),
+            (Some(write), None) if write.units == *units => {
+                let bytes: Vec<Byte> = write.written.iter().flatten().copied().collect();
+                (bytes.len() == bytes_of(access).count()).then_some(bytes)
+            }
+            (Some(_), _) => match last {
+                Ended::Waits(Some(read)) if read.place == place => read.bytes.clone(),
+                _ => None,
+            },
+        }
+    }
+
     fn write(
         &mut self,
         agent: u32,
@@ -373,6 +430,7 @@ impl Replayer<'_> {
     ) {
         let mut event = self.access(agent, Kind::Write, access, atomic, units);
         event.written = unit_bytes(&event.units, access, &self.before, units, bytes);
+        self.memory.set(access, bytes);
         self.push(event);
     }
 

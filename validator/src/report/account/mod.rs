@@ -1,0 +1,15 @@
+//! What happened in a witness beside its events, in words: a fault with the values that led to it, who waits for what,
+//! where invocations parted, and what changed instructions computed.
+
+mod code;
+mod computed;
+mod fault;
+mod standing;
+
+pub(super) use code::Code;
+pub(super) use computed::values;
+pub(super) use fault::lines as fault;
+pub(super) use standing::{hang, parting};
+
+/// The values of instructions that are told with one line.
+const VALUES: usize = 4;
