@@ -12,7 +12,9 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use spirv_tv::check::CheckReport;
-use spirv_tv::compare::Verdict;
+use spirv_tv::compare::{Subject, Verdict, ViolationKind};
+use spirv_tv::event::UndefinedKind;
+use spirv_tv::explain::Account;
 use spirv_tv::report::{text, Painter};
 use spirv_tv_toolchain::{assemble, validate, TargetEnv, ValidatorOptions};
 

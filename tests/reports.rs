@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spirv_tv::check::CheckReport;
 use spirv_tv::compare::{Subject, Verdict};
-use spirv_tv::explain::{why, New, Side};
+use spirv_tv::explain::{self, why, New, Side};
 use spirv_tv::explore::Settings;
 use spirv_tv::launch::{build_dispatch, Launch};
 use spirv_tv::lower::{lower, LowerOptions};
@@ -88,8 +88,51 @@ fn an_explanation_that_takes_too_long_says_so() {
     let side = Side { program: &program, dispatch: &dispatch };
     let told = |timeout: Option<Duration>| {
         let settings = Settings { timeout, ..Settings::default() };
-        why(side, &after.dispatch, witness, New::Race(&undefined.lines), &settings).text.unwrap()
+        let pair = explain::Pair { before: side, after: side, watched: [&[], &[]] };
+        why(pair, witness, New::Race(&undefined.lines), &settings).text.unwrap()
     };
     assert_eq!(told(Some(Duration::ZERO)), "the explanation was not finished in time (--timeout)");
     assert!(told(None).starts_with("before orders the store"), "{}", told(None));
+}
+
+/// A module of `tests/reports/`.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reports").join(name)
+}
+
+/// The report of a pair of `tests/reports/`.
+fn report_of(before: &str, after: &str) -> String {
+    let checker = Checker::new(&["--inputs".to_owned(), "2".to_owned()]);
+    let [before, after] = [before, after].map(|name| checker.module(&example(name)));
+    text::check(&checker.check(&before, &after), PLAIN)
+}
+
+/// glslang's debug information: lines of sources beside those of the module.
+#[test]
+fn lines_of_sources_stand_beside_those_of_the_module() {
+    let told = report_of("lines-before.spvasm", "lines-after.spvasm");
+    for line in [
+        "  line 116 is %25 = OpFAdd %float %23 %24 instead of %25 = OpFMul %float %23 %24",
+        "    changed.comp:7 in scaled: return w + f;",
+    ] {
+        assert!(told.lines().any(|other| other == line), "{line}\n{told}");
+    }
+    // A source in the module is no part of what is compared.
+    assert!(!told.contains("-return w"), "{told}");
+}
+
+/// A function that was inlined, with its variables gone: the operation that is wrong is found by values alone.
+#[test]
+fn the_operation_from_which_on_values_differ_is_found_in_other_code() {
+    let told = report_of("functions.spvasm", "inlined.spvasm");
+    for line in [
+        "  the values differ from here on (invocation 1):",
+        "= OpFMul %float ",
+        "in scaled: return w * f;",
+        "= OpFAdd %float ",
+        "changed.comp:7 in scaled, inlined at changed.comp:11 in main: return w + f;",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(told.lines().count() <= 60, "{told}");
 }

@@ -307,12 +307,13 @@ impl Runner<'_> {
 
     fn explanation(&self, pair: &Pair<'_>, comparison: &Comparison, after: &Explored) -> Option<Why> {
         let behaviours = &after.behaviours;
-        let subject = comparison.violation.as_ref()?.subject;
+        let violation = comparison.violation.as_ref()?;
+        let subject = violation.subject;
         let guilty = subject.outcome(behaviours);
         let (witness, new) = match subject {
             Subject::Outcome(_) | Subject::Part(..) => {
                 let (outcome, witness) = guilty.as_deref()?;
-                (witness, New::Outcome(outcome))
+                (witness, New::Outcome(outcome, violation.difference.as_ref()))
             }
             Subject::Undefined(index) => {
                 let (undefined, witness) = behaviours.undefined.get(index)?;

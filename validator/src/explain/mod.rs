@@ -18,17 +18,19 @@ mod words;
 use std::time::Instant;
 
 use crate::behaviour::{End, Outcome, Undefined};
+use crate::compare::Difference;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::explain::{possible, Explainer, Refutation, Telling};
 use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
+use crate::value::Byte;
 use crate::witness::Witness;
 
 pub use crate::model::explain::{Explanation, Names};
 use account::{About, Tracer};
-pub use account::{Account, Computed, FaultAccount, Parting, Standing, StandsAt, Watched};
+pub use account::{Account, Computed, Entry, FaultAccount, History, Parting, Standing, StandsAt, Watched};
 pub use names::DispatchNames;
 use outcome::Wanted;
 use replay::Kin;
@@ -73,7 +75,8 @@ pub enum New<'a> {
     Race(&'a [Line]),
     /// Another undefined behaviour.
     Undefined(&'a Undefined),
-    Outcome(&'a Outcome),
+    /// An outcome, with the byte in which it differs from one of before.
+    Outcome(&'a Outcome, Option<&'a Difference>),
 }
 
 /// What is known of a violation.
@@ -104,8 +107,10 @@ pub fn why(pair: Pair, witness: &Witness, new: New, settings: &Settings) -> Why 
     let about = match new {
         New::Race(_) => None,
         New::Undefined(undefined) => Some(About::Undefined(undefined)),
-        New::Outcome(outcome) if outcome.end == End::Hang => Some(About::Hang),
-        New::Outcome(_) => Some(About::Values),
+        New::Outcome(outcome, _) if outcome.end == End::Hang => Some(About::Hang),
+        New::Outcome(outcome, difference) => Some(About::Value(
+            difference.and_then(|difference| left_at(pair.after.dispatch, outcome, difference)),
+        )),
     };
     let account = about.and_then(|about| account::of(pair.after, witness, about, pair.watched[1], &is_over));
     let mut why = Why { account: account.unwrap_or_default(), ..Why::default() };
@@ -113,6 +118,19 @@ pub fn why(pair: Pair, witness: &Witness, new: New, settings: &Settings) -> Why 
     let too_late = || format!("the explanation was not finished in time ({})", settings.timed_by);
     why.text = told.or_else(|| is_over().then(too_late));
     why
+}
+
+/// The place of a byte in a dispatch.
+fn place(dispatch: &Dispatch, difference: &Difference) -> Option<(u32, u32)> {
+    let object = dispatch.objects.iter().position(|object| object.key == difference.key)?;
+    Some((object as u32, u32::try_from(difference.offset).ok()?))
+}
+
+/// The same with what an outcome has there.
+fn left_at(dispatch: &Dispatch, outcome: &Outcome, difference: &Difference) -> Option<((u32, u32), Byte)> {
+    let mut observed = dispatch.objects.iter().filter(|object| object.observed).zip(&outcome.memory);
+    let (_, bytes) = observed.find(|(object, _)| object.key == difference.key)?;
+    Some((place(dispatch, difference)?, *bytes.get(difference.offset)?))
 }
 
 fn reason(
@@ -138,8 +156,15 @@ fn reason(
     }
     in_time()?;
     let mut tracer = Tracer::of(watched[0], false);
-    let replay = replay::run(before, after, witness, Kin::Other, &mut tracer, is_over)?;
+    let target = match new {
+        New::Outcome(_, Some(difference)) => place(before.dispatch, difference),
+        New::Outcome(_, None) | New::Race(_) | New::Undefined(_) => None,
+    };
+    let replay = replay::run(before, after, witness, Kin::Other, &mut tracer, target, is_over)?;
     account.computed[0] = tracer.computed;
+    if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| account.wrote[1].is_some()) {
+        account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);
+    }
     let relations = model.relations(&replay.graph, Extent::Complete);
     in_time()?;
     let names = DispatchNames::of(after, before.program, &**model);
@@ -161,7 +186,7 @@ fn reason(
     let reason = match explainer.refutation() {
         Some(refutation) => Some(pair.forbidden(&refutation)),
         None => told.different_write().or_else(|| match new {
-            New::Outcome(outcome) => {
+            New::Outcome(outcome, _) => {
                 let wanted = Wanted { outcome, dispatch: after };
                 pair.not_left(witness, wanted).or_else(|| {
                     let explanation = outcome::unreachable(before, wanted, settings)?;

@@ -1,6 +1,6 @@
 //! The state of one invocation and what the explorer may ask of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
@@ -368,12 +368,6 @@ impl Invocation {
         let definitions = &self.function(program).definitions;
         let at = definitions.binary_search_by_key(&line, |definition| definition.line).ok()?;
         Some(self.components_of(program, definitions.get(at)?))
-    }
-
-    /// The same of all lines.
-    pub fn results(&self, program: &Program) -> BTreeMap<Line, Vec<Scalar>> {
-        let definitions = self.function(program).definitions.iter();
-        definitions.map(|definition| (definition.line, self.components_of(program, definition))).collect()
     }
 
     fn components_of(&self, program: &Program, definition: &Definition) -> Vec<Scalar> {

@@ -9,6 +9,10 @@ mod operands;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
+use rustc_hash::FxBuildHasher;
+
 use super::listing::{Function, Inst, Listing};
 use super::renaming::Renaming;
 use crate::ir::Line;
@@ -38,6 +42,8 @@ pub enum ChangeKind {
     Value,
     /// Where invocations go.
     Flow,
+    /// An access of a variable that an invocation has for itself: such variables come and go.
+    OwnAccess,
     /// The interface of the module, and its declarations.
     Interface,
     /// A computation that only one of the modules has.
@@ -46,12 +52,16 @@ pub enum ChangeKind {
 
 /// All changes, the most important kind first.
 pub fn changes(before: &str, after: &str) -> Vec<Change> {
-    let (old, new) = (Listing::of(before), Listing::of(after));
-    let renaming = Renaming::of(&old, &new);
-    let mut found = globals::changes([before, after], [&old, &new], &renaming);
-    let constants = operands::Constants::of([&old, &new], &renaming);
+    let (old_listing, new_listing) = (Listing::of(before), Listing::of(after));
+    let listings = [&old_listing, &new_listing];
+    let renaming = Renaming::of(&old_listing, &new_listing);
+    let mut found = globals::changes([before, after], listings, &renaming);
+    let constants = operands::Constants::of(listings, &renaming);
     for (at, other) in &renaming.functions {
-        let (Some(old), Some(new)) = (old.functions.get(*at), new.functions.get(*other)) else { continue };
+        let (Some(old), Some(new)) = (old_listing.functions.get(*at), new_listing.functions.get(*other))
+        else {
+            continue;
+        };
         let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else {
             found.extend(too_long(old, new));
             continue;
@@ -60,10 +70,11 @@ pub fn changes(before: &str, after: &str) -> Vec<Change> {
             aligned.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
         found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
         found.extend(moved::changes(&aligned));
-        found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at])));
-        found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at])));
+        let own = [Own::of(&old_listing, old), Own::of(&new_listing, new)];
+        found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
+        found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
     }
-    found.extend(whole_functions([&old, &new], &renaming));
+    found.extend(whole_functions(listings, &renaming));
     found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
     found.dedup_by(|one, other| one.sentence == other.sentence);
     found
@@ -81,9 +92,9 @@ fn too_long(old: &Function<'_>, new: &Function<'_>) -> Option<Change> {
     })
 }
 
-fn gone(one: &Named<'_, '_>) -> Change {
+fn gone(one: &Named<'_, '_>, own: &Own<'_>) -> Change {
     Change {
-        kind: kind_of(one.inst.opcode),
+        kind: own.kind_of(one.inst),
         lines: Vec::new(),
         lines_of_before: vec![one.inst.line],
         sentence: format!(
@@ -95,12 +106,44 @@ fn gone(one: &Named<'_, '_>) -> Change {
     }
 }
 
-fn added(one: &Named<'_, '_>) -> Change {
+fn added(one: &Named<'_, '_>, own: &Own<'_>) -> Change {
     Change {
-        kind: kind_of(one.inst.opcode),
+        kind: own.kind_of(one.inst),
         lines: vec![one.inst.line],
         lines_of_before: Vec::new(),
         sentence: format!("after adds the {} on line {}: {}", noun(one.inst.opcode), one.inst.line, one.text),
+    }
+}
+
+/// The pointers of a function to variables that an invocation has for itself.
+struct Own<'t>(HashSet<&'t str, FxBuildHasher>);
+
+impl<'t> Own<'t> {
+    fn of(listing: &Listing<'t>, function: &Function<'t>) -> Self {
+        let mut own: HashSet<&'t str, FxBuildHasher> = HashSet::default();
+        for inst in listing.definitions.iter().chain(&function.code) {
+            let is_own = match inst.opcode {
+                "OpVariable" => matches!(inst.operands.get(1), Some(&"Function" | &"Private")),
+                "OpAccessChain" | "OpInBoundsAccessChain" => {
+                    inst.operands.get(1).is_some_and(|base| own.contains(base))
+                }
+                _ => false,
+            };
+            own.extend(inst.result.filter(|_| is_own));
+        }
+        Own(own)
+    }
+
+    fn kind_of(&self, inst: &Inst<'t>) -> ChangeKind {
+        let pointer = match inst.opcode {
+            "OpLoad" => inst.operands.get(1),
+            "OpStore" => inst.operands.first(),
+            _ => None,
+        };
+        match pointer.is_some_and(|pointer| self.0.contains(pointer)) {
+            true => ChangeKind::OwnAccess,
+            false => kind_of(inst.opcode),
+        }
     }
 }
 

@@ -4,20 +4,21 @@
 //! It is found by running the witness's invocations once more with the values that they read in it (`replay`). An account
 //! tells nothing where that does not come to the end of the witness.
 
+mod history;
 mod parting;
 mod tracer;
-
-use std::collections::BTreeMap;
 
 use super::replay::{self, Kin};
 use super::Side;
 use crate::behaviour::Undefined;
+use crate::dispatch::Dispatch;
 use crate::event::{Fault, UndefinedKind};
 use crate::interp::Invocation;
 use crate::ir::{Line, Program};
-use crate::value::{Byte, Scalar};
+use crate::value::Byte;
 use crate::witness::Witness;
 
+pub use history::{Entry, History};
 pub use parting::Parting;
 pub(super) use tracer::Tracer;
 pub use tracer::{Computed, Watched};
@@ -33,17 +34,17 @@ pub struct Account {
     pub parting: Option<Parting>,
     /// What changed instructions computed with what the witness reads, in before and in after.
     pub computed: [Vec<Computed>; 2],
+    /// What the invocations executed that wrote the byte that differs, up to there; in before and in after.
+    pub wrote: [Option<History>; 2],
 }
 
 /// An invocation that ran into undefined behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultAccount {
-    /// Its number in the dispatch.
-    pub invocation: u32,
     /// The lines of the calls that it is in, outermost first.
     pub calls: Vec<Line>,
-    /// The results of the instructions of the function that runs, by their lines.
-    pub results: BTreeMap<Line, Vec<Scalar>>,
+    /// What it executed up to there.
+    pub history: History,
 }
 
 /// An invocation that does not come to its end.
@@ -112,8 +113,8 @@ pub(super) enum About<'a> {
     Undefined(&'a Undefined),
     /// Somebody waits for ever.
     Hang,
-    /// Values.
-    Values,
+    /// The value of a byte of an object: what the outcome has there.
+    Value(Option<((u32, u32), Byte)>),
 }
 
 /// Of a witness on its own module, told where it comes to the same end. `watched` are lines of the module.
@@ -126,12 +127,21 @@ pub(super) fn of(
 ) -> Option<Account> {
     let kin = match about {
         About::Hang => Kin::OwnThatHangs,
-        About::Undefined(_) | About::Values => Kin::Own,
+        About::Undefined(_) | About::Value(_) => Kin::Own,
     };
     let diverges =
         matches!(about, About::Undefined(undefined) if undefined.kind == UndefinedKind::DivergentBarrier);
     let mut tracer = Tracer::of(watched, diverges);
-    let replay = replay::run(own, own.dispatch, witness, kin, &mut tracer, is_over)?;
+    let target = match about {
+        About::Value(target) => target.map(|(place, _)| place),
+        About::Undefined(_) | About::Hang => None,
+    };
+    let replay = replay::run(own, own.dispatch, witness, kin, &mut tracer, target, is_over)?;
+    let again = |invocation: u32, target: Option<(u32, u32)>| {
+        let mut tracer = Tracer::recording(invocation);
+        replay::run(own, own.dispatch, witness, kin, &mut tracer, target, is_over)?;
+        tracer.recorder
+    };
     let mut account = Account::default();
     match about {
         About::Undefined(undefined) if diverges => {
@@ -145,16 +155,25 @@ pub(super) fn of(
         About::Undefined(undefined) => {
             let is_it = |ended: &Ended| matches!(ended, Ended::Fault(fault) if Undefined::from(fault.clone()) == *undefined);
             let (invocation, (run, _)) = (0..).zip(&replay.runs).find(|(_, (_, ended))| is_it(ended))?;
-            account.fault = Some(fault(invocation, own.program, run));
+            let mut recorder = again(invocation, None)?;
+            recorder.mark();
+            account.fault =
+                recorder.history().map(|history| FaultAccount { calls: calls(own.program, run), history });
         }
         About::Hang => account.standing = standing(own.program, &replay.runs),
-        About::Values => {}
+        About::Value(target) => {
+            // Who writes last is not decided by the replay, where several do.
+            let writer = target.zip(replay.writer).filter(|((_, left), (_, byte))| left == byte);
+            account.wrote[1] =
+                writer.and_then(|((place, _), (writer, _))| again(writer, Some(place))?.history());
+        }
     }
     account.computed = [Vec::new(), tracer.computed];
     Some(account)
 }
 
-fn fault(invocation: u32, program: &Program, run: &Invocation) -> FaultAccount {
+/// The lines of the calls that an invocation is in.
+fn calls(program: &Program, run: &Invocation) -> Vec<Line> {
     let position = run.position();
     let lines = position.iter().filter_map(|at| {
         let function = program.functions.get(at.function.0 as usize)?;
@@ -162,7 +181,21 @@ fn fault(invocation: u32, program: &Program, run: &Invocation) -> FaultAccount {
     });
     let mut calls: Vec<Line> = lines.collect();
     calls.pop();
-    FaultAccount { invocation, calls, results: run.results(program) }
+    calls
+}
+
+/// What the invocation of before executed that writes a byte with what the witness reads, up to there.
+pub(super) fn wrote(
+    before: Side,
+    after: &Dispatch,
+    witness: &Witness,
+    writer: u32,
+    place: (u32, u32),
+    is_over: &dyn Fn() -> bool,
+) -> Option<History> {
+    let mut tracer = Tracer::recording(writer);
+    replay::run(before, after, witness, Kin::Other, &mut tracer, Some(place), is_over)?;
+    tracer.recorder?.history()
 }
 
 fn standing(program: &Program, runs: &[(Invocation, Ended)]) -> Vec<Standing> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::history::Recorder;
 use crate::interp::Invocation;
 use crate::ir::{Line, Program};
 use crate::value::Scalar;
@@ -62,6 +63,8 @@ pub(crate) struct Tracer {
     pub(crate) computed: Vec<Computed>,
     /// The branches of each invocation.
     pub(crate) taken: BTreeMap<u32, Vec<Taken>>,
+    /// Of one invocation everything.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 /// What an invocation has begun, and how many calls it was in.
@@ -85,8 +88,28 @@ impl Tracer {
         Tracer { watched, with_branches, left: FUEL, ..Tracer::default() }
     }
 
+    /// Notes everything that an invocation does.
+    pub(crate) fn recording(invocation: u32) -> Self {
+        Tracer { left: FUEL, recorder: Some(Recorder::of(invocation)), ..Tracer::default() }
+    }
+
+    /// The invocation of which everything is noted.
+    pub(crate) fn records(&self) -> Option<u32> {
+        self.recorder.as_ref().map(|recorder| recorder.invocation)
+    }
+
+    /// The last instruction of the recorded invocation is the one that matters.
+    pub(crate) fn mark(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.mark();
+        }
+    }
+
     /// Whether an invocation must be run instruction by instruction.
     pub(crate) fn watches(&self, invocation: u32) -> bool {
+        if let Some(recorder) = &self.recorder {
+            return recorder.invocation == invocation && self.left > 0;
+        }
         let wants = self.with_branches || (!self.watched.is_empty() && invocation < INVOCATIONS);
         wants && self.left > 0
     }
@@ -99,6 +122,9 @@ impl Tracer {
         let Some(function) = program.functions.get(at.function.0 as usize) else { return };
         let Some(inst) = function.code.get(at.index as usize) else { return };
         let depth = calls.len();
+        if let Some(recorder) = &mut self.recorder {
+            return recorder.note(inst.line, depth, program, run);
+        }
         if let Some(begun) = self.begun.get(&invocation).copied() {
             match begun.what {
                 // An instruction may be started again, or be several.

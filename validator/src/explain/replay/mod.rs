@@ -25,6 +25,8 @@ pub(super) struct Replay {
     pub(super) of_after: Vec<Option<EventId>>,
     /// How the invocations ended.
     pub(super) runs: Vec<(Invocation, Ended)>,
+    /// Who wrote the byte last that was asked for, and what.
+    pub(super) writer: Option<(u32, Byte)>,
 }
 
 /// What is run.
@@ -44,15 +46,18 @@ const FUEL: u64 = 1_000_000;
 const MAX_UNMATCHED: u32 = 8;
 /// Stops of one invocation.
 const MAX_STOPS: usize = 1_000;
+/// The same on the witness's own module.
+const MAX_STOPS_OF_OWN: usize = 100_000;
 
-/// Replays `witness`, an execution on `after`, on `before`, and lets `tracer` watch it. `None` where that is not done when
-/// time is over.
+/// Replays `witness`, an execution on `after`, on `before`, and lets `tracer` watch it. `target` is a byte of an object of
+/// before whose writer is wanted. `None` where that is not done when time is over.
 pub(super) fn run(
     before: Side,
     after: &Dispatch,
     witness: &Witness,
     kin: Kin,
     tracer: &mut Tracer,
+    target: Option<(u32, u32)>,
     is_over: &dyn Fn() -> bool,
 ) -> Option<Replay> {
     let witnessed = witness.graph();
@@ -69,13 +74,16 @@ pub(super) fn run(
         tracer,
         is_over,
     };
+    target.into_iter().for_each(|target| replay.memory.watch(target));
     let runs = replay.everybody();
+    replay.mark_written();
+    let writer = replay.memory.writer();
     if is_over() {
         return None;
     }
     replay.connect();
     let runs = runs.into_iter().map(|run| (run.invocation, run.ended)).collect();
-    Some(Replay { graph: replay.graph, of_after: replay.of_after, runs })
+    Some(Replay { graph: replay.graph, of_after: replay.of_after, runs, writer })
 }
 
 struct Replayer<'a> {
@@ -146,14 +154,18 @@ impl Driver for Replaying<'_, '_> {
     type End = ();
 
     fn run(&mut self) -> Stop {
-        let Replayer { before: Side { program, dispatch }, memory, tracer, is_over, .. } =
+        let Replayer { before: Side { program, dispatch }, memory, tracer, kin, is_over, .. } =
             &mut *self.replayer;
         let Run { agent, invocation, fuel, stops, unmatched_reads, .. } = &mut *self.run;
-        if *stops == MAX_STOPS || *unmatched_reads > MAX_UNMATCHED || is_over() {
+        let most = if *kin == Kin::Other { MAX_STOPS } else { MAX_STOPS_OF_OWN };
+        if *stops == most || *unmatched_reads > MAX_UNMATCHED || is_over() {
             return Stop::OutOfFuel;
         }
         *stops += 1;
         while tracer.watches(*agent) && *fuel > 0 {
+            if tracer.records() == Some(*agent) && memory.take_write_of(*agent) {
+                tracer.mark();
+            }
             tracer.note(*agent, program, invocation);
             *fuel -= 1;
             let stop = invocation.run(program, dispatch, memory, &mut 1);
@@ -291,6 +303,13 @@ impl Replayer<'_> {
         runs
     }
 
+    /// Tells the tracer where the invocation that it records wrote the byte that is asked for.
+    fn mark_written(&mut self) {
+        if self.tracer.records().is_some_and(|agent| self.memory.take_write_of(agent)) {
+            self.tracer.mark();
+        }
+    }
+
     /// Lets those go on that stand at the subgroup operation of `first`.
     fn together(&mut self, first: usize, runs: &mut [Run], units: &[Option<(u32, u32)>]) {
         let Side { program, dispatch } = self.before;
@@ -318,6 +337,8 @@ impl Replayer<'_> {
     /// Runs an invocation to its end, to the next subgroup operation, or until it stands in a loop that waits for something
     /// else than after read.
     fn advance(&mut self, run: &mut Run, units: &[Option<(u32, u32)>]) {
+        self.mark_written();
+        self.memory.agent = run.agent;
         runner::drive(self.before.program, &mut Replaying { replayer: self, run, units }, Decision::GoOn);
     }
 

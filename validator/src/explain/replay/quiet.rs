@@ -13,12 +13,46 @@ pub(super) struct Quiet<'a> {
     /// Keys and first bytes of the witness's units.
     shared: BTreeSet<(u32, u32)>,
     written: BTreeMap<(u32, u32), Byte>,
+    target: Option<Target>,
+    /// Who runs.
+    pub(super) agent: u32,
+}
+
+/// A byte whose writers are wanted.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// The memory and the byte.
+    place: (u32, u32),
+    /// Who wrote it last.
+    writer: Option<u32>,
+    /// The last write was not told yet.
+    is_new: bool,
 }
 
 impl<'a> Quiet<'a> {
     /// The initial contents.
     pub(super) fn of(dispatch: &'a Dispatch) -> Self {
-        Quiet { before: dispatch, shared: BTreeSet::new(), written: BTreeMap::new() }
+        let written = BTreeMap::new();
+        Quiet { before: dispatch, shared: BTreeSet::new(), written, target: None, agent: 0 }
+    }
+
+    /// Notes who writes this byte of an object.
+    pub(super) fn watch(&mut self, (object, byte): (u32, u32)) {
+        let object = self.before.objects.get(object as usize);
+        self.target =
+            object.map(|object| Target { place: (object.memory, byte), writer: None, is_new: false });
+    }
+
+    /// Who wrote that byte last, and what.
+    pub(super) fn writer(&self) -> Option<(u32, Byte)> {
+        let Target { place, writer, .. } = self.target?;
+        Some((writer?, self.written.get(&place).copied()?))
+    }
+
+    /// Whether an invocation wrote that byte since it was last asked for.
+    pub(super) fn take_write_of(&mut self, agent: u32) -> bool {
+        let target = self.target.as_mut().filter(|target| target.writer == Some(agent));
+        target.is_some_and(|target| std::mem::take(&mut target.is_new))
     }
 
     /// Has events for these units: keys and first bytes.
@@ -42,6 +76,11 @@ impl<'a> Quiet<'a> {
         let Some(object) = self.before.objects.get(access.object as usize) else { return };
         for (value, byte) in bytes.iter().zip(bytes_of(access)) {
             self.written.insert((object.memory, byte), *value);
+            if let Some(target) = self.target.as_mut().filter(|target| target.place == (object.memory, byte))
+            {
+                target.writer = Some(self.agent);
+                target.is_new = true;
+            }
         }
     }
 }

@@ -65,6 +65,7 @@ pub fn code(ops: Vec<Op>) -> Function {
         parameters: Vec::new(),
         locals: Vec::new(),
         loops: Vec::new(),
+        definitions: Vec::new(),
         results: Default::default(),
         runs: Default::default(),
         fixed: Vec::new(),

@@ -54,8 +54,24 @@ impl<'t> Code<'t> {
 
     /// The line of the function that an instruction is in.
     pub(super) fn function_of(&self, line: Line) -> Option<Line> {
-        let before = self.insts.iter().take_while(|inst| inst.line <= line);
-        before.filter(|inst| inst.opcode == "OpFunction").last().map(|inst| inst.line)
+        let upto = self.insts.partition_point(|inst| inst.line <= line);
+        let before = self.insts.get(..upto)?.iter().rev();
+        let is_bound = |inst: &&Inst<'t>| matches!(inst.opcode, "OpFunction" | "OpFunctionEnd");
+        { before }.find(is_bound).filter(|inst| inst.opcode == "OpFunction").map(|inst| inst.line)
+    }
+
+    /// Which parameter of its function is declared on a line, from 0.
+    pub(super) fn number_of_parameter(&self, line: Line) -> Option<usize> {
+        let function = self.function_of(line)?;
+        let own = self.insts.iter().filter(|inst| (function..line).contains(&inst.line));
+        Some(own.filter(|inst| inst.opcode == "OpFunctionParameter").count())
+    }
+
+    /// The line of the label of the block that a line is in, and the label.
+    pub(super) fn block_of(&self, line: Line) -> Option<(Line, &'t str)> {
+        let upto = self.insts.partition_point(|inst| inst.line <= line);
+        let label = self.insts.get(..upto)?.iter().rfind(|inst| inst.opcode == "OpLabel")?;
+        Some((label.line, label.result?))
     }
 
     /// The result of the instruction on a line as its type says; `None` for pointers and what is no scalar or vector.

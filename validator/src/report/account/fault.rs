@@ -1,63 +1,56 @@
 //! An invocation that ran into undefined behaviour: who it is, and the values that led there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
+use super::flow::{Flow, Origin};
 use super::Code;
 use crate::correspondence::Inst;
 use crate::dispatch::Dispatch;
 use crate::explain::FaultAccount;
-use crate::ir::Line;
 use crate::report::witness;
 
 /// Instructions that are told, from the one with the fault to what it takes.
 const STEPS: usize = 6;
 
-/// The instructions that led to a fault on `line`, with their values; `full`: all of them.
+/// The instructions that led to a fault, with their values; `full`: all of them.
 pub(in crate::report) fn lines(
     fault: &FaultAccount,
-    line: Line,
     code: &Code<'_>,
     dispatch: &Dispatch,
     full: bool,
 ) -> Vec<String> {
-    let mut told = vec![format!("  by {}", witness::invocation(dispatch, fault.invocation))];
+    let mut told = vec![format!("  by {}", witness::invocation(dispatch, fault.history.invocation))];
     if let Some(last) = fault.calls.last() {
         let calls: Vec<String> = fault.calls.iter().map(ToString::to_string).collect();
         let plural = if calls.len() == 1 { "" } else { "s" };
         told.push(format!("  called on line{plural} {}: {}", calls.join(", "), code.line(*last)));
     }
-    let function = code.function_of(line);
-    let mut seen = BTreeSet::from([line]);
-    let mut next = vec![line];
+    let flow = Flow { code, history: &fault.history };
+    let first = fault.history.entries.len().saturating_sub(1);
+    let (mut seen, mut next) = (BTreeSet::from([first]), VecDeque::from([first]));
     let mut steps = Vec::new();
-    while let Some(line) = (!next.is_empty()).then(|| next.remove(0)) {
-        let Some(inst) = code.on(line) else { continue };
-        steps.push(line);
+    while let Some(at) = next.pop_front() {
+        let Some(inst) = flow.inst(at) else { continue };
+        steps.push(at);
         for operand in taken(inst) {
-            let of_function = code
-                .defines(operand)
-                .filter(|other| code.function_of(other.line) == function && function.is_some());
-            let of_function =
-                of_function.filter(|other| other.opcode != "OpVariable" && other.opcode != "OpLabel");
-            if let Some(other) = of_function.filter(|other| seen.insert(other.line)) {
-                next.push(other.line);
+            if let Origin::Instance(at) = flow.origin(at, operand) {
+                if seen.insert(at) {
+                    next.push_back(at);
+                }
             }
         }
     }
     let most = if full { usize::MAX } else { STEPS };
-    for line in steps.iter().take(most) {
+    for at in steps.iter().take(most) {
         // The faulty one gave nothing.
-        let results = fault.results.get(line).filter(|_| steps.first() != Some(line));
-        let value = results.and_then(|components| code.value(*line, components));
+        let value = flow.told(Origin::Instance(*at)).filter(|_| *at != first);
         let value = value.map_or_else(String::new, |value| format!(" = {value}"));
-        let remarks = remarks(fault, *line, code, dispatch);
-        told.push(format!("    line {line}: {}{value}{remarks}{}", code.text(*line), code.place(*line)));
+        let (line, remarks) = (flow.line(*at), remarks(&flow, *at, dispatch));
+        told.push(format!("    line {line}: {}{value}{remarks}{}", code.text(line), code.place(line)));
     }
     if steps.len() > most {
-        told.push(format!(
-            "    … {} more instructions that these values come from (--full)",
-            steps.len() - most
-        ));
+        let more = steps.len() - most;
+        told.push(format!("    … {more} more instructions that these values come from (--full)"));
     }
     told
 }
@@ -70,18 +63,25 @@ fn taken<'c, 't>(inst: &'c Inst<'t>) -> impl Iterator<Item = &'t str> + 'c {
 }
 
 /// What the text of an instruction does not say: constants, built-ins, and indices beyond what they index.
-fn remarks(fault: &FaultAccount, line: Line, code: &Code<'_>, dispatch: &Dispatch) -> String {
-    let Some(inst) = code.on(line) else { return String::new() };
+fn remarks(flow: &Flow<'_, '_>, at: usize, dispatch: &Dispatch) -> String {
+    let Some(inst) = flow.inst(at) else { return String::new() };
+    let code = flow.code;
     let mut remarks = Vec::new();
     for operand in taken(inst) {
         // Of accesses they are scopes and the like.
         let is_value = !inst.opcode.starts_with("OpAtomic") && inst.opcode != "OpLoad";
-        remarks
-            .extend(code.constant(operand).filter(|_| is_value).map(|value| format!("{operand} is {value}")));
+        let constant = code.constant(operand).filter(|_| is_value);
+        remarks.extend(constant.map(|value| format!("{operand} is {value}")));
         remarks.extend(code.built_in(operand).map(|name| format!("{operand} is {name}")));
+        if let Origin::Instance(other) = flow.origin(at, operand) {
+            // Moved from where it is told.
+            let moved = flow.inst(other).is_some_and(|inst| inst.result != Some(operand));
+            let value = flow.told(Origin::Instance(other)).filter(|_| moved);
+            remarks.extend(value.map(|value| format!("{operand} is {value}, of line {}", flow.line(other))));
+        }
     }
     if inst.opcode.ends_with("AccessChain") {
-        remarks.extend(beyond(fault, inst, code, dispatch));
+        remarks.extend(beyond(flow, at, inst, dispatch));
     }
     match remarks.is_empty() {
         true => String::new(),
@@ -90,7 +90,8 @@ fn remarks(fault: &FaultAccount, line: Line, code: &Code<'_>, dispatch: &Dispatc
 }
 
 /// Indices of an access chain that are not below the length of the array, vector or matrix that they index.
-fn beyond(fault: &FaultAccount, inst: &Inst<'_>, code: &Code<'_>, dispatch: &Dispatch) -> Vec<String> {
+fn beyond<'t>(flow: &Flow<'_, 't>, at: usize, inst: &Inst<'t>, dispatch: &Dispatch) -> Vec<String> {
+    let code = flow.code;
     let Some(base) = inst.operands.get(1) else { return Vec::new() };
     let pointer = code.defines(base).and_then(|base| base.operands.first().copied());
     let mut ty = pointer.and_then(|pointer| code.types().pointee(pointer));
@@ -98,20 +99,11 @@ fn beyond(fault: &FaultAccount, inst: &Inst<'_>, code: &Code<'_>, dispatch: &Dis
     let mut found = Vec::new();
     for index in inst.operands.iter().skip(2) {
         let Some(indexed) = ty else { break };
-        let of_function = || {
-            let line = code.defines(index)?.line;
-            let [component] = fault.results.get(&line)?[..] else { return None };
-            (component.undef == 0).then_some(component.bits)
+        let components = flow.components(flow.origin(at, index));
+        let value = match components.as_deref() {
+            Some([component]) if component.undef == 0 => Some(component.bits),
+            Some(_) | None => None,
         };
-        let constant = || {
-            code.defines(index)
-                .filter(|inst| inst.opcode.ends_with("Constant"))?
-                .operands
-                .get(1)?
-                .parse()
-                .ok()
-        };
-        let value: Option<u64> = of_function().or_else(constant);
         let of_runtime = || {
             let size =
                 dispatch.objects.iter().find(|object| Some(&object.key) == key.as_ref())?.initial.len();

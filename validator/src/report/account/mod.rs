@@ -3,11 +3,15 @@
 
 mod code;
 mod computed;
+mod constants;
+mod descent;
 mod fault;
+mod flow;
 mod standing;
 
 pub(super) use code::Code;
 pub(super) use computed::values;
+pub(super) use descent::first_difference;
 pub(super) use fault::lines as fault;
 pub(super) use standing::{hang, parting};
 

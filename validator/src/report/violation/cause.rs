@@ -7,7 +7,6 @@ use crate::correspondence::{changes, Change, ChangeKind};
 use crate::explain::Computed;
 use crate::ir::Line;
 use crate::report::account::{self, Code};
-use crate::report::typed::Types;
 
 /// Changes that are told.
 pub(super) const TOLD: usize = 3;
@@ -19,7 +18,8 @@ pub(super) fn lines(
     report: &CheckReport,
     lines: &BTreeSet<Line>,
     most: usize,
-    (computed, code, guilty): (&[Vec<Computed>; 2], &Code<'_>, Option<u32>),
+    (computed, codes, guilty): (&[Vec<Computed>; 2], [&Code<'_>; 2], Option<u32>),
+    first_difference: Option<[Line; 2]>,
 ) -> Vec<String> {
     // Where one module is the user's own text, lines of what is compared are not those of reports.
     let (before, after) = match &report.diff {
@@ -27,16 +27,21 @@ pub(super) fn lines(
         None => (&*report.before.text, &*report.after.text),
     };
     let has_lines = report.diff.is_none();
-    let (changes, more) = first(changes(before, after), lines, has_lines, most);
-    let types = Types::of(&report.before.text);
-    let old = Code::of(&report.before, &types);
+    let mut all = changes(before, after);
+    if let Some([of_before, of_after]) = first_difference.filter(|_| has_lines) {
+        let is_it =
+            |change: &Change| change.lines.contains(&of_after) || change.lines_of_before.contains(&of_before);
+        all.sort_by_key(|change| !is_it(change));
+    }
+    let (changes, more) = first(all, lines, has_lines, most);
     let mut told = Vec::new();
     for change in changes {
         let values = || {
             let lines = [change.lines_of_before.first().copied(), change.lines.first().copied()];
-            account::values(computed, lines, [&old, code], guilty)
+            account::values(computed, lines, codes, guilty)
         };
-        let computes = change.kind != ChangeKind::Ordering;
+        // What is told of the first difference is not told again.
+        let computes = change.kind != ChangeKind::Ordering && first_difference.is_none();
         let values = if has_lines && computes { values() } else { Vec::new() };
         let place = match (change.lines.first(), change.lines_of_before.first()) {
             (Some(line), _) => report.after.places.told(*line),
@@ -66,7 +71,7 @@ fn first(
     most: usize,
 ) -> (Vec<Change>, usize) {
     let weak = |change: &Change| matches!(change.kind, ChangeKind::Interface | ChangeKind::Computation);
-    if changes.iter().any(|change| !weak(change)) {
+    if changes.iter().any(|change| change.kind < ChangeKind::OwnAccess) {
         changes.retain(|change| !weak(change));
     }
     let total = changes.len();

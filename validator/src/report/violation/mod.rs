@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::account::{self, Code};
 use super::parts::Part;
 use super::style::Painter;
+use super::typed::Types;
 use super::witness::{Scene, Wanted};
 use super::words::words;
 use super::{diff, text, witness};
@@ -76,13 +77,23 @@ pub(super) fn parts(
     if !new.is_empty() {
         parts.push(Part::of(new).under(heading("What is new")));
     }
+    let types_of_before = Types::of(&report.before.text);
+    let code_of_before = Code::of(&report.before, &types_of_before);
+    let codes = [&code_of_before, &code];
+    let first_difference = match &run.why.account.wrote {
+        [Some(old), Some(new)] => account::first_difference([old, new], codes),
+        _ => None,
+    };
     let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));
     let changes = cause::lines(
         report,
         &lines_of(violation, after, events.as_deref(), &wanted),
         told.at_most(cause::TOLD),
-        (&run.why.account.computed, &code, of_wanted.map(|event| event.invocation).next()),
+        (&run.why.account.computed, codes, of_wanted.map(|event| event.invocation).next()),
+        first_difference.as_ref().map(|found| found.at),
     );
+    let changes: Vec<String> =
+        first_difference.into_iter().flat_map(|found| found.lines).chain(changes).collect();
     if !changes.is_empty() {
         let lines = changes.iter().map(|line| format!("  {line}")).collect();
         parts.push(Part::of(lines).under(heading("What was changed")));
@@ -152,8 +163,8 @@ impl<'a> Told<'a> {
                 new.push(self.scene.painter.faint(&format!("  {}:{line}: {source}", self.report.after.name)));
             }
         }
-        if let Some((fault, line)) = fault.as_ref().zip(undefined.lines.first()) {
-            new.extend(account::fault(fault, *line, code, self.dispatch(), self.scene.full));
+        if let Some(fault) = fault {
+            new.extend(account::fault(fault, code, self.dispatch(), self.scene.full));
         }
         new.extend(account::parting(parting.as_ref(), standing, code, self.dispatch()));
         new

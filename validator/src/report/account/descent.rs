@@ -1,0 +1,121 @@
+//! The instruction from which on both modules compute different values: from the write of a value that differs, back
+//! through what it was computed from, as long as one operand differs.
+
+use super::flow::{Flow, Origin};
+use super::{Code, VALUES};
+use crate::explain::History;
+
+/// Instructions that are gone through.
+const STEPS: usize = 4_096;
+
+/// The instructions where the values begin to differ that lead to a write of before and one of after, in words.
+pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_>; 2]) -> Option<Difference> {
+    let [old, new] = [0, 1].map(|side| Flow { code: codes[side], history: wrote[side] });
+    let mut at = [wrote[0], wrote[1]].map(|history| history.entries.len().saturating_sub(1));
+    for _ in 0..STEPS {
+        match step(&old, &new, at) {
+            Step::On(next) => at = next,
+            Step::Here => break,
+            Step::Unknown => return None,
+        }
+    }
+    let lines = [sentence(&old, at[0])?, sentence(&new, at[1])?];
+    let [before, after] = lines;
+    Some(Difference {
+        lines: vec![
+            format!("the values differ from here on (invocation {}):", new.history.invocation),
+            format!("  before, line {}: {before}", old.line(at[0])),
+            format!("  after, line {}: {after}", new.line(at[1])),
+        ],
+        at: [old.line(at[0]), new.line(at[1])],
+    })
+}
+
+/// Where values begin to differ.
+pub(in crate::report) struct Difference {
+    /// In words.
+    pub(in crate::report) lines: Vec<String>,
+    /// The lines of the instructions of before and after.
+    pub(in crate::report) at: [crate::ir::Line; 2],
+}
+
+enum Step {
+    /// An operand differs, which these instructions computed.
+    On([usize; 2]),
+    /// Nothing that the instructions take differs, or not by instructions.
+    Here,
+    /// Nothing differs.
+    Unknown,
+}
+
+fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Step {
+    let Some((one, other)) = old.inst(at[0]).zip(new.inst(at[1])) else { return Step::Unknown };
+    if one.opcode != other.opcode || one.operands.len() != other.operands.len() {
+        return Step::Here;
+    }
+    let types = usize::from(one.result.is_some());
+    let pairs = one.operands.iter().zip(&other.operands).skip(types);
+    for (a, b) in pairs {
+        let is_id = a.starts_with('%') && b.starts_with('%');
+        if !is_id {
+            if a != b {
+                return Step::Here;
+            }
+            continue;
+        }
+        let (a, b) = (old.origin(at[0], a), new.origin(at[1], b));
+        let (left, right) = (old.components(a), new.components(b));
+        match (a, b) {
+            (Origin::Instance(a), Origin::Instance(b)) => {
+                let (left, right) = match (left, right) {
+                    (Some(left), Some(right)) => (left, right),
+                    // Pointers: their indices may differ.
+                    (None, None) => match step(old, new, [a, b]) {
+                        Step::On(next) => return Step::On(next),
+                        Step::Here if differs_by_itself(old, new, [a, b]) => return Step::On([a, b]),
+                        Step::Here | Step::Unknown => continue,
+                    },
+                    (Some(_), None) | (None, Some(_)) => return Step::Here,
+                };
+                if left != right {
+                    return Step::On([a, b]);
+                }
+            }
+            _ if left.is_some() && right.is_some() && left != right => return Step::Here,
+            _ => {}
+        }
+    }
+    let results = [old.components(Origin::Instance(at[0])), new.components(Origin::Instance(at[1]))];
+    match (&results[0], &results[1]) {
+        (Some(a), Some(b)) if a != b => Step::Here,
+        // Of a store whose value could not be followed nothing is known.
+        _ => Step::Unknown,
+    }
+}
+
+/// Whether two instructions without values are of different kinds, or have other constants.
+fn differs_by_itself(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
+    let Some((one, other)) = old.inst(at[0]).zip(new.inst(at[1])) else { return false };
+    one.opcode == other.opcode
+        && one.operands.iter().zip(&other.operands).skip(1).any(|(a, b)| {
+            let (a, b) = (old.components(old.origin(at[0], a)), new.components(new.origin(at[1], b)));
+            a.is_some() && b.is_some() && a != b
+        })
+}
+
+/// An instruction with its values, and where it comes from.
+fn sentence(flow: &Flow<'_, '_>, at: usize) -> Option<String> {
+    let inst = flow.inst(at)?;
+    let result = flow.told(Origin::Instance(at)).map_or_else(String::new, |value| format!(" = {value}"));
+    let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
+    let values = operands.filter(|operand| operand.starts_with('%')).filter_map(|id| {
+        let value = flow.told(flow.origin(at, id))?;
+        (!id.ends_with(&format!("_{value}"))).then(|| format!("{id} is {value}"))
+    });
+    let mut values: Vec<String> = values.collect();
+    values.dedup();
+    values.truncate(VALUES);
+    let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+    let line = flow.line(at);
+    Some(format!("{}{result}{values}{}", flow.code.text(line), flow.code.place(line)))
+}
