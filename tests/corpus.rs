@@ -368,8 +368,9 @@ fn reports_account_for_what_happened() {
         (
             "float-minimum-made-maximum",
             &[
-                "    before, invocation 0: gives 1.0 (0x3f800000) from %x = 5.0 (0x40a00000), %least = 1",
-                "    after, invocation 0: gives 5.0 (0x40a00000) from %x = 5.0 (0x40a00000), %least = 1",
+                "  the values differ from here on (invocation 0):",
+                "    before, line 53: %y = OpExtInst %float %glsl FMin %x %least = 1.0 (0x3f800000) (%x is 5.0",
+                "    after, line 53: %y = OpExtInst %float %glsl FMax %x %least = 5.0 (0x40a00000) (%x is 5.0",
             ],
         ),
         ("spin-load-hoisted", &["  invocation 1: in the loop on line 68 for ever"]),
@@ -377,6 +378,18 @@ fn reports_account_for_what_happened() {
             "endless-loop-of-loads-behind-acquire-added",
             &["  invocation 0: in the loop on line 68 for ever, where line 73 reads 1 from shared.0[1] (0.0+4)"],
         ),
+        (
+            "barrier-count-made-divergent",
+            &[
+                "  invocation 1 waits at the control barrier on line 63",
+                "  they part on line 60: invocation 1 to the block on line 62, invocation 0 to the block on line 70",
+            ],
+        ),
+        (
+            "buffer-block-store-forwarded-to-neighbour",
+            &["    before, invocation 0: takes %x = 0"],
+        ),
+        ("loop-on-phi-of-undefined-added", &["  invocation 0: in the loop on line 46 for ever"]),
         (
             "endless-barriers-of-two-added",
             &["  invocations 0, 1: in the loop on line 52 for ever, past the control barrier on line 57"],

@@ -112,7 +112,11 @@ pub fn why(pair: Pair, witness: &Witness, new: New, settings: &Settings) -> Why 
             difference.and_then(|difference| left_at(pair.after.dispatch, outcome, difference)),
         )),
     };
-    let account = about.and_then(|about| account::of(pair.after, witness, about, pair.watched[1], &is_over));
+    let account = about.and_then(|about| {
+        let of = |way: u32| account::of(pair.after, witness, about, way, pair.watched[1], &is_over);
+        // What is undefined may go either way, and only one of them may come to the witness's end.
+        of(0).filter(|found| !found.is_silent(about)).or_else(|| of(1))
+    });
     let mut why = Why { account: account.unwrap_or_default(), ..Why::default() };
     let told = reason(pair, witness, new, settings, &is_over, &mut why);
     let too_late = || format!("the explanation was not finished in time ({})", settings.timed_by);
@@ -160,7 +164,7 @@ fn reason(
         New::Outcome(_, Some(difference)) => place(before.dispatch, difference),
         New::Outcome(_, None) | New::Race(_) | New::Undefined(_) => None,
     };
-    let replay = replay::run(before, after, witness, Kin::Other, &mut tracer, target, is_over)?;
+    let replay = replay::run(before, after, witness, Kin::Other, 0, &mut tracer, target, is_over)?;
     account.computed[0] = tracer.computed;
     if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| account.wrote[1].is_some()) {
         account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);

@@ -117,11 +117,23 @@ pub(super) enum About<'a> {
     Value(Option<((u32, u32), Byte)>),
 }
 
+impl Account {
+    /// Whether it says nothing of what it is about.
+    pub(super) fn is_silent(&self, about: About) -> bool {
+        match about {
+            About::Undefined(_) => self.fault.is_none() && self.parting.is_none(),
+            About::Hang => self.standing.is_empty(),
+            About::Value(_) => false,
+        }
+    }
+}
+
 /// Of a witness on its own module, told where it comes to the same end. `watched` are lines of the module.
 pub(super) fn of(
     own: Side,
     witness: &Witness,
     about: About,
+    way: u32,
     watched: &[Watched],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Account> {
@@ -136,10 +148,10 @@ pub(super) fn of(
         About::Value(target) => target.map(|(place, _)| place),
         About::Undefined(_) | About::Hang => None,
     };
-    let replay = replay::run(own, own.dispatch, witness, kin, &mut tracer, target, is_over)?;
+    let replay = replay::run(own, own.dispatch, witness, kin, way, &mut tracer, target, is_over)?;
     let again = |invocation: u32, target: Option<(u32, u32)>| {
         let mut tracer = Tracer::recording(invocation);
-        replay::run(own, own.dispatch, witness, kin, &mut tracer, target, is_over)?;
+        replay::run(own, own.dispatch, witness, kin, way, &mut tracer, target, is_over)?;
         tracer.recorder
     };
     let mut account = Account::default();
@@ -194,7 +206,7 @@ pub(super) fn wrote(
     is_over: &dyn Fn() -> bool,
 ) -> Option<History> {
     let mut tracer = Tracer::recording(writer);
-    replay::run(before, after, witness, Kin::Other, &mut tracer, Some(place), is_over)?;
+    replay::run(before, after, witness, Kin::Other, 0, &mut tracer, Some(place), is_over)?;
     tracer.recorder?.history()
 }
 

@@ -32,11 +32,12 @@ pub(super) struct Replay {
 /// What is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kin {
-    /// Another module than the witness's.
+    /// Another module than the witness's: nobody waits at barriers.
     Other,
-    /// The witness's own module: who stands at a barrier that the witness does not pass goes no further.
+    /// The witness's own module.
     Own,
-    /// The same, where the witness waits for ever: who reads what the witness does not read waits.
+    /// The same, where the witness waits for ever: who comes to a barrier that the witness does not pass, or reads what it
+    /// does not read, goes no further.
     OwnThatHangs,
 }
 
@@ -49,13 +50,14 @@ const MAX_STOPS: usize = 1_000;
 /// The same on the witness's own module.
 const MAX_STOPS_OF_OWN: usize = 100_000;
 
-/// Replays `witness`, an execution on `after`, on `before`, and lets `tracer` watch it. `target` is a byte of an object of
-/// before whose writer is wanted. `None` where that is not done when time is over.
+/// Replays `witness`, an execution on `after`, on `before`, and lets `tracer` watch it. Where something is undefined
+/// the `way` of that number is gone, or the last. `target` is a byte of an object of before whose writer is wanted. `None` where that is not done when time is over.
 pub(super) fn run(
     before: Side,
     after: &Dispatch,
     witness: &Witness,
     kin: Kin,
+    way: u32,
     tracer: &mut Tracer,
     target: Option<(u32, u32)>,
     is_over: &dyn Fn() -> bool,
@@ -71,6 +73,7 @@ pub(super) fn run(
         used: BTreeSet::new(),
         memory: Quiet::of(before.dispatch),
         kin,
+        way,
         tracer,
         is_over,
     };
@@ -97,6 +100,7 @@ struct Replayer<'a> {
     used: BTreeSet<EventId>,
     memory: Quiet<'a>,
     kin: Kin,
+    way: u32,
     tracer: &'a mut Tracer,
     /// Whether there is no time left.
     is_over: &'a dyn Fn() -> bool,
@@ -116,8 +120,10 @@ struct Run {
     stands_at: Option<Access>,
     /// The operation that it stands at, and whose invocations act together there.
     waits_at: Option<(InstanceName, Scope)>,
-    /// It stands at a barrier and goes on when all others stand somewhere.
-    at_barrier: bool,
+    /// The barrier at which it stands and from which it may go on.
+    at_barrier: Option<(InstanceName, Scope)>,
+    /// It goes on when all others stand somewhere.
+    goes_on: bool,
 }
 
 /// One invocation on its way.
@@ -200,20 +206,26 @@ impl Driver for Replaying<'_, '_> {
             Stop::Device(operation, fence) => {
                 self.replayer.push(device_event(agent, operation, &fence));
             }
-            Stop::Barrier { execution, fence, line, .. } => {
+            Stop::Barrier { execution, fence, name, line, .. } => {
                 let kind = Kind::Barrier { instance: self.run.barriers, execution };
                 self.replayer.push(fence_event(agent, kind, &fence));
                 self.run.barriers += 1;
                 self.run.ended = Ended::Barrier(line);
-                let passes = self.replayer.of_after.last().is_some_and(Option::is_some);
-                self.run.at_barrier = passes || self.replayer.kin == Kin::Other;
+                let is_matched = self.replayer.of_after.last().is_some_and(Option::is_some);
+                match self.replayer.kin {
+                    Kin::Other => self.run.goes_on = true,
+                    Kin::Own => self.run.at_barrier = Some((name, execution)),
+                    Kin::OwnThatHangs => self.run.goes_on = is_matched,
+                }
                 return Decision::End(());
             }
             Stop::Subgroup { name, scope, .. } => {
                 self.run.waits_at = Some((name, scope));
                 return Decision::End(());
             }
-            Stop::Choose { .. } => return Decision::Choose(0),
+            Stop::Choose { ways, .. } => {
+                return Decision::Choose(self.replayer.way.min(ways.saturating_sub(1)));
+            }
             Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
             // An explanation does with the events up to here.
             Stop::Finished => {
@@ -285,22 +297,45 @@ impl Replayer<'_> {
                 barriers: 0,
                 stands_at: None,
                 waits_at: None,
-                at_barrier: true,
+                at_barrier: None,
+                goes_on: true,
             })
             .collect();
-        while runs.iter().any(|run| run.at_barrier || run.waits_at.is_some()) {
+        while runs.iter().any(|run| run.goes_on || run.waits_at.is_some()) {
             match runs.iter().position(|run| run.waits_at.is_some()) {
                 Some(first) => self.together(first, &mut runs, &units),
                 None => {
                     for run in &mut runs {
-                        if std::mem::take(&mut run.at_barrier) {
+                        if std::mem::take(&mut run.goes_on) {
                             self.advance(run, &units);
                         }
                     }
+                    self.pass_barriers(&mut runs);
                 }
             }
         }
         runs
+    }
+
+    /// Lets those go on that stand at a barrier to which all invocations of its scope have come.
+    fn pass_barriers(&self, runs: &mut [Run]) {
+        if runs.iter().any(|run| run.goes_on || run.waits_at.is_some()) {
+            return;
+        }
+        for index in 0..runs.len() {
+            let Some(barrier) = runs[index].at_barrier.clone() else { continue };
+            let is_member = |run: &&mut Run| self.graph.in_scope_instance(index as u32, barrier.1, run.agent);
+            let mut members: Vec<&mut Run> = runs.iter_mut().filter(is_member).collect();
+            // Of a subgroup those go on that are there.
+            let joins = barrier.1 <= Scope::Subgroup;
+            if joins || members.iter().all(|run| run.at_barrier.as_ref() == Some(&barrier)) {
+                let here = members.iter_mut().filter(|run| run.at_barrier.as_ref() == Some(&barrier));
+                here.for_each(|run| {
+                    run.at_barrier = None;
+                    run.goes_on = true;
+                });
+            }
+        }
     }
 
     /// Tells the tracer where the invocation that it records wrote the byte that is asked for.

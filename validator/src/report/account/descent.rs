@@ -19,6 +19,10 @@ pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_
             Step::Unknown => return None,
         }
     }
+    // That reads differ is told by what orders them.
+    if [old.inst(at[0])?, new.inst(at[1])?].iter().any(|inst| is_read(inst.opcode)) {
+        return None;
+    }
     let lines = [sentence(&old, at[0])?, sentence(&new, at[1])?];
     let [before, after] = lines;
     Some(Difference {
@@ -37,6 +41,11 @@ pub(in crate::report) struct Difference {
     pub(in crate::report) lines: Vec<String>,
     /// The lines of the instructions of before and after.
     pub(in crate::report) at: [crate::ir::Line; 2],
+}
+
+fn is_read(opcode: &str) -> bool {
+    let stores = matches!(opcode, "OpAtomicStore" | "OpAtomicFlagClear");
+    matches!(opcode, "OpLoad" | "OpImageRead") || (opcode.starts_with("OpAtomic") && !stores)
 }
 
 enum Step {
@@ -81,6 +90,12 @@ fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Step {
                     return Step::On([a, b]);
                 }
             }
+            // What was read in one and is known in the other differs by what is read.
+            (Origin::Instance(a), _)
+                if left != right && old.inst(a).is_some_and(|inst| is_read(inst.opcode)) =>
+            {
+                return Step::Unknown;
+            }
             _ if left.is_some() && right.is_some() && left != right => return Step::Here,
             _ => {}
         }
@@ -108,8 +123,14 @@ fn sentence(flow: &Flow<'_, '_>, at: usize) -> Option<String> {
     let inst = flow.inst(at)?;
     let result = flow.told(Origin::Instance(at)).map_or_else(String::new, |value| format!(" = {value}"));
     let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
+    let is_atomic = inst.opcode.starts_with("OpAtomic");
     let values = operands.filter(|operand| operand.starts_with('%')).filter_map(|id| {
-        let value = flow.told(flow.origin(at, id))?;
+        let origin = flow.origin(at, id);
+        // Scopes and semantics.
+        if is_atomic && matches!(origin, Origin::Constant(_)) {
+            return None;
+        }
+        let value = flow.told(origin)?;
         (!id.ends_with(&format!("_{value}"))).then(|| format!("{id} is {value}"))
     });
     let mut values: Vec<String> = values.collect();
