@@ -36,6 +36,8 @@ use outcome::Wanted;
 use replay::Kin;
 use words::Told;
 
+pub use words::Loss;
+
 /// One module with its dispatch.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
@@ -86,6 +88,8 @@ pub struct Why {
     pub text: Option<String>,
     /// The accesses of a data race, by their places in the witness's graph.
     pub race: Option<[usize; 2]>,
+    /// What after lost of what orders the accesses in before.
+    pub lost: Vec<Loss>,
     /// What happened in the witness beside its events.
     pub account: Account,
 }
@@ -145,7 +149,7 @@ fn reason(
     is_over: &dyn Fn() -> bool,
     why: &mut Why,
 ) -> Option<String> {
-    let Why { race, account, .. } = why;
+    let Why { race, account, lost, .. } = why;
     // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
     in_time()?;
@@ -182,13 +186,18 @@ fn reason(
     let in_after = |found: DataRace| format!("in after {}", model.race(graph, found, &names));
     for found in &races {
         in_time()?;
-        if let Some(text) = pair.lost_order(*found) {
+        if let Some((text, losses)) = pair.lost_order(*found) {
+            *lost = losses;
             *race = race.map(|_| [found.first as usize, found.second as usize]);
             return Some(format!("{text}\n{}", in_after(*found)));
         }
     }
     let reason = match explainer.refutation() {
-        Some(refutation) => Some(pair.forbidden(&refutation)),
+        Some(refutation) => {
+            let (text, losses) = pair.forbidden(&refutation);
+            *lost = losses;
+            Some(text)
+        }
         None => told.different_write().or_else(|| match new {
             New::Outcome(outcome, _) => {
                 let wanted = Wanted { outcome, dispatch: after };
@@ -216,7 +225,7 @@ struct Compared<'a> {
 
 impl Compared<'_> {
     /// The ordering of before between two accesses that race in after.
-    fn lost_order(&self, race: DataRace) -> Option<String> {
+    fn lost_order(&self, race: DataRace) -> Option<(String, Vec<Loss>)> {
         let of_before = |event: EventId| self.told.of_after.iter().position(|other| *other == Some(event));
         let (a, b) = (of_before(race.first)?, of_before(race.second)?);
         [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
@@ -225,12 +234,13 @@ impl Compared<'_> {
             let (first_name, second_name) = (self.told.long(first), self.told.long(second));
             let changes = self.told.changes(&ordering, self.after);
             let way = ordering.way;
-            Some(format!("before orders {first_name} before {second_name} {way}{}", but(&changes)))
+            let text = format!("before orders {first_name} before {second_name} {way}{}", but(&changes));
+            Some((text, self.told.losses(&ordering.events)))
         })
     }
 
     /// Why before's graph is no execution, and what after changed about it.
-    fn forbidden(&self, refutation: &Refutation) -> String {
+    fn forbidden(&self, refutation: &Refutation) -> (String, Vec<Loss>) {
         let text = format!("before forbids this: {}", refutation.explanation);
         let lost = refutation.orderings.iter().find_map(|(first, second)| {
             let (first, second) = (*first, *second);
@@ -239,12 +249,14 @@ impl Compared<'_> {
             }
             let unit = self.relations.ordered_units(first, second).next()?;
             let ordering = self.explainer.ordering(first, second, unit)?;
-            Some(self.told.changes(&ordering, self.after)).filter(|changes| !changes.is_empty())
+            let changes = self.told.changes(&ordering, self.after);
+            (!changes.is_empty()).then(|| (changes, self.told.losses(&ordering.events)))
         });
-        let changes = lost.unwrap_or_else(|| self.told.differences(&refutation.events));
+        let of_events = || (self.told.differences(&refutation.events), self.told.losses(&refutation.events));
+        let (changes, losses) = lost.unwrap_or_else(of_events);
         match &changes[..] {
-            [] => text,
-            _ => format!("{text}\nbut {}", changes.join(", and ")),
+            [] => (text, losses),
+            _ => (format!("{text}\nbut {}", changes.join(", and ")), losses),
         }
     }
 

@@ -6,6 +6,17 @@ use crate::model::graph::{Event, EventId, Graph};
 use crate::model::memory_model::{MemoryModel, Relations};
 use crate::value::Byte;
 
+/// What after lost of what before orders accesses by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The line of the instruction in before.
+    pub before: Line,
+    /// That of its counterpart in after.
+    pub after: Option<Line>,
+    /// What after lost.
+    pub sentence: String,
+}
+
 /// Two graphs whose events are matched.
 pub(super) struct Told<'a> {
     pub(super) before: &'a Graph,
@@ -65,6 +76,33 @@ impl Told<'_> {
             changes.extend(change.filter(|change| !changes.contains(change)));
         }
         changes
+    }
+
+    /// What after lost of events of before by themselves, as sentences with the lines of both modules.
+    pub(super) fn losses(&self, events: &[usize]) -> Vec<Loss> {
+        let mut losses: Vec<Loss> = Vec::new();
+        for event in events {
+            let of = &self.before.events[*event];
+            let kind = self.model.kind_name(of);
+            let loss = match self.of_after[*event] {
+                None => Some(Loss {
+                    before: of.line,
+                    after: None,
+                    sentence: format!("after lacks the {kind} on line {} of before", of.line),
+                }),
+                Some(other) => self.difference(*event, other).map(|clause| Loss {
+                    before: of.line,
+                    after: self.after.events.get(other as usize).map(|event| event.line),
+                    sentence: format!(
+                        "{} (before: line {})",
+                        clause.strip_prefix("in after ").unwrap_or(&clause),
+                        of.line
+                    ),
+                }),
+            };
+            losses.extend(loss.filter(|loss| !losses.contains(loss)));
+        }
+        losses
     }
 
     /// How an event of after differs from its match in what can order it, as a clause.

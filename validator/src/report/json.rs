@@ -6,15 +6,17 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::account::{account_json, AccountJson};
 use super::factored::{self, FactoredJson};
 use super::launches;
+use super::typed::Types;
 use super::words::{word, words};
 use crate::behaviour::{Bound, Bug, Count, End, Outcome, PathEnd, Paths, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     CheckOptions, CheckReport, Choices, Exercised, Explored, FrozenSpec, OutcomesReport, OutcomesRun, Role,
     Run, Source, UnsupportedConstruct, Untried,
 };
-use crate::compare::{Comparison, Cut, Subject, Verdict, Violation, ViolationKind};
+use crate::compare::{Comparison, Cut, Difference, Subject, Verdict, Violation, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::Input;
@@ -275,6 +277,8 @@ struct ViolationJson<'a> {
     difference: Option<DifferenceJson<'a>>,
     witness: WitnessJson<'a>,
     why: Option<&'a str>,
+    #[serde(flatten)]
+    account: AccountJson<'a>,
 }
 
 #[derive(Serialize)]
@@ -282,6 +286,9 @@ struct DifferenceJson<'a> {
     location: &'a str,
     /// In bytes.
     offset: usize,
+    /// Of the value that the byte belongs to, where the module's types say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -377,7 +384,6 @@ struct BehavioursJson<'a> {
 }
 
 fn run_json<'a>(run: &'a Run, report: &'a CheckReport) -> RunJson<'a> {
-    let after = &report.after;
     let is_one_of_two = launches::is_one_of_two(&report.choices.launch, &run.entry);
     let violation = run.comparison.violation.as_ref().zip(run.after.as_ref());
     RunJson {
@@ -390,8 +396,7 @@ fn run_json<'a>(run: &'a Run, report: &'a CheckReport) -> RunJson<'a> {
         not_finished: run.comparison.unfinished.map(Cut::of_what),
         before: summary(&run.before),
         after: run.after.as_ref().map(summary),
-        violation: violation
-            .map(|(violation, explored)| violation_json(violation, explored, run.why.text.as_deref(), after)),
+        violation: violation.map(|(violation, explored)| violation_json(violation, explored, report, run)),
         after_loses_behaviours: run.reverse.as_ref().map(|reverse: &Comparison| reverse.violation.is_some()),
         legacy_coherent: run.legacy.map(|legacy| LegacyJson {
             verdict: legacy.verdict.name(),
@@ -498,8 +503,8 @@ fn undefined_json<'a>(undefined: &'a Undefined, witness: &Witness, explored: &Ex
 fn violation_json<'a>(
     violation: &'a Violation,
     explored: &'a Explored,
-    why: Option<&'a str>,
-    after: &'a Source,
+    report: &'a CheckReport,
+    run: &'a Run,
 ) -> ViolationJson<'a> {
     let Explored { behaviours, dispatch, .. } = explored;
     let outcome = violation.subject.outcome(behaviours);
@@ -509,17 +514,32 @@ fn violation_json<'a>(
         Subject::Outcome(_) | Subject::Part(..) => None,
     };
     let witness = outcome.map(|(_, witness)| witness).or(undefined.map(|(_, witness)| witness));
+    let events = witness.map_or_else(Vec::new, |witness| events(witness, dispatch, &report.after));
+    let of_fault = undefined.iter().flat_map(|(undefined, _)| undefined.lines.iter().copied());
+    let lines: Vec<Line> = events.iter().map(|event| event.line).chain(of_fault).collect();
     ViolationJson {
         kind: violation.kind.name(),
         outcome: outcome.map(|(outcome, _)| outcome_json(outcome, dispatch)),
         undefined: undefined.map(|(undefined, witness)| undefined_json(undefined, witness, explored)),
-        difference: violation
-            .difference
-            .as_ref()
-            .map(|difference| DifferenceJson { location: &difference.key, offset: difference.offset }),
-        witness: WitnessJson { events: witness.map_or_else(Vec::new, |w| events(w, dispatch, after)) },
-        why,
+        difference: violation.difference.as_ref().map(|difference| DifferenceJson {
+            location: &difference.key,
+            offset: difference.offset,
+            name: value_name(&report.after, difference, dispatch),
+        }),
+        account: account_json(report, run, &lines),
+        witness: WitnessJson { events },
+        why: run.why.text.as_deref(),
     }
+}
+
+/// What people call the value in which an outcome differs.
+fn value_name(module: &Source, difference: &Difference, dispatch: &Dispatch) -> Option<String> {
+    let object = dispatch.objects.iter().find(|object| object.key == difference.key)?;
+    if object.image.is_some() {
+        return None;
+    }
+    let types = Types::of(&module.text);
+    types.place(&difference.key, difference.offset).map(|place| place.path)
 }
 
 pub(super) fn outcome_json(outcome: &Outcome, dispatch: &Dispatch) -> OutcomeJson {

@@ -7,12 +7,14 @@ mod constants;
 mod descent;
 mod fault;
 mod flow;
+mod json;
 mod standing;
 
 pub(super) use code::Code;
 pub(super) use computed::values;
 pub(super) use descent::first_difference;
 pub(super) use fault::lines as fault;
+pub(super) use json::{account as account_json, AccountJson};
 pub(super) use standing::{hang, parting};
 
 /// The values of instructions that are told with one line.

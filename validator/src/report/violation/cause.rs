@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::CheckReport;
 use crate::correspondence::{changes, Change, ChangeKind};
-use crate::explain::Computed;
+use crate::explain::{Computed, Loss};
 use crate::ir::Line;
 use crate::report::account::{self, Code};
 
@@ -20,6 +20,7 @@ pub(super) fn lines(
     most: usize,
     (computed, codes, guilty): (&[Vec<Computed>; 2], [&Code<'_>; 2], Option<u32>),
     first_difference: Option<[Line; 2]>,
+    lost: &[Loss],
 ) -> Vec<String> {
     // Where one module is the user's own text, lines of what is compared are not those of reports.
     let (before, after) = match &report.diff {
@@ -33,8 +34,23 @@ pub(super) fn lines(
             |change: &Change| change.lines.contains(&of_after) || change.lines_of_before.contains(&of_before);
         all.sort_by_key(|change| !is_it(change));
     }
-    let (changes, more) = first(all, lines, has_lines, most);
     let mut told = Vec::new();
+    let mut most = most;
+    // Of many changes those are told from which the violation comes, where that is known.
+    if all.len() > most && has_lines {
+        for loss in lost.iter().take(most) {
+            told.push(loss.sentence.clone());
+            let place = match loss.after {
+                Some(line) => report.after.places.told(line),
+                None => report.before.places.told(loss.before),
+            };
+            told.extend(place.map(|place| format!("  {place}")));
+        }
+        if !told.is_empty() || first_difference.is_some() {
+            most = 0;
+        }
+    }
+    let (changes, more) = first(all, lines, has_lines, most);
     for change in changes {
         let values = || {
             let lines = [change.lines_of_before.first().copied(), change.lines.first().copied()];

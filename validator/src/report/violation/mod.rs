@@ -91,6 +91,7 @@ pub(super) fn parts(
         told.at_most(cause::TOLD),
         (&run.why.account.computed, codes, of_wanted.map(|event| event.invocation).next()),
         first_difference.as_ref().map(|found| found.at),
+        &run.why.lost,
     );
     let changes: Vec<String> =
         first_difference.into_iter().flat_map(|found| found.lines).chain(changes).collect();
