@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use spirv_tv::check::{CheckReport, OutcomesReport};
 use spirv_tv::report::litmus::{self, LitmusReport};
-use spirv_tv::report::{json, text};
+use spirv_tv::report::{json, outcomes, text};
 
 use super::arguments::OutputArguments;
 use super::{painter, ColorChoice};
@@ -64,12 +64,12 @@ pub(crate) fn check_text(report: &CheckReport, output: &OutputArguments, full: b
     }
 }
 
-/// The outcomes of a module.
-pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments) -> String {
+/// The outcomes of a module; with `read_only` also the memory that it never writes.
+pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments, read_only: bool) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::outcomes(report) + "\n",
-        Format::Text if output.quiet => text::outcomes_line(report),
-        Format::Text => text::outcomes(report, painter(output.color)),
+        Format::Text if output.quiet => outcomes::line(report),
+        Format::Text => outcomes::text(report, read_only, painter(output.color)),
     }
 }
 

@@ -21,6 +21,9 @@ pub struct OutcomesArguments {
     /// Workgroup variables to show, by %id or name, or all
     #[arg(long, value_name = "%ID|all", value_delimiter = ',')]
     pub(crate) observe: Vec<String>,
+    /// Show buffers that the module never writes, too
+    #[arg(long)]
+    pub(crate) read_only: bool,
     /// Find every undefined behaviour, not only the first one, which decides
     #[arg(long)]
     pub(crate) all: bool,
@@ -65,7 +68,7 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
     let module = Module::load(&arguments.module, &arguments.read.options())?;
     let report = outcomes(&module, &options, &watch)?;
     drop(progress);
-    print(&format::outcomes(&report, &arguments.output))?;
+    print(&format::outcomes(&report, &arguments.output, arguments.read_only))?;
     if arguments.stats && !arguments.output.format.is_json() {
         print(&stats::outcomes(&report))?;
     }

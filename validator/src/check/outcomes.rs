@@ -101,9 +101,10 @@ pub fn outcomes(
             if let Some(bug) = behaviours.bug() {
                 return Err(bug.clone().into());
             }
+            let unwritten = explore::unwritten(&program, &dispatch);
             let explored =
                 Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.model.clone());
-            report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored });
+            report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored, unwritten });
         }
     }
     report.choices.inputs.count =

@@ -182,7 +182,8 @@ pub struct LegacyRun {
     pub finished: bool,
 }
 
-/// What the readings of the older memory models say together, where before is racy under one only.
+/// What the readings of the older memory models say together, where before is racy under one only. These inputs say
+/// nothing under the reading of the verdict, so that the two do not contradict each other.
 pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
     let all = || runs.iter().filter_map(|run| run.legacy.as_ref());
     let finished: Vec<&LegacyRun> = all().filter(|run| run.finished).collect();
@@ -190,9 +191,22 @@ pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
     let verdict = verdicts.iter().map(|run| run.verdict).min()?;
     let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
     let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    let found = match verdict {
+        Verdict::Refines => "after refines before on them".to_owned(),
+        Verdict::Violates => format!("after violates before on them{kind}"),
+        Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error => {
+            format!("the comparison on them is {verdict}")
+        }
+    };
     Some(format!(
-        "before is racy as the specification reads it, but not when all accesses count as coherent: \
-         with --legacy coherent the verdict is {verdict}{kind}"
+        "on {} of {} before has a data race as the specification reads it, so that the verdict above says nothing of \
+         them. On the assumption that every access is coherent, before has no race there: then {found} (--legacy \
+         coherent checks all inputs so)",
+        all().count(),
+        match runs.len() {
+            1 => "1 input".to_owned(),
+            several => format!("{several} inputs"),
+        },
     ))
 }
 
@@ -246,6 +260,9 @@ pub struct CheckReport {
     pub undistinguished: Vec<(Scope, Scope)>,
     /// SpecIds that matter to before and that after lacks: compared at their defaults.
     pub frozen: Vec<FrozenSpec>,
+    /// After is the same program as before but for ids, names and lines, at every entry point that was compared and
+    /// whatever the specialisation constants are: then it refines before on every input.
+    pub same_program: bool,
     /// What the runs executed that the verdict rests on.
     pub exercised: Exercised,
     /// What the verdict depends on beside the modules.
@@ -358,6 +375,8 @@ pub struct OutcomesRun {
     pub input: Input,
     /// What the module does on it.
     pub explored: Explored,
+    /// The objects of the dispatch that the module never writes, by number: in each outcome they hold what they held.
+    pub unwritten: BTreeSet<usize>,
 }
 
 /// The result of `outcomes`.

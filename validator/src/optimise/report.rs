@@ -44,7 +44,7 @@ fn promise<R: CheckResult>(step: &Step<R>) -> String {
         Some(Class::Changing) => format!(" (changes the interface or the meaning by contract: {reason})"),
         Some(Class::Refining(assumptions)) => {
             let names: Vec<&str> = assumptions.iter().map(|assumption| assumption.name()).collect();
-            format!(" (refines under the assumption {})", names.join(", "))
+            format!(" (means to preserve every behaviour only as far as it may assume {})", names.join(", "))
         }
         Some(Class::Preserving) => " (means to preserve every behaviour)".to_owned(),
         None => String::new(),

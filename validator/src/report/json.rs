@@ -67,6 +67,7 @@ fn bare<'a>(before: &'a str, after: &'a str, choices: &'a Choices) -> CheckJson<
         bounded: false,
         scopes_not_distinguished: Vec::new(),
         frozen: &[],
+        same_program: None,
         exercised: None,
         ignored: Vec::new(),
         runs: Vec::new(),
@@ -88,6 +89,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         bounded: report.bounded(),
         scopes_not_distinguished: scopes(&report.undistinguished),
         frozen: &report.frozen,
+        same_program: report.same_program.then_some(true),
         exercised: (report.verdict == Verdict::Refines).then_some(&report.exercised),
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
         runs: report.runs.iter().map(|run| run_json(run, report)).collect(),
@@ -161,6 +163,8 @@ struct CheckJson<'a> {
     scopes_not_distinguished: Vec<[&'static str; 2]>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     frozen: &'a [FrozenSpec],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_program: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exercised: Option<&'a Exercised>,
     ignored: Vec<&'static str>,

@@ -7,7 +7,9 @@ mod factored;
 pub mod json;
 mod launches;
 pub mod litmus;
+pub mod outcomes;
 mod parts;
+mod remarks;
 pub mod stats;
 mod style;
 pub mod text;
@@ -16,6 +18,7 @@ mod violation;
 mod witness;
 mod words;
 
+pub use remarks::warnings;
 pub use style::Painter;
 
 #[cfg(test)]

@@ -222,6 +222,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         warnings: vec!["a warning".into()],
         undistinguished: vec![(Scope::Subgroup, Scope::Workgroup)],
         frozen: Vec::new(),
+        same_program: false,
         exercised: Default::default(),
         choices: choices(),
     }
@@ -324,6 +325,7 @@ fn outcomes_report() -> OutcomesReport {
             entry: "main".into(),
             input: input(),
             explored: explored(Role::Module, behaviours(vec![outcome(&[0, 0]), traced, hang])),
+            unwritten: BTreeSet::new(),
         }],
         untried: Vec::new(),
         unsupported: Vec::new(),
@@ -335,7 +337,7 @@ fn outcomes_report() -> OutcomesReport {
 
 #[test]
 fn outcomes_as_text() {
-    insta::assert_snapshot!(text::outcomes(&outcomes_report(), PLAIN));
+    insta::assert_snapshot!(outcomes::text(&outcomes_report(), false, PLAIN));
 }
 
 #[test]

@@ -2,11 +2,12 @@
 //! before forbids it, a diff, and the choices that all of it depends on.
 
 use super::parts::{self, Part};
+use super::remarks::{self, input_name};
 use super::style::Painter;
 use super::words::words;
 use super::{choices, exercised, factored, json, launches, violation};
 use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
-use crate::check::{CheckReport, Explored, OutcomesReport, OutcomesRun, Run};
+use crate::check::{CheckReport, Explored, Run};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 
@@ -58,10 +59,7 @@ fn verdict_reason(report: &CheckReport) -> String {
             Some((run, violation)) => {
                 format!("{}, {} ({})", violation.kind, explain(violation.kind), input_name(report, run))
             }
-            None => {
-                let reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
-                reasons.join("; ")
-            }
+            None => remarks::reasons(&report.reasons).join("; "),
         },
         Verdict::Refines => {
             let tried = report.tried();
@@ -95,10 +93,8 @@ fn verdict_reason(report: &CheckReport) -> String {
             )
         }
         Verdict::Inconclusive | Verdict::Error => {
-            let mut reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
-            reasons.extend(report.unsupported.iter().map(|item| {
-                format!("{} is not supported ({}, line {})", item.what, item.module.name(), item.line)
-            }));
+            let mut reasons = remarks::reasons(&report.reasons);
+            reasons.extend(remarks::unsupported(&report.unsupported));
             reasons.extend(decisive.iter().flat_map(|run| &run.comparison.reasons).map(ToString::to_string));
             reasons.dedup();
             if reasons.is_empty() {
@@ -119,11 +115,6 @@ fn verdict_reason(report: &CheckReport) -> String {
             }
         }
     }
-}
-
-/// An input with the values of specialisation constants that were chosen for its run.
-fn input_name(report: &CheckReport, run: &Run) -> String {
-    format!("input '{}'{}", run.input.name, launches::specs_text(&report.varied_specs(run)))
 }
 
 fn explain(kind: ViolationKind) -> &'static str {
@@ -185,26 +176,12 @@ fn told(report: &CheckReport, full: bool, painter: Painter) -> String {
         };
         parts.extend(vacuous.map(|run| races(&run.before, painter)));
     }
-    parts.push(Part::of(remarks(report, painter)));
+    parts.push(Part::of(remarks::lines(report, painter)));
     if report.verdict != Verdict::Error {
         parts.push(Part::of(runs(report, painter)));
         parts.push(choices::part(&report.choices, painter));
     }
     parts::text(parts, most)
-}
-
-/// What the user should know besides.
-fn remarks(report: &CheckReport, painter: Painter) -> Vec<String> {
-    let mut lines = Vec::new();
-    for run in &report.runs {
-        let notes = run.comparison.notes.iter();
-        lines.extend(notes.map(|note| warning(&format!("{}: {note}", input_name(report, run)), painter)));
-        if let Some(reverse) = &run.reverse {
-            lines.push(format!("{}: {}", input_name(report, run), reverse_text(reverse)));
-        }
-    }
-    lines.extend(report.warnings.iter().map(|text| warning(text, painter)));
-    lines
 }
 
 /// Why each undefined behaviour is one, where that can be said.
@@ -222,24 +199,8 @@ fn races(explored: &Explored, painter: Painter) -> Part {
     }
 }
 
-fn indented(text: &str, indent: &str) -> Vec<String> {
+pub(super) fn indented(text: &str, indent: &str) -> Vec<String> {
     text.lines().map(|line| format!("{indent}{line}")).collect()
-}
-
-fn warning(text: &str, painter: Painter) -> String {
-    format!("{}: {text}", painter.warning("warning"))
-}
-
-fn reverse_text(reverse: &Comparison) -> String {
-    match (reverse.verdict, &reverse.violation) {
-        (Verdict::Violates, _) => "after lost behaviours of before".to_owned(),
-        (Verdict::Refines, _) => "after has all behaviours of before".to_owned(),
-        (Verdict::Vacuous, _) => "after is undefined, so that it has all behaviours of before".to_owned(),
-        (Verdict::Inconclusive | Verdict::Error, _) => {
-            let reasons: Vec<String> = reverse.reasons.iter().map(ToString::to_string).collect();
-            format!("whether after lost behaviours is not known: {}", reasons.join("; "))
-        }
-    }
 }
 
 /// How much there was to see: one line for all inputs on which that is the same.
@@ -275,89 +236,8 @@ fn runs(report: &CheckReport, painter: Painter) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// One line: how many outcomes there are.
-pub fn outcomes_line(report: &OutcomesReport) -> String {
-    let mut text = String::new();
-    for item in &report.unsupported {
-        text.push_str(&format!(
-            "{}: {} is not supported (line {})\n",
-            report.module.name, item.what, item.line
-        ));
-    }
-    for untried in &report.untried {
-        text.push_str(&format!("{}: {}\n", report.module.name, untried.reason()));
-    }
-    for OutcomesRun { entry, input, explored } in &report.runs {
-        let behaviours = &explored.behaviours;
-        let undefined: Vec<String> = behaviours.undefined.iter().map(|(found, _)| fault(found)).collect();
-        text.push_str(&format!(
-            "{}: {entry}: {} on input '{}'{}{}\n",
-            report.module.name,
-            size(behaviours),
-            input.name,
-            if undefined.is_empty() { String::new() } else { format!(": {}", undefined.join("; ")) },
-            completeness(behaviours),
-        ));
-    }
-    text
-}
-
-/// The allowed outcomes of one module.
-pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
-    let mut text = String::new();
-    for item in &report.unsupported {
-        text.push_str(&format!(
-            "{}: {} is not supported (line {})\n",
-            painter.warning(Verdict::Inconclusive.name()),
-            item.what,
-            item.line
-        ));
-    }
-    for untried in &report.untried {
-        let inconclusive = painter.warning(Verdict::Inconclusive.name());
-        text.push_str(&format!("{inconclusive}: {}\n", untried.reason()));
-    }
-    for OutcomesRun { entry, input, explored } in &report.runs {
-        let behaviours = &explored.behaviours;
-        let head =
-            format!("{entry}: {} on input '{}'{}", size(behaviours), input.name, completeness(behaviours));
-        text.push_str(&painter.heading(&head));
-        text.push('\n');
-        for (undefined, witness) in &behaviours.undefined {
-            text.push_str(&format!(
-                "  {}: {}: {}\n",
-                painter.bad("undefined"),
-                fault(undefined),
-                undefined.detail
-            ));
-            if let Some(why) = explored.why(undefined, witness) {
-                push_lines(&mut text, &indented(&why.to_string(), "    "));
-            }
-        }
-        for (outcome, _) in behaviours.listed() {
-            push_lines(&mut text, &outcome_lines(outcome, &explored.dispatch, "  "));
-        }
-        for permuted in behaviours.factored() {
-            push_lines(&mut text, &outcome_lines(&permuted.first, &explored.dispatch, "  "));
-            text.push_str(&factored::text(permuted, &explored.dispatch, "  "));
-        }
-    }
-    for warning in &report.warnings {
-        text.push_str(&format!("{}\n", self::warning(warning, painter)));
-    }
-    for line in choices::lines(&report.choices) {
-        text.push_str(&painter.faint(&line));
-        text.push('\n');
-    }
-    text
-}
-
-fn push_lines(text: &mut String, lines: &[String]) {
-    lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-}
-
 /// How much there is.
-fn size(behaviours: &Behaviours) -> String {
+pub(super) fn size(behaviours: &Behaviours) -> String {
     if !behaviours.undefined.is_empty() {
         return "undefined".to_owned();
     }
@@ -371,7 +251,7 @@ fn size(behaviours: &Behaviours) -> String {
     )
 }
 
-fn completeness(behaviours: &Behaviours) -> String {
+pub(super) fn completeness(behaviours: &Behaviours) -> String {
     let mut text = String::new();
     if let Some(option) = &behaviours.stopped {
         text.push_str(&format!("; stopped by {option}, so that there may be more"));
@@ -387,8 +267,10 @@ fn completeness(behaviours: &Behaviours) -> String {
 
 pub(super) fn outcome_list(explored: &Explored, most: usize, indent: &str) -> Vec<String> {
     let listed = explored.behaviours.first(most);
-    let mut lines: Vec<String> =
-        listed.iter().flat_map(|outcome| outcome_lines(outcome, &explored.dispatch, indent)).collect();
+    let mut lines: Vec<String> = listed
+        .iter()
+        .flat_map(|outcome| outcome_lines(outcome, &explored.dispatch, indent, &|_| true))
+        .collect();
     let more = explored.behaviours.count() - &listed.len().into();
     if more > 0 {
         lines.push(format!("{indent}and {more} more"));
@@ -399,12 +281,19 @@ pub(super) fn outcome_list(explored: &Explored, most: usize, indent: &str) -> Ve
     lines
 }
 
-/// An outcome on one line, and its volatile traces on one each.
-pub(super) fn outcome_lines(outcome: &Outcome, dispatch: &Dispatch, indent: &str) -> Vec<String> {
-    let observed = dispatch.objects.iter().filter(|object| object.observed);
+/// An outcome on one line, with those objects of the dispatch that are to be shown, by number, and its volatile traces
+/// on one each.
+pub(super) fn outcome_lines(
+    outcome: &Outcome,
+    dispatch: &Dispatch,
+    indent: &str,
+    is_shown: &dyn Fn(usize) -> bool,
+) -> Vec<String> {
+    let observed = dispatch.objects.iter().enumerate().filter(|(_, object)| object.observed);
     let memory: Vec<String> = observed
         .zip(&outcome.memory)
-        .map(|(object, bytes)| format!("{} = {}", object.key, words(bytes).join(" ")))
+        .filter(|((number, _), _)| is_shown(*number))
+        .map(|((_, object), bytes)| format!("{} = {}", object.key, words(bytes).join(" ")))
         .collect();
     let mut lines = vec![match memory.is_empty() {
         true => format!("{indent}{}", json::end_name(outcome.end)),
