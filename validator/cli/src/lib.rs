@@ -79,10 +79,15 @@ pub fn main() -> ExitCode {
 /// The exit code of a command, its error told on standard error.
 fn exit_code(command: impl FnOnce() -> Result<u8, CliError>) -> u8 {
     caught(command).unwrap_or_else(|bug| Err(CliError::Bug(bug))).unwrap_or_else(|error| {
-        // Where standard error is closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "error: {error}");
+        complain(&error.to_string());
         error.exit_code()
     })
+}
+
+/// Tells an error on standard error.
+fn complain(error: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "error: {error}");
 }
 
 /// What the work comes to. A panic, whose message was printed, must not look like a verdict.

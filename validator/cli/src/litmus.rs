@@ -1,6 +1,5 @@
 //! `spirv-tv litmus`.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use rayon::prelude::*;
 use super::arguments::{BoundArguments, ModelArguments};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{caught, format, print, CliError, ColorChoice, Format};
+use super::{caught, complain, format, print, CliError, ColorChoice, Format};
 use spirv_tv::check::{Source, Watch};
 use spirv_tv::explore::{ReductionName, Settings};
 use spirv_tv::files;
@@ -77,11 +76,10 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     };
     drop(progress);
     for error in files.iter().filter_map(FileReport::error) {
-        // Where standard error is closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "error: {error}");
+        complain(&error);
     }
     for (file, bug) in files.iter().filter_map(|file| Some((&file.file, file.bug()?))) {
-        let _ = writeln!(io::stderr(), "error: {file}: {}", CliError::Bug(bug.clone()));
+        complain(&format!("{file}: {}", CliError::Bug(bug.clone())));
     }
     let report = LitmusReport { files, choices: Choices::of(&*model, &bounds) };
     print(&format::litmus(&report, arguments.format, arguments.quiet, arguments.color))?;

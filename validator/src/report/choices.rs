@@ -48,7 +48,7 @@ fn model(choices: &Choices) -> String {
     text
 }
 
-fn launch(launch: &LaunchChoice) -> String {
+pub(super) fn launch(launch: &LaunchChoice) -> String {
     let mut text = format!(
         "launch: {}, {}, subgroups of {}",
         launch.entry,

@@ -1,5 +1,6 @@
 //! Reports: results as JSON for programs ([`json`]) and as text for people ([`text`]).
 
+pub mod brief;
 mod choices;
 mod diff;
 mod exercised;

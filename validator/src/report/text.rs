@@ -5,10 +5,10 @@ use super::parts::{self, Part};
 use super::remarks::{self, input_name};
 use super::style::Painter;
 use super::words::words;
-use super::{choices, exercised, factored, json, launches, violation};
-use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
-use crate::check::{CheckReport, Explored, Run};
-use crate::compare::{Comparison, Verdict, ViolationKind};
+use super::{brief, choices, factored, json, launches, violation};
+use crate::behaviour::{Behaviours, Count, Outcome, PathEnd, Undefined, VolatileAccess};
+use crate::check::{CheckReport, Explored};
+use crate::compare::{Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 
 /// Outcomes of before that are listed beside a new one, where everything is told.
@@ -25,29 +25,8 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
     let partly = report.verdict == Verdict::Refines && report.tried().unfinished().is_some();
     line.push_str(if partly { " " } else { ": " });
     line.push_str(&verdict_reason(report));
-    let bounds: Vec<&str> = report.bounds_hit().into_iter().map(Bound::name).collect();
-    if !bounds.is_empty() {
-        line.push_str(&painter.warning(&format!("; bounded ({})", bounds.join(", "))));
-    } else if partly {
-        line.push_str(&painter.warning("; bounded"));
-    }
-    if !report.undistinguished.is_empty() {
-        let pairs: Vec<String> = report
-            .undistinguished
-            .iter()
-            .map(|(narrow, wide)| format!("{} and {}", narrow.name(), wide.name()))
-            .collect();
-        line.push_str(&painter.warning(&format!("; scopes not distinguished ({})", pairs.join(", "))));
-    }
-    line.push_str(&painter.warning(&launches::rests_text(&report.choices.launch)));
-    // Where something is found or open, it matters little what else was not compared.
-    if matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) {
-        line.push_str(&painter.warning(&launches::frozen_text(&report.frozen)));
-    }
-    line.push_str(&painter.warning(&exercised::text(&report.exercised)));
-    let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
-    if !ignored.is_empty() {
-        line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));
+    for qualifier in brief::qualifiers(report) {
+        line.push_str(&painter.warning(&format!("; {qualifier}")));
     }
     line
 }
