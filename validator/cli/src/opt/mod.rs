@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::arguments::parse_seconds;
+use super::arguments::{parse_seconds, FAR, RUN, SHOW};
 use super::check::PairArguments;
 use super::{caught, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
 use run::Command;
@@ -26,31 +26,31 @@ pub struct OptArguments {
     /// The modules to optimise; a folder stands for every .spv and .spvasm file in it
     #[arg(value_name = "MODULE", required = true)]
     pub(crate) modules: Vec<String>,
-    /// Write the result; only with one module
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output_file: Option<PathBuf>,
-    /// Compare the first module with the last only, and bisect if that violates
-    #[arg(long)]
-    pub(crate) ends: bool,
     /// Leave a pass out that fails, instead of ending there
-    #[arg(long)]
+    #[arg(long, help_heading = RUN)]
     pub(crate) keep_going: bool,
-    /// Time for the check of each step
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Choices and bounds")]
-    pub(crate) step_timeout: Option<Duration>,
-    /// Say how long each step took, and the whole; without it the whole is told on a terminal alone
-    #[arg(long, help_heading = "Output")]
-    pub(crate) time: bool,
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
     #[command(flatten)]
+    pub(crate) pair: PairArguments,
+    #[command(flatten)]
     pub(crate) choices: ChoiceArguments,
+    /// Compare the first module with the last only, and bisect if that violates
+    #[arg(long, help_heading = FAR)]
+    pub(crate) ends: bool,
+    /// Time for the check of each step
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = FAR)]
+    pub(crate) step_timeout: Option<Duration>,
     #[command(flatten)]
     pub(crate) read: ReadArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    /// Say how long each step took, and the whole; without it the whole is told on a terminal alone
+    #[arg(long, help_heading = SHOW)]
+    pub(crate) time: bool,
+    /// Write the result; only with one module
+    #[arg(short, long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) output_file: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> Result<u8, CliError> {
