@@ -119,7 +119,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
                     Some(bug) => json::check_bug(names, bug, &options),
                     None => json::check_error(names, &error.to_string(), &options),
                 };
-                print(&(object + "\n"))?;
+                print(&format!("{object}\n"))?;
             }
             return Err(error);
         }

@@ -52,15 +52,8 @@ pub(crate) fn check(report: &CheckReport, output: &OutputArguments, full: bool) 
             let line = text::check_line(report, painter(output.color));
             format!("{} {}: {line}\n", report.before.name, report.after.name)
         }
-        Format::Text => check_text(report, output, full),
-    }
-}
-
-/// The same as text.
-pub(crate) fn check_text(report: &CheckReport, output: &OutputArguments, full: bool) -> String {
-    match full {
-        true => text::check_in_full(report, painter(output.color)),
-        false => text::check(report, painter(output.color)),
+        Format::Text if full => text::check_in_full(report, painter(output.color)),
+        Format::Text => text::check(report, painter(output.color)),
     }
 }
 

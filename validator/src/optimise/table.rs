@@ -13,9 +13,18 @@ use crate::compare::Verdict;
 /// What stands in place of a verdict where spirv-tv went wrong.
 const BUG: &str = "bug of spirv-tv";
 
-/// The rows of the steps that were compared or failed, and of the comparison of both ends, under a header. With `times`
-/// each ends with what it took. Empty where there is no such step.
-pub fn rows<R: CheckResult>(report: &Report<R>, times: bool) -> Vec<String> {
+/// How the rows of a table look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// Each ends with what the step took.
+    pub times: bool,
+    /// They stand without a header, among those of other modules.
+    pub bare: bool,
+}
+
+/// The rows of the steps that were compared or failed, and of the comparison of both ends. Empty where there is no such
+/// step.
+pub fn rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<String> {
     let mut rows = Vec::new();
     if let Some(ends) = &report.ends {
         rows.push([
@@ -38,13 +47,16 @@ pub fn rows<R: CheckResult>(report: &Report<R>, times: bool) -> Vec<String> {
             Outcome::Unchanged | Outcome::NotChecked | Outcome::NotRun | Outcome::OutOfTime => continue,
         };
         let time = seconds(step.optimise_time + step.check_time);
-        rows.push([number.to_string(), step.pass.clone(), verdict.to_owned(), gist, time]);
+        let word = if look.bare { "step " } else { "" };
+        rows.push([format!("{word}{number}"), step.pass.clone(), verdict.to_owned(), gist, time]);
     }
     if rows.is_empty() {
         return Vec::new();
     }
-    rows.insert(0, ["step", "pass", "verdict", "", "time"].map(str::to_owned));
-    align(&rows, times)
+    if !look.bare {
+        rows.insert(0, ["step", "pass", "verdict", "", "time"].map(str::to_owned));
+    }
+    align(&rows, look.times)
 }
 
 fn name<R: CheckResult>(result: &R) -> &'static str {
@@ -185,19 +197,30 @@ impl Totals {
         self
     }
 
-    /// In words, on one line or a few: what was run, what was compared and how, and what was not run.
-    pub fn lines(&self) -> Vec<String> {
-        let mut first = format!("{} run", counted(self.ran, "pass", "passes"));
-        first.push_str(&match self.changed {
+    /// The same on one line.
+    pub fn line(&self) -> String {
+        let compared = (self.proved + self.checked > 0).then(|| self.comparisons(false));
+        let lines = [self.passes()].into_iter().chain(compared).chain(self.not_run());
+        lines.collect::<Vec<_>>().join("; ")
+    }
+
+    fn passes(&self) -> String {
+        let mut text = format!("{} run", counted(self.ran, "pass", "passes"));
+        text.push_str(&match self.changed {
             0 => ", none of which changed the module".to_owned(),
             changed => format!(", {changed} of which changed the module"),
         });
         if self.failed > 0 {
-            first.push_str(&format!(", {} of which failed", self.failed));
+            text.push_str(&format!(", {} of which failed", self.failed));
         }
-        let mut lines = vec![first];
+        text
+    }
+
+    /// In words, on one line or a few: what was run, what was compared and how, and what was not run.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.passes()];
         if self.proved + self.checked > 0 {
-            lines.push(self.comparisons());
+            lines.push(self.comparisons(true));
         }
         lines.extend(self.not_run());
         lines
@@ -220,10 +243,11 @@ impl Totals {
     }
 
     /// `comparisons: 3 proved, 4 checked on 16 inputs each (refines 6, violates 1)`.
-    fn comparisons(&self) -> String {
+    fn comparisons(&self, explained: bool) -> String {
         let mut ways = Vec::new();
         if self.proved > 0 {
-            ways.push(format!("{} proved", self.proved));
+            let how = if explained { " (the same program but for ids, names and lines)" } else { "" };
+            ways.push(format!("{} proved{how}", self.proved));
         }
         if let (1.., Some((least, most))) = (self.checked, self.inputs) {
             let each = if self.checked > 1 && least == most { " each" } else { "" };
@@ -313,10 +337,11 @@ step  pass                      verdict
    3  --graphics-robust-access  violates          4 inputs
    4  --code-sink               refines           16 inputs
    5  --amd-ext-to-khr          optimiser-failed  crashed";
-        assert_eq!(rows(&report(), false).join("\n"), expected);
-        assert!(rows(&report(), true)[1].ends_with("  0.012 s"), "{:?}", rows(&report(), true));
+        assert_eq!(rows(&report(), Look::default()).join("\n"), expected);
+        let timed = rows(&report(), Look { times: true, bare: true });
+        assert!(timed[0].starts_with("step 2  --ccp ") && timed[0].ends_with(" s"), "{timed:?}");
         let unchanged = Report { steps: vec![step("--ccp", Outcome::Unchanged)], ends: None, words: vec![] };
-        assert!(rows(&unchanged, false).is_empty());
+        assert!(rows(&unchanged, Look::default()).is_empty());
         let failed = ["--amd-ext-to-khr: the optimiser crashed (signal 6): Assertion failed"];
         assert_eq!(failures(&report()), failed);
         let told = guilty(&report()).join("\n");
@@ -333,7 +358,8 @@ step  pass                      verdict
             totals.lines(),
             [
                 "5 passes run, 3 of which changed the module, 1 of which failed",
-                "comparisons: 1 proved, 2 checked on 4 to 16 inputs (violates 1, refines 2)",
+                "comparisons: 1 proved (the same program but for ids, names and lines), 2 checked on 4 to 16 inputs \
+                 (violates 1, refines 2)",
                 "1 pass not run, because a pass before failed (--keep-going goes on without it)"
             ]
         );

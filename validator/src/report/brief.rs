@@ -50,10 +50,12 @@ pub fn causes(report: &CheckReport) -> Vec<String> {
     causes.into_iter().map(|(cause, _)| cause).collect()
 }
 
-/// The launches that the verdict rests on, one line for each, without those that vary specialisation constants.
-pub fn launches(report: &CheckReport) -> Vec<String> {
+/// What the verdict rests on, in lines: the model with the choices, the launches without those that vary specialisation
+/// constants, and the bounds. The inputs are not among it.
+pub fn rests_on(report: &CheckReport) -> [Vec<String>; 3] {
     let counts = |launch: &&LaunchChoice| !launch.is_varied() && launch.passed_over.is_none();
-    report.choices.launch.iter().filter(counts).map(choices::launch).collect()
+    let launches = report.choices.launch.iter().filter(counts).map(choices::launch).collect();
+    [vec![choices::model(&report.choices)], launches, vec![choices::bounds(&report.choices)]]
 }
 
 /// What qualifies the verdict: bounds, scopes that were not distinguished, a second launch, frozen specialisation

@@ -132,15 +132,20 @@ const MOST_LINES: usize = 60;
 
 /// The report of a check. That of a violation is cut to what is needed; what is left out is counted.
 pub fn check(report: &CheckReport, painter: Painter) -> String {
-    told(report, false, painter)
+    told(report, false, true, painter)
 }
 
 /// The whole report of a check.
 pub fn check_in_full(report: &CheckReport, painter: Painter) -> String {
-    told(report, true, painter)
+    told(report, true, true, painter)
 }
 
-fn told(report: &CheckReport, full: bool, painter: Painter) -> String {
+/// The report of a check in a series, which says itself what all its verdicts rest on.
+pub fn check_in_series(report: &CheckReport, full: bool, painter: Painter) -> String {
+    told(report, full, false, painter)
+}
+
+fn told(report: &CheckReport, full: bool, with_choices: bool, painter: Painter) -> String {
     let mut parts = vec![Part { head: vec![check_line(report, painter)], ..Part::default() }];
     let mut most = None;
     if let Some(run) = report.decisive() {
@@ -158,7 +163,7 @@ fn told(report: &CheckReport, full: bool, painter: Painter) -> String {
     parts.push(Part::of(remarks::lines(report, painter)));
     if report.verdict != Verdict::Error {
         parts.push(Part::of(runs(report, painter)));
-        parts.push(choices::part(&report.choices, painter));
+        parts.extend(with_choices.then(|| choices::part(&report.choices, painter)));
     }
     parts::text(parts, most)
 }

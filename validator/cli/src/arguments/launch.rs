@@ -39,8 +39,8 @@ pub struct LaunchArguments {
     /// Push constants; SPEC as for --buffer
     #[arg(long, value_name = "SPEC", help_heading = MEMORY)]
     pub(crate) push: Option<Contents>,
-    /// An image or texel buffer, as in 0.2=rgba8:4x4:zeros. TARGET=FORMAT:WxH[xD]:SPEC; ,layers=N ,levels=N and ,samples=N
-    /// may follow the size; SPEC as for --buffer, but zeros and undef without a number
+    /// An image or texel buffer, as in 0.2=rgba8:4x4:zeros. IMAGE is FORMAT:WxH[xD]:SPEC; ,layers=N ,levels=N and
+    /// ,samples=N may follow the size; SPEC is zeros, undef, words:1,2,0xff or @FILE
     #[arg(long, value_name = "TARGET=IMAGE", help_heading = MEMORY)]
     pub(crate) image: Vec<ImageSetting>,
     /// A sampler, nearest or linear, and clamp or repeat: 0.3=linear,repeat [default: nearest,clamp]

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use serde_json::{json, Value};
+use serde_json::Value;
 
 use super::run::Command;
 use crate::format::Series;
-use crate::{caught, format, painter, print, save, CliError, OutputArguments, ReadArguments};
+use crate::{caught, painter, print, save, CliError, OutputArguments, ReadArguments};
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{check_in_series, CheckOptions, CheckReport, Searches, Watch};
 use spirv_tv::compare::Verdict;
@@ -40,8 +40,8 @@ pub(super) enum Told {
         causes: Vec<String>,
         /// Warnings, and what qualifies the verdict.
         remarks: Vec<String>,
-        /// What the verdict rests on.
-        launches: Vec<String>,
+        /// What the verdict rests on: the model, the launches, the bounds.
+        rests_on: [Vec<String>; 3],
     },
 }
 
@@ -62,35 +62,31 @@ impl StepResult {
                 if !says_more {
                     remarks.extend(brief::qualifiers(&report));
                 }
-                let launches = brief::launches(&report);
+                let rests_on = brief::rests_on(&report);
                 // Told once for all steps.
                 report.warnings.clear();
                 report.runs.iter_mut().for_each(|run| run.comparison.notes.clear());
                 let report = match says_more {
-                    true => format::check_text(&report, output, full),
+                    true => text::check_in_series(&report, full, painter(output.color)),
                     false => String::new(),
                 };
-                Told::Text { report, causes, remarks, launches }
+                Told::Text { report, causes, remarks, rests_on }
             }
         };
         StepResult { verdict, code, gist, is_proved, inputs, told }
     }
 
-    fn of_error(error: &CliError, output: &OutputArguments) -> Self {
+    fn of_error(error: &CliError, options: &CheckOptions, output: &OutputArguments) -> Self {
+        let names = ["before", "after"];
         let told = match (output.format.is_json(), error.bug()) {
-            (true, Some(bug)) => {
-                Told::Object(json!({ "schema": json::CHECK_SCHEMA, "verdict": null, "bug": bug.to_string() }))
-            }
-            (true, None) => {
-                let reasons = [error.to_string()];
-                Told::Object(json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": reasons }))
-            }
+            (true, Some(bug)) => Told::Object(json::check_bug(names, bug, options)),
+            (true, None) => Told::Object(json::check_error(names, &error.to_string(), options)),
             (false, _) if output.quiet => Told::Line(format!("error: {error}")),
             (false, _) => Told::Text {
                 report: format!("error: {error}"),
                 causes: Vec::new(),
                 remarks: Vec::new(),
-                launches: Vec::new(),
+                rests_on: Default::default(),
             },
         };
         let verdict = error.bug().is_none().then_some(Verdict::Error);
@@ -232,7 +228,7 @@ impl Checker for StepChecker<'_> {
             Ok(report) => StepResult::of_report(report, self.output, self.full),
             Err(error) => {
                 self.bug = self.bug.take().or(error.bug().cloned());
-                StepResult::of_error(&error, self.output)
+                StepResult::of_error(&error, self.options, self.output)
             }
         }
     }

@@ -8,7 +8,7 @@ use super::step::{StepResult, Told};
 use crate::format::Series;
 use crate::{painter, CliError};
 use spirv_tv::optimise::report::{ends_object, json_objects, module_object, About};
-use spirv_tv::optimise::table::{self, Totals};
+use spirv_tv::optimise::table::{self, Look, Totals};
 use spirv_tv::optimise::{CheckResult, Outcome, Report};
 use spirv_tv::report::Painter;
 
@@ -16,7 +16,7 @@ use spirv_tv::report::Painter;
 pub(super) struct Done {
     code: u8,
     totals: Totals,
-    launches: Vec<String>,
+    rests_on: [Vec<String>; 3],
     optimise_time: Duration,
     check_time: Duration,
 }
@@ -26,7 +26,7 @@ impl Done {
         Done {
             code: report.exit_code(),
             totals: Totals::of(report),
-            launches: launches(report),
+            rests_on: rests_on(report),
             optimise_time: report.steps.iter().map(|step| step.optimise_time).sum(),
             check_time: report.steps.iter().map(|step| step.check_time).sum(),
         }
@@ -41,8 +41,8 @@ pub(super) struct Sum {
     totals: Totals,
     modules: usize,
     errors: usize,
-    /// What one module was launched with, where there is one.
-    launches: Vec<String>,
+    /// What the verdicts rest on: models, launches, bounds.
+    rests_on: [Vec<String>; 3],
     optimise_time: Duration,
     check_time: Duration,
 }
@@ -52,7 +52,7 @@ impl Sum {
         self.codes.push(done.code);
         self.totals = std::mem::take(&mut self.totals).and(&done.totals);
         self.modules += 1;
-        self.launches.clone_from(&done.launches);
+        add_new(&mut self.rests_on, &done.rests_on);
         self.optimise_time += done.optimise_time;
         self.check_time += done.check_time;
     }
@@ -104,7 +104,8 @@ impl Command<'_> {
             Series::Table if self.several => {
                 let word = painter(output.color).bad("error");
                 // Errors of reading begin with the name of the file.
-                match error.to_string() {
+                let why = error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+                match why {
                     why if name.is_empty() || why.starts_with(name) => format!("{word}: {why}\n"),
                     why => format!("{word}: {name}: {why}\n"),
                 }
@@ -115,7 +116,7 @@ impl Command<'_> {
 
     fn table(&self, name: &str, report: &Report<StepResult>) -> String {
         let painter = painter(self.arguments.output.color);
-        let mut lines = table::rows(report, self.arguments.time);
+        let mut lines = table::rows(report, Look { times: self.arguments.time, bare: self.several });
         lines.extend(table::failures(report));
         if self.several {
             lines = lines.into_iter().map(|line| format!("{name}: {line}")).collect();
@@ -131,8 +132,9 @@ impl Command<'_> {
         }
         end.extend(table::guilty(report).iter().map(|line| painter.bad(line)));
         if self.several {
-            let summary = Totals::of(report).lines();
-            end.push(summary.join("; "));
+            end.push(Totals::of(report).line());
+            let [_, launches, _] = rests_on(report);
+            end.extend(launches.iter().map(|launch| painter.faint(launch)));
             end = end.into_iter().map(|line| format!("{name}: {line}")).collect();
         }
         lines.extend(end);
@@ -197,10 +199,10 @@ impl Command<'_> {
                 lines.push(format!("{} module{plural}{unread}", sum.modules));
             }
             lines.extend(sum.totals.lines());
-            // Several modules have launches of their own.
-            if !self.several {
-                lines.extend(sum.launches.iter().map(|launch| painter.faint(launch)));
-            }
+            let [models, launches, bounds] = &sum.rests_on;
+            // Those of several modules are told with each.
+            let launches = if self.several { &[][..] } else { launches };
+            lines.extend([models, launches, bounds].into_iter().flatten().map(|line| painter.faint(line)));
         }
         if self.arguments.time || (io::stdout().is_terminal() && !output.quiet) {
             let [whole, passes, checks] = [whole, sum.optimise_time, sum.check_time].map(table::seconds);
@@ -210,19 +212,26 @@ impl Command<'_> {
     }
 }
 
-/// The launches of all comparisons, each once.
-fn launches(report: &Report<StepResult>) -> Vec<String> {
-    let mut launches: Vec<String> = Vec::new();
-    for result in results(report).map(|(_, result)| result) {
-        if let Told::Text { launches: of_step, .. } = &result.told {
-            for launch in of_step {
-                if !launches.contains(launch) {
-                    launches.push(launch.clone());
-                }
+/// What all comparisons rest on, each line once.
+fn rests_on(report: &Report<StepResult>) -> [Vec<String>; 3] {
+    let mut all = Default::default();
+    for (_, result) in results(report) {
+        if let Told::Text { rests_on, .. } = &result.told {
+            add_new(&mut all, rests_on);
+        }
+    }
+    all
+}
+
+/// Adds the lines that are not there yet.
+fn add_new(all: &mut [Vec<String>; 3], lines: &[Vec<String>; 3]) {
+    for (all, lines) in all.iter_mut().zip(lines) {
+        for line in lines {
+            if !all.contains(line) {
+                all.push(line.clone());
             }
         }
     }
-    launches
 }
 
 /// What steps say besides, each saying once with the steps that have it.
