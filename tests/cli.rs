@@ -1,6 +1,10 @@
 //! Command-line tests as data: `tests/cli/*.trycmd` are sessions, with what they must print.
 //! `TRYCMD=overwrite cargo test --test cli` writes what they do print.
 
+#[allow(dead_code, reason = "most of it is for tests/schema.rs")]
+#[path = "support/schema.rs"]
+mod schema;
+
 use std::process::Command;
 
 #[test]
@@ -57,7 +61,7 @@ fn a_saved_pair_is_replayed_with_every_choice() {
     let replayed = Command::new(spirv_tv).args(words).current_dir(&place).output().unwrap();
     assert_eq!(replayed.status.code(), Some(1), "{line}{}", String::from_utf8_lossy(&replayed.stderr));
     let read = |bytes: &[u8]| {
-        let mut report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        let mut report = schema::parsed(std::str::from_utf8(bytes).unwrap()).unwrap();
         // The only input is the one that violates.
         report["choices"]["inputs"]["count"] = 1.into();
         (report["choices"].take(), report["runs"][0]["violation"]["kind"].take())

@@ -375,7 +375,8 @@ pub struct OutcomesRun {
     pub input: Input,
     /// What the module does on it.
     pub explored: Explored,
-    /// The objects of the dispatch that the module never writes, by number: in each outcome they hold what they held.
+    /// The buffers and images that the module never writes, by the numbers of their objects: in each outcome they hold
+    /// what they held at first.
     pub unwritten: BTreeSet<usize>,
 }
 

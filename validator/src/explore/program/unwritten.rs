@@ -6,8 +6,8 @@ use super::may_write::MayWrite;
 use crate::dispatch::{Dispatch, Object};
 use crate::ir::{Effect, Program};
 
-/// The numbers of the objects of the dispatch that no instruction of the program may write, whatever invocation runs
-/// it. An instruction of which only a run shows where it writes may write all of them, one that writes texels may write
+/// The numbers of the objects of the dispatch that no store, copy or atomic instruction through a pointer to shared
+/// memory, and no write of texels, may write, whatever invocation runs it. Outputs are no shared memory. An instruction of which only a run shows where it writes may write all of them, one that writes texels may write
 /// images.
 pub fn unwritten(program: &Program, dispatch: &Dispatch) -> BTreeSet<usize> {
     let writers = MayWrite::of(program);
