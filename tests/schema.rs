@@ -42,7 +42,7 @@ fn transcribed() -> Vec<Value> {
 const COMMANDS: [&str; 21] = [
     // Passes that are proved, checked, refuse their module or fail on it; modules that cannot be read.
     "opt tests/cli --ccp --strip-debug --eliminate-dead-branches",
-    "opt corpus/crashes -O --inputs 1",
+    "opt corpus/crashes --loop-peeling --interpolate-fixup --keep-going --inputs 1",
     "opt tests/cli/shared.spvasm --set-spec-const-default-value=7:0 --freeze-spec-const",
     "opt tests/cli/shared.spvasm --ends --set-spec-const-default-value=7:0 --freeze-spec-const",
     "opt corpus/findings/aliased-loads-merged/before.spvasm --step-timeout 500 -O",

@@ -192,21 +192,21 @@ pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
     let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
     let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
     let found = match verdict {
-        Verdict::Refines => "after refines before on them".to_owned(),
-        Verdict::Violates => format!("after violates before on them{kind}"),
+        Verdict::Refines => "after refines before there".to_owned(),
+        Verdict::Violates => format!("after violates there{kind}"),
         Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error => {
-            format!("the comparison on them is {verdict}")
+            format!("the comparison there is {verdict}")
         }
     };
+    let on = match (all().count(), runs.len()) {
+        (_, 1) => "on the input".to_owned(),
+        (racy, inputs) if racy == inputs => format!("on all {inputs} inputs"),
+        (racy, inputs) => format!("on {racy} of {inputs} inputs"),
+    };
     Some(format!(
-        "on {} of {} before has a data race as the specification reads it, so that the verdict above says nothing of \
-         them. On the assumption that every access is coherent, before has no race there: then {found} (--legacy \
-         coherent checks all inputs so)",
-        all().count(),
-        match runs.len() {
-            1 => "1 input".to_owned(),
-            several => format!("{several} inputs"),
-        },
+        "{on} before has a data race as the specification reads it, so that the verdict says nothing of what after does \
+         there. Under another reading, with every access coherent (--legacy coherent), before has no race there, and \
+         {found}"
     ))
 }
 

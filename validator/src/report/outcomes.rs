@@ -90,6 +90,9 @@ fn left_out(runs: &[OutcomesRun]) -> impl Iterator<Item = String> + use<> {
         entries.dedup();
         let of = if several { format!(" of {}", entries.join(", ")) } else { String::new() };
         let them = if keys.len() == 1 { "it" } else { "them" };
-        format!("not shown{of}: {}, which it never writes (--read-only shows {them})", keys.join(", "))
+        format!(
+            "not shown{of}: {}, which the module never writes (--read-only shows {them})",
+            keys.join(", ")
+        )
     })
 }

@@ -60,6 +60,9 @@ fn verdict_reason(report: &CheckReport) -> String {
             if others > 0 {
                 text.push_str(&format!("; also at {}", counted(others, "other specialisation")));
             }
+            if report.same_program {
+                text.push_str("; both are the same program but for ids, names and lines");
+            }
             text
         }
         Verdict::Vacuous => {

@@ -198,7 +198,8 @@ impl Command<'_> {
                 let plural = if sum.modules == 1 { "" } else { "s" };
                 lines.push(format!("{} module{plural}{unread}", sum.modules));
             }
-            lines.extend(sum.totals.lines());
+            // Where nothing was run there is nothing to count.
+            lines.extend((sum.modules > sum.errors).then(|| sum.totals.lines()).into_iter().flatten());
             let [models, launches, bounds] = &sum.rests_on;
             // Those of several modules are told with each.
             let launches = if self.several { &[][..] } else { launches };
