@@ -1,13 +1,16 @@
 //! `docs/schema/spirv-tv.json` describes everything that is printed as JSON, and nothing else. Objects of pairs and
 //! classic programs are held against it where `corpus.rs` runs them; these are the others.
 
+use std::path::PathBuf;
 use std::process::Command;
 
+use serde::Deserialize;
 use serde_json::{json, Map, Value};
 use spirv_tv::behaviour::PathEnd;
 use spirv_tv::compare::ViolationKind;
 
 use crate::support::schema::{schema, series, Schema};
+use crate::support::{corpus, toml};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -39,7 +42,7 @@ fn transcribed() -> Vec<Value> {
 }
 
 /// Commands that print what few others do.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     // Passes that are proved, checked, refuse their module or fail on it; modules that cannot be read.
     "opt tests/cli --ccp --strip-debug --eliminate-dead-branches",
     "opt corpus/crashes --loop-peeling --interpolate-fixup --keep-going --inputs 1",
@@ -62,11 +65,48 @@ const COMMANDS: [&str; 21] = [
     "litmus tests/cli/nothing.litmus tests/cli/copy.spvasm",
     "litmus corpus/litmus/thin-air-allowed.litmus --max-executions 1",
     "check corpus/pairs/racy-before/before.spvasm corpus/pairs/racy-before/before.spvasm",
+    "check tests/cli/turns.spvasm tests/cli/turns-sum.spvasm --workgroups 2 --max-executions 5 --inputs 16",
 ];
+
+/// Pairs of the corpus that print what few others do: volatile traces, quads, pointers, events, two readings of an older
+/// module, samplers.
+const PAIRS: [&str; 6] = [
+    "endless-loop-with-volatile-load-added",
+    "fragment-derivative-of-other-direction",
+    "physical-chain-to-arithmetic",
+    "store-sunk-below-release",
+    "glsl-buffer-behind-barrier",
+    "image-linear-sample-moved-a-little",
+];
+
+/// Classic programs of which the same holds: load buffering, ray queries.
+const CLASSICS: [&str; 2] = ["lb-add-across-barrier", "ray-query-closest-opaque"];
+
+/// Arguments of a pair or program.
+#[derive(Deserialize)]
+struct Launched {
+    args: Vec<String>,
+}
+
+/// What is printed of these pairs and programs.
+fn of_corpus() -> Vec<Value> {
+    let args = |path: PathBuf| toml::<Launched>(&path).args.join(" ");
+    let pairs = PAIRS.iter().map(|pair| {
+        let folder = format!("corpus/pairs/{pair}");
+        let args = args(corpus(&format!("pairs/{pair}/pair.toml")));
+        format!("check {folder}/before.spvasm {folder}/after.spvasm {args}")
+    });
+    let classics = CLASSICS.iter().map(|name| {
+        let args = args(corpus(&format!("classics/{name}.toml")));
+        format!("outcomes corpus/classics/{name}.spvasm {args}")
+    });
+    pairs.chain(classics).flat_map(|words| printed(&words)).collect()
+}
 
 fn sample() -> Vec<Value> {
     let mut objects = transcribed();
     objects.extend(COMMANDS.iter().flat_map(|words| printed(words)));
+    objects.extend(of_corpus());
     objects.extend(litmus());
     objects
 }

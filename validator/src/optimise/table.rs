@@ -27,13 +27,8 @@ pub struct Look {
 pub fn rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<String> {
     let mut rows = Vec::new();
     if let Some(ends) = &report.ends {
-        rows.push([
-            "".to_owned(),
-            "first against last".to_owned(),
-            name(ends).to_owned(),
-            ends.gist(),
-            "".to_owned(),
-        ]);
+        let (word, label) = (if look.bare { "ends" } else { "" }, "first against last");
+        rows.push([word, label, name(ends), &ends.gist(), ""].map(str::to_owned));
     }
     for (step, number) in report.steps.iter().zip(1..) {
         let (verdict, gist) = match &step.outcome {

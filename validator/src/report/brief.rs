@@ -1,7 +1,6 @@
 //! A check in a few words, for the rows of a table of many.
 
 use super::remarks::{self, input_name};
-use super::text::fault;
 use super::{choices, launches};
 use crate::check::{CheckReport, LaunchChoice, Reason};
 use crate::compare::{self, Verdict};
@@ -22,18 +21,23 @@ pub fn gist(report: &CheckReport) -> String {
         Verdict::Refines => {
             let tried = report.tried();
             let plural = if tried.inputs == 1 { "" } else { "s" };
-            match tried.unfinished() {
+            let mut text = match tried.unfinished() {
                 None => format!("{} input{plural}", tried.inputs),
                 Some(unfinished) => {
                     format!("{} of {} input{plural}; {unfinished}", tried.finished, tried.inputs)
                 }
+            };
+            let vacuous = report.usual().filter(|run| run.comparison.verdict == Verdict::Vacuous).count();
+            if vacuous > 0 {
+                text.push_str(&format!("; before is undefined on {vacuous}"));
             }
+            text
         }
         Verdict::Vacuous => {
             let undefined = decisive.and_then(|run| run.before.behaviours.undefined.first());
-            let fault =
-                undefined.map_or_else(String::new, |(undefined, _)| format!(": {}", fault(undefined)));
-            format!("before is undefined{fault}")
+            let kind =
+                undefined.map_or_else(String::new, |(undefined, _)| format!(" ({})", undefined.kind.name()));
+            format!("before is undefined{kind}")
         }
         Verdict::Inconclusive | Verdict::Error => causes(report).join(", "),
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::{json, text, Painter};
+use super::{json, outcomes, text, Painter};
 use crate::behaviour::{Behaviours, Bound, End, Outcome, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, OutcomesRun,

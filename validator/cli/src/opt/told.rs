@@ -141,19 +141,17 @@ impl Command<'_> {
         lines.into_iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// The reports of steps that are no refinement. Unless everything is asked for, steps that are inconclusive for
-    /// causes that an earlier one had are named alone.
+    /// The reports of comparisons that are no refinement, that of both ends where no step explains it. Unless everything is
+    /// asked for, steps that are inconclusive for causes that an earlier one had are named alone.
     fn details(&self, name: &str, report: &Report<StepResult>, painter: Painter) -> Vec<String> {
         let mut told: Vec<(&[String], Vec<String>, Vec<String>)> = Vec::new();
-        for (step, number) in report.steps.iter().zip(1..) {
-            let Outcome::Checked(StepResult { told: Told::Text { report, causes, .. }, .. }) = &step.outcome
-            else {
-                continue;
-            };
+        let is_explained = report.guilty().next().is_some();
+        let ends = report.ends.as_ref().filter(|_| is_explained).map(|_| report.ends_label());
+        for (label, result) in results(report).filter(|(label, _)| Some(label.as_str()) != ends) {
+            let Told::Text { report, causes, .. } = &result.told else { continue };
             if report.is_empty() {
                 continue;
             }
-            let label = format!("step {number} {}", step.pass);
             match told
                 .iter_mut()
                 .find(|(known, ..)| !self.arguments.pair.full && !causes.is_empty() && *known == &causes[..])
