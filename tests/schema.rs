@@ -1,7 +1,6 @@
 //! `docs/schema/spirv-tv.json` describes everything that is printed as JSON, and nothing else. Objects of pairs and
 //! classic programs are held against it where `corpus.rs` runs them; these are the others.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde::Deserialize;
@@ -16,12 +15,16 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// What a command prints, held against the schema.
 fn printed(words: &str) -> Vec<Value> {
+    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    printed_by(&words)
+}
+
+fn printed_by(words: &[String]) -> Vec<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spirv-tv"));
-    command.args(words.split_whitespace()).args(["--format", "json"]).current_dir(ROOT);
-    let output = command.output().unwrap();
+    let output = command.args(words).args(["--format", "json"]).current_dir(ROOT).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let objects = series(&text).unwrap_or_else(|error| panic!("{words}: {error}\n{text}"));
-    assert!(!objects.is_empty(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    let objects = series(&text).unwrap_or_else(|error| panic!("{words:?}: {error}\n{text}"));
+    assert!(!objects.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     objects
 }
 
@@ -90,17 +93,19 @@ struct Launched {
 
 /// What is printed of these pairs and programs.
 fn of_corpus() -> Vec<Value> {
-    let args = |path: PathBuf| toml::<Launched>(&path).args.join(" ");
+    let with_args = |words: String, path: String| {
+        let words = words.split_whitespace().map(str::to_owned);
+        printed_by(&words.chain(toml::<Launched>(&corpus(&path)).args).collect::<Vec<_>>())
+    };
     let pairs = PAIRS.iter().map(|pair| {
         let folder = format!("corpus/pairs/{pair}");
-        let args = args(corpus(&format!("pairs/{pair}/pair.toml")));
-        format!("check {folder}/before.spvasm {folder}/after.spvasm {args}")
+        let words = format!("check {folder}/before.spvasm {folder}/after.spvasm");
+        with_args(words, format!("pairs/{pair}/pair.toml"))
     });
     let classics = CLASSICS.iter().map(|name| {
-        let args = args(corpus(&format!("classics/{name}.toml")));
-        format!("outcomes corpus/classics/{name}.spvasm {args}")
+        with_args(format!("outcomes corpus/classics/{name}.spvasm"), format!("classics/{name}.toml"))
     });
-    pairs.chain(classics).flat_map(|words| printed(&words)).collect()
+    pairs.chain(classics).flatten().collect()
 }
 
 fn sample() -> Vec<Value> {
