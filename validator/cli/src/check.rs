@@ -126,7 +126,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
     };
     if let Some(folder) = &arguments.pair.save_failing {
         if report.verdict == Verdict::Violates {
-            save::failing(folder, &before, &after, &report, &options, &arguments.read)?;
+            save::failing(folder, None, &before, &after, &report, &options, &arguments.read)?;
         }
     }
     print(&format::check(&report, &arguments.output, arguments.pair.full))?;

@@ -38,8 +38,14 @@ pub fn text(report: &OutcomesReport, read_only: bool, painter: Painter) -> Strin
     let untried = report.untried.iter().map(|untried| untried.reason().to_string());
     let missing = remarks::unsupported(&report.unsupported).into_iter().chain(untried);
     lines.extend(missing.map(|reason| format!("{inconclusive}: {reason}")));
-    for run in &report.runs {
-        lines.extend(run_lines(run, read_only, painter));
+    let runs = report.runs.iter().map(|run| (told(run, read_only, painter), run.input.name.as_str()));
+    for (told, inputs) in remarks::grouped(runs) {
+        let plural = if inputs.len() == 1 { "" } else { "s" };
+        let inputs = inputs.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        let Told { entry, size, completeness, body } = told;
+        let head = format!("{entry}: {size} on input{plural} {inputs}{completeness}");
+        lines.push(painter.heading(&head));
+        lines.extend(body);
     }
     if !read_only {
         lines.extend(left_out(&report.runs).map(|line| painter.faint(&line)));
@@ -50,11 +56,19 @@ pub fn text(report: &OutcomesReport, read_only: bool, painter: Painter) -> Strin
     lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn run_lines(run: &OutcomesRun, read_only: bool, painter: Painter) -> Vec<String> {
-    let OutcomesRun { entry, input, explored, unwritten } = run;
+/// What is told of a run, once for all inputs of which it is the same.
+#[derive(PartialEq)]
+struct Told {
+    entry: String,
+    size: String,
+    completeness: String,
+    body: Vec<String>,
+}
+
+fn told(run: &OutcomesRun, read_only: bool, painter: Painter) -> Told {
+    let OutcomesRun { entry, explored, unwritten, .. } = run;
     let behaviours = &explored.behaviours;
-    let head = format!("{entry}: {} on input '{}'{}", size(behaviours), input.name, completeness(behaviours));
-    let mut lines = vec![painter.heading(&head)];
+    let mut lines = Vec::new();
     for (undefined, witness) in &behaviours.undefined {
         let what = painter.bad("undefined");
         lines.push(format!("  {what}: {}: {}", fault(undefined), undefined.detail));
@@ -70,7 +84,8 @@ fn run_lines(run: &OutcomesRun, read_only: bool, painter: Painter) -> Vec<String
         lines.extend(outcome_lines(&permuted.first, &explored.dispatch, "  ", &is_shown));
         lines.extend(factored::text(permuted, &explored.dispatch, "  ").lines().map(str::to_owned));
     }
-    lines
+    let (size, completeness) = (size(behaviours), completeness(behaviours));
+    Told { entry: entry.clone(), size, completeness, body: lines }
 }
 
 /// What is left out of the outcomes, once for all runs that leave out the same.

@@ -209,8 +209,15 @@ impl StepChecker<'_> {
         }
         if let Some(folder) = self.save_failing {
             if report.verdict == Verdict::Violates {
-                if let Err(error) = save::failing(folder, &before, &after, &report, &options, self.arguments)
-                {
+                if let Err(error) = save::failing(
+                    folder,
+                    Some([self.name, label]),
+                    &before,
+                    &after,
+                    &report,
+                    &options,
+                    self.arguments,
+                ) {
                     self.error = Some(error);
                 }
             }
