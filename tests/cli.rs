@@ -1,6 +1,10 @@
 //! Command-line tests as data: `tests/cli/*.trycmd` are sessions, with what they must print.
 //! `TRYCMD=overwrite cargo test --test cli` writes what they do print.
 
+#[allow(dead_code, reason = "most of it is for tests/schema.rs")]
+#[path = "support/schema.rs"]
+mod schema;
+
 use std::process::Command;
 
 #[test]
@@ -57,7 +61,7 @@ fn a_saved_pair_is_replayed_with_every_choice() {
     let replayed = Command::new(spirv_tv).args(words).current_dir(&place).output().unwrap();
     assert_eq!(replayed.status.code(), Some(1), "{line}{}", String::from_utf8_lossy(&replayed.stderr));
     let read = |bytes: &[u8]| {
-        let mut report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        let mut report = schema::parsed(std::str::from_utf8(bytes).unwrap()).unwrap();
         // The only input is the one that violates.
         report["choices"]["inputs"]["count"] = 1.into();
         (report["choices"].take(), report["runs"][0]["violation"]["kind"].take())
@@ -99,16 +103,20 @@ fn the_documents_show_what_is_printed() {
         let printed = run(page, line);
         assert!(!printed.is_empty() && read(page).contains(&printed), "{line} prints\n{printed}");
     }
+    // Of the report of the guilty pass the page shows nothing.
     let usage = read("docs/usage.md");
-    let printed = run(
-        "docs/usage.md",
-        "opt corpus/findings/aliased-loads-merged/before.spvasm --ccp --redundancy-elimination --simplify-instructions",
-    );
-    for row in printed.lines().take_while(|row| !row.is_empty()) {
-        // Times differ from run to run, and the width of their column with them.
-        let timed = row.ends_with(" ms") || row.ends_with("  time");
-        let untimed = if timed { row.rsplit_once("  ").map_or(row, |(row, _)| row.trim_end()) } else { row };
-        assert!(usage.contains(untimed), "{row}");
+    let (_, shown) = usage.split_once("$ spirv-tv opt ").unwrap();
+    let (line, shown) = shown.split_once('\n').unwrap();
+    let printed = run("docs/usage.md", &format!("opt {line}"));
+    shows(&printed, shown.split("```").next().unwrap());
+}
+
+/// A page shows what is printed, but for what stands at `[...]`.
+fn shows(printed: &str, shown: &str) {
+    let mut rest = printed;
+    for part in shown.split("[...]\n") {
+        let Some(at) = rest.find(part) else { panic!("what is printed is\n{printed}and not\n{part}") };
+        rest = &rest[at + part.len()..];
     }
 }
 
@@ -127,10 +135,54 @@ fn explanations_are_what_is_printed() {
         let words = line.split_whitespace();
         let output = Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(words).current_dir(root).output();
         let printed = String::from_utf8(output.unwrap().stdout).unwrap();
-        let mut rest = printed.as_str();
-        for part in shown.split("[...]\n") {
-            let Some(at) = rest.find(part) else { panic!("{line} prints\n{printed}and not\n{part}") };
-            rest = &rest[at + part.len()..];
-        }
+        shows(&printed, shown);
     }
+}
+
+/// Where no terminal reads it, what `opt` prints is the same each time, unless times are asked for.
+#[test]
+fn opt_tells_times_where_they_are_asked_for() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let run = |more: &[&str]| {
+        let words = ["opt", "tests/cli/copy.spvasm", "--strip-debug", "--ccp"];
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(words).args(more).current_dir(root).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    assert_eq!(run(&[]), run(&[]));
+    assert!(!run(&[]).contains("time"));
+    let timed = run(&["--time"]);
+    assert!(timed.lines().last().unwrap().starts_with("time: "), "{timed}");
+    assert!(timed.lines().nth(1).unwrap().ends_with(" s"), "{timed}");
+    assert_eq!(run(&["--time", "-q"]).lines().count(), 2);
+}
+
+/// Every page says what its command takes, and `man` writes nothing else.
+#[test]
+fn manual_pages_are_of_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("deep/man");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_spirv-tv")).args(["man", "--out"]).arg(&out).output().unwrap();
+    assert!(output.status.success());
+    let mut pages: Vec<String> = std::fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    pages.sort();
+    let names = ["-check", "-completions", "-litmus", "-man", "-opt", "-outcomes", ""];
+    assert_eq!(pages, names.map(|name| format!("spirv-tv{name}.1")));
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), names.len());
+    let check = std::fs::read_to_string(out.join("spirv-tv-check.1")).unwrap();
+    for option in ["buffer", "max\\-id\\-bound", "after\\-out\\-of\\-bounds", "help\\-all"] {
+        assert!(check.contains(&format!("\\-\\-{option}")), "{option}");
+    }
+    // A file stands where the folder should be.
+    let error = Command::new(env!("CARGO_BIN_EXE_spirv-tv"))
+        .args(["man", "--out"])
+        .arg(out.join("spirv-tv.1"))
+        .output()
+        .unwrap();
+    assert_eq!(error.status.code(), Some(2));
+    assert!(String::from_utf8(error.stderr).unwrap().starts_with("error: "));
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{complaint, reasons, Checker};
+use crate::support::{complaint, reasons, schema, Checker};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -111,7 +111,7 @@ fn run(command: &str, modules: &[&Path], args: &[String]) -> Result<(Option<i32>
     process.arg(command).args(modules).args(args).args(["--format", "json"]);
     let output = process.output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
-    match serde_json::from_str(&text) {
+    match schema::parsed(&text) {
         Ok(value) => Ok((output.status.code(), value)),
         Err(_) => Err(format!(
             "no JSON, {}: {}",

@@ -99,6 +99,18 @@ impl CheckResult for Judgement {
     fn check_object(&self) -> Value {
         json!({ "schema": "spirv-tv.check/1", "verdict": self.0.name(), "choices": {} })
     }
+
+    fn gist(&self) -> String {
+        String::new()
+    }
+
+    fn is_proved(&self) -> bool {
+        false
+    }
+
+    fn inputs(&self) -> usize {
+        1
+    }
 }
 
 impl Checker for Accuser {

@@ -19,6 +19,9 @@ mod glsl;
 mod packages;
 #[path = "support/require.rs"]
 mod require;
+#[allow(dead_code, reason = "most of it is for tests/schema.rs")]
+#[path = "support/schema.rs"]
+mod schema;
 #[path = "real/verdict.rs"]
 mod verdict;
 #[path = "real/wgsl.rs"]

@@ -35,6 +35,8 @@ mod reports;
 mod retries;
 #[path = "robust.rs"]
 mod robust;
+#[path = "schema.rs"]
+mod schema;
 #[path = "scouting.rs"]
 mod scouting;
 #[path = "searches.rs"]

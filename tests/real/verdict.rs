@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::schema::parsed;
+
 /// Seconds that the tool may take for one of the two.
 const TIMEOUT: &str = "300";
 
@@ -33,7 +35,7 @@ fn verdict(arguments: &[&str], module: &Path, args: &[String], timeout: &str) ->
     let output = command.output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     // `opt` prints an object a step; the first is about the ends.
-    serde_json::from_str(text.lines().next().unwrap_or_default()).map_err(|_| {
+    parsed(text.lines().next().unwrap_or_default()).map_err(|_| {
         let told = String::from_utf8_lossy(&output.stderr);
         format!("spirv-tv {} {}: {}", arguments.join(" "), module.display(), told.trim())
     })

@@ -1,5 +1,8 @@
 //! What tests over the corpus share.
 
+#[path = "schema.rs"]
+pub mod schema;
+
 use std::collections::BTreeSet;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use serde::Deserialize;
 use spirv_tv::check::{check, CheckOptions, CheckReport, Reason, Watch};
 use spirv_tv::compare::{self, Comparison, Verdict};
 use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::report::json;
 use spirv_tv_cli::CheckArguments;
 use spirv_tv_mutators as mutators;
 
@@ -159,7 +163,9 @@ impl Checker {
     /// Checks a pair.
     pub fn check(&self, before: &Module, after: &Module) -> CheckReport {
         let report = check(before, after, &self.options, &Watch::default());
-        report.unwrap_or_else(|error| panic!("{} and {}: {error}", before.name, after.name))
+        let report = report.unwrap_or_else(|error| panic!("{} and {}: {error}", before.name, after.name));
+        schema::held(json::check_value(&report));
+        report
     }
 
     /// The module as mutators take it; `None`, which is printed, where it has what rspirv cannot load.

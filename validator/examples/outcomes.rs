@@ -6,7 +6,7 @@
 
 use std::error::Error;
 
-use spirv_tv::report::{text, Painter};
+use spirv_tv::report::{outcomes, Painter};
 use spirv_tv::Options;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -16,6 +16,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let found = &run.explored.behaviours;
         println!("{}: {} executions were visited", run.entry, found.explored);
     }
-    print!("{}", text::outcomes(&report, Painter { coloured: false }));
+    print!("{}", outcomes::text(&report, false, Painter { coloured: false }));
     Ok(())
 }

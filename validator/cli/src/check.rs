@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::arguments::{OutOfBoundsChoice, YesNo};
+use super::arguments::{OutOfBoundsChoice, YesNo, COUNTS, FAR, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
@@ -26,49 +26,49 @@ pub struct CheckArguments {
     /// The module after it
     #[arg(value_name = "AFTER")]
     pub(crate) after: String,
-    /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
-    #[arg(long)]
-    pub(crate) stats: bool,
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
+    #[command(flatten)]
+    pub(crate) pair: PairArguments,
     #[command(flatten)]
     pub(crate) choices: ChoiceArguments,
     #[command(flatten)]
     pub(crate) read: ReadArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
+    #[arg(long, help_heading = SHOW, hide_short_help = true)]
+    pub(crate) stats: bool,
 }
 
 /// Options of everything that compares pairs.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Checks")]
 pub struct PairArguments {
-    /// Kinds of violations that are not reported
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    /// Kinds of violations that are not reported: new-race, new-undefined, new-outcome, new-hang, volatile-trace
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', help_heading = COUNTS)]
     pub(crate) ignore: Vec<ViolationKind>,
     /// Whether after may lack a SpecId that matters to before; it is compared at the default then
-    #[arg(long, value_enum, value_name = "yes|no", default_value_t = YesNo::Yes, hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "yes|no", default_value_t = YesNo::Yes, hide_possible_values = true,
+        help_heading = COUNTS, hide_short_help = true)]
     pub(crate) spec_may_freeze: YesNo,
     /// What accesses outside of buffers and images do in after, where that is not what they do in before
-    #[arg(long, value_enum, value_name = "undefined|robust|robust2", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "undefined|robust|robust2", hide_possible_values = true,
+        help_heading = COUNTS, hide_short_help = true)]
     pub(crate) after_out_of_bounds: Option<OutOfBoundsChoice>,
-    /// Compare each module with itself first, without shortcuts
-    #[arg(long)]
-    pub(crate) self_check: bool,
     /// Say whether after lost behaviours, too
-    #[arg(long)]
+    #[arg(long, help_heading = FAR)]
     pub(crate) both_ways: bool,
     /// Find everything that after does, also behind the first behaviour that violates
-    #[arg(long)]
+    #[arg(long, help_heading = FAR)]
     pub(crate) all: bool,
-    /// Report violations in full: every event, the whole memory, and everything that differs between the modules
-    /// [default: at most 60 lines]
-    #[arg(long)]
+    /// Compare each module with itself first, without shortcuts
+    #[arg(long, help_heading = FAR, hide_short_help = true)]
+    pub(crate) self_check: bool,
+    /// Report violations in full, not on at most 60 lines: every event, the whole memory, every difference
+    #[arg(long, help_heading = SHOW)]
     pub(crate) full: bool,
     /// Keep violating pairs with their launch and a command to replay
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = SHOW)]
     pub(crate) save_failing: Option<PathBuf>,
 }
 
@@ -119,14 +119,14 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
                     Some(bug) => json::check_bug(names, bug, &options),
                     None => json::check_error(names, &error.to_string(), &options),
                 };
-                print(&(object + "\n"))?;
+                print(&format!("{object}\n"))?;
             }
             return Err(error);
         }
     };
     if let Some(folder) = &arguments.pair.save_failing {
         if report.verdict == Verdict::Violates {
-            save::failing(folder, &before, &after, &report, &options, &arguments.read)?;
+            save::failing(folder, None, &before, &after, &report, &options, &arguments.read)?;
         }
     }
     print(&format::check(&report, &arguments.output, arguments.pair.full))?;

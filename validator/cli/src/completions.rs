@@ -1,9 +1,9 @@
 //! The subcommand `completions`: a script for a shell, which completes subcommands and options.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::{print, CliError, CommandLine};
+use super::{help, print, CliError};
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub struct CompletionsArguments {
 /// Prints the script.
 pub(super) fn run(arguments: &CompletionsArguments) -> Result<u8, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut CommandLine::command(), "spirv-tv", &mut script);
+    clap_complete::generate(arguments.shell, &mut help::command(), "spirv-tv", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }

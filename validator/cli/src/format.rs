@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use spirv_tv::check::{CheckReport, OutcomesReport};
 use spirv_tv::report::litmus::{self, LitmusReport};
-use spirv_tv::report::{json, text};
+use spirv_tv::report::{json, outcomes, text};
 
 use super::arguments::OutputArguments;
 use super::{painter, ColorChoice};
@@ -52,24 +52,17 @@ pub(crate) fn check(report: &CheckReport, output: &OutputArguments, full: bool) 
             let line = text::check_line(report, painter(output.color));
             format!("{} {}: {line}\n", report.before.name, report.after.name)
         }
-        Format::Text => check_text(report, output, full),
+        Format::Text if full => text::check_in_full(report, painter(output.color)),
+        Format::Text => text::check(report, painter(output.color)),
     }
 }
 
-/// The same as text.
-pub(crate) fn check_text(report: &CheckReport, output: &OutputArguments, full: bool) -> String {
-    match full {
-        true => text::check_in_full(report, painter(output.color)),
-        false => text::check(report, painter(output.color)),
-    }
-}
-
-/// The outcomes of a module.
-pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments) -> String {
+/// The outcomes of a module; with `read_only` also the memory that it never writes.
+pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments, read_only: bool) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::outcomes(report) + "\n",
-        Format::Text if output.quiet => text::outcomes_line(report),
-        Format::Text => text::outcomes(report, painter(output.color)),
+        Format::Text if output.quiet => outcomes::line(report),
+        Format::Text => outcomes::text(report, read_only, painter(output.color)),
     }
 }
 

@@ -10,7 +10,9 @@ mod check;
 mod completions;
 mod error;
 mod format;
+mod help;
 mod litmus;
+mod man;
 mod memory;
 mod opt;
 mod outcomes;
@@ -23,7 +25,7 @@ use std::io::{self, IsTerminal, Write};
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 use arguments::{ChoiceArguments, ColorChoice, LaunchArguments, OutputArguments, ReadArguments};
 pub use check::CheckArguments;
@@ -31,6 +33,7 @@ use completions::CompletionsArguments;
 pub use error::CliError;
 use format::Format;
 use litmus::LitmusArguments;
+use man::ManArguments;
 use opt::OptArguments;
 use outcomes::OutcomesArguments;
 
@@ -63,6 +66,8 @@ enum Command {
     Outcomes(Box<OutcomesArguments>),
     /// Print a script that completes the command line in a shell
     Completions(CompletionsArguments),
+    /// Write manual pages, one for each subcommand
+    Man(ManArguments),
 }
 
 /// Runs the command line of this process.
@@ -79,10 +84,15 @@ pub fn main() -> ExitCode {
 /// The exit code of a command, its error told on standard error.
 fn exit_code(command: impl FnOnce() -> Result<u8, CliError>) -> u8 {
     caught(command).unwrap_or_else(|bug| Err(CliError::Bug(bug))).unwrap_or_else(|error| {
-        // Where standard error is closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "error: {error}");
+        complain(&error.to_string());
         error.exit_code()
     })
+}
+
+/// Tells an error on standard error.
+fn complain(error: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "error: {error}");
 }
 
 /// What the work comes to. A panic, whose message was printed, must not look like a verdict.
@@ -100,7 +110,8 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
         optimiser = taken;
         arguments.extend(rest);
     }
-    let line = match CommandLine::try_parse_from(arguments) {
+    let matches = help::command().try_get_matches_from(arguments);
+    let line = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(line) => line,
         Err(error) => {
             let code = error.exit_code();
@@ -115,6 +126,7 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Outcomes(arguments) => outcomes::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     }
 }
 

@@ -1,16 +1,15 @@
 //! `spirv-tv litmus`.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
 use rayon::prelude::*;
 
-use super::arguments::{BoundArguments, ModelArguments};
+use super::arguments::{BoundArguments, ModelArguments, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{caught, format, print, CliError, ColorChoice, Format};
+use super::{caught, complain, format, print, CliError, ColorChoice, Format};
 use spirv_tv::check::{Source, Watch};
 use spirv_tv::explore::{ReductionName, Settings};
 use spirv_tv::files;
@@ -23,24 +22,26 @@ pub struct LitmusArguments {
     /// Litmus tests: Khronos .test files and herd-style .litmus files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// Print the set of final states with their numbers of executions
-    #[arg(long)]
-    pub(crate) outcomes: bool,
-    /// Say of each expectation why: the race and what would order it, or the ordering that forbids it
-    #[arg(long)]
-    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) bounds: BoundArguments,
+    /// Print the set of final states with their numbers of executions
+    #[arg(long, help_heading = SHOW)]
+    pub(crate) outcomes: bool,
+    /// Say of each expectation why: the race and what would order it, or the ordering that forbids it
+    #[arg(long, help_heading = SHOW)]
+    pub(crate) explain: bool,
     /// Text for people or one JSON object
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    #[arg(long, value_enum, value_name = "text|json|jsonl", hide_possible_values = true,
+        default_value_t = Format::Text, help_heading = SHOW)]
     pub(crate) format: Format,
     /// Only surprises and the last line
-    #[arg(long, short, help_heading = "Output")]
+    #[arg(long, short, help_heading = SHOW)]
     pub(crate) quiet: bool,
     /// Colours and the progress line
-    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, help_heading = "Output")]
+    #[arg(long, value_enum, value_name = "auto|always|never", hide_possible_values = true,
+        default_value_t = ColorChoice::Auto, help_heading = SHOW)]
     pub(crate) color: ColorChoice,
 }
 
@@ -77,11 +78,10 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
     };
     drop(progress);
     for error in files.iter().filter_map(FileReport::error) {
-        // Where standard error is closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "error: {error}");
+        complain(&error);
     }
     for (file, bug) in files.iter().filter_map(|file| Some((&file.file, file.bug()?))) {
-        let _ = writeln!(io::stderr(), "error: {file}: {}", CliError::Bug(bug.clone()));
+        complain(&format!("{file}: {}", CliError::Bug(bug.clone())));
     }
     let report = LitmusReport { files, choices: Choices::of(&*model, &bounds) };
     print(&format::litmus(&report, arguments.format, arguments.quiet, arguments.color))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::arguments::{FAR, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{format, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
@@ -18,23 +19,26 @@ pub struct OutcomesArguments {
     /// The module
     #[arg(value_name = "MODULE")]
     pub(crate) module: String,
-    /// Workgroup variables to show, by %id or name, or all
-    #[arg(long, value_name = "%ID|all", value_delimiter = ',')]
-    pub(crate) observe: Vec<String>,
-    /// Find every undefined behaviour, not only the first one, which decides
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
-    #[arg(long)]
-    pub(crate) stats: bool,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
     #[command(flatten)]
     pub(crate) choices: ChoiceArguments,
+    /// Find every undefined behaviour, not only the first one, which decides
+    #[arg(long, help_heading = FAR)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) read: ReadArguments,
+    /// Workgroup variables to show, by %id or name, or all
+    #[arg(long, value_name = "%ID|all", value_delimiter = ',', help_heading = SHOW)]
+    pub(crate) observe: Vec<String>,
+    /// Show buffers that the module never writes, too
+    #[arg(long, help_heading = SHOW)]
+    pub(crate) read_only: bool,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
+    #[arg(long, help_heading = SHOW, hide_short_help = true)]
+    pub(crate) stats: bool,
 }
 
 impl OutcomesArguments {
@@ -65,7 +69,7 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
     let module = Module::load(&arguments.module, &arguments.read.options())?;
     let report = outcomes(&module, &options, &watch)?;
     drop(progress);
-    print(&format::outcomes(&report, &arguments.output))?;
+    print(&format::outcomes(&report, &arguments.output, arguments.read_only))?;
     if arguments.stats && !arguments.output.format.is_json() {
         print(&stats::outcomes(&report))?;
     }

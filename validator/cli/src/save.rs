@@ -12,9 +12,10 @@ use spirv_tv::module::Module;
 use spirv_tv::report::json;
 use spirv_tv::value::Byte;
 
-/// Writes the pair to a new folder of `folder`; gives its path.
+/// Writes the pair to a new folder of `folder`; gives its path. `origin`: the module and the pass that it comes from.
 pub fn failing(
     folder: &Path,
+    origin: Option<[&str; 2]>,
     before: &Module,
     after: &Module,
     report: &CheckReport,
@@ -31,6 +32,9 @@ pub fn failing(
         let path = place.join(name);
         fs::write(&path, contents).map_err(fail(&path))
     };
+    if let Some([module, pass]) = origin {
+        write("origin.txt", format!("module: {module}\npass: {pass}\n").as_bytes())?;
+    }
     let mut names = Vec::new();
     for (name, module) in [("before", before), ("after", after)] {
         if module.from_text {

@@ -12,8 +12,9 @@ use super::source::source;
 use super::watch::Watch;
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Settings};
+use crate::ir::Program;
 use crate::launch::inputs::{Chosen, Inputs, Next};
-use crate::launch::trial;
+use crate::launch::{trial, Input};
 use crate::module::Module;
 
 /// Inputs of `outcomes` where the user says no number: zeros alone, since one set is asked for.
@@ -101,9 +102,10 @@ pub fn outcomes(
             if let Some(bug) = behaviours.bug() {
                 return Err(bug.clone().into());
             }
+            let unwritten = read_only(&program, &dispatch, &input);
             let explored =
                 Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.model.clone());
-            report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored });
+            report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored, unwritten });
         }
     }
     report.choices.inputs.count =
@@ -111,4 +113,15 @@ pub fn outcomes(
     report.unsupported.sort();
     report.unsupported.dedup();
     Ok(report)
+}
+
+/// The buffers and images that the program never writes, by the numbers of their objects.
+fn read_only(program: &Program, dispatch: &Dispatch, input: &Input) -> BTreeSet<usize> {
+    let buffers: BTreeSet<String> = input.buffers.keys().map(ToString::to_string).collect();
+    let mut unwritten = explore::unwritten(program, dispatch);
+    unwritten.retain(|number| {
+        let object = dispatch.objects.get(*number);
+        object.is_some_and(|object| object.image.is_some() || buffers.contains(&object.key))
+    });
+    unwritten
 }

@@ -130,6 +130,10 @@ pub(super) struct Found {
     pub(super) executed: Vec<[Executed; 2]>,
     /// SpecIds that after has frozen.
     pub(super) frozen: Vec<FrozenSpec>,
+    /// Why other specialisations were passed over, each with all that were.
+    pub(super) passed_over: Vec<(String, Vec<String>)>,
+    /// Something was compared that is not the same program, or is it at some specialisations only.
+    pub(super) differs: bool,
 }
 
 /// An entry point of both modules, lowered.
@@ -166,6 +170,8 @@ impl Checker<'_> {
             return Ok(());
         }
         let Some(uses) = uses else { return Ok(()) };
+        let [old, new] = &programs.known;
+        self.found.differs |= !old.is_same(new) || self.is_specialised(before, after);
         let Some((index, came)) = self.usual_launches(&programs)? else { return Ok(()) };
         if came.verdict() == Verdict::Refines && self.options.launch.inputs.is_none() {
             self.wide_launch(&programs)?;
@@ -223,6 +229,7 @@ impl Checker<'_> {
         if self.options.self_check {
             self.self_checks(&pair)?;
         }
+        self.found.differs |= !pair.is_same_program();
         let mut run = self.runner.run(&pair, input)?;
         self.cover_if_compared(&pair, &run);
         let racy =
@@ -354,6 +361,8 @@ impl Checker<'_> {
             looked_at,
             executed,
             frozen,
+            passed_over,
+            differs,
         } = self.found;
         unsupported.sort();
         unsupported.dedup();
@@ -378,6 +387,8 @@ impl Checker<'_> {
         if verdict == Verdict::Inconclusive && !explained {
             return Err(Bug::NoReason);
         }
+        let passed_over = passed_over.into_iter();
+        warnings.extend(passed_over.map(|(why, specs)| format!("passed over: {}: {why}", specs.join(", "))));
         warnings.extend(legacy_warning(&counted));
         let usual = counted.iter().filter(|run| launches::is_usual(&launches, run.launch));
         let inputs = usual.map(|run| run.own_input()).collect::<BTreeSet<_>>().len();
@@ -415,6 +426,7 @@ impl Checker<'_> {
             warnings,
             undistinguished: pairs,
             frozen,
+            same_program: !differs && matches!(verdict, Verdict::Refines | Verdict::Vacuous),
             exercised,
             choices,
         })

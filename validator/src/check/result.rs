@@ -191,7 +191,8 @@ pub struct LegacyRun {
     pub finished: bool,
 }
 
-/// What the readings of the older memory models say together, where before is racy under one only.
+/// What the readings of the older memory models say together, where before is racy under one only. These inputs say
+/// nothing under the reading of the verdict, so that the two do not contradict each other.
 pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
     let all = || runs.iter().filter_map(|run| run.legacy.as_ref());
     let finished: Vec<&LegacyRun> = all().filter(|run| run.finished).collect();
@@ -199,9 +200,22 @@ pub(super) fn legacy_warning(runs: &[&Run]) -> Option<String> {
     let verdict = verdicts.iter().map(|run| run.verdict).min()?;
     let kind = verdicts.iter().filter(|run| run.verdict == verdict).find_map(|run| run.kind);
     let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    let found = match verdict {
+        Verdict::Refines => "after refines before there".to_owned(),
+        Verdict::Violates => format!("after violates there{kind}"),
+        Verdict::Inconclusive | Verdict::Vacuous | Verdict::Error => {
+            format!("the comparison there is {verdict}")
+        }
+    };
+    let on = match (all().count(), runs.len()) {
+        (_, 1) => "on the input".to_owned(),
+        (racy, inputs) if racy == inputs => format!("on all {inputs} inputs"),
+        (racy, inputs) => format!("on {racy} of {inputs} inputs"),
+    };
     Some(format!(
-        "before is racy as the specification reads it, but not when all accesses count as coherent: \
-         with --legacy coherent the verdict is {verdict}{kind}"
+        "{on} before has a data race as the specification reads it, so that the verdict says nothing of what after does \
+         there. Under another reading, with every access coherent (--legacy coherent), before has no race there, and \
+         {found}"
     ))
 }
 
@@ -255,6 +269,9 @@ pub struct CheckReport {
     pub undistinguished: Vec<(Scope, Scope)>,
     /// SpecIds that matter to before and that after lacks: compared at their defaults.
     pub frozen: Vec<FrozenSpec>,
+    /// After is the same program as before but for ids, names and lines, at every entry point that was compared and
+    /// whatever the specialisation constants are: then it refines before on every input.
+    pub same_program: bool,
     /// What the runs executed that the verdict rests on.
     pub exercised: Exercised,
     /// What the verdict depends on beside the modules.
@@ -367,6 +384,9 @@ pub struct OutcomesRun {
     pub input: Input,
     /// What the module does on it.
     pub explored: Explored,
+    /// The buffers and images that the module never writes, by the numbers of their objects: in each outcome they hold
+    /// what they held at first.
+    pub unwritten: BTreeSet<usize>,
 }
 
 /// The result of `outcomes`.

@@ -52,7 +52,7 @@ impl Pair<'_> {
     }
 
     /// Whether both sides are one program but for ids, names and lines.
-    fn is_same_program(&self) -> bool {
+    pub(super) fn is_same_program(&self) -> bool {
         let [before, after] = self.known;
         before.is_same(after) && is_same_dispatch(&self.before_dispatch, &self.after_dispatch)
     }

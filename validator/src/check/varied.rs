@@ -58,6 +58,14 @@ impl Checker<'_> {
         Ok(can_compare.then_some(free))
     }
 
+    /// Whether a SpecId matters to either module.
+    pub(super) fn is_specialised(&self, before: &Program, after: &Program) -> bool {
+        [(self.before, before), (self.after, after)].into_iter().any(|(module, program)| {
+            let has_ids = program.spec_constants.iter().any(|constant| constant.spec_id.is_some());
+            has_ids && !lower::spec_uses(module, &program.entry.name).is_empty()
+        })
+    }
+
     /// Tries other specialisations than that of the launch with this number, which came to this.
     pub(super) fn vary(
         &mut self,
@@ -205,6 +213,10 @@ impl Checker<'_> {
     }
 
     fn pass_over(&mut self, specs: &[String], why: &str) {
-        self.found.warnings.push(format!("passed over: --spec {}: {why}", specs.join(" --spec ")));
+        let specs = format!("--spec {}", specs.join(" --spec "));
+        match self.found.passed_over.iter_mut().find(|(known, _)| known == why) {
+            Some((_, all)) => all.push(specs),
+            None => self.found.passed_over.push((why.to_owned(), vec![specs])),
+        }
     }
 }

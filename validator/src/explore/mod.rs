@@ -38,6 +38,7 @@ mod strays;
 
 use std::collections::BTreeSet;
 
+pub use self::program::unwritten::unwritten;
 pub use self::progress::Progress;
 pub use self::reductions::names::{ReductionName, Reductions};
 pub use self::settings::{Foreseen, Races, Remark, Remarkable, Settings};

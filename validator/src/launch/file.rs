@@ -5,7 +5,7 @@
 //! workgroups = [2, 1, 1]        # or "2,1,1", or 2
 //! subgroup-size = 4
 //! spec = { "0" = 8, "%12" = 1.5, SIZE = 3 }
-//! buffer = { "0.0" = "zeros:4", flags = "words:1,2,0xff" }
+//! buffer = { "0.0" = "zeros:4", flags = "words:1,2,0xff", weights = "floats:1,0.5" }    # every form of --buffer
 //! push = "words:1"
 //! image = { "0.2" = "rgba8:4x4:zeros" }
 //! sampler = { "0.3" = "linear,repeat" }
@@ -218,6 +218,41 @@ mod tests {
             Some("launch.toml: buffer: 'zero:4' is none of zeros:WORDS, words:1,2,0xff, floats:1,0.5, halves:1,0.5, bytes:1,0xff, @FILE, undef:WORDS")
         );
         assert!(parsed("buffer = 3").is_err_and(|error| error.contains("line 1: expected a table")));
+    }
+
+    /// Whatever `--buffer`, `--push` and `--image` take, a launch file takes, and what they refuse it refuses.
+    #[test]
+    fn contents_have_the_forms_of_the_command_line() {
+        let forms = [
+            "zeros:4",
+            "undef:2",
+            "words:1,0xff,-1",
+            "words:1.0,-.5",
+            "floats:1,-0.5,inf",
+            "halves:1,0.5",
+            "bytes:1,0xff,-1",
+            "@data.bin",
+        ];
+        let wrong =
+            ["words:1,2.0", "words:0x1,.5", "floats:0x1", "halves:one", "bytes:1.0", "bytes:256", "ones:3"];
+        for form in forms.iter().chain(&wrong) {
+            let own = form.parse::<Contents>();
+            for buffers in
+                ["buffer = { '0.0' = 'FORM' }", "buffer = ['0.0=FORM']", "[buffer]\n\"0.0\" = \"FORM\""]
+            {
+                let found = parsed(&buffers.replace("FORM", form));
+                let found = found.map(|options| options.buffers.into_iter().map(|one| one.contents).next());
+                assert_eq!(found.ok().flatten(), own.clone().ok(), "{form}");
+            }
+            let push = parsed(&format!("push = '{form}'"));
+            assert_eq!(push.ok().and_then(|options| options.push), own.ok(), "{form}");
+        }
+        assert!(forms.iter().all(|form| form.parse::<Contents>().is_ok()));
+        for form in wrong {
+            let error = form.parse::<Contents>().err().unwrap_or_default();
+            let told = parsed(&format!("buffer = {{ '0.0' = '{form}' }}")).err().unwrap_or_default();
+            assert!(!error.is_empty() && told == format!("launch.toml: buffer: {error}"), "{form}: {told}");
+        }
     }
 
     #[test]

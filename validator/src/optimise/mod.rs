@@ -3,7 +3,7 @@
 //! The assertions of the optimiser are enabled and abort the process, so every pass runs in a child process:
 //! [`process`] starts this program again with the hidden subcommand that [`child`] serves. [`plan`] turns
 //! spirv-opt's command line into single passes, [`pipeline`] runs them and hands each step that changed the
-//! module to a [`Checker`], and [`report`] writes the table and the JSON objects.
+//! module to a [`Checker`], [`table`] writes the rows and the summary, and [`report`] the JSON objects.
 
 pub mod child;
 mod frame;
@@ -12,6 +12,7 @@ pub mod plan;
 pub mod process;
 pub mod report;
 mod session;
+pub mod table;
 
 pub use pipeline::{CheckResult, Checker, Mode, Outcome, Pipeline, Report, Step};
 pub use plan::{take_optimiser_arguments, OptimiserArguments, PlanError, PlannedPass};

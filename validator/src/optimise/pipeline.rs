@@ -21,6 +21,15 @@ pub trait CheckResult {
 
     /// The comparison's `spirv-tv.check` object.
     fn check_object(&self) -> serde_json::Value;
+
+    /// What stands beside the verdict in a table, in a few words.
+    fn gist(&self) -> String;
+
+    /// Whether both modules are the same program but for ids, names and lines.
+    fn is_proved(&self) -> bool;
+
+    /// The number of inputs that were run.
+    fn inputs(&self) -> usize;
 }
 
 /// Compares modules for the pipeline, and hears how it gets on.
@@ -156,6 +165,11 @@ const EXIT_INCONCLUSIVE: u8 = 3;
 /// The exit code of `optimiser-failed`.
 pub const EXIT_OPTIMISER_FAILED: u8 = 5;
 
+/// The worst of several exit codes.
+pub fn worst(codes: &[u8]) -> u8 {
+    WORST_FIRST.into_iter().find(|code| codes.contains(code)).unwrap_or(0)
+}
+
 /// Exit codes from the worst to the best: a bug of ours, error, violates, optimiser-failed, inconclusive, bounded.
 const WORST_FIRST: [u8; 6] = [Bug::EXIT_CODE, EXIT_ERROR, 1, EXIT_OPTIMISER_FAILED, EXIT_INCONCLUSIVE, 4];
 
@@ -184,7 +198,7 @@ impl<R: CheckResult> Report<R> {
             .map(Step::exit_code)
             .chain(self.ends.iter().map(CheckResult::exit_code))
             .collect();
-        WORST_FIRST.into_iter().find(|code| codes.contains(code)).unwrap_or(0)
+        worst(&codes)
     }
 
     /// What the comparison of both ends is about.

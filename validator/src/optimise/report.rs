@@ -1,146 +1,54 @@
-//! The report of a pipeline, as a table and as JSON objects.
-
-use std::fmt::Write;
+//! The report of a pipeline as JSON objects.
 
 use serde_json::{json, Map, Value};
-use spirv_tv_toolchain::passes::{find_pass, Class};
+use spirv_tv_toolchain::passes::Class;
 
 use super::pipeline::{CheckResult, Outcome, Report, Step};
 use super::process::OptimiserFailure;
+use crate::behaviour::Bug;
 use crate::compare::Verdict;
 
 /// The schema of the objects, that of `check`.
 const SCHEMA: &str = "spirv-tv.check/1";
 
-/// The table of steps and the guilty passes, for a terminal. Times make it differ from run to run, so
-/// they can be left out.
-pub fn table<R: CheckResult>(report: &Report<R>, times: bool) -> String {
-    let mut rows = vec![Row::header(times)];
-    rows.extend(report.steps.iter().enumerate().map(|(index, step)| Row::of(index + 1, step, times)));
-    let mut text = align(&rows);
-    if let Some(ends) = &report.ends {
-        line(&mut text, &format!("first against last: {}", name(ends)));
-    }
-    for step in &report.steps {
-        if let Outcome::Failed(failure) = &step.outcome {
-            line(&mut text, &format!("{}: {failure}", step.pass));
-        }
-    }
-    for step in report.guilty() {
-        line(&mut text, &format!("guilty pass: {}{}", step.pass, promise(step)));
-    }
-    text
-}
-
-fn line(text: &mut String, content: &str) {
-    text.push_str(content);
-    text.push('\n');
-}
-
-/// What a guilty pass had promised.
-fn promise<R: CheckResult>(step: &Step<R>) -> String {
-    let reason = find_pass(&step.pass).map_or("", |pass| pass.reason);
-    match step.class() {
-        Some(Class::Changing) => format!(" (changes the interface or the meaning by contract: {reason})"),
-        Some(Class::Refining(assumptions)) => {
-            let names: Vec<&str> = assumptions.iter().map(|assumption| assumption.name()).collect();
-            format!(" (refines under the assumption {})", names.join(", "))
-        }
-        Some(Class::Preserving) => " (means to preserve every behaviour)".to_owned(),
-        None => String::new(),
-    }
-}
-
-struct Row {
-    cells: Vec<String>,
-}
-
-impl Row {
-    fn header(times: bool) -> Self {
-        let mut cells = vec!["#", "pass", "changed", "verdict"];
-        if times {
-            cells.push("time");
-        }
-        Row { cells: cells.into_iter().map(str::to_owned).collect() }
-    }
-
-    fn of<R: CheckResult>(number: usize, step: &Step<R>, times: bool) -> Self {
-        let changed = match &step.outcome {
-            Outcome::Unchanged => "no",
-            Outcome::Checked(_) | Outcome::NotChecked => "yes",
-            Outcome::Failed(_) | Outcome::NotRun | Outcome::OutOfTime => "-",
-        };
-        let mut cells =
-            vec![number.to_string(), step.pass.clone(), changed.to_owned(), verdict_name(step).to_owned()];
-        if times {
-            let time = step.optimise_time + step.check_time;
-            cells.push(format!("{:.1} ms", time.as_secs_f64() * 1e3));
-        }
-        Row { cells }
-    }
-}
-
-/// What stands in place of a verdict where spirv-tv went wrong.
-const BUG: &str = "bug of spirv-tv";
-
-fn name<R: CheckResult>(result: &R) -> &'static str {
-    result.verdict().map_or(BUG, Verdict::name)
-}
-
-/// What the verdict column says.
-fn verdict_name<R: CheckResult>(step: &Step<R>) -> &'static str {
-    match &step.outcome {
-        Outcome::Unchanged => "-",
-        Outcome::NotChecked => "not checked",
-        Outcome::NotRun => "not run",
-        Outcome::OutOfTime => "out of time",
-        Outcome::Checked(result) => name(result),
-        Outcome::Failed(OptimiserFailure::Bug { .. }) => BUG,
-        Outcome::Failed(failure) if failure.is_optimisers() => "optimiser-failed",
-        Outcome::Failed(_) => "error",
-    }
-}
-
-/// Columns two spaces apart, numbers and times to the right.
-fn align(rows: &[Row]) -> String {
-    let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.cells.get(column)).map(String::len).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut aligned = String::new();
-        for (column, (cell, width)) in row.cells.iter().zip(&widths).enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            // Writing to a string cannot fail.
-            let _ = match column {
-                0 | 4 => write!(aligned, "{gap}{cell:>width$}"),
-                _ => write!(aligned, "{gap}{cell:<width$}"),
-            };
-        }
-        line(&mut text, aligned.trim_end());
-    }
-    text
+/// What every object of a module says beside its comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The module, as the command line has it.
+    pub module: &'a str,
+    /// The choices of the run, for objects that have no comparison with its own.
+    pub choices: &'a Value,
 }
 
 /// One object for each step with a verdict, and before them one for both ends where those were compared.
-/// `choices` is what every object says about the run; a comparison's own object comes with its own.
-pub fn json_objects<R: CheckResult>(report: &Report<R>, choices: &Value) -> Vec<Value> {
-    let ends = ends_object(report);
-    let steps = report.steps.iter().zip(1..).filter_map(|(step, number)| step_object(number, step, choices));
+pub fn json_objects<R: CheckResult>(report: &Report<R>, about: About<'_>) -> Vec<Value> {
+    let ends = ends_object(report, about);
+    let steps = report.steps.iter().zip(1..).filter_map(|(step, number)| step_object(number, step, about));
     ends.into_iter().chain(steps).collect()
 }
 
 /// The object of the comparison of both ends, if there is one.
-pub fn ends_object<R: CheckResult>(report: &Report<R>) -> Option<Value> {
+pub fn ends_object<R: CheckResult>(report: &Report<R>, about: About<'_>) -> Option<Value> {
     let ends = report.ends.as_ref()?;
-    Some(extend(ends.check_object(), [("pass", json!(report.ends_label()))]))
+    Some(extend(ends.check_object(), [("module", json!(about.module)), ("pass", json!(report.ends_label()))]))
 }
 
-/// The object of one step: the comparison's with `step`, `pass`, `class` and `changed` added. `None` for
-/// a step that was not run or, with `--ends`, not checked.
-pub fn step_object<R: CheckResult>(number: usize, step: &Step<R>, choices: &Value) -> Option<Value> {
+/// The object of a module that no pass could be run on: why not, or the bug of ours.
+pub fn module_object(problem: Result<&str, &Bug>, about: About<'_>) -> Value {
+    let module = ("module", json!(about.module));
+    match problem {
+        Ok(why) => {
+            let object = bare(about.choices, Some(Verdict::Error.name()));
+            extend(object, [("reasons", json!([why])), module])
+        }
+        Err(bug) => extend(bare(about.choices, None), [("bug", json!(bug.to_string())), module]),
+    }
+}
+
+/// The object of one step: the comparison's with `module`, `step`, `pass`, `class` and `changed` added. `None` for a
+/// step that was not run or, with `--ends`, not checked.
+pub fn step_object<R: CheckResult>(number: usize, step: &Step<R>, about: About<'_>) -> Option<Value> {
+    let choices = about.choices;
     let object = match &step.outcome {
         Outcome::NotChecked | Outcome::NotRun => return None,
         Outcome::Checked(result) => result.check_object(),
@@ -153,19 +61,28 @@ pub fn step_object<R: CheckResult>(number: usize, step: &Step<R>, choices: &Valu
             extend(bare(choices, None), [("bug", json!(message))])
         }
         Outcome::Failed(failure) => extend(
-            bare(choices, Some(verdict_name(step))),
+            bare(choices, Some(failure_name(failure))),
             [("failure", json!({ "kind": failure.kind(), "message": failure.to_string() }))],
         ),
     };
     Some(extend(
         object,
         [
+            ("module", json!(about.module)),
             ("step", json!(number)),
             ("pass", json!(step.pass)),
             ("class", json!(step.class().map(Class::name))),
             ("changed", json!(step.changed())),
         ],
     ))
+}
+
+/// The verdict on a pass that gave no result.
+fn failure_name(failure: &OptimiserFailure) -> &'static str {
+    match failure.is_optimisers() {
+        true => "optimiser-failed",
+        false => Verdict::Error.name(),
+    }
 }
 
 /// A check object without runs.
@@ -211,6 +128,18 @@ mod tests {
         fn check_object(&self) -> Value {
             json!({ "schema": SCHEMA, "verdict": self.0.name(), "choices": {} })
         }
+
+        fn gist(&self) -> String {
+            String::new()
+        }
+
+        fn is_proved(&self) -> bool {
+            false
+        }
+
+        fn inputs(&self) -> usize {
+            1
+        }
     }
 
     fn step(pass: &str, outcome: Outcome<Fixed>) -> Step<Fixed> {
@@ -241,32 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn the_table_tells_every_step_and_names_the_guilty() {
-        let expected = "\
-#  pass                      changed  verdict              time
-1  --wrap-opkill             no       -                 11.5 ms
-2  --ccp                     yes      refines           11.5 ms
-3  --graphics-robust-access  yes      violates          11.5 ms
-4  --amd-ext-to-khr          -        optimiser-failed  11.5 ms
-5  --merge-blocks            -        not run           11.5 ms
---amd-ext-to-khr: the optimiser crashed (signal 6): Assertion failed
-guilty pass: --graphics-robust-access (changes the interface or the meaning by contract: Clamps indices, so \
-                        accesses out of bounds go elsewhere; within bounds nothing changes)
-";
-        assert_eq!(table(&report(), true), expected);
-        assert!(!table(&report(), false).contains(" ms"));
-    }
-
-    #[test]
     fn every_step_is_an_object_with_the_schema_and_the_choices() {
         let choices = json!({ "model": "vulkan" });
-        let objects = json_objects(&report(), &choices);
+        let objects = json_objects(&report(), About { module: "a.spv", choices: &choices });
         let verdicts: Vec<&str> =
             objects.iter().map(|object| object["verdict"].as_str().unwrap_or_default()).collect();
         assert_eq!(verdicts, ["refines", "refines", "violates", "optimiser-failed"]);
         for (object, number) in objects.iter().zip(1..) {
             assert_eq!(object["schema"], SCHEMA);
             assert_eq!(object["step"], number);
+            assert_eq!(object["module"], "a.spv");
             assert!(object["choices"].is_object());
         }
         assert_eq!(objects[0]["choices"], choices);

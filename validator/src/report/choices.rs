@@ -21,7 +21,8 @@ pub(super) fn lines(choices: &Choices) -> Vec<String> {
     std::iter::once(model(choices)).chain(launches).chain([inputs(choices)]).collect()
 }
 
-fn model(choices: &Choices) -> String {
+/// The model and the choices.
+pub(super) fn model(choices: &Choices) -> String {
     let mut text = format!(
         "model {}{}, races {}, legacy {}, progress {}, hang {}, environment {}, \
          reconvergence {}, out-of-bounds {}, floats {}",
@@ -48,7 +49,7 @@ fn model(choices: &Choices) -> String {
     text
 }
 
-fn launch(launch: &LaunchChoice) -> String {
+pub(super) fn launch(launch: &LaunchChoice) -> String {
     let mut text = format!(
         "launch: {}, {}, subgroups of {}",
         launch.entry,
@@ -76,14 +77,22 @@ fn launch(launch: &LaunchChoice) -> String {
 }
 
 fn inputs(choices: &Choices) -> String {
-    let bounds = &choices.bounds;
-    let InputChoice { count, looked_at, seed } = choices.inputs;
+    let InputChoice { count, looked_at, .. } = choices.inputs;
     let more = if looked_at > 0 { format!(" and {looked_at} by one run each") } else { String::new() };
-    let mut text = format!("inputs {count}{more}, seed {seed}");
-    text.push_str(&format!(
-        "; bounds: spin {}, instructions {}, executions {}, memory {}",
-        bounds.spin_bound, bounds.max_instructions, bounds.max_executions, bounds.max_memory
-    ));
+    format!("inputs {count}{more}, {}", bounds(choices))
+}
+
+/// The seed, the bounds and the version.
+pub(super) fn bounds(choices: &Choices) -> String {
+    let bounds = &choices.bounds;
+    let mut text = format!(
+        "seed {}; bounds: spin {}, instructions {}, executions {}, memory {}",
+        choices.inputs.seed,
+        bounds.spin_bound,
+        bounds.max_instructions,
+        bounds.max_executions,
+        bounds.max_memory
+    );
     if let Some(seconds) = bounds.timeout {
         text.push_str(&format!(", {seconds} s"));
     }

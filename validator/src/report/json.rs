@@ -25,37 +25,35 @@ use crate::value::Byte;
 use crate::witness::Witness;
 
 /// The schema of checks.
-pub const CHECK_SCHEMA: &str = "spirv-tv.check/1";
+const CHECK_SCHEMA: &str = "spirv-tv.check/1";
 
-/// The object of a check, schema [`CHECK_SCHEMA`].
+/// The object of a check, schema `spirv-tv.check/1`.
 pub fn check(report: &CheckReport) -> String {
     render(&check_json(report))
 }
 
 /// The same object as a value, for those who add members to it.
 pub fn check_value(report: &CheckReport) -> Value {
-    // See `render` for what can fail.
-    serde_json::to_value(check_json(report)).unwrap_or_default()
+    value(&check_json(report))
 }
 
 /// The choices of a run without a launch.
 pub fn choices(options: &CheckOptions) -> Value {
-    // See `render` for what can fail.
-    serde_json::to_value(Choices::of(options, Vec::new(), 0)).unwrap_or_default()
+    value(&Choices::of(options, Vec::new(), 0))
 }
 
 /// The object of a check that could not be made.
-pub fn check_error([before, after]: [&str; 2], message: &str, options: &CheckOptions) -> String {
+pub fn check_error([before, after]: [&str; 2], message: &str, options: &CheckOptions) -> Value {
     let verdict = Some(Verdict::Error.name());
     let reasons = vec![message.to_owned()];
     let choices = Choices::of(options, Vec::new(), 0);
-    render(&CheckJson { verdict, reasons, ..bare(before, after, &choices) })
+    value(&CheckJson { verdict, reasons, ..bare(before, after, &choices) })
 }
 
 /// The object of a check in which spirv-tv went wrong.
-pub fn check_bug([before, after]: [&str; 2], bug: &Bug, options: &CheckOptions) -> String {
+pub fn check_bug([before, after]: [&str; 2], bug: &Bug, options: &CheckOptions) -> Value {
     let choices = Choices::of(options, Vec::new(), 0);
-    render(&CheckJson { bug: Some(bug.to_string()), ..bare(before, after, &choices) })
+    value(&CheckJson { bug: Some(bug.to_string()), ..bare(before, after, &choices) })
 }
 
 /// The object of a check without a verdict.
@@ -69,6 +67,7 @@ fn bare<'a>(before: &'a str, after: &'a str, choices: &'a Choices) -> CheckJson<
         bounded: false,
         scopes_not_distinguished: Vec::new(),
         frozen: &[],
+        same_program: None,
         exercised: None,
         ignored: Vec::new(),
         runs: Vec::new(),
@@ -90,6 +89,7 @@ fn check_json(report: &CheckReport) -> CheckJson<'_> {
         bounded: report.bounded(),
         scopes_not_distinguished: scopes(&report.undistinguished),
         frozen: &report.frozen,
+        same_program: report.same_program.then_some(true),
         exercised: (report.verdict == Verdict::Refines).then_some(&report.exercised),
         ignored: report.ignored().iter().map(|kind| kind.name()).collect(),
         runs: report.runs.iter().map(|run| run_json(run, report)).collect(),
@@ -145,6 +145,11 @@ fn told<T: ToString>(list: &[T]) -> Vec<String> {
     list.iter().map(T::to_string).collect()
 }
 
+fn value(value: &impl Serialize) -> Value {
+    // See `render` for what can fail.
+    serde_json::to_value(value).unwrap_or_default()
+}
+
 pub(super) fn render(value: &impl Serialize) -> String {
     // Only maps with keys that are no strings and failing Serialize implementations can fail.
     serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
@@ -163,6 +168,8 @@ struct CheckJson<'a> {
     scopes_not_distinguished: Vec<[&'static str; 2]>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     frozen: &'a [FrozenSpec],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_program: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exercised: Option<&'a Exercised>,
     ignored: Vec<&'static str>,

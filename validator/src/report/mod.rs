@@ -1,6 +1,7 @@
 //! Reports: results as JSON for programs ([`json`]) and as text for people ([`text`]).
 
 mod account;
+pub mod brief;
 mod choices;
 mod diff;
 mod exercised;
@@ -8,7 +9,9 @@ mod factored;
 pub mod json;
 mod launches;
 pub mod litmus;
+pub mod outcomes;
 mod parts;
+mod remarks;
 pub mod stats;
 mod style;
 pub mod text;
@@ -17,6 +20,7 @@ mod violation;
 mod witness;
 mod words;
 
+pub use remarks::warnings;
 pub use style::Painter;
 
 #[cfg(test)]

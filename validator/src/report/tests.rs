@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::{json, text, Painter};
+use super::{json, outcomes, text, Painter};
 use crate::behaviour::{Behaviours, Bound, End, Outcome, Stopped, Undefined, VolatileAccess};
 use crate::check::{
     BoundsChoice, CheckReport, Choices, Explored, InputChoice, LaunchChoice, OutcomesReport, OutcomesRun,
@@ -229,6 +229,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
         warnings: vec!["a warning".into()],
         undistinguished: vec![(Scope::Subgroup, Scope::Workgroup)],
         frozen: Vec::new(),
+        same_program: false,
         exercised: Default::default(),
         choices: choices(),
     }
@@ -331,6 +332,7 @@ fn outcomes_report() -> OutcomesReport {
             entry: "main".into(),
             input: input(),
             explored: explored(Role::Module, behaviours(vec![outcome(&[0, 0]), traced, hang])),
+            unwritten: BTreeSet::new(),
         }],
         untried: Vec::new(),
         unsupported: Vec::new(),
@@ -342,7 +344,7 @@ fn outcomes_report() -> OutcomesReport {
 
 #[test]
 fn outcomes_as_text() {
-    insta::assert_snapshot!(text::outcomes(&outcomes_report(), PLAIN));
+    insta::assert_snapshot!(outcomes::text(&outcomes_report(), false, PLAIN));
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! before forbids it, a diff, and the choices that all of it depends on.
 
 use super::parts::{self, Part};
+use super::remarks::{self, input_name};
 use super::style::Painter;
 use super::words::words;
-use super::{choices, exercised, factored, json, launches, violation};
-use crate::behaviour::{Behaviours, Bound, Count, Outcome, PathEnd, Undefined, VolatileAccess};
-use crate::check::{CheckReport, Explored, OutcomesReport, OutcomesRun, Run};
-use crate::compare::{Comparison, Verdict, ViolationKind};
+use super::{brief, choices, factored, json, launches, violation};
+use crate::behaviour::{Behaviours, Count, Outcome, PathEnd, Undefined, VolatileAccess};
+use crate::check::{CheckReport, Explored};
+use crate::compare::{Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 
 /// Outcomes of before that are listed beside a new one, where everything is told.
@@ -24,29 +25,8 @@ pub fn check_line(report: &CheckReport, painter: Painter) -> String {
     let partly = report.verdict == Verdict::Refines && report.tried().unfinished().is_some();
     line.push_str(if partly { " " } else { ": " });
     line.push_str(&verdict_reason(report));
-    let bounds: Vec<&str> = report.bounds_hit().into_iter().map(Bound::name).collect();
-    if !bounds.is_empty() {
-        line.push_str(&painter.warning(&format!("; bounded ({})", bounds.join(", "))));
-    } else if partly {
-        line.push_str(&painter.warning("; bounded"));
-    }
-    if !report.undistinguished.is_empty() {
-        let pairs: Vec<String> = report
-            .undistinguished
-            .iter()
-            .map(|(narrow, wide)| format!("{} and {}", narrow.name(), wide.name()))
-            .collect();
-        line.push_str(&painter.warning(&format!("; scopes not distinguished ({})", pairs.join(", "))));
-    }
-    line.push_str(&painter.warning(&launches::rests_text(&report.choices.launch)));
-    // Where something is found or open, it matters little what else was not compared.
-    if matches!(report.verdict, Verdict::Refines | Verdict::Vacuous) {
-        line.push_str(&painter.warning(&launches::frozen_text(&report.frozen)));
-    }
-    line.push_str(&painter.warning(&exercised::text(&report.exercised)));
-    let ignored: Vec<&str> = report.ignored().iter().map(|kind| kind.name()).collect();
-    if !ignored.is_empty() {
-        line.push_str(&painter.warning(&format!("; ignored: {}", ignored.join(", "))));
+    for qualifier in brief::qualifiers(report) {
+        line.push_str(&painter.warning(&format!("; {qualifier}")));
     }
     line
 }
@@ -58,10 +38,7 @@ fn verdict_reason(report: &CheckReport) -> String {
             Some((run, violation)) => {
                 format!("{}, {} ({})", violation.kind, explain(violation.kind), input_name(report, run))
             }
-            None => {
-                let reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
-                reasons.join("; ")
-            }
+            None => remarks::reasons(&report.reasons).join("; "),
         },
         Verdict::Refines => {
             let tried = report.tried();
@@ -83,6 +60,9 @@ fn verdict_reason(report: &CheckReport) -> String {
             if others > 0 {
                 text.push_str(&format!("; also at {}", counted(others, "other specialisation")));
             }
+            if report.same_program {
+                text.push_str("; both are the same program but for ids, names and lines");
+            }
             text
         }
         Verdict::Vacuous => {
@@ -95,10 +75,8 @@ fn verdict_reason(report: &CheckReport) -> String {
             )
         }
         Verdict::Inconclusive | Verdict::Error => {
-            let mut reasons: Vec<String> = report.reasons.iter().map(ToString::to_string).collect();
-            reasons.extend(report.unsupported.iter().map(|item| {
-                format!("{} is not supported ({}, line {})", item.what, item.module.name(), item.line)
-            }));
+            let mut reasons = remarks::reasons(&report.reasons);
+            reasons.extend(remarks::unsupported(&report.unsupported));
             reasons.extend(decisive.iter().flat_map(|run| &run.comparison.reasons).map(ToString::to_string));
             reasons.dedup();
             if reasons.is_empty() {
@@ -119,11 +97,6 @@ fn verdict_reason(report: &CheckReport) -> String {
             }
         }
     }
-}
-
-/// An input with the values of specialisation constants that were chosen for its run.
-fn input_name(report: &CheckReport, run: &Run) -> String {
-    format!("input '{}'{}", run.input.name, launches::specs_text(&report.varied_specs(run)))
 }
 
 fn explain(kind: ViolationKind) -> &'static str {
@@ -162,15 +135,20 @@ const MOST_LINES: usize = 60;
 
 /// The report of a check. That of a violation is cut to what is needed; what is left out is counted.
 pub fn check(report: &CheckReport, painter: Painter) -> String {
-    told(report, false, painter)
+    told(report, false, true, painter)
 }
 
 /// The whole report of a check.
 pub fn check_in_full(report: &CheckReport, painter: Painter) -> String {
-    told(report, true, painter)
+    told(report, true, true, painter)
 }
 
-fn told(report: &CheckReport, full: bool, painter: Painter) -> String {
+/// The report of a check in a series, which says itself what all its verdicts rest on.
+pub fn check_in_series(report: &CheckReport, full: bool, painter: Painter) -> String {
+    told(report, full, false, painter)
+}
+
+fn told(report: &CheckReport, full: bool, with_choices: bool, painter: Painter) -> String {
     let mut parts = vec![Part { head: vec![check_line(report, painter)], ..Part::default() }];
     let mut most = None;
     if let Some(run) = report.decisive() {
@@ -185,26 +163,12 @@ fn told(report: &CheckReport, full: bool, painter: Painter) -> String {
         };
         parts.extend(vacuous.map(|run| races(&run.before, painter)));
     }
-    parts.push(Part::of(remarks(report, painter)));
+    parts.push(Part::of(remarks::lines(report, painter)));
     if report.verdict != Verdict::Error {
         parts.push(Part::of(runs(report, painter)));
-        parts.push(choices::part(&report.choices, painter));
+        parts.extend(with_choices.then(|| choices::part(&report.choices, painter)));
     }
     parts::text(parts, most)
-}
-
-/// What the user should know besides.
-fn remarks(report: &CheckReport, painter: Painter) -> Vec<String> {
-    let mut lines = Vec::new();
-    for run in &report.runs {
-        let notes = run.comparison.notes.iter();
-        lines.extend(notes.map(|note| warning(&format!("{}: {note}", input_name(report, run)), painter)));
-        if let Some(reverse) = &run.reverse {
-            lines.push(format!("{}: {}", input_name(report, run), reverse_text(reverse)));
-        }
-    }
-    lines.extend(report.warnings.iter().map(|text| warning(text, painter)));
-    lines
 }
 
 /// Why each undefined behaviour is one, where that can be said.
@@ -222,24 +186,8 @@ fn races(explored: &Explored, painter: Painter) -> Part {
     }
 }
 
-fn indented(text: &str, indent: &str) -> Vec<String> {
+pub(super) fn indented(text: &str, indent: &str) -> Vec<String> {
     text.lines().map(|line| format!("{indent}{line}")).collect()
-}
-
-fn warning(text: &str, painter: Painter) -> String {
-    format!("{}: {text}", painter.warning("warning"))
-}
-
-fn reverse_text(reverse: &Comparison) -> String {
-    match (reverse.verdict, &reverse.violation) {
-        (Verdict::Violates, _) => "after lost behaviours of before".to_owned(),
-        (Verdict::Refines, _) => "after has all behaviours of before".to_owned(),
-        (Verdict::Vacuous, _) => "after is undefined, so that it has all behaviours of before".to_owned(),
-        (Verdict::Inconclusive | Verdict::Error, _) => {
-            let reasons: Vec<String> = reverse.reasons.iter().map(ToString::to_string).collect();
-            format!("whether after lost behaviours is not known: {}", reasons.join("; "))
-        }
-    }
 }
 
 /// How much there was to see: one line for all inputs on which that is the same.
@@ -275,89 +223,8 @@ fn runs(report: &CheckReport, painter: Painter) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// One line: how many outcomes there are.
-pub fn outcomes_line(report: &OutcomesReport) -> String {
-    let mut text = String::new();
-    for item in &report.unsupported {
-        text.push_str(&format!(
-            "{}: {} is not supported (line {})\n",
-            report.module.name, item.what, item.line
-        ));
-    }
-    for untried in &report.untried {
-        text.push_str(&format!("{}: {}\n", report.module.name, untried.reason()));
-    }
-    for OutcomesRun { entry, input, explored } in &report.runs {
-        let behaviours = &explored.behaviours;
-        let undefined: Vec<String> = behaviours.undefined.iter().map(|(found, _)| fault(found)).collect();
-        text.push_str(&format!(
-            "{}: {entry}: {} on input '{}'{}{}\n",
-            report.module.name,
-            size(behaviours),
-            input.name,
-            if undefined.is_empty() { String::new() } else { format!(": {}", undefined.join("; ")) },
-            completeness(behaviours),
-        ));
-    }
-    text
-}
-
-/// The allowed outcomes of one module.
-pub fn outcomes(report: &OutcomesReport, painter: Painter) -> String {
-    let mut text = String::new();
-    for item in &report.unsupported {
-        text.push_str(&format!(
-            "{}: {} is not supported (line {})\n",
-            painter.warning(Verdict::Inconclusive.name()),
-            item.what,
-            item.line
-        ));
-    }
-    for untried in &report.untried {
-        let inconclusive = painter.warning(Verdict::Inconclusive.name());
-        text.push_str(&format!("{inconclusive}: {}\n", untried.reason()));
-    }
-    for OutcomesRun { entry, input, explored } in &report.runs {
-        let behaviours = &explored.behaviours;
-        let head =
-            format!("{entry}: {} on input '{}'{}", size(behaviours), input.name, completeness(behaviours));
-        text.push_str(&painter.heading(&head));
-        text.push('\n');
-        for (undefined, witness) in &behaviours.undefined {
-            text.push_str(&format!(
-                "  {}: {}: {}\n",
-                painter.bad("undefined"),
-                fault(undefined),
-                undefined.detail
-            ));
-            if let Some(why) = explored.why(undefined, witness) {
-                push_lines(&mut text, &indented(&why.to_string(), "    "));
-            }
-        }
-        for (outcome, _) in behaviours.listed() {
-            push_lines(&mut text, &outcome_lines(outcome, &explored.dispatch, "  "));
-        }
-        for permuted in behaviours.factored() {
-            push_lines(&mut text, &outcome_lines(&permuted.first, &explored.dispatch, "  "));
-            text.push_str(&factored::text(permuted, &explored.dispatch, "  "));
-        }
-    }
-    for warning in &report.warnings {
-        text.push_str(&format!("{}\n", self::warning(warning, painter)));
-    }
-    for line in choices::lines(&report.choices) {
-        text.push_str(&painter.faint(&line));
-        text.push('\n');
-    }
-    text
-}
-
-fn push_lines(text: &mut String, lines: &[String]) {
-    lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-}
-
 /// How much there is.
-fn size(behaviours: &Behaviours) -> String {
+pub(super) fn size(behaviours: &Behaviours) -> String {
     if !behaviours.undefined.is_empty() {
         return "undefined".to_owned();
     }
@@ -371,7 +238,7 @@ fn size(behaviours: &Behaviours) -> String {
     )
 }
 
-fn completeness(behaviours: &Behaviours) -> String {
+pub(super) fn completeness(behaviours: &Behaviours) -> String {
     let mut text = String::new();
     if let Some(option) = &behaviours.stopped {
         text.push_str(&format!("; stopped by {option}, so that there may be more"));
@@ -387,8 +254,10 @@ fn completeness(behaviours: &Behaviours) -> String {
 
 pub(super) fn outcome_list(explored: &Explored, most: usize, indent: &str) -> Vec<String> {
     let listed = explored.behaviours.first(most);
-    let mut lines: Vec<String> =
-        listed.iter().flat_map(|outcome| outcome_lines(outcome, &explored.dispatch, indent)).collect();
+    let mut lines: Vec<String> = listed
+        .iter()
+        .flat_map(|outcome| outcome_lines(outcome, &explored.dispatch, indent, &|_| true))
+        .collect();
     let more = explored.behaviours.count() - &listed.len().into();
     if more > 0 {
         lines.push(format!("{indent}and {more} more"));
@@ -399,12 +268,19 @@ pub(super) fn outcome_list(explored: &Explored, most: usize, indent: &str) -> Ve
     lines
 }
 
-/// An outcome on one line, and its volatile traces on one each.
-pub(super) fn outcome_lines(outcome: &Outcome, dispatch: &Dispatch, indent: &str) -> Vec<String> {
-    let observed = dispatch.objects.iter().filter(|object| object.observed);
+/// An outcome on one line, with those objects of the dispatch that are to be shown, by number, and its volatile traces
+/// on one each.
+pub(super) fn outcome_lines(
+    outcome: &Outcome,
+    dispatch: &Dispatch,
+    indent: &str,
+    is_shown: &dyn Fn(usize) -> bool,
+) -> Vec<String> {
+    let observed = dispatch.objects.iter().enumerate().filter(|(_, object)| object.observed);
     let memory: Vec<String> = observed
         .zip(&outcome.memory)
-        .map(|(object, bytes)| format!("{} = {}", object.key, words(bytes).join(" ")))
+        .filter(|((number, _), _)| is_shown(*number))
+        .map(|((_, object), bytes)| format!("{} = {}", object.key, words(bytes).join(" ")))
         .collect();
     let mut lines = vec![match memory.is_empty() {
         true => format!("{indent}{}", json::end_name(outcome.end)),

@@ -8,4 +8,5 @@ pub(crate) mod may_write;
 pub(crate) mod reach;
 pub(crate) mod scopes;
 pub(crate) mod units;
+pub(crate) mod unwritten;
 pub(crate) mod updates;

@@ -68,6 +68,21 @@ pub enum ImageAction {
 }
 
 impl ImageAction {
+    /// Whether it writes texels. What a texel pointer leads to is written by the atomic instructions that use it.
+    pub const fn writes(self) -> bool {
+        match self {
+            ImageAction::Write { .. } => true,
+            ImageAction::Read { .. }
+            | ImageAction::TexelPointer { .. }
+            | ImageAction::Sample { .. }
+            | ImageAction::Gather { .. }
+            | ImageAction::QuerySize { .. }
+            | ImageAction::QueryLevels
+            | ImageAction::QuerySamples
+            | ImageAction::QueryLod => false,
+        }
+    }
+
     /// Whether it reads texels.
     pub const fn reads(self) -> bool {
         match self {

@@ -54,7 +54,7 @@ pub(super) fn parts(
                 novelty.lines.extend(writers.take(2));
                 if full {
                     novelty.lines.push("  all of it:".to_owned());
-                    novelty.lines.extend(text::outcome_lines(outcome, told.dispatch(), "    "));
+                    novelty.lines.extend(text::outcome_lines(outcome, told.dispatch(), "    ", &|_| true));
                     novelty.lines.push("  before allows:".to_owned());
                     novelty.lines.extend(text::outcome_list(&run.before, text::ALL_OUTCOMES, "    "));
                 }

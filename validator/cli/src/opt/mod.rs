@@ -1,0 +1,94 @@
+//! `spirv-tv opt`.
+
+mod modules;
+mod run;
+mod step;
+mod told;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::arguments::{parse_seconds, FAR, RUN, SHOW};
+use super::check::PairArguments;
+use super::{caught, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
+use run::Command;
+use spirv_tv::optimise::pipeline::worst;
+use spirv_tv::optimise::OptimiserArguments;
+use told::Sum;
+
+/// Options of `opt`, beside the flags of spirv-opt (`-O`, `-Os`, `-Oconfig=FILE`, every pass with its
+/// argument, `--preserve-interface`, `--preserve-bindings`, `--preserve-spec-constants`).
+#[derive(Debug, Args)]
+#[command(override_usage = "spirv-tv opt [OPTIONS] MODULE... [-O | -Os | spirv-opt pass flags ...]")]
+pub struct OptArguments {
+    /// The modules to optimise; a folder stands for every .spv and .spvasm file in it
+    #[arg(value_name = "MODULE", required = true)]
+    pub(crate) modules: Vec<String>,
+    /// Leave a pass out that fails, instead of ending there
+    #[arg(long, help_heading = RUN)]
+    pub(crate) keep_going: bool,
+    #[command(flatten)]
+    pub(crate) launch: LaunchArguments,
+    #[command(flatten)]
+    pub(crate) pair: PairArguments,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArguments,
+    /// Compare the first module with the last only, and bisect if that violates
+    #[arg(long, help_heading = FAR)]
+    pub(crate) ends: bool,
+    /// Time for the check of each step
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = FAR)]
+    pub(crate) step_timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) read: ReadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+    /// Say how long each step took, and the whole; without it the whole is told on a terminal alone
+    #[arg(long, help_heading = SHOW)]
+    pub(crate) time: bool,
+    /// Write the result; only with one module
+    #[arg(short, long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) output_file: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> Result<u8, CliError> {
+    let begun = Instant::now();
+    if optimiser.passes.is_empty() {
+        return Err(CliError::usage("no pass: give -O, -Os or flags of spirv-opt such as --ccp"));
+    }
+    if arguments.modules.iter().filter(|name| *name == "-").count() > 1 {
+        return Err(CliError::usage("only one MODULE can be standard input"));
+    }
+    let modules = modules::expand(&arguments.modules);
+    if modules.several && arguments.output_file.is_some() {
+        return Err(CliError::usage("-o takes the result of one module; several were given, or a folder"));
+    }
+    let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
+    let mut options = arguments.pair.apply(options);
+    options.bounds.step_timeout = arguments.step_timeout;
+    let command = Command::new(arguments, optimiser, options, modules.several);
+    let mut sum = Sum::default();
+    for module in &modules.found {
+        let ran = match module {
+            // What goes wrong with one module leaves the others their results.
+            Ok(name) => caught(|| command.run(name)).unwrap_or_else(|bug| Err(CliError::from(bug).into())),
+            Err(reason) => Err(CliError::usage(reason).into()),
+        };
+        match ran {
+            Ok(done) => sum.add(&done),
+            Err(run::Failure::Ours(error)) => {
+                let name = module.as_ref().map_or("", String::as_str);
+                print(&command.told_of_error(name, &error))?;
+                if !modules.several {
+                    return Err(error);
+                }
+                sum.add_error(&error);
+            }
+            Err(run::Failure::World(error)) => return Err(error),
+        }
+    }
+    print(&command.told_at_the_end(&sum, begun.elapsed()))?;
+    Ok(worst(&sum.codes))
+}

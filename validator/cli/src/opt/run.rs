@@ -1,0 +1,123 @@
+//! The pipeline of one module.
+
+use std::sync::Arc;
+
+use spirv_tv_toolchain::OptimizeOptions;
+
+use super::step::StepChecker;
+use super::told::Done;
+use super::OptArguments;
+use crate::memory::MemoryLimit;
+use crate::progress::ProgressLine;
+use crate::{print, CliError};
+use spirv_tv::behaviour::Bug;
+use spirv_tv::check::{settle, CheckOptions, Watch};
+use spirv_tv::module::Module;
+use spirv_tv::optimise::plan::plan;
+use spirv_tv::optimise::{Mode, OptimiserArguments, OptimiserProcess, Pipeline};
+use spirv_tv::report::json;
+
+/// What is asked of every module.
+pub(super) struct Command<'a> {
+    pub(super) arguments: &'a OptArguments,
+    optimiser: &'a OptimiserArguments,
+    options: CheckOptions,
+    /// What objects say of the run that have no comparison with its own.
+    pub(super) choices: serde_json::Value,
+    /// Results name their module.
+    pub(super) several: bool,
+}
+
+/// Why a module has no result.
+pub(super) enum Failure {
+    /// It has to do with the module, or with the options on it; others may have one.
+    Ours(CliError),
+    /// No result can be given any more.
+    World(CliError),
+}
+
+impl From<CliError> for Failure {
+    fn from(error: CliError) -> Self {
+        match error {
+            CliError::File { .. } | CliError::Output(_) | CliError::Optimiser(_) => Failure::World(error),
+            CliError::Read(_)
+            | CliError::Check(_)
+            | CliError::Launch(_)
+            | CliError::Usage(_)
+            | CliError::Bug(_) => Failure::Ours(error),
+        }
+    }
+}
+
+impl<'a> Command<'a> {
+    pub(super) fn new(
+        arguments: &'a OptArguments,
+        optimiser: &'a OptimiserArguments,
+        options: CheckOptions,
+        several: bool,
+    ) -> Self {
+        let choices = json::choices(&options);
+        Command { arguments, optimiser, options, choices, several }
+    }
+
+    /// Runs the passes on a module, checks them, and prints what came of it.
+    pub(super) fn run(&self, name: &str) -> Result<Done, Failure> {
+        let arguments = self.arguments;
+        let watch = Arc::new(Watch::default());
+        let progress = ProgressLine::start(&watch, arguments.output.color);
+        let _limit = MemoryLimit::start(&watch, self.options.bounds.max_memory);
+        watch.enter(format!("reading {name}"));
+        let read = arguments.read.options();
+        let module = Module::load(name, &read).map_err(CliError::from)?;
+        // Passes drop names and renumber ids, so that targets are settled on the first module.
+        let mut options = settle(&module, &self.options).map_err(CliError::from)?;
+        let mut words = module.words.clone();
+        if let Some(size) = options.launch.local_size.take() {
+            words = module.words_with_local_size(options.launch.entry.as_deref(), size.0);
+            options.local_size_rewritten = words != module.words;
+        }
+        let plan = plan(&self.optimiser.passes, &words);
+        let process = OptimiserProcess::current(OptimizeOptions {
+            target_env: read.validator.target_env,
+            preserve_interface: self.optimiser.preserve_interface,
+            preserve_bindings: self.optimiser.preserve_bindings,
+            preserve_spec_constants: self.optimiser.preserve_spec_constants,
+            max_id_bound: arguments.read.max_id_bound,
+            ..OptimizeOptions::default()
+        })
+        .map_err(CliError::Optimiser)?;
+        let pipeline = Pipeline {
+            plan: &plan,
+            process: &process,
+            validate: (!read.lenient).then_some(&read.validator),
+            mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
+            keep_going: arguments.keep_going,
+        };
+        // What was read was validated, and what a pass writes is by the pipeline.
+        let is_as_read = words == module.words;
+        let is_valid = is_as_read && !read.lenient && !plan.iter().any(|pass| pass.legalizing);
+        let last = (is_as_read && !module.from_text).then_some(module);
+        let mut checker = StepChecker::new(self, name, &options, &watch, is_valid, last);
+        let bounds = options.bounds.clone();
+        let report = pipeline.run(&words, &mut checker, &|| bounds.left());
+        let StepChecker { error, bug, .. } = checker;
+        drop(progress);
+        if let Some(error) = error {
+            return Err(Failure::World(error));
+        }
+        if let Some(path) = &arguments.output_file {
+            let bytes: Vec<u8> = report.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            std::fs::write(path, bytes).map_err(|error| CliError::File { path: path.clone(), error })?;
+        }
+        print(&self.told(name, &report))?;
+        // Of a pass's own process.
+        let bug = bug.or((report.exit_code() == Bug::EXIT_CODE).then_some(Bug::Panicked));
+        if let Some(bug) = &bug {
+            if !self.several {
+                return Err(Failure::World(bug.clone().into()));
+            }
+            crate::complain(&format!("{name}: {}", CliError::Bug(bug.clone())));
+        }
+        Ok(Done::of(&report))
+    }
+}

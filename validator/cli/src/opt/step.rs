@@ -1,0 +1,253 @@
+//! The comparison of one step.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::run::Command;
+use crate::format::Series;
+use crate::{caught, painter, print, save, CliError, OutputArguments, ReadArguments};
+use spirv_tv::behaviour::Bug;
+use spirv_tv::check::{check_in_series, CheckOptions, CheckReport, Searches, Watch};
+use spirv_tv::compare::Verdict;
+use spirv_tv::launch::OutOfBounds;
+use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::optimise::report::{step_object, About};
+use spirv_tv::optimise::{CheckResult, Checker, Step};
+use spirv_tv::report::{brief, json, text, warnings};
+
+/// What comparing one step gave, as far as it is told: everything that was found may be large.
+pub(super) struct StepResult {
+    verdict: Option<Verdict>,
+    code: u8,
+    gist: String,
+    is_proved: bool,
+    inputs: usize,
+    pub(super) told: Told,
+}
+
+/// A comparison as it is printed.
+pub(super) enum Told {
+    /// For programs.
+    Object(Value),
+    /// With `--quiet`.
+    Line(String),
+    /// Beside the row of the step.
+    Text {
+        /// What there is to say beside the verdict; empty for a refinement.
+        report: String,
+        /// Why there is no answer, if so.
+        causes: Vec<String>,
+        /// Warnings, and what qualifies the verdict.
+        remarks: Vec<String>,
+        /// What the verdict rests on: the model, the launches, the bounds.
+        rests_on: [Vec<String>; 3],
+    },
+}
+
+impl StepResult {
+    fn of_report(mut report: CheckReport, output: &OutputArguments, full: bool) -> Self {
+        let (verdict, code) = (Some(report.verdict), report.exit_code(output.strict));
+        let (gist, is_proved, inputs) = (brief::gist(&report), report.same_program, report.tried().inputs);
+        let told = match (output.format.is_json(), output.quiet) {
+            (true, _) => Told::Object(json::check_value(&report)),
+            (false, true) => Told::Line(text::check_line(&report, painter(output.color))),
+            (false, false) => {
+                let causes = match report.verdict {
+                    Verdict::Inconclusive => brief::causes(&report),
+                    _ => Vec::new(),
+                };
+                let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous);
+                let mut remarks = warnings(&report);
+                if !says_more {
+                    remarks.extend(brief::qualifiers(&report));
+                }
+                let rests_on = brief::rests_on(&report);
+                // Told once for all steps.
+                report.warnings.clear();
+                report.runs.iter_mut().for_each(|run| run.comparison.notes.clear());
+                let report = match says_more {
+                    true => text::check_in_series(&report, full, painter(output.color)),
+                    false => String::new(),
+                };
+                Told::Text { report, causes, remarks, rests_on }
+            }
+        };
+        StepResult { verdict, code, gist, is_proved, inputs, told }
+    }
+
+    fn of_error(error: &CliError, options: &CheckOptions, output: &OutputArguments) -> Self {
+        let names = ["before", "after"];
+        let told = match (output.format.is_json(), error.bug()) {
+            (true, Some(bug)) => Told::Object(json::check_bug(names, bug, options)),
+            (true, None) => Told::Object(json::check_error(names, &error.to_string(), options)),
+            (false, _) if output.quiet => Told::Line(format!("error: {error}")),
+            (false, _) => Told::Text {
+                report: format!("error: {error}"),
+                causes: Vec::new(),
+                remarks: Vec::new(),
+                rests_on: Default::default(),
+            },
+        };
+        let verdict = error.bug().is_none().then_some(Verdict::Error);
+        let (gist, is_proved, inputs) = (String::new(), false, 0);
+        StepResult { verdict, code: error.exit_code(), gist, is_proved, inputs, told }
+    }
+}
+
+impl CheckResult for StepResult {
+    fn verdict(&self) -> Option<Verdict> {
+        self.verdict
+    }
+
+    fn exit_code(&self) -> u8 {
+        self.code
+    }
+
+    fn check_object(&self) -> Value {
+        match &self.told {
+            Told::Object(object) => object.clone(),
+            Told::Line(_) | Told::Text { .. } => Value::Null,
+        }
+    }
+
+    fn gist(&self) -> String {
+        self.gist.clone()
+    }
+
+    fn is_proved(&self) -> bool {
+        self.is_proved
+    }
+
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+}
+
+/// The pass that clamps indices for devices without robust access.
+const CLAMPS: &str = "--graphics-robust-access";
+
+/// What a report says of its check.
+const CLAMPED: &str = "after is judged without robust access (--after-out-of-bounds undefined), because \
+                       --graphics-robust-access clamps for devices without it";
+
+pub(super) struct StepChecker<'a> {
+    /// The module that the passes run on, as the command line has it.
+    name: &'a str,
+    options: &'a CheckOptions,
+    read: ReadOptions,
+    output: &'a OutputArguments,
+    /// `--full`.
+    full: bool,
+    save_failing: Option<&'a Path>,
+    arguments: &'a ReadArguments,
+    watch: &'a Watch,
+    /// A step's module before is that after the step before it.
+    searches: Searches,
+    last: Option<Module>,
+    /// Steps are printed as they are known; what their objects say of the run.
+    choices: Option<&'a Value>,
+    /// What could not be written.
+    pub(super) error: Option<CliError>,
+    /// What went wrong in a comparison, though it be one of a bisection.
+    pub(super) bug: Option<Bug>,
+}
+
+impl<'a> StepChecker<'a> {
+    /// `is_valid`: every module was validated before it comes here. `last`: the module, where its lines are those of
+    /// its words.
+    pub(super) fn new(
+        command: &'a Command<'_>,
+        name: &'a str,
+        options: &'a CheckOptions,
+        watch: &'a Watch,
+        is_valid: bool,
+        last: Option<Module>,
+    ) -> Self {
+        let arguments = command.arguments;
+        let is_stream = arguments.output.format.series() == Series::Stream;
+        StepChecker {
+            name,
+            options,
+            read: ReadOptions { lenient: true, is_valid, ..arguments.read.options() },
+            output: &arguments.output,
+            full: arguments.pair.full,
+            save_failing: arguments.pair.save_failing.as_deref(),
+            arguments: &arguments.read,
+            watch,
+            searches: Searches::default(),
+            last,
+            choices: is_stream.then_some(&command.choices),
+            error: None,
+            bug: None,
+        }
+    }
+}
+
+impl StepChecker<'_> {
+    /// The options of the check of a step.
+    fn options_of(&self, label: &str) -> CheckOptions {
+        let CheckOptions { out_of_bounds, after_out_of_bounds, .. } = self.options;
+        let clamps = label == CLAMPS && *out_of_bounds != OutOfBounds::Undefined;
+        let undefined = clamps.then_some(OutOfBounds::Undefined);
+        CheckOptions { after_out_of_bounds: after_out_of_bounds.or(undefined), ..self.options.clone() }
+    }
+
+    fn compare(&mut self, before: &[u32], after: &[u32], label: &str) -> Result<CheckReport, CliError> {
+        let options = self.options_of(label);
+        let before = match self.last.take().filter(|last| last.words == before) {
+            Some(mut last) => {
+                last.name = "before".to_owned();
+                last
+            }
+            None => Module::from_words(before.to_vec(), "before", &self.read)?,
+        };
+        let after = Module::from_words(after.to_vec(), "after", &self.read)?;
+        let mut report = check_in_series(&before, &after, &options, self.watch, &mut self.searches)?;
+        if options.after_out_of_bounds != self.options.after_out_of_bounds {
+            report.warnings.push(CLAMPED.to_owned());
+        }
+        if let Some(folder) = self.save_failing {
+            if report.verdict == Verdict::Violates {
+                if let Err(error) = save::failing(
+                    folder,
+                    Some([self.name, label]),
+                    &before,
+                    &after,
+                    &report,
+                    &options,
+                    self.arguments,
+                ) {
+                    self.error = Some(error);
+                }
+            }
+        }
+        self.last = Some(after);
+        Ok(report)
+    }
+}
+
+impl Checker for StepChecker<'_> {
+    type Result = StepResult;
+
+    fn check(&mut self, before: &[u32], after: &[u32], label: &str) -> StepResult {
+        match caught(|| self.compare(before, after, label)).unwrap_or_else(|bug| Err(bug.into())) {
+            Ok(report) => StepResult::of_report(report, self.output, self.full),
+            Err(error) => {
+                self.bug = self.bug.take().or(error.bug().cloned());
+                StepResult::of_error(&error, self.options, self.output)
+            }
+        }
+    }
+
+    fn step_started(&mut self, number: usize, total: usize, pass: &str) {
+        self.watch.title(format!("{}: {number}/{total} {pass}", self.name));
+    }
+
+    fn step_finished(&mut self, number: usize, step: &Step<StepResult>) {
+        let Some(choices) = self.choices else { return };
+        if let Some(object) = step_object(number, step, About { module: self.name, choices }) {
+            self.error = self.error.take().or(print(&format!("{object}\n")).err());
+        }
+    }
+}
