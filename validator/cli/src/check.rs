@@ -9,7 +9,8 @@ use super::arguments::{OutOfBoundsChoice, YesNo, COUNTS, FAR, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    caught, format, print, save, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments,
+    asm, caught, format, print, save, ChoiceArguments, CliError, LaunchArguments, OutputArguments,
+    ReadArguments,
 };
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
@@ -150,6 +151,11 @@ fn compare(
     let read = arguments.read.options();
     let before = Module::load(&arguments.before, &read)?;
     let after = Module::load(&arguments.after, &read)?;
+    if let Some(folder) = &arguments.read.emit_asm {
+        for (name, module) in [("before", &before), ("after", &after)] {
+            asm::emit(folder, name, &module.text)?;
+        }
+    }
     let report = check(&before, &after, options, &watch)?;
     Ok((before, after, report))
 }

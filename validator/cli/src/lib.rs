@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod asm;
 mod check;
 mod completions;
 mod error;

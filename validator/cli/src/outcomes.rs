@@ -7,7 +7,7 @@ use clap::Args;
 use super::arguments::{FAR, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{format, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
+use super::{asm, format, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
 use spirv_tv::check::{outcomes, CheckOptions, ObserveOption, Watch};
 use spirv_tv::launch::Target;
 use spirv_tv::module::Module;
@@ -67,6 +67,9 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
     let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
     watch.enter("reading");
     let module = Module::load(&arguments.module, &arguments.read.options())?;
+    if let Some(folder) = &arguments.read.emit_asm {
+        asm::emit(folder, "module", &module.text)?;
+    }
     let report = outcomes(&module, &options, &watch)?;
     drop(progress);
     print(&format::outcomes(&report, &arguments.output, arguments.read_only))?;

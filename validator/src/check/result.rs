@@ -30,6 +30,8 @@ pub struct Source {
     pub text: Text,
     /// Where its instructions come from.
     pub places: Places,
+    /// The text is not the user's own.
+    pub is_disassembly: bool,
 }
 
 impl Source {

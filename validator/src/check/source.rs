@@ -5,7 +5,12 @@ use crate::module::{Module, Places};
 
 /// The text that a module's lines refer to.
 pub fn source(module: &Module) -> Source {
-    Source { name: module.name.clone(), text: module.text.clone(), places: Places::of(module) }
+    Source {
+        name: module.name.clone(),
+        text: module.text.clone(),
+        places: Places::of(module),
+        is_disassembly: !module.from_text,
+    }
 }
 
 /// Texts for a diff where one is the user's own and the other a disassembly: then both are

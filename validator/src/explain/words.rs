@@ -153,7 +153,15 @@ impl Told<'_> {
         let mut before = self.before.events.iter().zip(self.of_after);
         let (event, _) = before.find(|(event, other)| event.accesses() && other.is_none())?;
         let (kind, agent) = (self.model.kind_name(event), self.names.agent(event.agent));
-        Some(format!("after has no counterpart of before's {kind} on line {} ({agent})", event.line))
+        let is_repeated = self.before.events.iter().zip(self.of_after).any(|(other, matched)| {
+            matched.is_some() && other.line == event.line && other.agent == event.agent
+        });
+        Some(match is_repeated {
+            true => {
+                format!("before executes its {kind} on line {} once more than after ({agent})", event.line)
+            }
+            false => format!("after has no counterpart of before's {kind} on line {} ({agent})", event.line),
+        })
     }
 
     /// An event of before by its line, and that of its match.

@@ -14,7 +14,7 @@ use super::robust::DoneOutside;
 use super::{built_in, Convergence, Pointer, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
 use crate::ir::{
-    Definition, Effect, Function, FunctionId, Inexact, Inst, InstId, Line, Op, Operand, Program,
+    ControlOp, Definition, Effect, Function, FunctionId, Inexact, Inst, InstId, Line, Op, Operand, Program,
 };
 use crate::value::{Byte, Scalar};
 
@@ -383,6 +383,27 @@ impl Invocation {
             let header = function.loops.get(block.loops.last()?.0 as usize)?.header;
             function.blocks.get(header as usize).map(|block| block.line)
         })
+    }
+
+    /// The conditional branches of the innermost loop of the function that runs, by their lines, with the values that their
+    /// conditions have now.
+    pub fn loop_branches(&self, program: &Program) -> Vec<(Line, Scalar)> {
+        let function = self.function(program);
+        let block = function.blocks.iter().rev().find(|block| block.start <= self.frame.pc);
+        let Some(innermost) = block.and_then(|block| block.loops.last()) else { return Vec::new() };
+        let ends = function.blocks.iter().skip(1).map(|block| block.start);
+        let ends = ends.chain([function.code.len() as u32]);
+        let own = function.blocks.iter().zip(ends).filter(|(block, _)| block.loops.contains(innermost));
+        own.filter_map(|(block, end)| {
+            let inst = function.code.get(block.start as usize..end as usize)?.last()?;
+            match &inst.op {
+                Op::Control(ControlOp::BranchConditional { condition, .. }) => {
+                    Some((inst.line, self.operand(program, *condition)))
+                }
+                _ => None,
+            }
+        })
+        .collect()
     }
 
     /// Takes the float operations that ran since the last call and might have given other results.

@@ -1,17 +1,42 @@
 //! A unified diff of the two modules, over their texts as they correspond.
 
+use std::collections::BTreeSet;
+
 use similar::{Algorithm, DiffOp};
 
 use super::parts::Part;
 use super::style::Painter;
 use crate::correspondence::{in_names_of_before, Told, Written};
+use crate::ir::Line;
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// The unified diff of what corresponds, in the names of before; empty where the texts are equal. With `full` also
-/// comments, names, and what nothing depends on.
-pub(super) fn part(before: (&str, &str), after: (&str, &str), full: bool, painter: Painter) -> Part {
+/// Lines of a diff that are shown without looking for what matters.
+const FEW: usize = 24;
+
+/// Lines of context around what matters in a longer one.
+const CONTEXT_OF_SUSPECTS: usize = 5;
+
+/// The lines of before and of after that a violation is known to come from.
+pub(super) type Suspects = [BTreeSet<Line>; 2];
+
+/// A line of a diff, and whether it matters.
+struct Shown {
+    text: String,
+    matters: bool,
+    is_position: bool,
+}
+
+/// The unified diff of what corresponds, in the names of before; empty where the texts are equal. Of a long one what is
+/// around the suspects, if it has them. With `full` all of it, also comments, names, and what nothing depends on.
+pub(super) fn part(
+    before: (&str, &str),
+    after: (&str, &str),
+    suspects: &Suspects,
+    full: bool,
+    painter: Painter,
+) -> Part {
     let ((before_name, before), (after_name, after)) = (before, after);
     let told = in_names_of_before(before, after, full);
     let [old, new] = &told.lines;
@@ -20,24 +45,74 @@ pub(super) fn part(before: (&str, &str), after: (&str, &str), full: bool, painte
     let ops = similar::capture_diff_slices(Algorithm::Myers, &old_texts, &new_texts);
     let mut lines = Vec::new();
     for hunk in similar::group_diff_ops(ops, CONTEXT) {
-        lines.push(painter.position(&header(&hunk, old, new)));
+        lines.push(Shown {
+            text: painter.position(&header(&hunk, old, new)),
+            matters: false,
+            is_position: true,
+        });
         for op in &hunk {
             let (old_range, new_range) = (op.old_range(), op.new_range());
+            let shown = |text: String, side: usize, line: Line| Shown {
+                text,
+                matters: suspects[side].contains(&line),
+                is_position: false,
+            };
             if let DiffOp::Equal { .. } = op {
-                lines.extend(old[old_range].iter().map(|line| format!(" {}", line.text)));
+                let both = old[old_range].iter().zip(&new[new_range]);
+                lines.extend(both.map(|(old, new)| {
+                    let shown = shown(format!(" {}", old.text), 0, old.line);
+                    Shown { matters: shown.matters || suspects[1].contains(&new.line), ..shown }
+                }));
             } else {
-                lines.extend(old[old_range].iter().map(|line| painter.removed(&format!("-{}", line.text))));
-                lines.extend(new[new_range].iter().map(|line| painter.added(&format!("+{}", line.text))));
+                let gone = old[old_range].iter();
+                lines.extend(gone.map(|old| shown(painter.removed(&format!("-{}", old.text)), 0, old.line)));
+                let added = new[new_range].iter();
+                lines.extend(added.map(|new| shown(painter.added(&format!("+{}", new.text)), 1, new.line)));
             }
         }
     }
-    let tail = left_out(&told);
+    let mut tail = left_out(&told);
+    let (lines, hidden) = if full { (all(lines), 0) } else { around_suspects(lines) };
+    if hidden > 0 {
+        tail.insert(0, format!("{hidden} lines of the diff are farther from what matters (--full)"));
+    }
     if lines.is_empty() && tail.is_empty() {
         return Part::default();
     }
     let head = [format!("--- {before_name}"), format!("+++ {after_name}")];
     let head = head.map(|line| painter.heading(&line));
     Part { head: std::iter::once(String::new()).chain(head).collect(), lines, tail }
+}
+
+fn all(lines: Vec<Shown>) -> Vec<String> {
+    lines.into_iter().map(|line| line.text).collect()
+}
+
+/// Of a long diff the lines around what matters, where something does, with their hunks' positions; and how many others
+/// there are.
+fn around_suspects(lines: Vec<Shown>) -> (Vec<String>, usize) {
+    let matter: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].matters).collect();
+    if lines.len() <= FEW || matter.is_empty() {
+        return (all(lines), 0);
+    }
+    let is_near = |at: usize| matter.iter().any(|other| at.abs_diff(*other) <= CONTEXT_OF_SUSPECTS);
+    let (mut shown, mut hidden, mut gap, mut position) = (Vec::new(), 0, false, None);
+    for (at, line) in lines.into_iter().enumerate() {
+        if line.is_position {
+            position = Some(line.text);
+            gap = false;
+        } else if is_near(at) {
+            shown.extend(position.take());
+            if std::mem::take(&mut gap) {
+                shown.push("  …".to_owned());
+            }
+            shown.push(line.text);
+        } else {
+            hidden += 1;
+            gap = true;
+        }
+    }
+    (shown, hidden)
 }
 
 /// Where a hunk begins in the two texts, and how many of their lines it shows.
@@ -87,7 +162,8 @@ mod tests {
     const PLAIN: Painter = Painter { coloured: false };
 
     fn diff(before: &str, after: &str, painter: Painter) -> Vec<String> {
-        let Part { head, lines, tail } = part(("b", before), ("a", after), false, painter);
+        let Part { head, lines, tail } =
+            part(("b", before), ("a", after), &Suspects::default(), false, painter);
         [head, lines, tail].concat()
     }
 
@@ -100,6 +176,20 @@ mod tests {
         assert_eq!(diff(code, code, PLAIN), [""; 0]);
         let coloured = diff(code, &after, Painter { coloured: true });
         assert!(coloured.contains(&"\u{1b}[31m-OpD\u{1b}[0m".to_owned()), "{coloured:?}");
+    }
+
+    #[test]
+    fn of_a_long_diff_what_matters_is_shown() {
+        let lines = |number: std::ops::Range<usize>| number.map(|at| format!("Op{at}\n")).collect::<String>();
+        let before = format!("%f = OpFunction\n{}OpFunctionEnd\n", lines(0..60));
+        let after = format!("%f = OpFunction\n{}OpFunctionEnd\n", lines(100..160));
+        let suspects = [BTreeSet::from([32]), BTreeSet::from([42])];
+        let Part { lines, tail, .. } = part(("b", &before), ("a", &after), &suspects, false, PLAIN);
+        assert_eq!((lines.len(), lines[0].as_str(), lines[1].as_str()), (25, "@@ -1,62 +1,62 @@", "  …"));
+        assert!(lines.contains(&"-Op30".to_owned()) && lines.contains(&"+Op140".to_owned()), "{lines:?}");
+        assert_eq!(tail, ["100 lines of the diff are farther from what matters (--full)"]);
+        let Part { lines, tail, .. } = part(("b", &before), ("a", &after), &suspects, true, PLAIN);
+        assert_eq!((lines.len(), tail.len()), (123, 0));
     }
 
     #[test]

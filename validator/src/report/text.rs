@@ -155,6 +155,7 @@ fn told(report: &CheckReport, full: bool, with_choices: bool, painter: Painter) 
         if let Some((violation, after)) = run.comparison.violation.as_ref().zip(run.after.as_ref()) {
             most = (!full).then_some(MOST_LINES);
             parts.extend(violation::parts(report, run, violation, after, full, painter));
+            parts.push(Part { tail: disassembled(report, painter), ..Part::default() });
         }
         let vacuous = match report.verdict {
             Verdict::Vacuous => Some(run),
@@ -169,6 +170,17 @@ fn told(report: &CheckReport, full: bool, with_choices: bool, painter: Painter) 
         parts.extend(with_choices.then(|| choices::part(&report.choices, painter)));
     }
     parts::text(parts, most)
+}
+
+/// Which lines are those of texts that the user does not have.
+fn disassembled(report: &CheckReport, painter: Painter) -> Vec<String> {
+    let names = match [report.before.is_disassembly, report.after.is_disassembly] {
+        [false, false] => return Vec::new(),
+        [true, false] => report.before.name.clone(),
+        [false, true] => report.after.name.clone(),
+        [true, true] => format!("{} and {}", report.before.name, report.after.name),
+    };
+    vec![painter.faint(&format!("lines of {names} are those of the disassembly (--emit-asm DIR writes it)"))]
 }
 
 /// Why each undefined behaviour is one, where that can be said.

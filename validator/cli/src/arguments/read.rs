@@ -1,9 +1,11 @@
 //! How modules are read and validated.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
 
-use super::READ;
+use super::{READ, SHOW};
 use spirv_tv::module::ReadOptions;
 
 /// How modules are read and validated; the names are spirv-val's.
@@ -12,6 +14,9 @@ pub struct ReadArguments {
     /// Go on where only spirv-val objects
     #[arg(long, help_heading = READ)]
     pub(crate) lenient: bool,
+    /// Write the texts whose lines reports cite: disassemblies, and modules given as text
+    #[arg(long, value_name = "DIR", help_heading = SHOW)]
+    pub(crate) emit_asm: Option<PathBuf>,
     /// Environment to assemble and validate for, such as vulkan1.3
     #[arg(long, value_name = "ENV", help_heading = READ)]
     pub(crate) target_env: Option<TargetEnv>,

@@ -1,12 +1,12 @@
 //! The comparison of one step.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::run::Command;
 use crate::format::Series;
-use crate::{caught, painter, print, save, CliError, OutputArguments, ReadArguments};
+use crate::{asm, caught, painter, print, save, CliError, OutputArguments, ReadArguments};
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{check_in_series, CheckOptions, CheckReport, Searches, Watch};
 use spirv_tv::compare::Verdict;
@@ -142,6 +142,8 @@ pub(super) struct StepChecker<'a> {
     save_failing: Option<&'a Path>,
     arguments: &'a ReadArguments,
     watch: &'a Watch,
+    /// The number of the step that runs.
+    step: usize,
     /// A step's module before is that after the step before it.
     searches: Searches,
     last: Option<Module>,
@@ -175,6 +177,7 @@ impl<'a> StepChecker<'a> {
             save_failing: arguments.pair.save_failing.as_deref(),
             arguments: &arguments.read,
             watch,
+            step: 0,
             searches: Searches::default(),
             last,
             choices: is_stream.then_some(&command.choices),
@@ -185,6 +188,12 @@ impl<'a> StepChecker<'a> {
 }
 
 impl StepChecker<'_> {
+    /// The folder for the texts of the module's steps.
+    fn folder_of(&self, folder: &Path) -> PathBuf {
+        let stem = Path::new(self.name).file_stem();
+        stem.map_or_else(|| folder.to_owned(), |stem| folder.join(stem))
+    }
+
     /// The options of the check of a step.
     fn options_of(&self, label: &str) -> CheckOptions {
         let CheckOptions { out_of_bounds, after_out_of_bounds, .. } = self.options;
@@ -206,6 +215,14 @@ impl StepChecker<'_> {
         let mut report = check_in_series(&before, &after, &options, self.watch, &mut self.searches)?;
         if options.after_out_of_bounds != self.options.after_out_of_bounds {
             report.warnings.push(CLAMPED.to_owned());
+        }
+        if let Some(folder) = &self.arguments.emit_asm {
+            let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous);
+            let step = asm::step_name(self.step, label);
+            for (name, module) in [("before", &before), ("after", &after)].into_iter().filter(|_| says_more) {
+                let written = asm::emit(&self.folder_of(folder), &format!("{step}.{name}"), &module.text);
+                self.error = self.error.take().or(written.err());
+            }
         }
         if let Some(folder) = self.save_failing {
             if report.verdict == Verdict::Violates {
@@ -241,6 +258,7 @@ impl Checker for StepChecker<'_> {
     }
 
     fn step_started(&mut self, number: usize, total: usize, pass: &str) {
+        self.step = number;
         self.watch.title(format!("{}: {number}/{total} {pass}", self.name));
     }
 

@@ -28,6 +28,11 @@ impl<'f, 't> Named<'f, 't> {
         let operands: Vec<String> = inst.operands.iter().map(|operand| name(operand)).collect();
         Named { inst, result, operands, text: in_names(inst, renaming) }
     }
+
+    /// The instruction in the names of its own module, where people find it.
+    pub(super) fn own_text(&self) -> String {
+        in_names(self.inst, None)
+    }
 }
 
 /// Two functions whose instructions are told apart; all numbers are places in `before` and `after`.

@@ -101,7 +101,7 @@ fn gone(one: &Named<'_, '_>, own: &Own<'_>) -> Change {
             "after lacks the {} on line {} of before: {}",
             noun(one.inst.opcode),
             one.inst.line,
-            one.text
+            one.own_text()
         ),
     }
 }
@@ -111,7 +111,12 @@ fn added(one: &Named<'_, '_>, own: &Own<'_>) -> Change {
         kind: own.kind_of(one.inst),
         lines: vec![one.inst.line],
         lines_of_before: Vec::new(),
-        sentence: format!("after adds the {} on line {}: {}", noun(one.inst.opcode), one.inst.line, one.text),
+        sentence: format!(
+            "after adds the {} on line {}: {}",
+            noun(one.inst.opcode),
+            one.inst.line,
+            one.own_text()
+        ),
     }
 }
 

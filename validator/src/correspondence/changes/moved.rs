@@ -1,11 +1,13 @@
 //! What moved, and across what.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
 use super::aligned::{Aligned, Named};
 use super::{is_access, is_flow, noun, Change, ChangeKind};
+use crate::ir::Line;
 
 /// Instructions of after that moved. One across which several others moved is told once, as what moved.
 pub(super) fn changes(aligned: &Aligned<'_, '_>) -> Vec<Change> {
@@ -48,6 +50,21 @@ fn change(
     if !acts && weight(other) > 3 {
         return None;
     }
+    let loops = [loop_around(&aligned.before, from), loop_around(&aligned.after, to)];
+    if let (true, Some((how, line))) = (acts, into_or_out_of(loops)) {
+        return Some(Change {
+            kind,
+            lines: vec![moved.inst.line, line],
+            lines_of_before: vec![aligned.before[from].inst.line],
+            sentence: format!(
+                "the {} on line {} (before: line {}) moved {how}: {}",
+                noun(moved.inst.opcode),
+                moved.inst.line,
+                aligned.before[from].inst.line,
+                moved.own_text()
+            ),
+        });
+    }
     let side = if across < to { "behind" } else { "in front of" };
     Some(Change {
         kind,
@@ -60,9 +77,40 @@ fn change(
             aligned.before[from].inst.line,
             noun(other.inst.opcode),
             other.inst.line,
-            moved.text
+            moved.own_text()
         ),
     })
+}
+
+/// The innermost loop that an instruction is in: its line, and how many are around the instruction.
+fn loop_around(code: &[Named<'_, '_>], at: usize) -> (usize, Option<Line>) {
+    let mut open: Vec<(&str, Line)> = Vec::new();
+    let mut label = None;
+    for one in code.iter().take(at + 1) {
+        match one.inst.opcode {
+            "OpLabel" => {
+                label = Some(one.inst.line);
+                open.retain(|(merge, _)| one.inst.result != Some(*merge));
+            }
+            "OpLoopMerge" => {
+                let line = label.unwrap_or(one.inst.line);
+                open.extend(one.inst.operands.first().map(|merge| (*merge, line)));
+            }
+            _ => {}
+        }
+    }
+    (open.len(), open.last().map(|(_, line)| *line))
+}
+
+/// Whether something moved out of a loop of before, or into one of after, and the loop's line.
+fn into_or_out_of([(old, old_line), (new, new_line)]: [(usize, Option<Line>); 2]) -> Option<(String, Line)> {
+    match (old.cmp(&new), old_line, new_line) {
+        (Ordering::Greater, Some(line), _) => {
+            Some((format!("out of the loop on line {line} of before"), line))
+        }
+        (Ordering::Less, _, Some(line)) => Some((format!("into the loop on line {line}"), line)),
+        _ => None,
+    }
 }
 
 fn is_barrier(one: &Named<'_, '_>) -> bool {

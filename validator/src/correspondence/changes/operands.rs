@@ -39,11 +39,11 @@ impl Constants {
         scope.map_or_else(|| id.to_owned(), |scope| format!("{scope:?}"))
     }
 
-    /// An operand; with its value, where a number names a constant.
-    fn told(&self, id: &str) -> String {
+    /// An operand by the name that people find it by; with its value, where a number names a constant.
+    fn told(&self, id: &str, shown: &str) -> String {
         match self.0.get(id) {
-            Some(value) if !id.contains(value.as_str()) => format!("{id} ({value})"),
-            Some(_) | None => id.to_owned(),
+            Some(value) if !shown.contains(value.as_str()) => format!("{shown} ({value})"),
+            Some(_) | None => shown.to_owned(),
         }
     }
 }
@@ -65,7 +65,10 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
             (true, false) => ChangeKind::Access,
             (false, _) => ChangeKind::Value,
         };
-        return vec![change(kind, format!("line {line} is {} instead of {}", new.text, old.text))];
+        return vec![change(
+            kind,
+            format!("line {line} is {} instead of {}", new.own_text(), old.own_text()),
+        )];
     }
     let layout = Layout::of(new.inst.opcode);
     let mut found = Vec::new();
@@ -86,7 +89,7 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
                         .unwrap_or_else(|| vec![format!("has semantics {is} instead of {was}")]),
                 );
             }
-            None => rest.push((was, is)),
+            None => rest.push((at, was, is)),
         }
     }
     if let Some(at) = layout.memory_operands {
@@ -94,7 +97,10 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
         found.extend(memory_operands(was, is, constants));
     } else if old.operands.len() != new.operands.len() {
         let kind = if is_flow(new.inst.opcode) { ChangeKind::Flow } else { ChangeKind::Value };
-        return vec![change(kind, format!("line {line} is {} instead of {}", new.text, old.text))];
+        return vec![change(
+            kind,
+            format!("line {line} is {} instead of {}", new.own_text(), old.own_text()),
+        )];
     }
     let mut changes = Vec::new();
     if !found.is_empty() {
@@ -110,9 +116,13 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
         };
         let operands: Vec<String> = rest
             .iter()
-            .map(|(was, is)| format!("{} instead of {}", constants.told(is), constants.told(was)))
+            .map(|(at, was, is)| {
+                // One name for two things says nothing.
+                let own = new.inst.operands.get(*at).copied().filter(|own| own != *was).unwrap_or(is);
+                format!("{} instead of {}", constants.told(is, own), constants.told(was, was))
+            })
             .collect();
-        let told = format!("the {noun} on line {line} has {}: {}", operands.join(", "), new.text);
+        let told = format!("the {noun} on line {line} has {}: {}", operands.join(", "), new.own_text());
         changes.push(change(kind, told));
     }
     changes

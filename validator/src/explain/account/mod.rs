@@ -58,6 +58,9 @@ pub struct Standing {
     pub loop_line: Option<Line>,
     /// What it waits for.
     pub at: StandsAt,
+    /// The lines of the conditional branches of that loop, with whether they go the first way; none where that is not
+    /// defined.
+    pub branches: Vec<(Line, Option<bool>)>,
 }
 
 /// What an invocation waits for.
@@ -225,7 +228,11 @@ fn standing(program: &Program, runs: &[(Invocation, Ended)]) -> Vec<Standing> {
             Ended::Waits(_) => (of_instruction, StandsAt::Nothing),
             Ended::Finished | Ended::Fault(_) | Ended::Unknown => continue,
         };
-        all.extend(line.map(|line| Standing { invocation, line, loop_line, at }));
+        let branches = run.loop_branches(program).into_iter();
+        let branches = branches
+            .map(|(line, condition)| (line, condition.is_defined().then_some(condition.bits != 0)))
+            .collect();
+        all.extend(line.map(|line| Standing { invocation, line, loop_line, at, branches }));
     }
     all
 }

@@ -1,5 +1,6 @@
 //! What a changed instruction computed in both modules.
 
+use super::flow::without_bits;
 use super::{Code, VALUES};
 use crate::correspondence::Inst;
 use crate::explain::Computed;
@@ -25,6 +26,10 @@ pub(in crate::report) fn values(
     };
     let (old, new) = (of(&old), of(&new));
     let differing = old.iter().zip(&new).position(|(a, b)| differ(a, b));
+    // What is the same says nothing.
+    if differing.is_none() && !old.is_empty() && !new.is_empty() {
+        return Vec::new();
+    }
     let at = differing.unwrap_or(0);
     let tell = |side: usize, all: &[Computed]| {
         let told = sentence(all.get(at)?, codes[side]);
@@ -73,6 +78,8 @@ fn sentence(computed: &Computed, code: &Code<'_>) -> String {
     let constants = code.on(computed.line).filter(computes).into_iter().flat_map(|inst| &inst.operands);
     operands.extend(constants.filter_map(|id| Some(format!("{id} = {}", code.constant(id)?))));
     operands.truncate(VALUES);
+    let result = result.map(|result| without_bits(&result));
+    operands.iter_mut().for_each(|operand| *operand = without_bits(operand));
     match (result, operands.is_empty()) {
         (Some(result), true) => format!("gives {result}"),
         (Some(result), false) => format!("gives {result} from {}", operands.join(", ")),

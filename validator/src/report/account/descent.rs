@@ -121,7 +121,7 @@ fn differs_by_itself(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> 
 /// An instruction with its values, and where it comes from.
 fn sentence(flow: &Flow<'_, '_>, at: usize) -> Option<String> {
     let inst = flow.inst(at)?;
-    let result = flow.told(Origin::Instance(at)).map_or_else(String::new, |value| format!(" = {value}"));
+    let result = flow.short(Origin::Instance(at)).map_or_else(String::new, |value| format!(" = {value}"));
     let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
     let is_atomic = inst.opcode.starts_with("OpAtomic");
     let values = operands.filter(|operand| operand.starts_with('%')).filter_map(|id| {
@@ -130,7 +130,7 @@ fn sentence(flow: &Flow<'_, '_>, at: usize) -> Option<String> {
         if is_atomic && matches!(origin, Origin::Constant(_)) {
             return None;
         }
-        let value = flow.told(origin)?;
+        let value = flow.short(origin)?;
         (!id.ends_with(&format!("_{value}"))).then(|| format!("{id} is {value}"))
     });
     let mut values: Vec<String> = values.collect();

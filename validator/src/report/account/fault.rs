@@ -43,7 +43,7 @@ pub(in crate::report) fn lines(
     let most = if full { usize::MAX } else { STEPS };
     for at in steps.iter().take(most) {
         // The faulty one gave nothing.
-        let value = flow.told(Origin::Instance(*at)).filter(|_| *at != first);
+        let value = flow.short(Origin::Instance(*at)).filter(|_| *at != first);
         let value = value.map_or_else(String::new, |value| format!(" = {value}"));
         let (line, remarks) = (flow.line(*at), remarks(&flow, *at, dispatch));
         told.push(format!("    line {line}: {}{value}{remarks}{}", code.text(line), code.place(line)));
@@ -76,7 +76,7 @@ fn remarks(flow: &Flow<'_, '_>, at: usize, dispatch: &Dispatch) -> String {
         if let Origin::Instance(other) = flow.origin(at, operand) {
             // Moved from where it is told.
             let moved = flow.inst(other).is_some_and(|inst| inst.result != Some(operand));
-            let value = flow.told(Origin::Instance(other)).filter(|_| moved);
+            let value = flow.short(Origin::Instance(other)).filter(|_| moved);
             remarks.extend(value.map(|value| format!("{operand} is {value}, of line {}", flow.line(other))));
         }
     }

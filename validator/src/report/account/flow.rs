@@ -74,8 +74,13 @@ impl<'a, 't> Flow<'a, 't> {
         }
     }
 
+    /// A value in words, floats without their bits.
+    pub(super) fn short(&self, origin: Origin<'t>) -> Option<String> {
+        self.told(origin).map(|told| without_bits(&told))
+    }
+
     /// A value in words.
-    pub(super) fn told(&self, origin: Origin<'t>) -> Option<String> {
+    fn told(&self, origin: Origin<'t>) -> Option<String> {
         match origin {
             Origin::Constant(id) => {
                 let ty = self.code.defines(id)?.operands.first()?;
@@ -221,5 +226,28 @@ impl<'a, 't> Flow<'a, 't> {
             }
         }
         None
+    }
+}
+
+/// Values without the bits that stand behind them: decimals tell two floats apart.
+pub(super) fn without_bits(told: &str) -> String {
+    let mut short = String::new();
+    let mut rest = told;
+    while let Some((value, behind)) = rest.split_once(" (0x") {
+        short.push_str(value);
+        rest = behind.split_once(')').map_or("", |(_, behind)| behind);
+    }
+    short + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_stay() {
+        assert_eq!(without_bits("(1.5 (0x3fc00000), -2.0 (0xc0000000))"), "(1.5, -2.0)");
+        assert_eq!(without_bits("70000 (0x00011170)"), "70000");
+        assert_eq!(without_bits("3"), "3");
     }
 }

@@ -8,30 +8,51 @@ use crate::explain::{Parting, Standing, StandsAt};
 use crate::ir::Line;
 use crate::report::witness::{self, Scene};
 
+/// Branches of a loop that are told.
+const BRANCHES: usize = 2;
+
 /// Kinds of waiting that are told.
 const KINDS: usize = 4;
 
 /// Who waits for what; equal ones together.
 pub(in crate::report) fn hang(standing: &[Standing], code: &Code<'_>, scene: &Scene<'_>) -> Vec<String> {
-    let mut kinds: Vec<(String, Line, Vec<u32>)> = Vec::new();
+    let mut kinds: Vec<(String, Line, &Standing, Vec<u32>)> = Vec::new();
     for one in standing {
         let (told, line) = what(one, standing, scene);
-        match kinds.iter_mut().find(|(other, _, _)| *other == told) {
-            Some((_, _, who)) => who.push(one.invocation),
-            None => kinds.push((told, line, vec![one.invocation])),
+        match kinds.iter_mut().find(|(other, ..)| *other == told) {
+            Some((.., who)) => who.push(one.invocation),
+            None => kinds.push((told, line, one, vec![one.invocation])),
         }
     }
     let shown = if scene.full { usize::MAX } else { KINDS };
     let more = kinds.len().saturating_sub(shown);
     let mut lines = Vec::new();
-    for (told, line, who) in kinds.into_iter().take(shown) {
+    for (told, line, one, who) in kinds.into_iter().take(shown) {
         lines.push(format!("  {}: {told}", witness::runs(&who)));
         lines.push(scene.painter.faint(&format!("    line {line}: {}", code.line(line))));
+        // At a barrier the others decide.
+        let branches = one.branches.iter().filter(|_| one.at != StandsAt::Barrier);
+        lines.extend(branches.take(BRANCHES).filter_map(|(line, way)| condition(*line, *way, code)));
     }
     if more > 0 {
         lines.push(format!("  … {more} more ways of waiting (--full)"));
     }
     lines
+}
+
+/// What keeps an invocation in a loop: the condition of a branch that is always the same.
+fn condition(line: Line, way: Option<bool>, code: &Code<'_>) -> Option<String> {
+    let id = *code.on(line)?.operands.first()?;
+    let way = way?;
+    let computed = code.defines(id).filter(|inst| code.function_of(inst.line).is_some());
+    Some(match computed {
+        Some(inst) => format!(
+            "    its branch on line {line} finds {id} {way}: line {}: {}",
+            inst.line,
+            code.text(inst.line)
+        ),
+        None => format!("    its branch on line {line} finds {id} {way}"),
+    })
 }
 
 /// What an invocation waits for, and the line that says most of it.

@@ -7,6 +7,7 @@ use crate::correspondence::{changes, Change, ChangeKind};
 use crate::explain::{Computed, Loss};
 use crate::ir::Line;
 use crate::report::account::{self, Code};
+use crate::report::diff::Suspects;
 
 /// Changes that are told.
 pub(super) const TOLD: usize = 3;
@@ -21,7 +22,7 @@ pub(super) fn lines(
     (computed, codes, guilty): (&[Vec<Computed>; 2], [&Code<'_>; 2], Option<u32>),
     first_difference: Option<[Line; 2]>,
     lost: &[Loss],
-) -> Vec<String> {
+) -> (Vec<String>, Suspects) {
     // Where one module is the user's own text, lines of what is compared are not those of reports.
     let (before, after) = match &report.diff {
         Some((before, after)) => (before.as_str(), after.as_str()),
@@ -35,15 +36,24 @@ pub(super) fn lines(
         all.sort_by_key(|change| !is_it(change));
     }
     let mut told = Vec::new();
+    let mut suspects = Suspects::default();
+    if let Some([of_before, of_after]) = first_difference {
+        suspects[0].insert(of_before);
+        suspects[1].insert(of_after);
+    }
+    suspects[0].extend(lost.iter().map(|loss| loss.before));
+    suspects[1].extend(lost.iter().filter_map(|loss| loss.after));
     let mut most = most;
     // Of many changes those are told from which the violation comes, where that is known.
     if all.len() > most && has_lines {
         for loss in lost.iter().take(most) {
-            told.push(loss.sentence.clone());
-            let place = match loss.after {
-                Some(line) => report.after.places.told(line),
-                None => report.before.places.told(loss.before),
+            let (module, line) = match loss.after {
+                Some(line) => (&report.after, line),
+                None => (&report.before, loss.before),
             };
+            let place = module.places.told(line);
+            let text = module.line(line).unwrap_or_default();
+            told.push(format!("{}: {text}", loss.sentence));
             told.extend(place.map(|place| format!("  {place}")));
         }
         if !told.is_empty() || first_difference.is_some() {
@@ -52,6 +62,8 @@ pub(super) fn lines(
     }
     let (changes, more) = first(all, lines, has_lines, most);
     for change in changes {
+        suspects[0].extend(&change.lines_of_before);
+        suspects[1].extend(&change.lines);
         let values = || {
             let lines = [change.lines_of_before.first().copied(), change.lines.first().copied()];
             account::values(computed, lines, codes, guilty)
@@ -76,7 +88,7 @@ pub(super) fn lines(
     if !has_lines && !told.is_empty() {
         told.push("(lines here are those of the disassemblies)".to_owned());
     }
-    told
+    (told, suspects)
 }
 
 /// The first changes, and how many others there are.

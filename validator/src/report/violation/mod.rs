@@ -85,7 +85,7 @@ pub(super) fn parts(
         _ => None,
     };
     let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));
-    let changes = cause::lines(
+    let (changes, suspects) = cause::lines(
         report,
         &lines_of(violation, after, events.as_deref(), &wanted),
         told.at_most(cause::TOLD),
@@ -112,7 +112,7 @@ pub(super) fn parts(
         None => (report.before.text.as_str(), report.after.text.as_str()),
     };
     let names = [&report.before.name, &report.after.name];
-    parts.push(diff::part((names[0], before_text), (names[1], after_text), full, painter));
+    parts.push(diff::part((names[0], before_text), (names[1], after_text), &suspects, full, painter));
     parts.push(Part { tail: vec![String::new()], ..Part::default() });
     parts
 }

@@ -42,7 +42,7 @@ pub(in crate::report) fn lines(scene: &Scene<'_>, events: &[WitnessEvent], wante
         let own = of.get(invocation).map_or(&[][..], Vec::as_slice);
         shown_ways.push((way(events, own), *invocation));
         lines.push(format!("  {}", scene.painter.heading(&events::invocation(scene.dispatch, *invocation))));
-        let kept = kept(events, own, &wanted.events, scene.full);
+        let kept = kept(events, own, wanted, scene.full);
         let mut left_out = Left::default();
         for number in own {
             if !kept.contains(number) {
@@ -50,7 +50,10 @@ pub(in crate::report) fn lines(scene: &Scene<'_>, events: &[WitnessEvent], wante
                 continue;
             }
             lines.extend(std::mem::take(&mut left_out).told());
-            lines.push(events::line(scene, *number, events));
+            let races = !wanted.with_reads && wanted.events.contains(number);
+            let other = wanted.events.iter().find(|other| races && *other != number);
+            let mark = other.map_or_else(String::new, |other| format!("  <- races with #{other}"));
+            lines.push(events::line(scene, *number, events) + &mark);
             let line = events[*number].line;
             // A line that was cited above says no more.
             if scene.full || cited.insert(line) {
@@ -124,8 +127,14 @@ fn involved(events: &[WitnessEvent], wanted: &Wanted, of: &BTreeMap<u32, Vec<usi
 }
 
 /// Which events of an invocation are shown: wanted ones, those that communicate, and the last.
-fn kept(events: &[WitnessEvent], own: &[usize], wanted: &[usize], full: bool) -> BTreeSet<usize> {
-    if full || own.len() <= EVENTS {
+fn kept(
+    events: &[WitnessEvent],
+    own: &[usize],
+    Wanted { events: wanted, with_reads }: &Wanted,
+    full: bool,
+) -> BTreeSet<usize> {
+    let few = own.len() <= EVENTS && (*with_reads || wanted.is_empty());
+    if full || few {
         return own.iter().copied().collect();
     }
     let is_wanted = |number: &&usize| wanted.contains(number);
@@ -140,9 +149,15 @@ fn kept(events: &[WitnessEvent], own: &[usize], wanted: &[usize], full: bool) ->
     let mut kept: BTreeSet<usize> = own.iter().filter(is_wanted).copied().collect();
     // Where nothing is wanted, the last ones say most.
     let others = own.iter().rev().filter(|_| wanted.is_empty());
+    // Other turns of what is wanted say nothing, nor does what comes behind it.
+    let last = own.iter().filter(is_wanted).max().copied();
+    let lines: BTreeSet<Line> = wanted.iter().map(|number| events[*number].line).collect();
+    let is_news = |number: &&usize| {
+        last.is_none_or(|last| **number < last) && (*with_reads || !lines.contains(&events[**number].line))
+    };
     let more: [Vec<&usize>; 3] = [
-        own.iter().rev().filter(at_place).collect(),
-        own.iter().rev().filter(communicates).collect(),
+        own.iter().rev().filter(at_place).filter(is_news).collect(),
+        own.iter().rev().filter(communicates).filter(is_news).collect(),
         others.collect(),
     ];
     for number in more.into_iter().flatten() {
