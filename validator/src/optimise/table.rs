@@ -30,8 +30,15 @@ pub fn rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<String> {
         let (word, label) = (if look.bare { "ends" } else { "" }, "first against last");
         rows.push([word, label, name(ends), &ends.gist(), ""].map(str::to_owned));
     }
+    // Where there is no answer, the causes stand with the first step that has them.
+    let mut causes: BTreeMap<String, usize> = BTreeMap::new();
     for (step, number) in report.steps.iter().zip(1..) {
         let (verdict, gist) = match &step.outcome {
+            Outcome::Checked(result) if result.verdict() == Some(Verdict::Inconclusive) => {
+                let first = *causes.entry(result.gist()).or_insert(number);
+                let gist = if first == number { result.gist() } else { format!("as step {first}") };
+                (name(result), gist)
+            }
             Outcome::Checked(result) => (name(result), result.gist()),
             Outcome::Failed(OptimiserFailure::Bug { .. }) => (BUG, String::new()),
             Outcome::Failed(failure) if failure.is_optimisers() => {
@@ -124,6 +131,8 @@ pub struct Totals {
     proved: usize,
     /// Comparisons by search, those of both ends and of a bisection's result included.
     checked: usize,
+    /// Comparisons without an input: something is not supported, or cannot be matched.
+    not_compared: usize,
     /// Of comparisons.
     verdicts: BTreeMap<Verdict, usize>,
     /// The least and the greatest number of inputs of a comparison by search.
@@ -167,8 +176,12 @@ impl Totals {
             self.proved += 1;
             return;
         }
-        self.checked += 1;
         let inputs = result.inputs();
+        if inputs == 0 {
+            self.not_compared += 1;
+            return;
+        }
+        self.checked += 1;
         let (least, most) = self.inputs.unwrap_or((inputs, inputs));
         self.inputs = Some((least.min(inputs), most.max(inputs)));
     }
@@ -183,6 +196,7 @@ impl Totals {
         self.out_of_time += other.out_of_time;
         self.proved += other.proved;
         self.checked += other.checked;
+        self.not_compared += other.not_compared;
         for (verdict, count) in &other.verdicts {
             *self.verdicts.entry(*verdict).or_default() += count;
         }
@@ -194,7 +208,7 @@ impl Totals {
 
     /// The same on one line.
     pub fn line(&self) -> String {
-        let compared = (self.proved + self.checked > 0).then(|| self.comparisons(false));
+        let compared = (self.proved + self.checked + self.not_compared > 0).then(|| self.comparisons(false));
         let lines = [self.passes()].into_iter().chain(compared).chain(self.not_run());
         lines.collect::<Vec<_>>().join("; ")
     }
@@ -214,7 +228,7 @@ impl Totals {
     /// In words, on one line or a few: what was run, what was compared and how, and what was not run.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.passes()];
-        if self.proved + self.checked > 0 {
+        if self.proved + self.checked + self.not_compared > 0 {
             lines.push(self.comparisons(true));
         }
         lines.extend(self.not_run());
@@ -251,6 +265,9 @@ impl Totals {
                 false => format!("{least} to {most} inputs"),
             };
             ways.push(format!("{} checked on {inputs}{each}", self.checked));
+        }
+        if self.not_compared > 0 {
+            ways.push(format!("{} on no input", self.not_compared));
         }
         let verdicts: Vec<String> =
             self.verdicts.iter().map(|(verdict, count)| format!("{} {count}", verdict.name())).collect();
@@ -364,6 +381,18 @@ step  pass                      verdict
             "10 passes run, 6 of which changed the module, 2 of which failed; comparisons: 2 proved, 4 checked on 4 to \
              16 inputs (violates 2, refines 4); 2 passes not run, because a pass before failed (--keep-going goes on \
              without it)"
+        );
+        let open = |gist| Outcome::Checked(Fixed(Verdict::Inconclusive, false, gist));
+        let steps =
+            vec![step("--ccp", open(0)), step("--code-sink", open(0)), step("--merge-blocks", open(3))];
+        let report = Report { steps, ends: None, words: vec![] };
+        let told = rows(&report, Look::default());
+        assert!(
+            told[1].ends_with("0 inputs") && told[2].ends_with("as step 1") && told[3].ends_with("3 inputs")
+        );
+        assert_eq!(
+            Totals::of(&report).lines()[1],
+            "comparisons: 1 checked on 3 inputs, 2 on no input (inconclusive 3)"
         );
         let none =
             Report::<Fixed> { steps: vec![step("--ccp", Outcome::OutOfTime)], ends: None, words: vec![] };

@@ -166,13 +166,10 @@ impl Command<'_> {
             }
         }
         let any = !told.is_empty();
-        let each = told.into_iter().flat_map(|(causes, mut lines, others)| {
+        let each = told.into_iter().flat_map(|(_, mut lines, others)| {
             if !others.is_empty() {
-                let causes = causes.join(", ");
                 let others = others.join(", ");
-                lines.push(format!(
-                    "inconclusive for the same causes ({causes}; --full reports each): {others}"
-                ));
+                lines.push(format!("inconclusive for the same causes (--full reports each): {others}"));
             }
             lines
         });
