@@ -45,7 +45,7 @@ fn transcribed() -> Vec<Value> {
 }
 
 /// Commands that print what few others do.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     // Passes that are proved, checked, refuse their module or fail on it; modules that cannot be read.
     "opt tests/cli --ccp --strip-debug --eliminate-dead-branches",
     "opt corpus/crashes --loop-peeling --interpolate-fixup --keep-going --inputs 1",
@@ -65,6 +65,7 @@ const COMMANDS: [&str; 22] = [
     "outcomes benches/modules/idioms/append.spvasm --spec 0=64 --workgroups 1 --buffer 0.1=zeros:64",
     "outcomes tests/cli/copy.spvasm --inputs 2",
     "outcomes tests/cli/copy.spvasm --timeout 0",
+    "check tests/reports/functions.spvasm tests/reports/inlined.spvasm --inputs 2",
     "litmus tests/cli/nothing.litmus tests/cli/copy.spvasm",
     "litmus corpus/litmus/thin-air-allowed.litmus --max-executions 1",
     "check corpus/pairs/racy-before/before.spvasm corpus/pairs/racy-before/before.spvasm",
@@ -72,14 +73,18 @@ const COMMANDS: [&str; 22] = [
 ];
 
 /// Pairs of the corpus that print what few others do: volatile traces, quads, pointers, events, two readings of an older
-/// module, samplers.
-const PAIRS: [&str; 6] = [
+/// module, samplers; who has undefined behaviour, who waits, where invocations part, what was lost.
+const PAIRS: [&str; 10] = [
     "endless-loop-with-volatile-load-added",
     "fragment-derivative-of-other-direction",
     "physical-chain-to-arithmetic",
     "store-sunk-below-release",
     "glsl-buffer-behind-barrier",
     "image-linear-sample-moved-a-little",
+    "division-speculated",
+    "barrier-count-made-divergent",
+    "endless-loop-of-loads-behind-acquire-added",
+    "release-weakened-to-relaxed",
 ];
 
 /// Classic programs of which the same holds: load buffering, ray queries.

@@ -12,15 +12,10 @@ use crate::report::json::place;
 use crate::report::typed::Types;
 use crate::report::words::words;
 
-/// Changes that are listed.
-const CHANGES: usize = 64;
-
 /// What is known of a violation beside its events (`docs/json.md`).
 #[derive(Serialize)]
 pub(in crate::report) struct AccountJson<'a> {
     changes: Vec<ChangeJson>,
-    #[serde(skip_serializing_if = "is_zero")]
-    changes_left_out: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lost: Vec<LossJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,10 +28,6 @@ pub(in crate::report) struct AccountJson<'a> {
     parting: Option<PartingJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     places: Vec<PlaceJson<'a>>,
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 #[derive(Serialize)]
@@ -115,9 +106,7 @@ pub(in crate::report) fn account<'a>(
         Some((before, after)) => (before.as_str(), after.as_str()),
         None => (&*report.before.text, &*report.after.text),
     };
-    let mut changes = changes(before, after);
-    let changes_left_out = changes.len().saturating_sub(CHANGES);
-    changes.truncate(CHANGES);
+    let changes = changes(before, after);
     let first_difference = first_difference_of(report, run);
     let mut of_before: Vec<Line> = why.lost.iter().map(|loss| loss.before).collect();
     let mut of_after: Vec<Line> = why.lost.iter().filter_map(|loss| loss.after).collect();
@@ -147,7 +136,6 @@ pub(in crate::report) fn account<'a>(
     });
     AccountJson {
         changes: changes.into_iter().map(change).collect(),
-        changes_left_out,
         lost: why.lost.iter().map(loss).collect(),
         first_difference,
         fault: why

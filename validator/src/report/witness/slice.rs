@@ -133,7 +133,7 @@ fn kept(
     Wanted { events: wanted, with_reads }: &Wanted,
     full: bool,
 ) -> BTreeSet<usize> {
-    let few = own.len() <= EVENTS && (*with_reads || wanted.is_empty());
+    let few = own.len() <= EVENTS && (*with_reads || wanted.is_empty() || events.len() <= FEW);
     if full || few {
         return own.iter().copied().collect();
     }
