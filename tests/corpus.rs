@@ -369,8 +369,8 @@ fn reports_account_for_what_happened() {
             "float-minimum-made-maximum",
             &[
                 "  the values differ from here on (invocation 0):",
-                "    before, line 53: %y = OpExtInst %float %glsl FMin %x %least = 1.0 (0x3f800000) (%x is 5.0",
-                "    after, line 53: %y = OpExtInst %float %glsl FMax %x %least = 5.0 (0x40a00000) (%x is 5.0",
+                "    before, line 53: %y = OpExtInst %float %glsl FMin %x %least = 1.0 (%x is 5.0, %least is 1.0)",
+                "    after, line 53: %y = OpExtInst %float %glsl FMax %x %least = 5.0 (%x is 5.0, %least is 1.0)",
             ],
         ),
         ("spin-load-hoisted", &["  invocation 1: in the loop on line 68 for ever"]),

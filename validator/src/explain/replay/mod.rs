@@ -43,6 +43,8 @@ pub(super) enum Kin {
 
 /// Instructions of one invocation.
 const FUEL: u64 = 1_000_000;
+/// Instructions of all invocations together.
+const FUEL_OF_ALL: u64 = 1 << 25;
 /// Reads of one invocation that after did not do: it is in a loop that waits for something else.
 const MAX_UNMATCHED: u32 = 8;
 /// Stops of one invocation.
@@ -75,6 +77,7 @@ pub(super) fn run(
         kin,
         way,
         tracer,
+        left: FUEL_OF_ALL,
         is_over,
     };
     target.into_iter().for_each(|target| replay.memory.watch(target));
@@ -102,6 +105,8 @@ struct Replayer<'a> {
     kin: Kin,
     way: u32,
     tracer: &'a mut Tracer,
+    /// Instructions that are left for all invocations.
+    left: u64,
     /// Whether there is no time left.
     is_over: &'a dyn Fn() -> bool,
 }
@@ -160,7 +165,7 @@ impl Driver for Replaying<'_, '_> {
     type End = ();
 
     fn run(&mut self) -> Stop {
-        let Replayer { before: Side { program, dispatch }, memory, tracer, kin, is_over, .. } =
+        let Replayer { before: Side { program, dispatch }, memory, tracer, kin, left, is_over, .. } =
             &mut *self.replayer;
         let Run { agent, invocation, fuel, stops, unmatched_reads, .. } = &mut *self.run;
         let most = if *kin == Kin::Other { MAX_STOPS } else { MAX_STOPS_OF_OWN };
@@ -168,18 +173,23 @@ impl Driver for Replaying<'_, '_> {
             return Stop::OutOfFuel;
         }
         *stops += 1;
-        while tracer.watches(*agent) && *fuel > 0 {
+        let allowed = (*fuel).min(*left);
+        let mut unused = allowed;
+        let mut stop = Stop::OutOfFuel;
+        while tracer.watches(*agent) && unused > 0 && matches!(stop, Stop::OutOfFuel) {
             if tracer.records() == Some(*agent) && memory.take_write_of(*agent) {
                 tracer.mark();
             }
             tracer.note(*agent, program, invocation);
-            *fuel -= 1;
-            let stop = invocation.run(program, dispatch, memory, &mut 1);
-            if !matches!(stop, Stop::OutOfFuel) {
-                return stop;
-            }
+            unused -= 1;
+            stop = invocation.run(program, dispatch, memory, &mut 1);
         }
-        invocation.run(program, dispatch, memory, fuel)
+        if matches!(stop, Stop::OutOfFuel) {
+            stop = invocation.run(program, dispatch, memory, &mut unused);
+        }
+        *fuel -= allowed - unused;
+        *left -= allowed - unused;
+        stop
     }
 
     fn invocation(&mut self) -> &mut Invocation {

@@ -30,9 +30,12 @@ pub(super) fn lines(
     };
     let has_lines = report.diff.is_none();
     let mut all = changes(before, after);
-    if let Some([of_before, of_after]) = first_difference.filter(|_| has_lines) {
-        let is_it =
-            |change: &Change| change.lines.contains(&of_after) || change.lines_of_before.contains(&of_before);
+    let is_it = |change: &Change| {
+        first_difference.is_some_and(|[of_before, of_after]| {
+            change.lines.contains(&of_after) || change.lines_of_before.contains(&of_before)
+        })
+    };
+    if has_lines {
         all.sort_by_key(|change| !is_it(change));
     }
     let mut told = Vec::new();
@@ -57,7 +60,7 @@ pub(super) fn lines(
             told.extend(place.map(|place| format!("  {place}")));
         }
         if !told.is_empty() || first_difference.is_some() {
-            most = 0;
+            most = usize::from(all.first().is_some_and(is_it));
         }
     }
     let (changes, more) = first(all, lines, has_lines, most);
