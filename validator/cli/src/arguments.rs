@@ -516,6 +516,9 @@ pub struct OutputArguments {
     /// Colours and the progress bar
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto)]
     pub(crate) color: ColorChoice,
+    /// Write a page with pictures of executions, the modules side by side and the report, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Exit with 4 where a result is bounded or vacuous, or scopes are not distinguished
     #[arg(long)]
     pub(crate) strict: bool,

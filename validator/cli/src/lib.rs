@@ -10,6 +10,7 @@ mod check;
 mod completions;
 mod error;
 mod format;
+mod html;
 mod litmus;
 mod memory;
 mod opt;

@@ -114,6 +114,11 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
         explain::other_order(event, other).into_iter().collect()
     }
 
+    /// From-reads of a graph, as pairs of a read and a later write, ascending: as far as these relations order the writes.
+    fn from_reads(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
+        explain::from_reads(graph, relations, true)
+    }
+
     /// The axiom that a graph violates, with a cycle that shows it. `None` if it violates none.
     fn violation(&self, graph: &Graph, relations: &Relations) -> Option<Violation>;
 

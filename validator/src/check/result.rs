@@ -14,7 +14,7 @@ use crate::behaviour::{Behaviours, Bound, Stopped, Undefined};
 use crate::compare::{Comparison, Verdict, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::event::{Scope, UndefinedKind};
-use crate::explain::{self, DispatchNames, Explanation};
+use crate::explain::{self, Counterpart, DispatchNames, Explanation};
 use crate::ir::{Line, Program};
 use crate::launch::Input;
 use crate::model::memory_model::Model;
@@ -134,6 +134,8 @@ pub struct Run {
     pub why: Option<String>,
     /// The accesses of a new data race, by their places in the witness.
     pub race: Option<[usize; 2]>,
+    /// What corresponds in before to the witness of the violation.
+    pub counterpart: Option<Box<Counterpart>>,
     /// `--both-ways`: what after lost; `Refines` where nothing.
     pub reverse: Option<Comparison>,
     /// Where before is racy as the specification reads an older memory model, but not when all accesses

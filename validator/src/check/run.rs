@@ -110,6 +110,7 @@ impl Runner<'_> {
                 after: None,
                 why: None,
                 race: None,
+                counterpart: None,
                 reverse: None,
                 legacy: None,
             });
@@ -127,6 +128,7 @@ impl Runner<'_> {
                 after: Some(after),
                 why: None,
                 race: None,
+                counterpart: None,
                 legacy: None,
             });
         }
@@ -136,10 +138,11 @@ impl Runner<'_> {
         let mut comparison = self.search_races_in_cycles(pair, &mut before, &mut after, comparison)?;
         let reverse =
             self.options.both_ways.then(|| self.compare(pair, &before, &after, true)).transpose()?;
-        let Why { text: why, race } = match self.widen(pair, &before, &mut after, &mut comparison)? {
-            Some(why) => Why { text: Some(why), race: None },
-            None => self.explanation(pair, &comparison, &after).unwrap_or_default(),
-        };
+        let Why { text: why, race, counterpart } =
+            match self.widen(pair, &before, &mut after, &mut comparison)? {
+                Some(why) => Why { text: Some(why), ..Why::default() },
+                None => self.explanation(pair, &comparison, &after).unwrap_or_default(),
+            };
         Ok(Run {
             entry: pair.before.entry.name.clone(),
             launch: pair.launch,
@@ -149,6 +152,7 @@ impl Runner<'_> {
             after: Some(after),
             why,
             race,
+            counterpart,
             reverse,
             legacy: None,
         })

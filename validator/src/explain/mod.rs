@@ -20,7 +20,7 @@ use crate::behaviour::Outcome;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
-use crate::model::explain::{possible, Explainer, Refutation, Telling};
+use crate::model::explain::{possible, Explainer, Refutation, Telling, Violation};
 use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::witness::Witness;
@@ -79,6 +79,32 @@ pub struct Why {
     pub text: Option<String>,
     /// The accesses of a data race, by their places in the witness's graph.
     pub race: Option<[usize; 2]>,
+    /// What the explanation rests on in before.
+    pub counterpart: Option<Box<Counterpart>>,
+}
+
+/// A graph of before that corresponds to an execution of after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterpart {
+    /// Its events.
+    pub graph: Graph,
+    /// For each event, the event of after that it corresponds to.
+    pub of_after: Vec<Option<EventId>>,
+    /// How it was found.
+    pub origin: Origin,
+    /// The ordering of two accesses that after lost: the events on its way, the accesses included.
+    pub lost: Vec<usize>,
+    /// What keeps the graph from being an execution.
+    pub violation: Option<Violation>,
+}
+
+/// How a graph of before was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Before ran with the values that after's reads have.
+    Replayed,
+    /// A search without the axioms came to after's outcome.
+    Searched,
 }
 
 /// Says why `before` does not allow what is `new` in the execution `witness` of after; `settings` are those
@@ -86,10 +112,11 @@ pub struct Why {
 pub fn why(before: Side, after: &Dispatch, witness: &Witness, new: New, settings: &Settings) -> Why {
     let started = Instant::now();
     let is_over = || settings.timeout.is_some_and(|left| started.elapsed() >= left);
-    let mut race = None;
-    let told = reason(before, after, witness, new, settings, &is_over, &mut race);
+    let mut why = Why::default();
+    let told = reason(before, after, witness, new, settings, &is_over, &mut why);
     let too_late = || format!("the explanation was not finished in time ({})", settings.timed_by);
-    Why { text: told.or_else(|| is_over().then(too_late)), race }
+    why.text = told.or_else(|| is_over().then(too_late));
+    why
 }
 
 fn reason(
@@ -99,7 +126,7 @@ fn reason(
     new: New,
     settings: &Settings,
     is_over: &dyn Fn() -> bool,
-    race: &mut Option<[usize; 2]>,
+    why: &mut Why,
 ) -> Option<String> {
     // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
@@ -111,7 +138,7 @@ fn reason(
     let mut races = model.data_races(graph, &relations_after);
     if let New::Race(lines) = new {
         races.sort_by_key(|found| !is_on(graph, *found, lines));
-        *race = races.first().map(|found| [found.first as usize, found.second as usize]);
+        why.race = races.first().map(|found| [found.first as usize, found.second as usize]);
     }
     in_time()?;
     let replay = replay::run(before, after, witness, is_over)?;
@@ -126,30 +153,57 @@ fn reason(
     let pair =
         Compared { told: &told, explainer: &*explainer, relations: &relations, after: &relations_after };
     let in_after = |found: DataRace| format!("in after {}", model.race(graph, found, &names));
+    let counterpart = |lost: Vec<usize>, violation: Option<Violation>| {
+        let (graph, of_after) = (replay.graph.clone(), replay.of_after.clone());
+        Box::new(Counterpart { graph, of_after, origin: Origin::Replayed, lost, violation })
+    };
     for found in &races {
         in_time()?;
-        if let Some(text) = pair.lost_order(*found) {
-            *race = race.map(|_| [found.first as usize, found.second as usize]);
+        if let Some(Lost { text, events }) = pair.lost_order(*found) {
+            why.race = why.race.map(|_| [found.first as usize, found.second as usize]);
+            why.counterpart = Some(counterpart(events, None));
             return Some(format!("{text}\n{}", in_after(*found)));
         }
     }
     let reason = match explainer.refutation() {
-        Some(refutation) => Some(pair.forbidden(&refutation)),
-        None => told.different_write().or_else(|| match new {
-            New::Outcome(outcome) => {
-                let wanted = Wanted { outcome, dispatch: after };
-                pair.not_left(witness, wanted).or_else(|| {
-                    let explanation = outcome::unreachable(before, wanted, settings)?;
-                    Some(format!("before forbids this: {explanation}"))
-                })
-            }
-            New::Race(_) | New::Undefined => None,
-        }),
+        Some(refutation) => {
+            let Lost { text, events } = pair.forbidden(&refutation);
+            why.counterpart = Some(counterpart(events, Some(refutation.violation)));
+            Some(text)
+        }
+        None => {
+            why.counterpart = Some(counterpart(Vec::new(), None));
+            told.different_write().or_else(|| match new {
+                New::Outcome(outcome) => {
+                    let wanted = Wanted { outcome, dispatch: after };
+                    pair.not_left(witness, wanted).or_else(|| {
+                        let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
+                        why.counterpart = Some(Box::new(searched(graph, &**model)));
+                        Some(format!("before forbids this: {explanation}"))
+                    })
+                }
+                New::Race(_) | New::Undefined => None,
+            })
+        }
     };
     let reason = reason.or_else(|| told.unmatched());
     let race = races.first().filter(|_| matches!(new, New::Race(_))).map(|found| in_after(*found));
     let parts: Vec<String> = reason.into_iter().chain(race).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// A graph of before that a search without the axioms found.
+fn searched(graph: Graph, model: &dyn MemoryModel) -> Counterpart {
+    let violation = model.violation(&graph, &model.relations(&graph, Extent::Complete));
+    let of_after = vec![None; graph.events.len()];
+    Counterpart { graph, of_after, origin: Origin::Searched, lost: Vec::new(), violation }
+}
+
+/// An ordering of before that after lost.
+struct Lost {
+    text: String,
+    /// The events on its way, the accesses included; empty where none is lost.
+    events: Vec<usize>,
 }
 
 /// Before's graph and its events in after.
@@ -162,7 +216,7 @@ struct Compared<'a> {
 
 impl Compared<'_> {
     /// The ordering of before between two accesses that race in after.
-    fn lost_order(&self, race: DataRace) -> Option<String> {
+    fn lost_order(&self, race: DataRace) -> Option<Lost> {
         let of_before = |event: EventId| self.told.of_after.iter().position(|other| *other == Some(event));
         let (a, b) = (of_before(race.first)?, of_before(race.second)?);
         [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
@@ -171,12 +225,13 @@ impl Compared<'_> {
             let (first_name, second_name) = (self.told.long(first), self.told.long(second));
             let changes = self.told.changes(&ordering, self.after);
             let way = ordering.way;
-            Some(format!("before orders {first_name} before {second_name} {way}{}", but(&changes)))
+            let text = format!("before orders {first_name} before {second_name} {way}{}", but(&changes));
+            Some(Lost { text, events: ordering.events })
         })
     }
 
     /// Why before's graph is no execution, and what after changed about it.
-    fn forbidden(&self, refutation: &Refutation) -> String {
+    fn forbidden(&self, refutation: &Refutation) -> Lost {
         let text = format!("before forbids this: {}", refutation.explanation);
         let lost = refutation.orderings.iter().find_map(|(first, second)| {
             let (first, second) = (*first, *second);
@@ -185,13 +240,16 @@ impl Compared<'_> {
             }
             let unit = self.relations.ordered_units(first, second).next()?;
             let ordering = self.explainer.ordering(first, second, unit)?;
-            Some(self.told.changes(&ordering, self.after)).filter(|changes| !changes.is_empty())
+            let changes = self.told.changes(&ordering, self.after);
+            (!changes.is_empty()).then_some((changes, ordering.events))
         });
-        let changes = lost.unwrap_or_else(|| self.told.differences(&refutation.events));
-        match &changes[..] {
+        let (changes, events) =
+            lost.unwrap_or_else(|| (self.told.differences(&refutation.events), Vec::new()));
+        let text = match &changes[..] {
             [] => text,
             _ => format!("{text}\nbut {}", changes.join(", and ")),
-        }
+        };
+        Lost { text, events }
     }
 
     /// Why before's graph cannot leave the memory of an outcome of after.

@@ -213,6 +213,7 @@ fn report(before: Behaviours, after: Behaviours, options: &CompareOptions) -> Ch
             after: Some(explored(Role::After, after)),
             why: Some("The release of before/line 3 orders the store of line 2.\nAfter lost it.".into()),
             race: None,
+            counterpart: None,
             reverse: None,
             legacy: None,
         }],

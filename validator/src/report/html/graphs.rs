@@ -1,0 +1,160 @@
+//! Pictures with their switches: one or two executions side by side, each folded and, where that fits, unfolded, with
+//! tables of the same.
+
+use std::collections::BTreeSet;
+
+use maud::{html, Markup};
+
+use super::page::Budget;
+use super::rules::{of_relation, Rule};
+use super::svg::{svg, Drawing};
+use crate::report::picture::{Agents, Execution, Folding, Mark, Picture, Relation, Subject};
+use crate::report::witness::Scene;
+
+/// An execution that a page shows.
+pub(super) struct Exhibit<'a> {
+    /// What it is.
+    pub(super) title: String,
+    /// What there is to say of it.
+    pub(super) caption: String,
+    pub(super) execution: Execution<'a>,
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) agents: Agents,
+    /// The events that it is about.
+    pub(super) wanted: Vec<usize>,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl Exhibit<'_> {
+    fn subject<'s>(&'s self, is_over: &'s dyn Fn() -> bool) -> Subject<'s> {
+        let Exhibit { execution, scene, agents, wanted, marks, .. } = self;
+        Subject { execution, scene, agents: *agents, wanted, marks, is_over }
+    }
+
+    fn drawing<'s>(&'s self, picture: &'s Picture) -> Drawing<'s> {
+        Drawing { picture, scene: self.scene, agents: self.agents, title: &self.title }
+    }
+}
+
+/// How much of an execution is drawn: events of an invocation, and edges of a relation.
+const DETAILS: [(usize, usize); 4] = [(16, 120), (10, 48), (6, 20), (4, 8)];
+
+/// The pictures of these executions, side by side, in `share` percent of what is left of the page.
+pub(super) fn graphs(
+    exhibits: &[Exhibit<'_>],
+    budget: &mut Budget,
+    share: usize,
+    is_over: &dyn Fn() -> bool,
+) -> Markup {
+    let mut relations = BTreeSet::new();
+    let mut figures = Vec::new();
+    let mut can_unfold = false;
+    let each = share / exhibits.len().max(1);
+    for exhibit in exhibits {
+        let subject = exhibit.subject(is_over);
+        let mut shown = Vec::new();
+        let forms = DETAILS.iter().map(|detail| {
+            let picture = Picture::of(&subject, Folding::Alike, *detail);
+            let markup = figure(exhibit, &picture);
+            shown.push(picture);
+            markup
+        });
+        let Some(folded) = budget.first_of(&exhibit.title, each, forms) else { continue };
+        let Some(picture) = shown.pop() else { continue };
+        relations.extend(picture.relations().into_iter().map(|(relation, _)| relation));
+        let unfolded = picture.is_folded.then(|| {
+            let picture = Picture::of(&subject, Folding::Never, DETAILS[0]);
+            let found = picture.relations();
+            let what = format!("{}, unfolded", exhibit.title);
+            let markup = budget.first_of(&what, each, std::iter::once(figure(exhibit, &picture)));
+            relations.extend(found.into_iter().filter(|_| markup.is_some()).map(|(relation, _)| relation));
+            markup
+        });
+        let unfolded = unfolded.flatten();
+        can_unfold |= unfolded.is_some();
+        figures.push(html! {
+            figure.has-unfolded[unfolded.is_some()] {
+                figcaption { b { (exhibit.title) } @if !exhibit.caption.is_empty() { ". " (exhibit.caption) } }
+                div.folded { (folded) }
+                @if let Some(unfolded) = unfolded { div.unfolded { (unfolded) } }
+            }
+        });
+    }
+    html! {
+        div.graphs {
+            (switches(&relations, can_unfold))
+            div.pair { @for figure in figures { (figure) } }
+            (rules(&relations))
+        }
+    }
+}
+
+/// A picture, what it leaves out, and tables of the same.
+fn figure(exhibit: &Exhibit<'_>, picture: &Picture) -> Markup {
+    let who = |event: usize| exhibit.agents.one(picture.events[event].event.agent);
+    html! {
+        div.scroll { (svg(&exhibit.drawing(picture))) }
+        @if !picture.left_out.is_empty() {
+            ul.faint { @for what in &picture.left_out { li { "Not drawn: " (what) } } }
+        }
+        details {
+            summary { "The same as tables" }
+            table {
+                caption { "Events, in the order of the execution" }
+                tr { th scope="col" { "#" } th scope="col" { "by" } th scope="col" { "line" } th scope="col" { "what" } }
+                @for (at, event) in picture.events.iter().enumerate() {
+                    tr { td.n { (event.number) } td { (who(at)) } td.n { (event.line()) } td { (event.told) } }
+                }
+            }
+            table {
+                caption { "Relations" }
+                tr { th scope="col" { "relation" } th scope="col" { "from" } th scope="col" { "to" } }
+                @for edge in &picture.edges {
+                    tr {
+                        td { (edge.relation.name()) @if !edge.label.is_empty() { ": " (edge.label) } }
+                        td.n { "#" (picture.events[edge.from].number) }
+                        td.n { "#" (picture.events[edge.to].number) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A switch for each relation, and one to unfold.
+fn switches(relations: &BTreeSet<Relation>, can_unfold: bool) -> Markup {
+    html! {
+        fieldset {
+            legend { "Show" }
+            @for relation in relations {
+                @let short = relation.short();
+                label {
+                    input type="checkbox" checked class={ "t-" (short) };
+                    svg width="44" height="12" aria-hidden="true" {
+                        path class={ "e " (short) } d="M1 6H42" marker-end={ "url(#a-" (short) ")" } {}
+                    }
+                    (relation.name()) " (" (short) ")"
+                }
+            }
+            @if can_unfold {
+                label { input.t-unfold type="checkbox"; "every invocation in a column of its own" }
+            }
+        }
+    }
+}
+
+fn rules(relations: &BTreeSet<Relation>) -> Markup {
+    let told: Vec<(Relation, Rule)> =
+        relations.iter().map(|relation| (*relation, of_relation(*relation))).collect();
+    html! {
+        details {
+            summary { "What the relations mean" }
+            dl {
+                @for (relation, rule) in told {
+                    dt { b { (relation.name()) } " (" (relation.short()) ")" }
+                    dd { i { (rule.name) } ": " (rule.text) }
+                }
+            }
+        }
+    }
+}

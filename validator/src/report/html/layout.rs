@@ -1,0 +1,183 @@
+//! Where things of a picture lie, in pixels.
+
+use crate::report::picture::{Band, Edge, Picture, Relation};
+
+/// Size of an event's box.
+pub(super) const BOX: (i32, i32) = (206, 42);
+/// Between two columns, and from the edge of the picture to the first and the last.
+const GAP: i32 = 104;
+const MARGIN: i32 = 60;
+/// From one row to the next.
+const ROW: i32 = 64;
+/// Height of a band, and of a column's name.
+pub(super) const BAND: i32 = 22;
+const NAME: i32 = 40;
+/// Size of what is shown of an event or edge that is pointed at.
+pub(super) const TIP: (i32, i32) = (430, 230);
+
+/// The layout of a picture.
+pub(super) struct Layout<'a> {
+    picture: &'a Picture,
+    /// Bands above the names of columns.
+    bands: i32,
+}
+
+/// A band over several columns.
+pub(super) struct Span {
+    pub(super) x: i32,
+    pub(super) y: i32,
+    pub(super) width: i32,
+    pub(super) text: String,
+}
+
+/// An edge as a curve, and where its label stands.
+pub(super) struct Curve {
+    pub(super) path: String,
+    pub(super) label: (i32, i32),
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn of(picture: &'a Picture) -> Layout<'a> {
+        let has_bands = picture.columns.iter().any(|column| column.workgroup != Band::None);
+        Layout { picture, bands: if has_bands { 2 * BAND } else { 0 } }
+    }
+
+    /// Width and height.
+    pub(super) fn size(&self) -> (i32, i32) {
+        let columns = self.picture.columns.len() as i32;
+        let width = 2 * MARGIN + columns * BOX.0 + (columns - 1).max(0) * GAP;
+        let height = self.top() + self.picture.rows as i32 * ROW + 4;
+        (width.max(TIP.0 + 8), height.max(TIP.1 + 8))
+    }
+
+    /// Where the first row begins.
+    fn top(&self) -> i32 {
+        self.bands + NAME + 6
+    }
+
+    /// The left side of a column.
+    pub(super) fn x(&self, column: usize) -> i32 {
+        MARGIN + column as i32 * (BOX.0 + GAP)
+    }
+
+    /// The upper side of a row's boxes.
+    pub(super) fn y(&self, row: usize) -> i32 {
+        self.top() + row as i32 * ROW
+    }
+
+    /// Where a column's name stands.
+    pub(super) fn name_y(&self) -> i32 {
+        self.bands + 16
+    }
+
+    /// The workgroups, and under them the subgroups.
+    pub(super) fn spans(&self) -> Vec<Span> {
+        if self.bands == 0 {
+            return Vec::new();
+        }
+        let columns = &self.picture.columns;
+        let text = |band: &Band, others: &str| match band {
+            Band::One(_, name) => name.clone(),
+            Band::Others => others.to_owned(),
+            Band::None => String::new(),
+        };
+        let mut spans = Vec::new();
+        let mut start = 0;
+        for workgroup in columns.chunk_by(|a, b| a.workgroup == b.workgroup) {
+            let others = if spans.is_empty() { "workgroups" } else { "other workgroups" };
+            spans.push(self.span(start, workgroup.len(), 0, text(&workgroup[0].workgroup, others)));
+            let mut first = start;
+            for subgroup in workgroup.chunk_by(|a, b| a.subgroup == b.subgroup) {
+                let others = match workgroup[0].workgroup {
+                    Band::One(..) if first > start => "other subgroups",
+                    Band::One(..) | Band::Others | Band::None => "subgroups",
+                };
+                spans.push(self.span(first, subgroup.len(), BAND, text(&subgroup[0].subgroup, others)));
+                first += subgroup.len();
+            }
+            start += workgroup.len();
+        }
+        spans
+    }
+
+    fn span(&self, first: usize, count: usize, y: i32, text: String) -> Span {
+        let x = self.x(first) - 14;
+        let end = self.x(first + count - 1) + BOX.0 + 14;
+        Span { x, y, width: end - x, text }
+    }
+
+    /// The program order of a column: x, and y from where to where.
+    pub(super) fn program_order(&self, column: usize) -> Option<(i32, i32, i32)> {
+        let events = self.picture.events.iter().filter(|event| event.column == column);
+        let gaps = self.picture.gaps.iter().filter(|gap| gap.column == column);
+        let rows: Vec<usize> = events.map(|event| event.row).chain(gaps.map(|gap| gap.row)).collect();
+        let (first, last) = (rows.iter().min()?, rows.iter().max()?);
+        Some((self.x(column) + BOX.0 / 2, self.y(*first) + BOX.1 / 2, self.y(*last) + BOX.1 / 2))
+    }
+
+    /// Where to show what there is to say of something in this place.
+    pub(super) fn tip(&self, x: i32, y: i32) -> (i32, i32, bool) {
+        let (width, height) = self.size();
+        let left = x.min(width - TIP.0 - 4).max(2);
+        let below = y + BOX.1 / 2 + 6;
+        match below + TIP.1 <= height {
+            true => (left, below, false),
+            false if y - BOX.1 / 2 - 6 >= TIP.1 => (left, y - BOX.1 / 2 - 6 - TIP.1, true),
+            false => (left, (height - TIP.1).max(0), false),
+        }
+    }
+
+    /// The curve of an edge. Those of different relations between the same events do not cover each other.
+    pub(super) fn curve(&self, edge: &Edge) -> Curve {
+        let (from, to) = (&self.picture.events[edge.from], &self.picture.events[edge.to]);
+        let lane = lane(edge.relation);
+        let (y1, y2) = (self.y(from.row) + BOX.1 / 2 + lane, self.y(to.row) + BOX.1 / 2 + lane);
+        let (x1, x2) = (self.x(from.column), self.x(to.column));
+        let [a, b, c, d] = if from.column == to.column {
+            let bulge = (24 + 9 * from.row.abs_diff(to.row) as i32).min(MARGIN - 6);
+            [(x1, y1), (x1 - bulge, y1), (x1 - bulge, y2), (x1, y2)]
+        } else {
+            let right = to.column > from.column;
+            let (start, end) = if right { (x1 + BOX.0, x2) } else { (x1, x2 + BOX.0) };
+            let reach = ((end - start).abs() / 2).clamp(36, 160) * if right { 1 } else { -1 };
+            // Around the boxes that stand between.
+            let over = from.row == to.row && from.column.abs_diff(to.column) > 1;
+            let lift = if over { 44 } else { 0 };
+            [(start, y1), (start + reach, y1 - lift), (end - reach, y2 - lift), (end, y2)]
+        };
+        let path = format!("M{} {}C{} {} {} {} {} {}", a.0, a.1, b.0, b.1, c.0, c.1, d.0, d.1);
+        let t = place(edge.relation);
+        let at = |a: i32, b: i32, c: i32, d: i32| {
+            let u = 1.0 - t;
+            let [a, b, c, d] = [a, b, c, d].map(f64::from);
+            (u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d).round() as i32
+        };
+        Curve { path, label: (at(a.0, b.0, c.0, d.0), at(a.1, b.1, c.1, d.1) + 4) }
+    }
+}
+
+/// How far below the middle of a box the edges of a relation begin and end.
+const fn lane(relation: Relation) -> i32 {
+    match relation {
+        Relation::Cycle => -16,
+        Relation::ReadsFrom => -10,
+        Relation::SynchronizesWith => -4,
+        Relation::Lost | Relation::Race => 2,
+        Relation::FromReads => 6,
+        Relation::Availability => 11,
+        Relation::LocationOrdered => 16,
+    }
+}
+
+/// Where on an edge its label stands: 0 is its beginning, 1 its end.
+const fn place(relation: Relation) -> f64 {
+    match relation {
+        Relation::ReadsFrom => 0.36,
+        Relation::SynchronizesWith => 0.5,
+        Relation::FromReads => 0.28,
+        Relation::Availability => 0.62,
+        Relation::LocationOrdered => 0.72,
+        Relation::Race | Relation::Lost => 0.5,
+        Relation::Cycle => 0.44,
+    }
+}
