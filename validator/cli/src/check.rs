@@ -10,7 +10,7 @@ use super::arguments::{OutOfBoundsChoice, YesNo};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    caught, format, html, print, save, ChoiceArguments, CliError, LaunchArguments, OutputArguments,
+    caught, format, html, print, save, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
     ReadArguments,
 };
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
@@ -139,7 +139,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
         html::write(path, &report::html::check(&report, &extent))?;
     }
     print(&format::check(&report, &arguments.output, arguments.pair.full))?;
-    if arguments.stats && !arguments.output.format.is_json() {
+    if arguments.stats && arguments.output.format == Format::Text {
         print(&stats::check(&report))?;
     }
     let code = report.exit_code(arguments.output.strict);

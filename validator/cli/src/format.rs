@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use spirv_tv::check::{CheckReport, OutcomesReport};
 use spirv_tv::report::litmus::{self, LitmusReport};
-use spirv_tv::report::{json, text};
+use spirv_tv::report::{dot, json, text};
 
 use super::arguments::OutputArguments;
 use super::{painter, ColorChoice};
@@ -15,6 +15,8 @@ pub enum Format {
     Json,
     /// As `json`; `opt` prints the object of a step as soon as it is known.
     Jsonl,
+    /// Executions as graphs for graphviz.
+    Dot,
 }
 
 /// The form of a series of checks.
@@ -32,7 +34,7 @@ impl Format {
     /// How `opt` prints its steps.
     pub fn series(self) -> Series {
         match self {
-            Format::Text => Series::Table,
+            Format::Text | Format::Dot => Series::Table,
             Format::Json => Series::Objects,
             Format::Jsonl => Series::Stream,
         }
@@ -48,6 +50,7 @@ impl Format {
 pub(crate) fn check(report: &CheckReport, output: &OutputArguments, full: bool) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::check(report) + "\n",
+        Format::Dot => dot::check(report),
         Format::Text if output.quiet => {
             let line = text::check_line(report, painter(output.color));
             format!("{} {}: {line}\n", report.before.name, report.after.name)
@@ -68,6 +71,7 @@ pub(crate) fn check_text(report: &CheckReport, output: &OutputArguments, full: b
 pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::outcomes(report) + "\n",
+        Format::Dot => dot::outcomes(report),
         Format::Text if output.quiet => text::outcomes_line(report),
         Format::Text => text::outcomes(report, painter(output.color)),
     }
@@ -77,6 +81,7 @@ pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments) -> Str
 pub(crate) fn litmus(report: &LitmusReport, format: Format, quiet: bool, color: ColorChoice) -> String {
     match format {
         Format::Json | Format::Jsonl => litmus::json(report) + "\n",
+        Format::Dot => dot::litmus(report),
         Format::Text => litmus::text(report, quiet, painter(color)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{json, Value};
@@ -13,8 +13,8 @@ use super::check::PairArguments;
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    caught, format, format::Series, painter, print, save, ChoiceArguments, CliError, LaunchArguments,
-    OutputArguments, ReadArguments,
+    caught, format, format::Series, html, painter, print, save, ChoiceArguments, CliError, Format,
+    LaunchArguments, OutputArguments, ReadArguments,
 };
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{check_in_series, settle, CheckOptions, CheckReport, Searches, Watch};
@@ -22,11 +22,12 @@ use spirv_tv::compare::Verdict;
 use spirv_tv::launch::OutOfBounds;
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::plan::plan;
-use spirv_tv::optimise::report::{ends_object, json_objects, step_object, table};
+use spirv_tv::optimise::report::{ends_object, json_objects, remarks, rows, step_object, table};
 use spirv_tv::optimise::{
     CheckResult, Checker, Mode, OptimiserArguments, OptimiserProcess, Outcome, Pipeline, Report, Step,
 };
-use spirv_tv::report::{json, text};
+use spirv_tv::report::html::{Extent, Series as Page};
+use spirv_tv::report::{dot, json, text};
 
 /// Options of `opt`, beside the flags of spirv-opt (`-O`, `-Os`, `-Oconfig=FILE`, every pass with its
 /// argument, `--preserve-interface`, `--preserve-bindings`, `--preserve-spec-constants`).
@@ -64,6 +65,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
     if optimiser.passes.is_empty() {
         return Err(CliError::usage("no pass: give -O, -Os or flags of spirv-opt such as --ccp"));
     }
+    let begun = Instant::now();
     let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
     let mut options = arguments.pair.apply(options);
     options.bounds.step_timeout = arguments.step_timeout;
@@ -111,12 +113,14 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
         searches: Searches::default(),
         last: (is_as_read && !module.from_text).then_some(module),
         choices: (arguments.output.format.series() == Series::Stream).then(|| json::choices(&options)),
+        page: arguments.output.html.is_some().then(Page::default),
+        begun,
         error: None,
         bug: None,
     };
     let bounds = options.bounds.clone();
     let report = pipeline.run(&words, &mut checker, &|| bounds.left());
-    let StepChecker { error, bug, .. } = checker;
+    let StepChecker { error, bug, page, .. } = checker;
     drop(progress);
     if let Some(error) = error {
         return Err(error);
@@ -124,6 +128,11 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
     if let Some(path) = &arguments.output_file {
         let bytes: Vec<u8> = report.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         std::fs::write(path, bytes).map_err(|error| CliError::File { path: path.clone(), error })?;
+    }
+    if let Some((path, page)) = arguments.output.html.as_ref().zip(page) {
+        let extent = html::extent(None, &options.bounds, begun, false);
+        let title = format!("opt {}", arguments.module);
+        html::write(path, &page.page(&title, &rows(&report), &remarks(&report), &extent))?;
     }
     print(&rendered(&report, &options, &arguments.output))?;
     if let Some(bug) = bug {
@@ -144,6 +153,18 @@ fn rendered(report: &Report<StepResult>, options: &CheckOptions, output: &Output
         Series::Objects => {
             let objects = json_objects(report, &json::choices(options));
             objects.iter().map(|object| format!("{object}\n")).collect()
+        }
+        Series::Table if output.format == Format::Dot => {
+            let ends = report.ends.iter();
+            let checked = report.steps.iter().filter_map(|step| match &step.outcome {
+                Outcome::Checked(result) => Some(result),
+                _ => None,
+            });
+            let told = |result: &StepResult| match &result.told {
+                Told::Text(graph) => graph.clone(),
+                Told::Object(_) => String::new(),
+            };
+            ends.chain(checked).map(told).collect()
         }
         Series::Table if output.quiet => quiet(report),
         Series::Table => {
@@ -207,6 +228,10 @@ impl StepResult {
         let painter = painter(output.color);
         let told = match (output.format.is_json(), output.quiet) {
             (true, _) => Told::Object(json::check_value(report)),
+            (false, _) if output.format == Format::Dot => Told::Text(match says_more {
+                true => dot::check(report),
+                false => String::new(),
+            }),
             (false, true) => Told::Text(text::check_line(report, painter)),
             (false, false) if says_more => Told::Text(format::check_text(report, output, full)),
             (false, false) => Told::Text(String::new()),
@@ -223,6 +248,7 @@ impl StepResult {
                 let reasons = [error.to_string()];
                 Told::Object(json!({ "schema": json::CHECK_SCHEMA, "verdict": "error", "reasons": reasons }))
             }
+            (false, _) if output.format == Format::Dot => Told::Text(String::new()),
             (false, _) if output.quiet => Told::Text(format!("error: {error}")),
             (false, _) => Told::Text(format!("error: {error}\n")),
         };
@@ -269,6 +295,10 @@ struct StepChecker<'a> {
     last: Option<Module>,
     /// Steps are printed as they are known; what their objects say of the run.
     choices: Option<Value>,
+    /// `--html`: what is known of the page so far.
+    page: Option<Page>,
+    /// When the command began.
+    begun: Instant,
     /// What could not be written.
     error: Option<CliError>,
     /// What went wrong in a comparison, though it be one of a bisection.
@@ -306,6 +336,10 @@ impl StepChecker<'_> {
                 }
             }
         }
+        if let Some(page) = &mut self.page {
+            let extent = html::extent(None, &options.bounds, self.begun, self.full);
+            page.add(label, &report, &Extent { replay: Default::default(), ..extent });
+        }
         self.last = Some(after);
         Ok(report)
     }
@@ -319,6 +353,9 @@ impl Checker for StepChecker<'_> {
             Ok(report) => StepResult::of_report(&report, self.output, self.full),
             Err(error) => {
                 self.bug = self.bug.take().or(error.bug().cloned());
+                if let Some(page) = &mut self.page {
+                    page.note(label, &error.to_string());
+                }
                 StepResult::of_error(&error, self.output)
             }
         }

@@ -15,21 +15,36 @@ const SCHEMA: &str = "spirv-tv.check/1";
 /// The table of steps and the guilty passes, for a terminal. Times make it differ from run to run, so
 /// they can be left out.
 pub fn table<R: CheckResult>(report: &Report<R>, times: bool) -> String {
-    let mut rows = vec![Row::header(times)];
-    rows.extend(report.steps.iter().enumerate().map(|(index, step)| Row::of(index + 1, step, times)));
-    let mut text = align(&rows);
+    let mut text = align(&all_rows(report, times));
+    remarks(report).iter().for_each(|remark| line(&mut text, remark));
+    text
+}
+
+/// The cells of the table without times; the first row has the names of the columns.
+pub fn rows<R: CheckResult>(report: &Report<R>) -> Vec<Vec<String>> {
+    all_rows(report, false).into_iter().map(|row| row.cells).collect()
+}
+
+fn all_rows<R: CheckResult>(report: &Report<R>, times: bool) -> Vec<Row> {
+    let steps = report.steps.iter().enumerate().map(|(index, step)| Row::of(index + 1, step, times));
+    std::iter::once(Row::header(times)).chain(steps).collect()
+}
+
+/// What is said below the table: how the ends compare, why passes failed, and which are guilty.
+pub fn remarks<R: CheckResult>(report: &Report<R>) -> Vec<String> {
+    let mut remarks = Vec::new();
     if let Some(ends) = &report.ends {
-        line(&mut text, &format!("first against last: {}", name(ends)));
+        remarks.push(format!("first against last: {}", name(ends)));
     }
     for step in &report.steps {
         if let Outcome::Failed(failure) = &step.outcome {
-            line(&mut text, &format!("{}: {failure}", step.pass));
+            remarks.push(format!("{}: {failure}", step.pass));
         }
     }
     for step in report.guilty() {
-        line(&mut text, &format!("guilty pass: {}{}", step.pass, promise(step)));
+        remarks.push(format!("guilty pass: {}{}", step.pass, promise(step)));
     }
-    text
+    remarks
 }
 
 fn line(text: &mut String, content: &str) {

@@ -2,7 +2,9 @@
 
 mod choices;
 mod diff;
+pub mod dot;
 mod exercised;
+mod exhibits;
 mod factored;
 pub mod html;
 pub mod json;

@@ -8,33 +8,8 @@ use maud::{html, Markup};
 use super::page::Budget;
 use super::rules::{of_relation, Rule};
 use super::svg::{svg, Drawing};
-use crate::report::picture::{Agents, Execution, Folding, Mark, Picture, Relation, Subject};
-use crate::report::witness::Scene;
-
-/// An execution that a page shows.
-pub(super) struct Exhibit<'a> {
-    /// What it is.
-    pub(super) title: String,
-    /// What there is to say of it.
-    pub(super) caption: String,
-    pub(super) execution: Execution<'a>,
-    pub(super) scene: &'a Scene<'a>,
-    pub(super) agents: Agents,
-    /// The events that it is about.
-    pub(super) wanted: Vec<usize>,
-    pub(super) marks: Vec<Mark>,
-}
-
-impl Exhibit<'_> {
-    fn subject<'s>(&'s self, is_over: &'s dyn Fn() -> bool) -> Subject<'s> {
-        let Exhibit { execution, scene, agents, wanted, marks, .. } = self;
-        Subject { execution, scene, agents: *agents, wanted, marks, is_over }
-    }
-
-    fn drawing<'s>(&'s self, picture: &'s Picture) -> Drawing<'s> {
-        Drawing { picture, scene: self.scene, agents: self.agents, title: &self.title }
-    }
-}
+use crate::report::exhibits::Exhibit;
+use crate::report::picture::{Folding, Picture, Relation};
 
 /// How much of an execution is drawn: events of an invocation, and edges of a relation.
 const DETAILS: [(usize, usize); 4] = [(16, 120), (10, 48), (6, 20), (4, 8)];
@@ -51,10 +26,9 @@ pub(super) fn graphs(
     let mut can_unfold = false;
     let each = share / exhibits.len().max(1);
     for exhibit in exhibits {
-        let subject = exhibit.subject(is_over);
         let mut shown = Vec::new();
         let forms = DETAILS.iter().map(|detail| {
-            let picture = Picture::of(&subject, Folding::Alike, *detail);
+            let picture = exhibit.picture(Folding::Alike, *detail, is_over);
             let markup = figure(exhibit, &picture);
             shown.push(picture);
             markup
@@ -63,10 +37,14 @@ pub(super) fn graphs(
         let Some(picture) = shown.pop() else { continue };
         relations.extend(picture.relations().into_iter().map(|(relation, _)| relation));
         let unfolded = picture.is_folded.then(|| {
-            let picture = Picture::of(&subject, Folding::Never, DETAILS[0]);
-            let found = picture.relations();
             let what = format!("{}, unfolded", exhibit.title);
-            let markup = budget.first_of(&what, each, std::iter::once(figure(exhibit, &picture)));
+            let mut found = Vec::new();
+            let forms = DETAILS.iter().map(|detail| {
+                let picture = exhibit.picture(Folding::Never, *detail, is_over);
+                found = picture.relations();
+                figure(exhibit, &picture)
+            });
+            let markup = budget.first_of(&what, each, forms);
             relations.extend(found.into_iter().filter(|_| markup.is_some()).map(|(relation, _)| relation));
             markup
         });
@@ -91,9 +69,11 @@ pub(super) fn graphs(
 
 /// A picture, what it leaves out, and tables of the same.
 fn figure(exhibit: &Exhibit<'_>, picture: &Picture) -> Markup {
+    let Exhibit { scene, agents, title, .. } = exhibit;
+    let drawing = Drawing { picture, scene, agents: *agents, title };
     let who = |event: usize| exhibit.agents.one(picture.events[event].event.agent);
     html! {
-        div.scroll { (svg(&exhibit.drawing(picture))) }
+        div.scroll { (svg(&drawing)) }
         @if !picture.left_out.is_empty() {
             ul.faint { @for what in &picture.left_out { li { "Not drawn: " (what) } } }
         }
@@ -129,7 +109,7 @@ fn switches(relations: &BTreeSet<Relation>, can_unfold: bool) -> Markup {
             @for relation in relations {
                 @let short = relation.short();
                 label {
-                    input type="checkbox" checked class={ "t-" (short) };
+                    input type="checkbox" checked[relation.is_first()] class={ "t-" (short) };
                     svg width="44" height="12" aria-hidden="true" {
                         path class={ "e " (short) } d="M1 6H42" marker-end={ "url(#a-" (short) ")" } {}
                     }

@@ -30,10 +30,26 @@ pub(super) struct Span {
     pub(super) text: String,
 }
 
-/// An edge as a curve, and where its label stands.
-pub(super) struct Curve {
-    pub(super) path: String,
-    pub(super) label: (i32, i32),
+/// An edge as a curve, by its ends and two points that pull at it.
+#[derive(Clone, Copy)]
+pub(super) struct Curve([(i32, i32); 4]);
+
+impl Curve {
+    /// As SVG writes it.
+    pub(super) fn path(&self) -> String {
+        let [a, b, c, d] = self.0;
+        format!("M{} {}C{} {} {} {} {} {}", a.0, a.1, b.0, b.1, c.0, c.1, d.0, d.1)
+    }
+
+    /// A point of it: 0 is its beginning, 1 its end.
+    fn at(&self, t: f64) -> (i32, i32) {
+        let u = 1.0 - t;
+        let along = |coordinate: fn((i32, i32)) -> i32| {
+            let [a, b, c, d] = self.0.map(|point| f64::from(coordinate(point)));
+            (u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d).round() as i32
+        };
+        (along(|point| point.0), along(|point| point.1))
+    }
 }
 
 impl<'a> Layout<'a> {
@@ -143,16 +159,42 @@ impl<'a> Layout<'a> {
             // Around the boxes that stand between.
             let over = from.row == to.row && from.column.abs_diff(to.column) > 1;
             let lift = if over { 44 } else { 0 };
-            [(start, y1), (start + reach, y1 - lift), (end - reach, y2 - lift), (end, y2)]
+            // Steep parts side by side, too.
+            let aside = if (y1 < y2) == right { -lane } else { lane };
+            let (first, second) = (start + reach + aside, end - reach + aside);
+            [(start, y1), (first, y1 - lift), (second, y2 - lift), (end, y2)]
         };
-        let path = format!("M{} {}C{} {} {} {} {} {}", a.0, a.1, b.0, b.1, c.0, c.1, d.0, d.1);
-        let t = place(edge.relation);
-        let at = |a: i32, b: i32, c: i32, d: i32| {
-            let u = 1.0 - t;
-            let [a, b, c, d] = [a, b, c, d].map(f64::from);
-            (u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d).round() as i32
-        };
-        Curve { path, label: (at(a.0, b.0, c.0, d.0), at(a.1, b.1, c.1, d.1) + 4) }
+        Curve([a, b, c, d])
+    }
+
+    /// The middle of each edge's label, which has so many characters: where it covers neither an event nor another label,
+    /// as far as there is such a place.
+    pub(super) fn labels(&self, curves: &[Curve], lengths: &[usize]) -> Vec<(i32, i32)> {
+        let boxes = self.picture.events.iter().map(|event| {
+            let (x, y) = (self.x(event.column), self.y(event.row));
+            (x, y, x + BOX.0, y + BOX.1)
+        });
+        let mut taken: Vec<(i32, i32, i32, i32)> = boxes.collect();
+        let mut labels = Vec::new();
+        for (at, curve) in curves.iter().enumerate() {
+            let half = (7 * lengths[at] as i32) / 2 + 1;
+            let area = |(x, y): (i32, i32)| (x - half, y - 7, x + half, y + 6);
+            let covered = |place: &(i32, i32)| {
+                let (left, top, right, bottom) = area(*place);
+                taken
+                    .iter()
+                    .filter(|other| left < other.2 && other.0 < right && top < other.3 && other.1 < bottom)
+                    .count()
+            };
+            let first = place(self.picture.edges[at].relation);
+            let places = [0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.32, -0.32]
+                .map(|aside| curve.at((first + aside).clamp(0.08, 0.92)));
+            // The first of those that cover least.
+            let best = places.iter().min_by_key(|place| covered(place)).copied().unwrap_or(places[0]);
+            taken.push(area(best));
+            labels.push(best);
+        }
+        labels
     }
 }
 
@@ -162,7 +204,7 @@ const fn lane(relation: Relation) -> i32 {
         Relation::Cycle => -16,
         Relation::ReadsFrom => -10,
         Relation::SynchronizesWith => -4,
-        Relation::Lost | Relation::Race => 2,
+        Relation::Lost | Relation::Missing | Relation::Race => 2,
         Relation::FromReads => 6,
         Relation::Availability => 11,
         Relation::LocationOrdered => 16,
@@ -177,7 +219,7 @@ const fn place(relation: Relation) -> f64 {
         Relation::FromReads => 0.28,
         Relation::Availability => 0.62,
         Relation::LocationOrdered => 0.72,
-        Relation::Race | Relation::Lost => 0.5,
+        Relation::Race | Relation::Lost | Relation::Missing => 0.5,
         Relation::Cycle => 0.44,
     }
 }

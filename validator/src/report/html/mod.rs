@@ -3,15 +3,21 @@
 mod check;
 mod graphs;
 mod layout;
+mod litmus;
 mod modules;
+mod outcomes;
 mod page;
 mod places;
 mod rules;
+mod series;
 mod svg;
 
 use std::time::Instant;
 
 pub use check::check;
+pub use litmus::{litmus, MOST_STATES};
+pub use outcomes::outcomes;
+pub use series::{Row, Series};
 
 /// What a page rests on beside the report.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +43,12 @@ pub struct Replay {
     pub given: String,
     /// What shows the first violation alone.
     pub violation: Option<Alone>,
+}
+
+impl Replay {
+    fn is_empty(&self) -> bool {
+        self.given.is_empty() && self.violation.is_none()
+    }
 }
 
 /// A violation with its launch and every choice.

@@ -12,6 +12,9 @@ pub(super) const MOST_BYTES: usize = 290_000;
 /// Bytes that the parts of every page take that have no budget of their own.
 const FRAME: usize = 16_000;
 
+/// Lines of texts that do not fit as a whole.
+const TEXTS: [usize; 4] = [1_000, 300, 100, 30];
+
 /// How much of a page is left for what is yet to be written, and what was left out for it.
 pub(super) struct Budget {
     left: usize,
@@ -24,13 +27,36 @@ impl Budget {
         Budget { left: MOST_BYTES - FRAME, left_out: Vec::new() }
     }
 
-    /// Bytes that are left.
-    pub(super) fn left(&self) -> usize {
-        self.left
+    /// One of its own for a part, with so much of what is left, in percent.
+    pub(super) fn part(&mut self, share: usize) -> Budget {
+        let left = self.left / 100 * share;
+        self.left -= left;
+        Budget { left, left_out: Vec::new() }
+    }
+
+    /// Takes back what a part did not need; what it left out is that of `whose`.
+    pub(super) fn join(&mut self, part: Budget, whose: &str) {
+        self.left += part.left;
+        self.left_out.extend(part.left_out.into_iter().map(|what| format!("{whose}: {what}")));
+    }
+
+    /// A text, as far as it fits.
+    pub(super) fn text(&mut self, what: &str, share: usize, text: &str) -> Markup {
+        let count = text.lines().count();
+        let first = |most: usize| {
+            let lines: Vec<&str> = text.lines().take(most).collect();
+            let more = count.saturating_sub(most);
+            html! {
+                pre { (lines.join("\n")) }
+                @if more > 0 { p.faint { (more) " more lines are not on this page." } }
+            }
+        };
+        let forms = std::iter::once(count).chain(TEXTS.into_iter().filter(|most| *most < count));
+        self.first_of(what, share, forms.map(first)).unwrap_or_default()
     }
 
     /// Takes a part in, if it fits in `share` of what is left, in percent.
-    pub(super) fn take(&mut self, part: Markup, share: usize) -> Option<Markup> {
+    fn take(&mut self, part: Markup, share: usize) -> Option<Markup> {
         let fits = part.0.len() <= self.left / 100 * share;
         fits.then(|| {
             self.left -= part.0.len();
@@ -112,7 +138,7 @@ fn arrows() -> Markup {
             defs {
                 @for relation in Relation::ALL {
                     marker.(relation.short()) id={ "a-" (relation.short()) } viewBox="0 0 8 8" refX="7" refY="4"
-                        markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto" {
+                        markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto-start-reverse" {
                         path d="M0 0L8 4L0 8z" {}
                     }
                 }

@@ -108,7 +108,7 @@ pub(super) const fn of_relation(relation: Relation) -> Rule {
             "Two accesses to a location, one of them a write, that are not location-ordered and not both atomics in each \
              other's scope. The behaviour is undefined.",
         ),
-        Relation::Lost => rule(
+        Relation::Lost | Relation::Missing => rule(
             "Location-Ordered",
             "Before orders these two accesses, after does not: what after changed took the ordering away.",
         ),

@@ -25,6 +25,8 @@ pub(super) fn svg(drawing: &Drawing<'_>) -> Markup {
     let layout = Layout::of(picture);
     let (width, height) = layout.size();
     let curves: Vec<Curve> = picture.edges.iter().map(|edge| layout.curve(edge)).collect();
+    let lengths: Vec<usize> = picture.edges.iter().map(|edge| label(edge).chars().count()).collect();
+    let labels = layout.labels(&curves, &lengths);
     html! {
         svg width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="graphics-document"
             aria-label=(drawing.title) {
@@ -40,17 +42,20 @@ pub(super) fn svg(drawing: &Drawing<'_>) -> Markup {
                 }
             }
             @for (edge, curve) in picture.edges.iter().zip(&curves) {
-                path class={ "e " (edge.relation.short()) } d=(curve.path)
-                    marker-end={ "url(#a-" (edge.relation.short()) ")" } {}
+                path class={ "e " (edge.relation.short()) } d=(curve.path())
+                    marker-end={ "url(#a-" (edge.relation.short()) ")" }
+                    marker-start=[edge.is_mutual.then(|| format!("url(#a-{})", edge.relation.short()))] {}
             }
             @for event in &picture.events { (shape(event, &layout)) }
             @for gap in &picture.gaps {
                 text.gap x=(layout.x(gap.column)) y=(layout.y(gap.row) + BOX.1 / 2 + 4) { "… " (gap.text) }
             }
-            @for (edge, curve) in picture.edges.iter().zip(&curves) {
-                text class={ "e " (edge.relation.short()) } x=(curve.label.0) y=(curve.label.1) { (label(edge)) }
+            @for (edge, (x, y)) in picture.edges.iter().zip(&labels) {
+                text class={ "e " (edge.relation.short()) } x=(x) y=(y + 4) { (label(edge)) }
             }
-            @for (edge, curve) in picture.edges.iter().zip(&curves) { (edge_tip(drawing, edge, curve, &layout)) }
+            @for ((edge, curve), place) in picture.edges.iter().zip(&curves).zip(&labels) {
+                (edge_tip(drawing, edge, curve, *place, &layout))
+            }
             @for event in &picture.events { (event_tip(drawing, event, &layout)) }
         }
     }
@@ -102,7 +107,13 @@ fn event_tip(drawing: &Drawing<'_>, event: &Drawn, layout: &Layout<'_>) -> Marku
     }
 }
 
-fn edge_tip(drawing: &Drawing<'_>, edge: &Edge, curve: &Curve, layout: &Layout<'_>) -> Markup {
+fn edge_tip(
+    drawing: &Drawing<'_>,
+    edge: &Edge,
+    curve: &Curve,
+    (x, y): (i32, i32),
+    layout: &Layout<'_>,
+) -> Markup {
     let end = |at: usize| {
         let event = &drawing.picture.events[at];
         let who = drawing.agents.one(event.event.agent);
@@ -111,16 +122,15 @@ fn edge_tip(drawing: &Drawing<'_>, edge: &Edge, curve: &Curve, layout: &Layout<'
     let (from, to) = (end(edge.from), end(edge.to));
     let body = html! {
         p { b { (edge.relation.name()) } @if !edge.label.is_empty() { ": " (edge.label) } }
-        p { (from) " → " (to) }
+        p { (from) @if edge.is_mutual { " ↔ " } @else { " → " } (to) }
         @if !edge.way.is_empty() { p { "It holds " (edge.way) "." } }
         @if edge.alike > 1 { p { "It stands for " (edge.alike) " pairs of invocations that execute the same." } }
         (told(of_relation(edge.relation)))
     };
-    let (x, y) = curve.label;
     let class = edge.relation.short();
     let name = format!("{}: from {from} to {to}", edge.relation.name());
     html! {
-        path class={ "h " (class) } tabindex="0" role="graphics-symbol" aria-label=(name) d=(curve.path) {}
+        path class={ "h " (class) } tabindex="0" role="graphics-symbol" aria-label=(name) d=(curve.path()) {}
         (tip(layout.tip(x - TIP.0 / 2, y), class, &body))
     }
 }

@@ -60,7 +60,7 @@ impl Finder<'_> {
             let ends = [mark.from, mark.to].map(|number| self.place.get(&number).copied());
             let [Some(from), Some(to)] = ends else { continue };
             let (relation, label) = (mark.relation, mark.label.clone());
-            let edge = Edge { from, to, relation, label, way: String::new(), alike: 1 };
+            let edge = Edge { from, to, relation, label, way: String::new(), alike: 1, is_mutual: false };
             self.edges.insert((relation, from, to), edge);
         }
     }
@@ -83,6 +83,7 @@ impl Finder<'_> {
             label: String::new(),
             way: String::new(),
             alike: 0,
+            is_mutual: false,
         });
         edge.alike += 1;
     }
@@ -190,7 +191,20 @@ impl Finder<'_> {
         }
     }
 
+    /// Draws what holds both ways once.
+    fn join_both_ways(&mut self) {
+        let keys: Vec<(Relation, usize, usize)> = self.edges.keys().copied().collect();
+        for (relation, from, to) in keys.into_iter().filter(|(_, from, to)| from < to) {
+            if self.edges.contains_key(&(relation, from, to))
+                && self.edges.remove(&(relation, to, from)).is_some()
+            {
+                self.edges.entry((relation, from, to)).and_modify(|edge| edge.is_mutual = true);
+            }
+        }
+    }
+
     fn found(mut self, most: usize) -> Found {
+        self.join_both_ways();
         let mut counts: BTreeMap<Relation, usize> = BTreeMap::new();
         self.edges.retain(|(relation, _, _), _| {
             let count = counts.entry(*relation).or_default();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::order;
 use crate::ir::Line;
 use crate::model::graph::Graph;
 use crate::model::memory_model::{DataRace, Relations};
@@ -18,6 +19,8 @@ pub(in crate::report) struct Execution<'a> {
     pub(in crate::report) events: Vec<WitnessEvent>,
     /// `None` where they are not derived.
     pub(super) relations: Option<Relations>,
+    /// For each event its place from top to bottom.
+    pub(super) rank: Vec<usize>,
     /// From-reads, ascending.
     pub(super) from_reads: Vec<(usize, usize)>,
     /// What is not derived, in words.
@@ -42,7 +45,14 @@ impl<'a> Execution<'a> {
             None => witness.events_of(&graph, &Relation::new(count)),
         };
         let left_out = reason.map(|reason| format!("all relations but reads-from, {reason}"));
-        Execution { witness, graph, events, relations, from_reads, left_out: left_out.into_iter().collect() }
+        let (rank, left_out) = ((0..count).collect(), left_out.into_iter().collect());
+        Execution { witness, graph, events, relations, rank, from_reads, left_out }
+    }
+
+    /// Draws the events in another order than that of the graph: by `keys`, as far as program order allows it, and
+    /// with what stands at one control barrier together. An event without a key follows the one before it.
+    pub(in crate::report) fn order_by(&mut self, keys: &[Option<usize>]) {
+        self.rank = order::rank(&self.graph, keys);
     }
 
     /// The data race between accesses on these lines, or else the first one.

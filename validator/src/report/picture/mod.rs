@@ -5,6 +5,7 @@ mod columns;
 mod edges;
 mod execution;
 mod names;
+mod order;
 mod rows;
 
 #[cfg(test)]
@@ -31,15 +32,17 @@ pub(super) enum Relation {
     LocationOrdered,
     /// Two accesses that nothing orders.
     Race,
-    /// The ordering that one of two executions has and the other one lacks.
+    /// The ordering of this execution that another one lacks.
     Lost,
+    /// Where this execution lacks that ordering.
+    Missing,
     /// A cycle that an axiom forbids.
     Cycle,
 }
 
 impl Relation {
     /// All of them, as pictures list them.
-    pub(super) const ALL: [Relation; 8] = [
+    pub(super) const ALL: [Relation; 9] = [
         Relation::ReadsFrom,
         Relation::SynchronizesWith,
         Relation::FromReads,
@@ -47,8 +50,22 @@ impl Relation {
         Relation::LocationOrdered,
         Relation::Race,
         Relation::Lost,
+        Relation::Missing,
         Relation::Cycle,
     ];
+
+    /// Whether a picture shows it at first: others follow from those, or are many.
+    pub(super) const fn is_first(self) -> bool {
+        match self {
+            Relation::ReadsFrom
+            | Relation::SynchronizesWith
+            | Relation::Race
+            | Relation::Lost
+            | Relation::Missing
+            | Relation::Cycle => true,
+            Relation::FromReads | Relation::Availability | Relation::LocationOrdered => false,
+        }
+    }
 
     /// Its name.
     pub(super) const fn name(self) -> &'static str {
@@ -59,7 +76,8 @@ impl Relation {
             Relation::Availability => "availability chain",
             Relation::LocationOrdered => "location-ordered",
             Relation::Race => "data race",
-            Relation::Lost => "lost ordering",
+            Relation::Lost => "ordering that after lost",
+            Relation::Missing => "missing ordering",
             Relation::Cycle => "forbidden cycle",
         }
     }
@@ -74,6 +92,7 @@ impl Relation {
             Relation::LocationOrdered => "lo",
             Relation::Race => "race",
             Relation::Lost => "lost",
+            Relation::Missing => "missing",
             Relation::Cycle => "cycle",
         }
     }
@@ -168,6 +187,8 @@ pub(super) struct Edge {
     pub(super) way: String,
     /// How many pairs of events of folded invocations it stands for.
     pub(super) alike: usize,
+    /// Whether it holds the other way round, too.
+    pub(super) is_mutual: bool,
 }
 
 impl Picture {

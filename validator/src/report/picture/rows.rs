@@ -41,7 +41,7 @@ pub(super) fn place(subject: &Subject<'_>, layout: &Layout) -> Picture {
         flush(&mut left);
         items.extend(kept.iter().map(|number| (*number, column, Item::Event(*number))));
     }
-    items.sort_by_key(|(number, column, _)| (*number, *column));
+    items.sort_by_key(|(number, column, _)| (subject.execution.rank[*number], *column));
     let mut picture = Picture::default();
     let mut row = Row::default();
     for (number, column, item) in items {
@@ -88,7 +88,8 @@ fn drawn(subject: &Subject<'_>, number: usize, column: usize, row: usize) -> Dra
     let (event, graph_event) = (&execution.events[number], &execution.graph.events[number]);
     let access = event.location.map_or_else(String::new, |(object, offset)| {
         let value = |bytes: &Option<Vec<_>>| {
-            bytes.as_ref().map(|bytes| cut(&scene.first_value_at(object, offset, bytes), VALUE))
+            let known = bytes.as_ref().filter(|bytes| !bytes.is_empty());
+            known.map(|bytes| cut(&scene.first_value_at(object, offset, bytes), VALUE))
         };
         let place = end_of(&scene.short_place(object, offset), PLACE);
         match (value(&event.read), value(&event.written)) {
