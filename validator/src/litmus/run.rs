@@ -119,6 +119,8 @@ pub struct Checked {
     pub witness: Option<Told>,
     /// A race in it, what would order it, or why no execution meets the condition; if that was asked for.
     pub why: Option<String>,
+    /// What meets the condition and is no execution, where that is why.
+    pub forbidden: Option<Told>,
     /// The search behind it was complete.
     pub complete: bool,
 }
@@ -178,9 +180,10 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
         let mut checked = check(test, &lowered, index, expectation, behaviours);
         // A surprise without a witness needs a reason.
         if wanted.why || !checked.is_met() && checked.witness.is_none() {
-            let misplaced = test.misplaced_barriers().map(|misplaced| misplaced.to_string());
-            checked.why =
+            let misplaced = test.misplaced_barriers().map(|misplaced| (misplaced.to_string(), None));
+            let found =
                 misplaced.or_else(|| why(test, &lowered, settings, expectation, behaviours, &checked));
+            (checked.why, checked.forbidden) = found.map_or((None, None), |(why, told)| (Some(why), told));
         }
         expectations.push(checked);
     }
@@ -384,7 +387,7 @@ fn check(
     };
     let told = |witness: &Witness| Told { witness: witness.clone(), dispatch: lowered.dispatch.clone() };
     let (witness, complete) = (decisive.map(told), behaviours.complete);
-    Checked { index, expected, found, meeting, executions, witness, why: None, complete }
+    Checked { index, expected, found, meeting, executions, witness, why: None, forbidden: None, complete }
 }
 
 /// A final state, against which conditions are held.

@@ -11,6 +11,7 @@ use crate::check::{CheckReport, Explored, Run};
 use crate::compare::{self, Verdict, Violation};
 use crate::event::UndefinedKind;
 use crate::explain::{Counterpart, Origin};
+use crate::model;
 use crate::witness::Witness;
 
 /// Text without escape sequences.
@@ -49,6 +50,15 @@ impl<'a> Exhibit<'a> {
         if let Some([from, to]) = self.execution.race_on(lines) {
             self.wanted = vec![from, to];
             self.marks.push(Mark { from, to, relation: Relation::Race, label: String::new() });
+        }
+        self
+    }
+
+    /// With the cycle marked that keeps it from being an execution.
+    pub(super) fn forbidden(mut self) -> Exhibit<'a> {
+        if let Some(violation) = self.execution.violation() {
+            self.caption = forbidden_cycle(&violation);
+            self.marks.extend(cycle(&violation));
         }
         self
     }
@@ -179,9 +189,7 @@ fn caption_of_after(run: &Run, counterpart: Option<&Counterpart>) -> String {
 
 fn caption_of_before(counterpart: &Counterpart) -> String {
     let mut text = match (&counterpart.violation, counterpart.origin) {
-        (Some(violation), _) => {
-            format!("It is no execution: {} forbids the red cycle.", violation.axiom)
-        }
+        (Some(violation), _) => forbidden_cycle(violation),
         (None, Origin::Replayed) => "What corresponds to after's execution in before.".to_owned(),
         (None, Origin::Searched) => String::new(),
     };
@@ -212,12 +220,23 @@ fn marks_of_before(counterpart: &Counterpart) -> Vec<Mark> {
         relation: Relation::Lost,
         label: "ordered".to_owned(),
     });
-    let cycle = counterpart.violation.iter().flat_map(|violation| &violation.cycle);
-    let cycle = cycle.map(|edge| Mark {
+    let mut cycle: Vec<Mark> = counterpart.violation.iter().flat_map(cycle).collect();
+    // An ordering that is lost is not drawn twice.
+    cycle.retain(|edge| {
+        ends != Some((&edge.from, &edge.to)) || edge.label != Relation::LocationOrdered.name()
+    });
+    lost.into_iter().chain(cycle).collect()
+}
+
+fn forbidden_cycle(violation: &model::explain::Violation) -> String {
+    format!("It is no execution: {} forbids the red cycle.", violation.axiom)
+}
+
+fn cycle(violation: &model::explain::Violation) -> impl Iterator<Item = Mark> + '_ {
+    violation.cycle.iter().map(|edge| Mark {
         from: edge.from,
         to: edge.to,
         relation: Relation::Cycle,
         label: edge.relation.to_owned(),
-    });
-    lost.into_iter().chain(cycle).collect()
+    })
 }

@@ -6,13 +6,16 @@ use std::collections::BTreeSet;
 use maud::{html, Markup};
 
 use super::page::Budget;
-use super::rules::{of_relation, Rule};
 use super::svg::{svg, Drawing};
 use crate::report::exhibits::Exhibit;
 use crate::report::picture::{Folding, Picture, Relation};
 
 /// How much of an execution is drawn: events of an invocation, and edges of a relation.
 const DETAILS: [(usize, usize); 4] = [(16, 120), (10, 48), (6, 20), (4, 8)];
+
+/// What stands in place of a picture without events.
+const NO_EVENTS: &str =
+    "There are no events in it: what no two invocations touch, and what barriers separate, is no event.";
 
 /// The pictures of these executions, side by side, in `share` percent of what is left of the page.
 pub(super) fn graphs(
@@ -60,9 +63,8 @@ pub(super) fn graphs(
     }
     html! {
         div.graphs {
-            (switches(&relations, can_unfold))
+            @if !relations.is_empty() || can_unfold { (switches(&relations, can_unfold)) }
             div.pair { @for figure in figures { (figure) } }
-            (rules(&relations))
         }
     }
 }
@@ -73,11 +75,15 @@ fn figure(exhibit: &Exhibit<'_>, picture: &Picture) -> Markup {
     let drawing = Drawing { picture, scene, agents: *agents, title };
     let who = |event: usize| exhibit.agents.one(picture.events[event].event.agent);
     html! {
-        div.scroll { (svg(&drawing)) }
+        @if picture.events.is_empty() {
+            p.note { (NO_EVENTS) }
+        } @else {
+            (svg(&drawing))
+        }
         @if !picture.left_out.is_empty() {
             ul.faint { @for what in &picture.left_out { li { "Not drawn: " (what) } } }
         }
-        details {
+        @if !picture.events.is_empty() { details {
             summary { "The same as tables" }
             table {
                 caption { "Events, in the order of the execution" }
@@ -97,7 +103,7 @@ fn figure(exhibit: &Exhibit<'_>, picture: &Picture) -> Markup {
                     }
                 }
             }
-        }
+        } }
     }
 }
 
@@ -118,22 +124,6 @@ fn switches(relations: &BTreeSet<Relation>, can_unfold: bool) -> Markup {
             }
             @if can_unfold {
                 label { input.t-unfold type="checkbox"; "every invocation in a column of its own" }
-            }
-        }
-    }
-}
-
-fn rules(relations: &BTreeSet<Relation>) -> Markup {
-    let told: Vec<(Relation, Rule)> =
-        relations.iter().map(|relation| (*relation, of_relation(*relation))).collect();
-    html! {
-        details {
-            summary { "What the relations mean" }
-            dl {
-                @for (relation, rule) in told {
-                    dt { b { (relation.name()) } " (" (relation.short()) ")" }
-                    dd { i { (rule.name) } ": " (rule.text) }
-                }
             }
         }
     }

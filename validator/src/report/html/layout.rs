@@ -15,6 +15,9 @@ const NAME: i32 = 40;
 /// Size of what is shown of an event or edge that is pointed at.
 pub(super) const TIP: (i32, i32) = (430, 230);
 
+/// Pictures that are wider are scrolled.
+const WIDE: i32 = 1_000;
+
 /// The layout of a picture.
 pub(super) struct Layout<'a> {
     picture: &'a Picture,
@@ -63,7 +66,15 @@ impl<'a> Layout<'a> {
         let columns = self.picture.columns.len() as i32;
         let width = 2 * MARGIN + columns * BOX.0 + (columns - 1).max(0) * GAP;
         let height = self.top() + self.picture.rows as i32 * ROW + 4;
-        (width.max(TIP.0 + 8), height.max(TIP.1 + 8))
+        match width > WIDE {
+            true => (width, height.max(TIP.1 + 8)),
+            false => (width, height),
+        }
+    }
+
+    /// Whether it is scrolled: then nothing is shown beyond its edges.
+    pub(super) fn is_wide(&self) -> bool {
+        self.size().0 > WIDE
     }
 
     /// Where the first row begins.
@@ -136,7 +147,7 @@ impl<'a> Layout<'a> {
         let (width, height) = self.size();
         let left = x.min(width - TIP.0 - 4).max(2);
         let below = y + BOX.1 / 2 + 6;
-        match below + TIP.1 <= height {
+        match below + TIP.1 <= height || !self.is_wide() {
             true => (left, below, false),
             false if y - BOX.1 / 2 - 6 >= TIP.1 => (left, y - BOX.1 / 2 - 6 - TIP.1, true),
             false => (left, (height - TIP.1).max(0), false),
@@ -146,12 +157,17 @@ impl<'a> Layout<'a> {
     /// The curve of an edge. Those of different relations between the same events do not cover each other.
     pub(super) fn curve(&self, edge: &Edge) -> Curve {
         let (from, to) = (&self.picture.events[edge.from], &self.picture.events[edge.to]);
-        let lane = lane(edge.relation);
+        let lane = lane(edge);
         let (y1, y2) = (self.y(from.row) + BOX.1 / 2 + lane, self.y(to.row) + BOX.1 / 2 + lane);
         let (x1, x2) = (self.x(from.column), self.x(to.column));
         let [a, b, c, d] = if from.column == to.column {
             let bulge = (24 + 9 * from.row.abs_diff(to.row) as i32).min(MARGIN - 6);
-            [(x1, y1), (x1 - bulge, y1), (x1 - bulge, y2), (x1, y2)]
+            // Downwards on the left, upwards on the right.
+            let (side, far) = match from.row <= to.row {
+                true => (x1, x1 - bulge),
+                false => (x1 + BOX.0, x1 + BOX.0 + bulge),
+            };
+            [(side, y1), (far, y1), (far, y2), (side, y2)]
         } else {
             let right = to.column > from.column;
             let (start, end) = if right { (x1 + BOX.0, x2) } else { (x1, x2 + BOX.0) };
@@ -198,16 +214,18 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// How far below the middle of a box the edges of a relation begin and end.
-const fn lane(relation: Relation) -> i32 {
-    match relation {
-        Relation::Cycle => -16,
-        Relation::ReadsFrom => -10,
-        Relation::SynchronizesWith => -4,
-        Relation::Lost | Relation::Missing | Relation::Race => 2,
-        Relation::FromReads => 6,
-        Relation::Availability => 11,
-        Relation::LocationOrdered => 16,
+/// How far below the middle of a box an edge begins and ends.
+const fn lane(edge: &Edge) -> i32 {
+    match edge.relation {
+        // One may lead back between the same events.
+        Relation::Cycle if edge.from < edge.to => -17,
+        Relation::Cycle => -11,
+        Relation::ReadsFrom => -7,
+        Relation::SynchronizesWith => -2,
+        Relation::Lost | Relation::Missing | Relation::Race => 3,
+        Relation::FromReads => 8,
+        Relation::Availability => 13,
+        Relation::LocationOrdered => 17,
     }
 }
 

@@ -6,7 +6,7 @@ use super::check::replay;
 use super::graphs::graphs;
 use super::page::{page, Budget, Section};
 use super::Extent;
-use crate::litmus::Told;
+use crate::litmus::{Example, Told};
 use crate::report::exhibits::{Exhibit, PLAIN};
 use crate::report::litmus::{self, Fate, LitmusReport, Solved};
 use crate::report::picture::Agents;
@@ -51,33 +51,56 @@ pub fn litmus(report: &LitmusReport, extent: &Extent) -> String {
     page(&format!("litmus: {headline}"), &html! { (headline) }, &sections, &budget.left_out)
 }
 
+/// An execution of a test.
+struct Shown<'a> {
+    heading: String,
+    caption: String,
+    told: &'a Told,
+    /// It is none.
+    is_forbidden: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn of_state(example: &'a Example) -> Shown<'a> {
+        let values = example.state.iter().map(|(name, value)| format!("{name}={value}"));
+        let heading = values.collect::<Vec<String>>().join("; ");
+        let caption = "The first execution that ends in this state.".to_owned();
+        Shown { heading, caption, told: &example.told, is_forbidden: false }
+    }
+}
+
 /// The test, what decided its expectations, and its final states.
 fn executions(solved: &Solved, extent: &Extent, budget: &mut Budget) -> Markup {
     let Solved { source, test, answer } = solved;
     let is_over = || extent.is_over();
     let text = budget.text("the test", 40, &source.text);
-    let decided = answer.expectations.iter().filter_map(|checked| {
-        let expectation = &test.expectations[checked.index];
-        let decides = if checked.found == checked.expected { "as expected" } else { "a surprise" };
-        Some((format!("{} ({decides})", expectation.text), String::new(), checked.witness.as_ref()?))
-    });
-    let states = answer.examples.iter().map(|example| {
-        let values = example.state.iter().map(|(name, value)| format!("{name}={value}"));
-        (
-            values.collect::<Vec<String>>().join("; "),
-            "An execution that ends in this state.".to_owned(),
-            &example.told,
-        )
-    });
-    let all: Vec<(String, String, &Told)> = decided.chain(states).collect();
-    let mut shown = Vec::new();
-    for (number, (heading, caption, told)) in all.iter().enumerate() {
+    let mut shown: Vec<Shown<'_>> = answer.examples.iter().map(Shown::of_state).collect();
+    for checked in &answer.expectations {
+        let text = &test.expectations[checked.index].text;
+        let fate = if checked.is_met() { "as expected" } else { "a surprise" };
+        let decides = format!("It decides “{text}” ({fate}).");
+        if let Some(told) = &checked.witness {
+            match shown.iter_mut().find(|other| other.told.witness == told.witness) {
+                Some(known) => known.caption = format!("{} {decides}", known.caption),
+                None => {
+                    shown.push(Shown { heading: text.clone(), caption: decides, told, is_forbidden: false })
+                }
+            }
+        }
+        if let Some(told) = &checked.forbidden {
+            let caption = "It would meet the condition.".to_owned();
+            shown.push(Shown { heading: text.clone(), caption, told, is_forbidden: true });
+        }
+    }
+    let mut graphs_of = Vec::new();
+    for (number, Shown { heading, caption, told, is_forbidden }) in shown.iter().enumerate() {
         let scene = Scene::of(&told.dispatch, source, false, PLAIN);
         let title = format!("Execution {}", number + 1);
-        let mut exhibit = Exhibit::plain(title, &told.witness, &scene, Agents::Threads, &is_over).racy(&[]);
-        exhibit.caption.clone_from(caption);
-        let share = 100 / (all.len() - number + 1).max(2);
-        shown.push((heading, graphs(&[exhibit], budget, share, &is_over)));
+        let exhibit = Exhibit::plain(title, &told.witness, &scene, Agents::Threads, &is_over);
+        let mut exhibit = if *is_forbidden { exhibit.forbidden() } else { exhibit.racy(&[]) };
+        exhibit.caption = format!("{caption} {}", exhibit.caption).trim().to_owned();
+        let share = 100 / (shown.len() - number + 1).max(2);
+        graphs_of.push((heading, graphs(&[exhibit], budget, share, &is_over)));
     }
     let more = answer.example_count.saturating_sub(answer.examples.len());
     if more > 0 {
@@ -91,6 +114,6 @@ fn executions(solved: &Solved, extent: &Extent, budget: &mut Budget) -> Markup {
     html! {
         details { summary { "The test" } (text) }
         @for why in why { pre { (why) } }
-        @for (heading, graph) in shown { h3 { code { (heading) } } (graph) }
+        @for (heading, graph) in graphs_of { h3 { code { (heading) } } (graph) }
     }
 }

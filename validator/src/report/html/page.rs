@@ -2,6 +2,7 @@
 
 use maud::{html, Markup, PreEscaped, DOCTYPE};
 
+use super::rules::guide;
 use crate::report::picture::Relation;
 
 const STYLE: &str = include_str!("style.css");
@@ -111,12 +112,15 @@ pub(super) fn page(title: &str, headline: &Markup, sections: &[Section], left_ou
                         @for Section { id, heading, .. } in sections {
                             li { a href={ "#" (id) } { (heading) } }
                         }
+                        li { a href="#guide" { "How to read the pictures" } }
+                        @if !left_out.is_empty() { li { a href="#left-out" { "Left out of this page" } } }
                     }
                 }
                 main {
                     @for Section { id, heading, body } in sections {
                         section aria-labelledby=(id) { h2 id=(id) { (heading) } (body) }
                     }
+                    section aria-labelledby="guide" { h2 id="guide" { "How to read the pictures" } (guide()) }
                     @if !left_out.is_empty() {
                         section aria-labelledby="left-out" {
                             h2 id="left-out" { "Left out of this page" }

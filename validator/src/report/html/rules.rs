@@ -1,6 +1,8 @@
 //! The rules of the Vulkan memory model behind what a picture shows, each under its name in the appendix "Memory Model" of
 //! the Vulkan specification, in our words.
 
+use maud::{html, Markup};
+
 use crate::event::Order;
 use crate::model::graph::{Event, Kind};
 use crate::report::picture::Relation;
@@ -56,6 +58,32 @@ const DEVICE: Rule = rule(
     "Availability, Visibility, and Domain Operations",
     "It makes writes available to the device domain, or visible from there.",
 );
+
+/// How pictures are read, and what their relations mean.
+pub(super) fn guide() -> Markup {
+    html! {
+        p {
+            "A column is an invocation, under its workgroup and subgroup; one that says how many are alike stands for all of \
+             them. A box is an event: what it is, its number in the report, the line of its instruction, and below that what it \
+             accesses: "
+            code { "x = 1" } " reads 1, " code { "x ← 1" } " writes 1, " code { "x: 0 → 1" } " does both. Events stand in the \
+             order of the execution, from top to bottom; those that the result is about have a thick frame. The line between \
+             the events of an invocation is program order. Point at an event or an edge, or reach it with the Tab key, to read \
+             more."
+        }
+        dl {
+            @for relation in Relation::ALL {
+                @let Rule { name, text } = of_relation(relation);
+                dt { b { (relation.name()) } " (" (relation.short()) ")" }
+                dd { i { (name) } ": " (text) }
+            }
+        }
+        p {
+            "Of location order, pairs within one invocation and pairs that follow from two others are not drawn. Names in \
+             italics are those of the appendix “Memory Model” of the Vulkan specification."
+        }
+    }
+}
 
 /// The rules that an event is subject to by itself.
 pub(super) fn of_event(event: &Event) -> Vec<Rule> {

@@ -36,9 +36,12 @@ impl Series {
         }
         let mut part = self.budget.part(50);
         let prefix = format!("step{}-", self.steps.len());
-        let sections = sections(report, extent, &mut part, &prefix);
+        let mut sections = sections(report, extent, &mut part, &prefix);
+        if let Some(first) = sections.first_mut() {
+            first.body = html! { p { (text::check_line(report, PLAIN)) } (first.body) };
+        }
         self.budget.join(part, name);
-        let heading = format!("{name}: {}", text::check_line(report, PLAIN));
+        let heading = format!("{name}: {}", report.verdict.name());
         self.steps.push((heading, sections));
     }
 

@@ -6,7 +6,7 @@ use maud::{html, Markup};
 use super::layout::{Curve, Layout, BAND, BOX, TIP};
 use super::places::source_place;
 use super::rules::{of_event, of_relation, Rule};
-use crate::report::picture::{Agents, Drawn, Edge, Picture};
+use crate::report::picture::{Agents, Drawn, Edge, Picture, Relation};
 use crate::report::witness::Scene;
 
 /// What a picture is drawn with.
@@ -28,7 +28,7 @@ pub(super) fn svg(drawing: &Drawing<'_>) -> Markup {
     let lengths: Vec<usize> = picture.edges.iter().map(|edge| label(edge).chars().count()).collect();
     let labels = layout.labels(&curves, &lengths);
     html! {
-        svg width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="graphics-document"
+        div.scroll.wide[layout.is_wide()] { svg width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="graphics-document"
             aria-label=(drawing.title) {
             @for span in layout.spans() {
                 rect.band x=(span.x) y=(span.y) width=(span.width) height=(BAND) {}
@@ -57,12 +57,19 @@ pub(super) fn svg(drawing: &Drawing<'_>) -> Markup {
                 (edge_tip(drawing, edge, curve, *place, &layout))
             }
             @for event in &picture.events { (event_tip(drawing, event, &layout)) }
-        }
+        } }
     }
 }
 
 fn label(edge: &Edge) -> String {
-    let name = if edge.label.is_empty() { edge.relation.short() } else { &edge.label };
+    let name = match edge.label.as_str() {
+        "" => edge.relation.short(),
+        "reads-from" => Relation::ReadsFrom.short(),
+        "from-reads" => Relation::FromReads.short(),
+        "location-ordered" => Relation::LocationOrdered.short(),
+        "scoped modification order" => "mo",
+        other => other,
+    };
     match edge.alike {
         0 | 1 => name.to_owned(),
         alike => format!("{name} ×{alike}"),

@@ -194,7 +194,9 @@ impl Finder<'_> {
     /// Draws what holds both ways once.
     fn join_both_ways(&mut self) {
         let keys: Vec<(Relation, usize, usize)> = self.edges.keys().copied().collect();
-        for (relation, from, to) in keys.into_iter().filter(|(_, from, to)| from < to) {
+        let may_join =
+            |(relation, from, to): &(Relation, usize, usize)| from < to && *relation != Relation::Cycle;
+        for (relation, from, to) in keys.into_iter().filter(may_join) {
             if self.edges.contains_key(&(relation, from, to))
                 && self.edges.remove(&(relation, to, from)).is_some()
             {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::order;
 use crate::ir::Line;
+use crate::model::explain::Violation;
 use crate::model::graph::Graph;
 use crate::model::memory_model::{DataRace, Relations};
 use crate::model::relation::Relation;
@@ -53,6 +54,11 @@ impl<'a> Execution<'a> {
     /// with what stands at one control barrier together. An event without a key follows the one before it.
     pub(in crate::report) fn order_by(&mut self, keys: &[Option<usize>]) {
         self.rank = order::rank(&self.graph, keys);
+    }
+
+    /// What keeps it from being an execution.
+    pub(in crate::report) fn violation(&self) -> Option<Violation> {
+        self.witness.model.violation(&self.graph, self.relations.as_ref()?)
     }
 
     /// The data race between accesses on these lines, or else the first one.

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::columns::Layout;
-use super::{Drawn, Gap, Picture, Subject};
+use super::{Agents, Drawn, Gap, Picture, Subject};
 use crate::ir::Line;
+use crate::report::typed::Scalar;
 use crate::report::witness::told;
 
 /// Characters of a value, and of a place.
@@ -89,9 +90,16 @@ fn drawn(subject: &Subject<'_>, number: usize, column: usize, row: usize) -> Dra
     let access = event.location.map_or_else(String::new, |(object, offset)| {
         let value = |bytes: &Option<Vec<_>>| {
             let known = bytes.as_ref().filter(|bytes| !bytes.is_empty());
-            known.map(|bytes| cut(&scene.first_value_at(object, offset, bytes), VALUE))
+            known.map(|bytes| match subject.agents {
+                Agents::Invocations => cut(&scene.first_value_at(object, offset, bytes), VALUE),
+                Agents::Threads => Scalar::Signed.told(bytes),
+            })
         };
-        let place = end_of(&scene.short_place(object, offset), PLACE);
+        let place = match (subject.agents, scene.dispatch.objects.get(object as usize)) {
+            (Agents::Threads, Some(variable)) => variable.key.clone(),
+            (Agents::Threads | Agents::Invocations, _) => scene.short_place(object, offset),
+        };
+        let place = end_of(&place, PLACE);
         match (value(&event.read), value(&event.written)) {
             (Some(read), Some(written)) => format!("{place}: {read} → {written}"),
             (Some(read), None) => format!("{place} = {read}"),
@@ -107,7 +115,8 @@ fn drawn(subject: &Subject<'_>, number: usize, column: usize, row: usize) -> Dra
         kind: execution.witness.model.kind_name(graph_event),
         access,
         told: told(event, scene),
-        is_wanted: subject.wanted.contains(&number),
+        is_wanted: subject.wanted.contains(&number)
+            || subject.marks.iter().any(|mark| [mark.from, mark.to].contains(&number)),
     }
 }
 
