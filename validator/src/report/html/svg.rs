@@ -130,6 +130,10 @@ fn edge_tip(
     let body = html! {
         p { b { (edge.relation.name()) } @if !edge.label.is_empty() { ": " (edge.label) } }
         p { (from) @if edge.is_mutual { " ↔ " } @else { " → " } (to) }
+        @for at in [edge.from, edge.to] {
+            @let line = drawing.picture.events[at].line();
+            @if let Some(text) = drawing.scene.module.line(line) { p { code { (line) ": " (cut(text, 90)) } } }
+        }
         @if !edge.way.is_empty() { p { "It holds " (edge.way) "." } }
         @if edge.alike > 1 { p { "It stands for " (edge.alike) " pairs of invocations that execute the same." } }
         (told(of_relation(edge.relation)))
