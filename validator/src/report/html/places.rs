@@ -47,7 +47,7 @@ mod tests {
     fn a_source_place_holds_to_the_end_of_its_block() {
         let text = "%f = OpString \"a b.comp\"\n%main = OpFunction %void None %t\n%l = OpLabel\nOpLine %f 7 3\nOpStore %a %b\n\
                     OpStore %c %d\nOpBranch %m\n%m = OpLabel\nOpStore %a %b\nOpLine %f 9 1\nOpStore %a %b\nOpNoLine\nOpNop\n";
-        let module = Source { name: String::new(), text: text.into() };
+        let module = Source { name: String::new(), text: text.to_owned().into() };
         let places = [5, 6, 7, 9, 11, 13].map(|line| source_place(&module, line));
         let seven = Some("a b.comp:7:3".to_owned());
         assert_eq!(

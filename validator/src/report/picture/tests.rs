@@ -1,11 +1,14 @@
 //! What is drawn of small executions, which litmus tests have.
 
+use std::sync::Arc;
+
 use super::{order, Agents, Execution, Folding, Picture, Relation};
 use crate::check::Source;
 use crate::explore::Settings;
 use crate::litmus::{self, Told, Wanted};
 use crate::report::exhibits::{Exhibit, PLAIN};
 use crate::report::witness::Scene;
+use crate::witness::Witness;
 
 const DETAIL: (usize, usize) = (16, 100);
 
@@ -78,9 +81,24 @@ fn many(readers: usize) -> String {
     threads(&codes)
 }
 
+/// The same, as if all readers executed the lines of the first one.
+fn alike(readers: usize, folding: Folding) -> Picture {
+    with_last(&many(readers), |exhibit| {
+        let mut graph = exhibit.execution.graph.clone().into_owned();
+        let first: Vec<u32> = graph.events.iter().filter(|it| it.agent == 1).map(|it| it.line).collect();
+        for reader in 1..=readers as u32 {
+            let own = graph.events.iter_mut().filter(|event| event.agent == reader);
+            own.zip(&first).for_each(|(event, line)| Arc::make_mut(event).line = *line);
+        }
+        let witness = Witness::of_graph(graph, exhibit.execution.witness.model.clone());
+        let alike = Exhibit { execution: Execution::of(&witness, &|| false), ..exhibit };
+        alike.picture(folding, DETAIL, &|| false)
+    })
+}
+
 #[test]
 fn those_that_do_the_same_share_a_column_and_edges_count_them() {
-    let folded = picture(&many(8), Folding::Alike);
+    let folded = alike(8, Folding::Alike);
     assert!(folded.is_folded);
     let shared = folded.columns.iter().find(|column| column.invocations.len() > 1).unwrap();
     let count = shared.invocations.len();
@@ -95,7 +113,7 @@ fn those_that_do_the_same_share_a_column_and_edges_count_them() {
     let told =
         format!("synchronizes-with between invocations that share a column: {} pairs", count * (count - 1));
     assert_eq!(folded.left_out, [told]);
-    let whole = picture(&many(8), Folding::Never);
+    let whole = alike(8, Folding::Never);
     assert!(!whole.is_folded && whole.columns.len() == 9 && whole.left_out.is_empty());
     assert_eq!(edges(&whole, Relation::ReadsFrom).len(), 8);
     assert_eq!(edges(&whole, Relation::SynchronizesWith).len(), 9 * 8 / 2);
@@ -104,7 +122,7 @@ fn those_that_do_the_same_share_a_column_and_edges_count_them() {
 #[test]
 fn at_most_so_many_events_and_edges_are_drawn_and_the_others_counted() {
     let stores = vec!["st.atom.scopedev.sc0 x = 1"; 20].join("\n");
-    let text = threads(&[stores.as_str(), READER]);
+    let text = threads(&[stores.as_str(), "ld.atom.scopedev.sc0 x = 0\nld.atom.scopedev.sc0 y = 0"]);
     let picture = with_last(&text, |exhibit| exhibit.picture(Folding::Alike, (4, 0), &|| false));
     assert_eq!(picture.events.len(), 4 + 2);
     assert_eq!(
