@@ -114,8 +114,8 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
         explain::other_order(event, other).into_iter().collect()
     }
 
-    /// From-reads of a graph, as pairs of a read and a later write, ascending: as far as these relations order the writes.
-    fn from_reads(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
+    /// From-reads: pairs of a read and a write that comes behind what it reads, ascending, as far as these relations order the writes.
+    fn reads_before(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
         explain::from_reads(graph, relations, true)
     }
 

@@ -172,7 +172,7 @@ impl MemoryModel for Variant {
         explain::vulkan::lacks(event, other, names)
     }
 
-    fn from_reads(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
+    fn reads_before(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
         explain::from_reads(graph, relations, self.revision.from_reads_by_location_order())
     }
 

@@ -46,28 +46,23 @@ pub(super) fn sections(
         true => text::check_in_full(report, PLAIN),
         false => text::check(report, PLAIN),
     };
-    let told = budget.text("the text report", 40, &told);
-    for (number, (heading, body)) in executions(report, extent, budget).into_iter().enumerate() {
-        push(&format!("execution{number}"), &heading, body);
-    }
-    push("report", "Report", told);
+    // What is small comes first, the pictures have what is left.
+    let told = budget.text("the text report", 30, &told);
+    let choices = budget.first_of("choices", 30, std::iter::once(choices_list(&report.choices)));
+    let replay = replay(&extent.replay, budget);
     let (before, after) = match &report.diff {
         Some((before, after)) => (before.as_str(), after.as_str()),
         None => (&*report.before.text, &*report.after.text),
     };
     let pair = Pair { before: (&report.before.name, before), after: (&report.after.name, after) };
-    if let Some(modules) = side_by_side(&pair, budget, 90) {
-        push("modules", "Modules", modules);
+    let modules = side_by_side(&pair, budget, 35);
+    for (number, (heading, body)) in executions(report, extent, budget).into_iter().enumerate() {
+        push(&format!("execution{number}"), &heading, body);
     }
-    let choices = budget.first_of("choices", 60, std::iter::once(choices_list(&report.choices)));
-    if let Some(choices) = choices {
-        push("choices", "Choices and launch", choices);
-    }
-    if extent.replay.is_empty() {
-        return sections;
-    }
-    if let Some(replay) = budget.first_of("how to replay it", 60, std::iter::once(replay(&extent.replay))) {
-        push("replay", "Replay", replay);
+    push("report", "Report", told);
+    let parts = [("modules", "Modules", modules), ("choices", "Choices and launch", choices)];
+    for (id, heading, body) in parts.into_iter().chain([("replay", "Replay", replay)]) {
+        body.into_iter().for_each(|body| push(id, heading, body));
     }
     sections
 }
@@ -76,9 +71,12 @@ pub(super) fn choices_list(choices: &Choices) -> Markup {
     html! { ul { @for line in choices::lines(choices) { li { (line) } } } }
 }
 
-/// How the result is found again.
-pub(super) fn replay(replay: &Replay) -> Markup {
-    html! {
+/// How the result is found again, where that is known and fits.
+pub(super) fn replay(replay: &Replay, budget: &mut Budget) -> Option<Markup> {
+    if replay.is_empty() {
+        return None;
+    }
+    let markup = html! {
         @if !replay.given.is_empty() {
             p { "The command of this page:" }
             pre { code { (replay.given) } }
@@ -92,7 +90,8 @@ pub(super) fn replay(replay: &Replay) -> Markup {
                 p { "Files of the launch that are not on this page: " (alone.files.join(", ")) "." }
             }
         }
-    }
+    };
+    budget.first_of("how to replay it", 30, std::iter::once(markup))
 }
 
 /// Headings and pictures of the executions that decided.
@@ -100,12 +99,16 @@ fn executions(report: &CheckReport, extent: &Extent, budget: &mut Budget) -> Vec
     let mut shown = Vec::new();
     let is_over = || extent.is_over();
     let runs = exhibits::violating(report);
-    for (run, violation, after) in runs.iter().take(MOST_RUNS) {
+    for (number, (run, violation, after)) in runs.iter().take(MOST_RUNS).enumerate() {
+        let share = 98 / (runs.len().min(MOST_RUNS) - number);
         let heading = format!("{} on input {}", violation.kind, run.input.name);
-        let pictures = exhibits::with_violation(report, (run, violation, after), &is_over, |exhibits| {
-            graphs(exhibits, budget, 70, &is_over)
+        let why = run.why.as_ref().map(|why| {
+            let told = budget.text("why before does not", 90, why);
+            html! { h3 { "Why before does not" } (told) }
         });
-        let why = run.why.as_ref().map(|why| html! { h3 { "Why before does not" } pre { (why) } });
+        let pictures = exhibits::with_violation(report, (run, violation, after), &is_over, |exhibits| {
+            graphs(exhibits, budget, share, &is_over)
+        });
         shown.extend(
             pictures.map(|pictures| (heading, html! { (pictures) @if let Some(why) = why { (why) } })),
         );
@@ -118,7 +121,7 @@ fn executions(report: &CheckReport, extent: &Extent, budget: &mut Budget) -> Vec
     if let Some((run, (undefined, witness))) = undefined {
         let scene = Scene::of(&run.before.dispatch, &report.before, false, PLAIN);
         let exhibit = exhibits::undefined("Before", undefined, witness, &scene, &is_over);
-        shown.push(("Why before is undefined".to_owned(), graphs(&[exhibit], budget, 60, &is_over)));
+        shown.push(("Why before is undefined".to_owned(), graphs(&[exhibit], budget, 98, &is_over)));
     }
     shown
 }

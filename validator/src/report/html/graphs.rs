@@ -17,42 +17,39 @@ const DETAILS: [(usize, usize); 4] = [(16, 120), (10, 48), (6, 20), (4, 8)];
 const NO_EVENTS: &str =
     "There are no events in it: what no two invocations touch, and what barriers separate, is no event.";
 
-/// The pictures of these executions, side by side, in `share` percent of what is left of the page.
+/// The pictures of these executions, side by side, in `share` percent of what is left of the page. Those that are unfolded
+/// come into what the others leave.
 pub(super) fn graphs(
     exhibits: &[Exhibit<'_>],
     budget: &mut Budget,
     share: usize,
     is_over: &dyn Fn() -> bool,
 ) -> Markup {
+    let mut own = budget.part(share);
     let mut relations = BTreeSet::new();
+    let mut folded = Vec::new();
+    for (number, exhibit) in exhibits.iter().enumerate() {
+        let draft = Draft { exhibit, what: &exhibit.title, folding: Folding::Alike, is_over };
+        let each = 100 / (exhibits.len() - number);
+        folded.extend(draft.take(&mut own, each).map(|(markup, picture)| (exhibit, markup, picture)));
+    }
+    relations.extend(folded.iter().flat_map(|(_, _, picture)| picture.relations()));
     let mut figures = Vec::new();
+    let mut to_unfold = folded.iter().filter(|(_, _, picture)| picture.is_folded).count();
     let mut can_unfold = false;
-    let each = share / exhibits.len().max(1);
-    for exhibit in exhibits {
-        let mut shown = Vec::new();
-        let forms = DETAILS.iter().map(|detail| {
-            let picture = exhibit.picture(Folding::Alike, *detail, is_over);
-            let markup = figure(exhibit, &picture);
-            shown.push(picture);
-            markup
-        });
-        let Some(folded) = budget.first_of(&exhibit.title, each, forms) else { continue };
-        let Some(picture) = shown.pop() else { continue };
-        relations.extend(picture.relations().into_iter().map(|(relation, _)| relation));
+    for (exhibit, folded, picture) in folded {
         let unfolded = picture.is_folded.then(|| {
             let what = format!("{}, unfolded", exhibit.title);
-            let mut found = Vec::new();
-            let forms = DETAILS.iter().map(|detail| {
-                let picture = exhibit.picture(Folding::Never, *detail, is_over);
-                found = picture.relations();
-                figure(exhibit, &picture)
-            });
-            let markup = budget.first_of(&what, each, forms);
-            relations.extend(found.into_iter().filter(|_| markup.is_some()).map(|(relation, _)| relation));
+            let draft = Draft { exhibit, what: &what, folding: Folding::Never, is_over };
+            let each = 100 / to_unfold;
+            to_unfold -= 1;
+            draft.take(&mut own, each)
+        });
+        let unfolded = unfolded.flatten().map(|(markup, picture)| {
+            relations.extend(picture.relations());
+            can_unfold = true;
             markup
         });
-        let unfolded = unfolded.flatten();
-        can_unfold |= unfolded.is_some();
         figures.push(html! {
             figure.has-unfolded[unfolded.is_some()] {
                 figcaption { b { (exhibit.title) } @if !exhibit.caption.is_empty() { ". " (exhibit.caption) } }
@@ -61,11 +58,35 @@ pub(super) fn graphs(
             }
         });
     }
+    budget.join(own, "");
     html! {
         div.graphs {
             @if !relations.is_empty() || can_unfold { (switches(&relations, can_unfold)) }
             div.pair { @for figure in figures { (figure) } }
         }
+    }
+}
+
+/// A picture that is to be drawn.
+struct Draft<'a> {
+    exhibit: &'a Exhibit<'a>,
+    what: &'a str,
+    folding: Folding,
+    is_over: &'a dyn Fn() -> bool,
+}
+
+impl Draft<'_> {
+    /// The picture with as much detail as fits.
+    fn take(&self, budget: &mut Budget, share: usize) -> Option<(Markup, Picture)> {
+        let mut last = None;
+        let forms = DETAILS.iter().map(|detail| {
+            let picture = self.exhibit.picture(self.folding, *detail, self.is_over);
+            let markup = figure(self.exhibit, &picture);
+            last = Some(picture);
+            markup
+        });
+        let markup = budget.first_of(self.what, share, forms)?;
+        Some((markup, last?))
     }
 }
 

@@ -174,7 +174,7 @@ impl<'a> Layout<'a> {
             let reach = ((end - start).abs() / 2).clamp(36, 160) * if right { 1 } else { -1 };
             // Around the boxes that stand between.
             let over = from.row == to.row && from.column.abs_diff(to.column) > 1;
-            let lift = if over { 44 } else { 0 };
+            let lift = if over { (16 * from.column.abs_diff(to.column) as i32 + 12).min(60) } else { 0 };
             // Steep parts side by side, too.
             let aside = if (y1 < y2) == right { -lane } else { lane };
             let (first, second) = (start + reach + aside, end - reach + aside);

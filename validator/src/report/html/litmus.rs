@@ -23,6 +23,7 @@ pub fn litmus(report: &LitmusReport, extent: &Extent) -> String {
     let mut budget = Budget::new();
     let text = litmus::text(report, false, PLAIN);
     let told = budget.text("the text report", 30, &text);
+    let replay = replay(&extent.replay, &mut budget);
     let answered: Vec<(&str, &Solved)> = report
         .files
         .iter()
@@ -45,8 +46,8 @@ pub fn litmus(report: &LitmusReport, extent: &Extent) -> String {
     let errors: Vec<String> = report.files.iter().filter_map(litmus::FileReport::error).collect();
     let body = html! { @for error in &errors { p { b { "error" } ": " (error) } } (told) };
     sections.push(Section { id: "report".to_owned(), heading: "Report".to_owned(), body });
-    let body = replay(&extent.replay);
-    sections.push(Section { id: "replay".to_owned(), heading: "Replay".to_owned(), body });
+    let section = |body| Section { id: "replay".to_owned(), heading: "Replay".to_owned(), body };
+    sections.extend(replay.map(section));
     let headline = text.lines().last().unwrap_or_default();
     page(&format!("litmus: {headline}"), &html! { (headline) }, &sections, &budget.left_out)
 }

@@ -21,7 +21,8 @@ const MOST_RUNS: usize = 6;
 /// The page.
 pub fn outcomes(report: &OutcomesReport, extent: &Extent) -> String {
     let mut budget = Budget::new();
-    let told = budget.text("the text report", 40, &text::outcomes(report, PLAIN));
+    let told = budget.text("the text report", 30, &text::outcomes(report, PLAIN));
+    let replay = replay(&extent.replay, &mut budget);
     let mut sections = Vec::new();
     for (number, run) in report.runs.iter().take(MOST_RUNS).enumerate() {
         let heading = format!("{} on input {}", run.entry, run.input.name);
@@ -38,7 +39,7 @@ pub fn outcomes(report: &OutcomesReport, extent: &Extent) -> String {
         |id: &str, heading: &str, body| Section { id: id.to_owned(), heading: heading.to_owned(), body };
     sections.push(section("report", "Report", told));
     sections.push(section("choices", "Choices and launch", choices_list(&report.choices)));
-    sections.push(section("replay", "Replay", replay(&extent.replay)));
+    sections.extend(replay.map(|body| section("replay", "Replay", body)));
     let line = text::outcomes_line(report);
     let title = format!("outcomes of {}", report.module.name);
     let head = html! { @for line in line.lines().take(MOST_RUNS) { (line) br; } };

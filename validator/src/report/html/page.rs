@@ -35,10 +35,13 @@ impl Budget {
         Budget { left, left_out: Vec::new() }
     }
 
-    /// Takes back what a part did not need; what it left out is that of `whose`.
+    /// Takes back what a part did not need; what it left out is that of `whose`, unless that is empty.
     pub(super) fn join(&mut self, part: Budget, whose: &str) {
         self.left += part.left;
-        self.left_out.extend(part.left_out.into_iter().map(|what| format!("{whose}: {what}")));
+        self.left_out.extend(part.left_out.into_iter().map(|what| match whose.is_empty() {
+            true => what,
+            false => format!("{whose}: {what}"),
+        }));
     }
 
     /// A text, as far as it fits.

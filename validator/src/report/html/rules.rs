@@ -79,7 +79,8 @@ pub(super) fn guide() -> Markup {
             }
         }
         p {
-            "Of location order, pairs within one invocation and pairs that follow from two others are not drawn. Names in \
+            "Of location order, pairs within one invocation and pairs that follow from two others are not drawn; of \
+             synchronizes-with, pairs that follow by program order from nearer ones that order as much. Names in \
              italics are those of the appendix “Memory Model” of the Vulkan specification."
         }
     }

@@ -83,7 +83,8 @@ impl Series {
         if let Some(choices) = &self.choices {
             all.push(section("choices", "Choices and launch of the first step", choices_list(choices)));
         }
-        all.push(section("replay", "Replay", replay(&extent.replay)));
+        let replay = replay(&extent.replay, &mut self.budget);
+        all.extend(replay.map(|body| section("replay", "Replay", body)));
         page(title, &html! { (title) }, &all, &self.budget.left_out)
     }
 }

@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::columns::Layout;
 use super::names::PictureNames;
 use super::{Drawn, Edge, Relation, Subject};
 use crate::model::explain::{long, Explainer, Telling};
-use crate::model::graph::{Source, Unit};
+use crate::model::graph::{Kind, Source, Unit};
 use crate::model::memory_model::{Location, Relations};
+use crate::model::relation::Relation as BitRelation;
 
 /// Orderings whose way is told, of executions of so many events; of larger ones a few.
 const EXPLAINED: usize = 60;
@@ -26,6 +29,10 @@ pub(super) fn between(subject: &Subject<'_>, layout: &Layout, drawn: &[Drawn], m
     let mut finder = Finder {
         subject,
         layout,
+        drawn,
+        drawn_for: (0..subject.execution.events.len())
+            .map(|number| layout.representative(subject, number))
+            .collect(),
         place: drawn.iter().enumerate().map(|(place, event)| (event.number, place)).collect(),
         edges: BTreeMap::new(),
         within: BTreeMap::new(),
@@ -46,6 +53,9 @@ pub(super) fn between(subject: &Subject<'_>, layout: &Layout, drawn: &[Drawn], m
 struct Finder<'a> {
     subject: &'a Subject<'a>,
     layout: &'a Layout,
+    drawn: &'a [Drawn],
+    /// For each event of the graph the one that is drawn for it.
+    drawn_for: Vec<Option<usize>>,
     /// Of each drawn event, its place among them.
     place: BTreeMap<usize, usize>,
     edges: BTreeMap<(Relation, usize, usize), Edge>,
@@ -67,8 +77,7 @@ impl Finder<'_> {
 
     /// Adds a pair of events of the graph, where both are drawn.
     fn add(&mut self, from: usize, to: usize, relation: Relation) {
-        let drawn = |number| self.layout.representative(self.subject, number);
-        let (Some(first), Some(second)) = (drawn(from), drawn(to)) else { return };
+        let (Some(first), Some(second)) = (self.drawn_for[from], self.drawn_for[to]) else { return };
         let agent = |number: usize| self.subject.execution.events[number].invocation;
         let folded = first != from || second != to;
         if folded && agent(first) == agent(second) && agent(from) != agent(to) {
@@ -104,11 +113,38 @@ impl Finder<'_> {
     }
 
     fn synchronizes_with(&mut self, relations: &Relations) {
+        let related = &relations.synchronizes_with;
+        let mut known: FxHashMap<(usize, usize), bool> = FxHashMap::default();
         for from in 0..self.subject.execution.events.len() {
-            for to in relations.synchronizes_with.row(from) {
-                self.add(from, to, Relation::SynchronizesWith);
+            let Some(first) = self.drawn_for[from] else { continue };
+            for to in related.row(from) {
+                let Some(second) = self.drawn_for[to] else { continue };
+                // Alike for all that the same events are drawn for.
+                let follows =
+                    *known.entry((first, second)).or_insert_with(|| self.follows(related, from, to));
+                if !follows {
+                    self.add(from, to, Relation::SynchronizesWith);
+                }
             }
         }
+    }
+
+    /// Whether a pair follows from one of an event in between by program order, which orders at least as much.
+    fn follows(&self, related: &BitRelation, from: usize, to: usize) -> bool {
+        let events = &self.subject.execution.graph.events;
+        let own = |number: usize| {
+            let own = self.layout.of.get(&events[number].agent).map_or(&[][..], Vec::as_slice);
+            (own, own.partition_point(|other| *other < number))
+        };
+        let covers = |nearer: usize, farther: usize| {
+            let (nearer, farther) = (&events[nearer], &events[farther]);
+            nearer.scope >= farther.scope && nearer.semantics.contains(farther.semantics)
+        };
+        let ((of_first, first), (of_second, second)) = (own(from), own(to));
+        let later = of_first.iter().skip(first + 1);
+        let earlier = of_second.iter().take(second);
+        later.clone().any(|nearer| related.contains(*nearer, to) && covers(*nearer, from))
+            || earlier.clone().any(|nearer| related.contains(from, *nearer) && covers(*nearer, to))
     }
 
     /// Location order of drawn accesses of different invocations, and the chains that it rests on.
@@ -205,8 +241,41 @@ impl Finder<'_> {
         }
     }
 
+    /// Draws of a control barrier, where everybody synchronizes with everybody, only pairs of neighbours.
+    fn thin_barriers(&mut self) {
+        let mutual = |edges: &BTreeMap<(Relation, usize, usize), Edge>, a: usize, b: usize| {
+            let key = (Relation::SynchronizesWith, a.min(b), a.max(b));
+            edges.get(&key).is_some_and(|edge| edge.is_mutual)
+        };
+        let stands_between = |drawn: &[Drawn], from: usize, to: usize, between: usize| {
+            let column = |at: usize| drawn[at].column;
+            let (left, right) = (column(from).min(column(to)), column(from).max(column(to)));
+            left < column(between) && column(between) < right
+        };
+        let before = self.edges.len();
+        let all = self.edges.clone();
+        self.edges.retain(|(_, from, to), edge| {
+            let at_barrier =
+                [*from, *to].iter().all(|at| matches!(self.drawn[*at].event.kind, Kind::Barrier { .. }));
+            let goes_around = |other: usize| {
+                stands_between(self.drawn, *from, *to, other)
+                    && mutual(&all, *from, other)
+                    && mutual(&all, other, *to)
+            };
+            let is_thinned = edge.is_mutual && at_barrier && (0..self.drawn.len()).any(goes_around);
+            !is_thinned
+        });
+        let left = before - self.edges.len();
+        if left > 0 {
+            self.left_out.push(format!(
+                "{left} edges of synchronizes-with at control barriers, between columns that are no neighbours"
+            ));
+        }
+    }
+
     fn found(mut self, most: usize) -> Found {
         self.join_both_ways();
+        self.thin_barriers();
         let mut counts: BTreeMap<Relation, usize> = BTreeMap::new();
         self.edges.retain(|(relation, _, _), _| {
             let count = counts.entry(*relation).or_default();

@@ -40,7 +40,7 @@ impl<'a> Execution<'a> {
         };
         let relations = reason.is_none().then(|| witness.relations(&graph));
         let from_reads =
-            relations.as_ref().map_or(Vec::new(), |relations| witness.model.from_reads(&graph, relations));
+            relations.as_ref().map_or(Vec::new(), |relations| witness.model.reads_before(&graph, relations));
         let events = match &relations {
             Some(relations) => witness.events_of(&graph, &relations.synchronizes_with),
             None => witness.events_of(&graph, &Relation::new(count)),

@@ -11,6 +11,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::witness::Scene;
@@ -207,10 +208,8 @@ impl Picture {
         picture
     }
 
-    /// The relations that it has edges of, with their numbers.
-    pub(super) fn relations(&self) -> Vec<(Relation, usize)> {
-        let count = |relation| self.edges.iter().filter(|edge| edge.relation == relation).count();
-        let counts = Relation::ALL.iter().map(|relation| (*relation, count(*relation)));
-        counts.filter(|(_, count)| *count > 0).collect()
+    /// The relations that it has edges of.
+    pub(super) fn relations(&self) -> BTreeSet<Relation> {
+        self.edges.iter().map(|edge| edge.relation).collect()
     }
 }

@@ -112,11 +112,13 @@ fn those_that_do_the_same_share_a_column_and_edges_count_them() {
     assert!(!barriers.is_empty() && barriers.iter().all(|edge| edge.is_mutual));
     let told =
         format!("synchronizes-with between invocations that share a column: {} pairs", count * (count - 1));
-    assert_eq!(folded.left_out, [told]);
+    assert!(folded.left_out.contains(&told), "{:?}", folded.left_out);
     let whole = alike(8, Folding::Never);
-    assert!(!whole.is_folded && whole.columns.len() == 9 && whole.left_out.is_empty());
+    assert!(!whole.is_folded && whole.columns.len() == 9);
     assert_eq!(edges(&whole, Relation::ReadsFrom).len(), 8);
-    assert_eq!(edges(&whole, Relation::SynchronizesWith).len(), 9 * 8 / 2);
+    assert_eq!(edges(&whole, Relation::SynchronizesWith).len(), 8);
+    let thinned = "28 edges of synchronizes-with at control barriers, between columns that are no neighbours";
+    assert_eq!(whole.left_out, [thinned]);
 }
 
 #[test]

@@ -457,7 +457,7 @@ fn from_reads_lead_to_the_writes_behind_what_is_read() {
          1: load x nonprivate from=0
          1: load y nonprivate from=0",
     );
-    let pairs = variants().map(|variant| variant.from_reads(&graph, &vulkan::relations(&graph, variant)));
+    let pairs = variants().map(|variant| variant.reads_before(&graph, &vulkan::relations(&graph, variant)));
     // The first store is location-ordered before the second, which counts in revision 2025 alone.
     assert_eq!(pairs, [vec![(2, 1), (3, 0), (3, 1)], vec![(3, 0), (3, 1)]]);
 }
