@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::page::complaints;
 use crate::support::{complaint, reasons, schema, Checker};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -121,6 +122,19 @@ fn run(command: &str, modules: &[&Path], args: &[String]) -> Result<(Option<i32>
     }
 }
 
+/// The same, with what is wrong with the page that it writes.
+fn run_with_page(command: &str, modules: &[&Path], args: &[String]) -> Result<(Option<i32>, Value), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("page.html");
+    let more = ["--html".to_owned(), path.to_string_lossy().into_owned()];
+    let found = run(command, modules, &[args, &more].concat())?;
+    let page = std::fs::read_to_string(&path).map_err(|error| format!("no page: {error}"))?;
+    match &complaints(&page)[..] {
+        [] => Ok(found),
+        wrong => Err(format!("its page: {}\n    {}", wrong.join("; "), replay(command, modules, args))),
+    }
+}
+
 fn replay(command: &str, modules: &[&Path], args: &[String]) -> String {
     let mut line = format!("spirv-tv {command}");
     for module in modules {
@@ -142,7 +156,10 @@ fn check_pair(path: &Path, pair: &Pair, more_args: &[&str]) -> Result<(), String
     let modules = [modules[0].as_path(), modules[1].as_path()];
     let args: Vec<String> =
         pair.args.iter().cloned().chain(more_args.iter().map(|&arg| arg.to_owned())).collect();
-    let (exit, report) = run("check", &modules, &args)?;
+    let (exit, report) = match more_args.is_empty() {
+        true => run_with_page("check", &modules, &args)?,
+        false => run("check", &modules, &args)?,
+    };
     let verdict = report["verdict"].as_str().unwrap_or("none");
     let kind = report["runs"]
         .as_array()
@@ -184,7 +201,7 @@ fn memory(outcome: &Value) -> BTreeMap<String, Vec<Option<u32>>> {
 }
 
 fn check_classic(path: &Path, classic: &Classic) -> Result<(), String> {
-    let (_, report) = run("outcomes", &[path], &classic.args)?;
+    let (_, report) = run_with_page("outcomes", &[path], &classic.args)?;
     let mut failure = String::new();
     let undefined: Vec<&str> = report["undefined"]
         .as_array()

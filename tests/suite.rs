@@ -23,6 +23,8 @@ mod merging;
 mod mutants;
 #[path = "optimise.rs"]
 mod optimise;
+#[path = "pages.rs"]
+mod pages;
 #[path = "passes.rs"]
 mod passes;
 #[path = "paths.rs"]
@@ -52,6 +54,10 @@ mod synchronisation;
 
 #[path = "support/outcomes.rs"]
 mod outcomes;
+#[path = "support/page.rs"]
+mod page;
+#[path = "support/require.rs"]
+mod require;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "support/texts.rs"]

@@ -7,13 +7,22 @@ pub enum Need {
     Device,
     /// glslangValidator.
     Glslang,
+    /// A browser that has no window.
+    Chromium,
+    /// dot.
+    Graphviz,
     /// Other people's litmus tests, in a folder `shared` beside the checkout.
     Shared,
 }
 
 const VARIABLE: &str = "SPIRV_TV_REQUIRE";
-const WORDS: [(&str, Need); 3] =
-    [("device", Need::Device), ("glslang", Need::Glslang), ("shared", Need::Shared)];
+const WORDS: [(&str, Need); 5] = [
+    ("device", Need::Device),
+    ("glslang", Need::Glslang),
+    ("chromium", Need::Chromium),
+    ("graphviz", Need::Graphviz),
+    ("shared", Need::Shared),
+];
 
 /// The words of the variable.
 fn needs(words: &str) -> Result<Vec<Need>, String> {
@@ -65,6 +74,6 @@ fn what_is_required_is_not_skipped() {
     );
     for (word, need) in WORDS {
         assert!(skip("", need, "…").is_ok() && skip(word, need, "…").is_err(), "{word}");
-        assert!(skip("device,glslang,shared", need, "…").is_err(), "{word}");
+        assert!(skip("device,glslang,chromium,graphviz,shared", need, "…").is_err(), "{word}");
     }
 }

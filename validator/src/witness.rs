@@ -9,7 +9,7 @@ use crate::behaviour::ALLOCATION;
 use crate::event::Order;
 use crate::ir::Line;
 use crate::model::graph::{Event, EventId, Graph, Kind, Source, UnitBytes};
-use crate::model::memory_model::{Extent, MemoryModel, Model};
+use crate::model::memory_model::{Extent, MemoryModel, Model, Relations};
 use crate::model::relation::Relation;
 use crate::value::Byte;
 
@@ -245,6 +245,21 @@ impl Witness {
         self.execution.graph()
     }
 
+    /// A graph that is told as a witness is.
+    pub(crate) fn of_graph(graph: Graph, model: Model) -> Witness {
+        Witness { executions: 1, execution: Execution::Whole(graph), model, ..Witness::default() }
+    }
+
+    /// The relations of `graph`, which is that of the execution. Where they depend on the order of writes, those that the
+    /// execution was found with.
+    pub(crate) fn relations(&self, graph: &Graph) -> Relations {
+        let known = self.synchronizes_with.as_ref().and_then(|given| {
+            let executions = self.model.executions(graph)?;
+            executions.into_iter().find(|relations| relations.synchronizes_with == **given)
+        });
+        known.unwrap_or_else(|| self.model.relations(graph, Extent::Complete))
+    }
+
     /// The events of the graph, in its order, with what they read and who synchronizes with them.
     pub fn events(&self) -> Vec<WitnessEvent> {
         let derived;
@@ -256,6 +271,11 @@ impl Witness {
                 &derived
             }
         };
+        self.events_of(&graph, synchronizes_with)
+    }
+
+    /// The same of `graph`, which is that of the execution, with its synchronizes-with.
+    pub(crate) fn events_of(&self, graph: &Graph, synchronizes_with: &Relation) -> Vec<WitnessEvent> {
         let events = graph.events.iter().enumerate();
         events.map(|(id, event)| tell(id, event, &*self.model, synchronizes_with)).collect()
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 
@@ -9,14 +10,14 @@ use super::arguments::{OutOfBoundsChoice, YesNo, COUNTS, FAR, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
-    asm, caught, format, print, save, ChoiceArguments, CliError, LaunchArguments, OutputArguments,
-    ReadArguments,
+    asm, caught, format, html, print, save, ChoiceArguments, CliError, Format, LaunchArguments,
+    OutputArguments, ReadArguments,
 };
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::launch::OutOfBounds;
 use spirv_tv::module::{Module, ReadOptions};
-use spirv_tv::report::{json, stats};
+use spirv_tv::report::{self, json, stats};
 
 /// Options of `check`.
 #[derive(Debug, Args)]
@@ -108,6 +109,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
     if arguments.before == "-" && arguments.after == "-" {
         return Err(CliError::usage("only one of BEFORE and AFTER can be standard input"));
     }
+    let begun = Instant::now();
     let options = arguments.options()?;
     let compared = caught(|| compare(arguments, &options)).unwrap_or_else(|bug| Err(bug.into()));
     let (before, after, report) = match compared {
@@ -130,8 +132,14 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
             save::failing(folder, None, &before, &after, &report, &options, &arguments.read)?;
         }
     }
+    if let Some(path) = &arguments.output.html {
+        let names = [arguments.before.clone(), arguments.after.clone()];
+        let alone = save::alone(names, &report, &options, &arguments.read);
+        let extent = html::extent(alone, &options.bounds, begun, arguments.pair.full);
+        html::write(path, &report::html::check(&report, &extent))?;
+    }
     print(&format::check(&report, &arguments.output, arguments.pair.full))?;
-    if arguments.stats && !arguments.output.format.is_json() {
+    if arguments.stats && arguments.output.format == Format::Text {
         print(&stats::check(&report))?;
     }
     let code = report.exit_code(arguments.output.strict);

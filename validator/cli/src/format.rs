@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use spirv_tv::check::{CheckReport, OutcomesReport};
 use spirv_tv::report::litmus::{self, LitmusReport};
-use spirv_tv::report::{json, outcomes, text};
+use spirv_tv::report::{dot, json, outcomes, text};
 
 use super::arguments::OutputArguments;
 use super::{painter, ColorChoice};
@@ -15,6 +15,8 @@ pub enum Format {
     Json,
     /// As `json`; `opt` prints the object of a step as soon as it is known.
     Jsonl,
+    /// Executions as graphs for graphviz.
+    Dot,
 }
 
 /// The form of a series of checks.
@@ -32,7 +34,7 @@ impl Format {
     /// How `opt` prints its steps.
     pub fn series(self) -> Series {
         match self {
-            Format::Text => Series::Table,
+            Format::Text | Format::Dot => Series::Table,
             Format::Json => Series::Objects,
             Format::Jsonl => Series::Stream,
         }
@@ -48,6 +50,7 @@ impl Format {
 pub(crate) fn check(report: &CheckReport, output: &OutputArguments, full: bool) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::check(report) + "\n",
+        Format::Dot => dot::check(report),
         Format::Text if output.quiet => {
             let line = text::check_line(report, painter(output.color));
             format!("{} {}: {line}\n", report.before.name, report.after.name)
@@ -61,6 +64,7 @@ pub(crate) fn check(report: &CheckReport, output: &OutputArguments, full: bool) 
 pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments, read_only: bool) -> String {
     match output.format {
         Format::Json | Format::Jsonl => json::outcomes(report) + "\n",
+        Format::Dot => dot::outcomes(report),
         Format::Text if output.quiet => outcomes::line(report),
         Format::Text => outcomes::text(report, read_only, painter(output.color)),
     }
@@ -70,6 +74,7 @@ pub(crate) fn outcomes(report: &OutcomesReport, output: &OutputArguments, read_o
 pub(crate) fn litmus(report: &LitmusReport, format: Format, quiet: bool, color: ColorChoice) -> String {
     match format {
         Format::Json | Format::Jsonl => litmus::json(report) + "\n",
+        Format::Dot => dot::litmus(report),
         Format::Text => litmus::text(report, quiet, painter(color)),
     }
 }

@@ -12,6 +12,7 @@ mod completions;
 mod error;
 mod format;
 mod help;
+mod html;
 mod litmus;
 mod man;
 mod memory;

@@ -1,7 +1,8 @@
 //! `spirv-tv litmus`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 use rayon::prelude::*;
@@ -9,11 +10,13 @@ use rayon::prelude::*;
 use super::arguments::{BoundArguments, ModelArguments, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{caught, complain, format, print, CliError, ColorChoice, Format};
+use super::{caught, complain, format, html, print, CliError, ColorChoice, Format};
 use spirv_tv::check::{Source, Watch};
 use spirv_tv::explore::{ReductionName, Settings};
 use spirv_tv::files;
 use spirv_tv::litmus::{self, RunError, Wanted};
+use spirv_tv::report;
+use spirv_tv::report::html::MOST_STATES;
 use spirv_tv::report::litmus::{Choices, Fate, FileReport, LitmusReport, Solved};
 
 /// Options of `litmus`.
@@ -36,6 +39,9 @@ pub struct LitmusArguments {
     #[arg(long, value_enum, value_name = "text|json|jsonl", hide_possible_values = true,
         default_value_t = Format::Text, help_heading = SHOW)]
     pub(crate) format: Format,
+    /// Write a page with pictures of executions and the report, for a browser
+    #[arg(long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) html: Option<PathBuf>,
     /// Only surprises and the last line
     #[arg(long, short, help_heading = SHOW)]
     pub(crate) quiet: bool,
@@ -46,6 +52,7 @@ pub struct LitmusArguments {
 }
 
 pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
+    let begun = Instant::now();
     let (model, bounds) = (arguments.model.model()?, arguments.bounds.bounds()?);
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
@@ -84,6 +91,10 @@ pub(super) fn run(arguments: &LitmusArguments) -> Result<u8, CliError> {
         complain(&format!("{file}: {}", CliError::Bug(bug.clone())));
     }
     let report = LitmusReport { files, choices: Choices::of(&*model, &bounds) };
+    if let Some(path) = &arguments.html {
+        let extent = html::extent(None, &bounds, begun, false);
+        html::write(path, &report::html::litmus(&report, &extent))?;
+    }
     print(&format::litmus(&report, arguments.format, arguments.quiet, arguments.color))?;
     Ok(report.exit_code())
 }
@@ -99,7 +110,13 @@ fn fate(file: &str, settings: &Settings, arguments: &LitmusArguments) -> Fate {
         Err(error) => Fate::Malformed(error),
         Ok(test) => {
             let only_met = arguments.quiet && arguments.format == Format::Text;
-            let wanted = Wanted { states: arguments.outcomes, why: arguments.explain, only_met };
+            let examples = match (arguments.format, &arguments.html) {
+                (Format::Dot, _) => usize::MAX,
+                (_, Some(_)) => MOST_STATES,
+                (_, None) => 0,
+            };
+            let (states, why) = (arguments.outcomes, arguments.explain);
+            let wanted = Wanted { states, why, examples, only_met };
             // One file's bug leaves the others their answers.
             match caught(|| litmus::run(&test, settings, wanted)) {
                 Ok(Ok(answer)) => {

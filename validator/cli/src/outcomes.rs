@@ -1,17 +1,21 @@
 //! `spirv-tv outcomes`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 
 use super::arguments::{FAR, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{asm, format, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
+use super::{
+    asm, format, html, print, ChoiceArguments, CliError, Format, LaunchArguments, OutputArguments,
+    ReadArguments,
+};
 use spirv_tv::check::{outcomes, CheckOptions, ObserveOption, Watch};
 use spirv_tv::launch::Target;
 use spirv_tv::module::Module;
-use spirv_tv::report::stats;
+use spirv_tv::report::{self, stats};
 
 /// Options of `outcomes`.
 #[derive(Debug, Args)]
@@ -61,6 +65,7 @@ impl OutcomesArguments {
 }
 
 pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
+    let begun = Instant::now();
     let options = arguments.options()?;
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.output.color);
@@ -72,8 +77,12 @@ pub(super) fn run(arguments: &OutcomesArguments) -> Result<u8, CliError> {
     }
     let report = outcomes(&module, &options, &watch)?;
     drop(progress);
+    if let Some(path) = &arguments.output.html {
+        let extent = html::extent(None, &options.bounds, begun, false);
+        html::write(path, &report::html::outcomes(&report, &extent))?;
+    }
     print(&format::outcomes(&report, &arguments.output, arguments.read_only))?;
-    if arguments.stats && !arguments.output.format.is_json() {
+    if arguments.stats && arguments.output.format == Format::Text {
         print(&stats::outcomes(&report))?;
     }
     let code = report.exit_code(arguments.output.strict);

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{CliError, ReadArguments};
+use super::{html, CliError, ReadArguments};
 use spirv_tv::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
+use spirv_tv::compare::Verdict;
 use spirv_tv::explore::ReductionName;
 use spirv_tv::launch::Input;
 use spirv_tv::model::memory_model::Parameter;
 use spirv_tv::module::Module;
+use spirv_tv::report::html::Alone;
 use spirv_tv::report::json;
 use spirv_tv::value::Byte;
 
@@ -58,6 +60,20 @@ pub fn failing(
     write("report.json", json::check(report).as_bytes())?;
     write("command.txt", command(options, &names, run.is_some(), read).as_bytes())?;
     Ok(place)
+}
+
+/// What shows a violation again with the files as they were given; `None` where nothing violates.
+pub fn alone(
+    names: [String; 2],
+    report: &CheckReport,
+    options: &CheckOptions,
+    read: &ReadArguments,
+) -> Option<Alone> {
+    let run = report.decisive().filter(|_| report.verdict == Verdict::Violates)?;
+    let names = names.map(|name| html::quoted(&name));
+    let (launch, files) = launch_file(report, run);
+    let command = command(options, &names, true, read).trim_end().to_owned();
+    Some(Alone { command, launch, files: files.into_iter().map(|(name, _)| name).collect() })
 }
 
 /// The first of `folder/1`, `folder/2`, … that is not there yet.

@@ -114,6 +114,11 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
         explain::other_order(event, other).into_iter().collect()
     }
 
+    /// From-reads: pairs of a read and a write that comes behind what it reads, ascending, as far as these relations order the writes.
+    fn reads_before(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
+        explain::from_reads(graph, relations, true)
+    }
+
     /// The axiom that a graph violates, with a cycle that shows it. `None` if it violates none.
     fn violation(&self, graph: &Graph, relations: &Relations) -> Option<Violation>;
 

@@ -172,6 +172,10 @@ impl MemoryModel for Variant {
         explain::vulkan::lacks(event, other, names)
     }
 
+    fn reads_before(&self, graph: &Graph, relations: &Relations) -> Vec<(usize, usize)> {
+        explain::from_reads(graph, relations, self.revision.from_reads_by_location_order())
+    }
+
     fn violation(&self, graph: &Graph, relations: &Relations) -> Option<Violation> {
         explain::vulkan::violation(&self.judge(graph, relations))
     }

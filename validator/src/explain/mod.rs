@@ -22,7 +22,7 @@ use crate::compare::Difference;
 use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
-use crate::model::explain::{possible, Explainer, Refutation, Telling};
+use crate::model::explain::{possible, Explainer, Refutation, Telling, Violation};
 use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::value::Byte;
@@ -92,6 +92,8 @@ pub struct Why {
     pub lost: Vec<Loss>,
     /// What happened in the witness beside its events.
     pub account: Account,
+    /// What the explanation rests on in before.
+    pub counterpart: Option<Box<Counterpart>>,
 }
 
 /// The two modules, and what of them is watched.
@@ -101,6 +103,30 @@ pub struct Pair<'a> {
     pub after: Side<'a>,
     /// Instructions that were changed, in before and in after.
     pub watched: [&'a [Watched]; 2],
+}
+
+/// A graph of before that corresponds to an execution of after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterpart {
+    /// Its events.
+    pub graph: Graph,
+    /// For each event, the event of after that it corresponds to.
+    pub of_after: Vec<Option<EventId>>,
+    /// How it was found.
+    pub origin: Origin,
+    /// The ordering of two accesses that after lost: the events on its way, the accesses included.
+    pub lost: Vec<usize>,
+    /// What keeps the graph from being an execution.
+    pub violation: Option<Violation>,
+}
+
+/// How a graph of before was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Before ran with the values that after's reads have.
+    Replayed,
+    /// A search without the axioms came to after's outcome.
+    Searched,
 }
 
 /// Says why `before` does not allow what is `new` in the execution `witness` of after; `settings` are those
@@ -149,7 +175,6 @@ fn reason(
     is_over: &dyn Fn() -> bool,
     why: &mut Why,
 ) -> Option<String> {
-    let Why { race, account, lost, .. } = why;
     // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
     in_time()?;
@@ -160,7 +185,7 @@ fn reason(
     let mut races = model.data_races(graph, &relations_after);
     if let New::Race(lines) = new {
         races.sort_by_key(|found| !is_on(graph, *found, lines));
-        *race = races.first().map(|found| [found.first as usize, found.second as usize]);
+        why.race = races.first().map(|found| [found.first as usize, found.second as usize]);
     }
     in_time()?;
     let mut tracer = Tracer::of(watched[0], false);
@@ -169,9 +194,9 @@ fn reason(
         New::Outcome(_, None) | New::Race(_) | New::Undefined(_) => None,
     };
     let replay = replay::run(before, after, witness, Kin::Other, 0, &mut tracer, target, is_over)?;
-    account.computed[0] = tracer.computed;
-    if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| account.wrote[1].is_some()) {
-        account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);
+    why.account.computed[0] = tracer.computed;
+    if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| why.account.wrote[1].is_some()) {
+        why.account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);
     }
     let relations = model.relations(&replay.graph, Extent::Complete);
     in_time()?;
@@ -184,35 +209,61 @@ fn reason(
     let pair =
         Compared { told: &told, explainer: &*explainer, relations: &relations, after: &relations_after };
     let in_after = |found: DataRace| format!("in after {}", model.race(graph, found, &names));
+    let counterpart = |lost: Vec<usize>, violation: Option<Violation>| {
+        let (graph, of_after) = (replay.graph.clone(), replay.of_after.clone());
+        Box::new(Counterpart { graph, of_after, origin: Origin::Replayed, lost, violation })
+    };
     for found in &races {
         in_time()?;
-        if let Some((text, losses)) = pair.lost_order(*found) {
-            *lost = losses;
-            *race = race.map(|_| [found.first as usize, found.second as usize]);
+        if let Some(Lost { text, losses, events }) = pair.lost_order(*found) {
+            why.lost = losses;
+            why.race = why.race.map(|_| [found.first as usize, found.second as usize]);
+            why.counterpart = Some(counterpart(events, None));
             return Some(format!("{text}\n{}", in_after(*found)));
         }
     }
     let reason = match explainer.refutation() {
         Some(refutation) => {
-            let (text, losses) = pair.forbidden(&refutation);
-            *lost = losses;
+            let Lost { text, losses, events } = pair.forbidden(&refutation);
+            why.lost = losses;
+            why.counterpart = Some(counterpart(events, Some(refutation.violation)));
             Some(text)
         }
-        None => told.different_write().or_else(|| match new {
-            New::Outcome(outcome, _) => {
-                let wanted = Wanted { outcome, dispatch: after };
-                pair.not_left(witness, wanted).or_else(|| {
-                    let explanation = outcome::unreachable(before, wanted, settings)?;
-                    Some(format!("before forbids this: {explanation}"))
-                })
-            }
-            New::Race(_) | New::Undefined(_) => None,
-        }),
+        None => {
+            why.counterpart = Some(counterpart(Vec::new(), None));
+            told.different_write().or_else(|| match new {
+                New::Outcome(outcome, _) => {
+                    let wanted = Wanted { outcome, dispatch: after };
+                    pair.not_left(witness, wanted).or_else(|| {
+                        let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
+                        why.counterpart = Some(Box::new(searched(graph, &**model)));
+                        Some(format!("before forbids this: {explanation}"))
+                    })
+                }
+                New::Race(_) | New::Undefined(_) => None,
+            })
+        }
     };
     let reason = reason.or_else(|| told.unmatched());
     let race = races.first().filter(|_| matches!(new, New::Race(_))).map(|found| in_after(*found));
     let parts: Vec<String> = reason.into_iter().chain(race).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// A graph of before that a search without the axioms found.
+fn searched(graph: Graph, model: &dyn MemoryModel) -> Counterpart {
+    let violation = model.violation(&graph, &model.relations(&graph, Extent::Complete));
+    let of_after = vec![None; graph.events.len()];
+    Counterpart { graph, of_after, origin: Origin::Searched, lost: Vec::new(), violation }
+}
+
+/// An ordering of before that after lost.
+struct Lost {
+    text: String,
+    /// What after lost of it, instruction by instruction.
+    losses: Vec<Loss>,
+    /// The events on its way, the accesses included; empty where none is lost.
+    events: Vec<usize>,
 }
 
 /// Before's graph and its events in after.
@@ -225,7 +276,7 @@ struct Compared<'a> {
 
 impl Compared<'_> {
     /// The ordering of before between two accesses that race in after.
-    fn lost_order(&self, race: DataRace) -> Option<(String, Vec<Loss>)> {
+    fn lost_order(&self, race: DataRace) -> Option<Lost> {
         let of_before = |event: EventId| self.told.of_after.iter().position(|other| *other == Some(event));
         let (a, b) = (of_before(race.first)?, of_before(race.second)?);
         [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
@@ -235,12 +286,12 @@ impl Compared<'_> {
             let changes = self.told.changes(&ordering, self.after);
             let way = ordering.way;
             let text = format!("before orders {first_name} before {second_name} {way}{}", but(&changes));
-            Some((text, self.told.losses(&ordering.events)))
+            Some(Lost { text, losses: self.told.losses(&ordering.events), events: ordering.events })
         })
     }
 
     /// Why before's graph is no execution, and what after changed about it.
-    fn forbidden(&self, refutation: &Refutation) -> (String, Vec<Loss>) {
+    fn forbidden(&self, refutation: &Refutation) -> Lost {
         let text = format!("before forbids this: {}", refutation.explanation);
         let lost = refutation.orderings.iter().find_map(|(first, second)| {
             let (first, second) = (*first, *second);
@@ -250,14 +301,18 @@ impl Compared<'_> {
             let unit = self.relations.ordered_units(first, second).next()?;
             let ordering = self.explainer.ordering(first, second, unit)?;
             let changes = self.told.changes(&ordering, self.after);
-            (!changes.is_empty()).then(|| (changes, self.told.losses(&ordering.events)))
+            (!changes.is_empty()).then(|| (changes, self.told.losses(&ordering.events), ordering.events))
         });
-        let of_events = || (self.told.differences(&refutation.events), self.told.losses(&refutation.events));
-        let (changes, losses) = lost.unwrap_or_else(of_events);
-        match &changes[..] {
-            [] => (text, losses),
-            _ => (format!("{text}\nbut {}", changes.join(", and ")), losses),
-        }
+        let of_events = || {
+            let losses = self.told.losses(&refutation.events);
+            (self.told.differences(&refutation.events), losses, Vec::new())
+        };
+        let (changes, losses, events) = lost.unwrap_or_else(of_events);
+        let text = match &changes[..] {
+            [] => text,
+            _ => format!("{text}\nbut {}", changes.join(", and ")),
+        };
+        Lost { text, losses, events }
     }
 
     /// Why before's graph cannot leave the memory of an outcome of after.

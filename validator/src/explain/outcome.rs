@@ -37,9 +37,9 @@ pub(super) struct Wanted<'a> {
     pub(super) dispatch: &'a Dispatch,
 }
 
-/// Why the axioms keep `side` from an outcome; `None` where it would never come to it, or that takes too
+/// Why the axioms keep `side` from an outcome, with the graph that they forbid; `None` where it would never come to it, or that takes too
 /// long to find.
-pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Option<Explanation> {
+pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Option<(Explanation, Graph)> {
     if wanted.outcome.end != End::Terminated || side.dispatch.places.len() > MAX_INVOCATIONS {
         return None;
     }
@@ -70,8 +70,11 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
             .iter()
             .filter(|(outcome, witness)| wanted.is_met(side.dispatch, outcome, witness))
             .take(MAX_CANDIDATES)
-            .filter_map(|(_, witness)| settings.model.forbidden(&witness.graph(), &names))
-            .min_by_key(|explanation| explanation.chain.len())
+            .filter_map(|(_, witness)| {
+                let graph = witness.graph();
+                Some((settings.model.forbidden(&graph, &names)?, graph.into_owned()))
+            })
+            .min_by_key(|(explanation, _)| explanation.chain.len())
     })
 }
 

@@ -1,7 +1,7 @@
 //! Explanations of the answer to an expectation of a litmus test.
 
 use super::lower::Lowered;
-use super::run::{counts, search, Checked, Final};
+use super::run::{counts, search, Checked, Final, Told};
 use super::test::{Expectation, Test};
 use crate::behaviour::{Behaviours, Outcome};
 use crate::explain::{self, Explanation, Names};
@@ -38,7 +38,7 @@ impl Names for TestNames<'_> {
 }
 
 /// A race of the executions that meet the condition (or would, without it), or the axiom that forbids
-/// what the condition asks for.
+/// what the condition asks for, with what it forbids.
 pub(super) fn why(
     test: &Test,
     lowered: &Lowered,
@@ -46,26 +46,29 @@ pub(super) fn why(
     expectation: &Expectation,
     behaviours: &Behaviours,
     checked: &Checked,
-) -> Option<String> {
+) -> Option<(String, Option<Told>)> {
     let without_chains = settings.model.without_chains().filter(|_| expectation.without_chains);
     let model = without_chains.unwrap_or_else(|| settings.model.clone());
     let explainer = Explainer { test, lowered, expectation, model: model.clone() };
     if let Some(told) = &checked.witness {
-        return explainer.race(&told.witness).map(|why| why.to_string());
+        return explainer.race(&told.witness).map(|why| (why.to_string(), None));
     }
     let mut like_it = explainer.meeting(behaviours);
     if let Some((_, witness)) = like_it.next() {
-        return explainer.race(witness).map(|why| why.to_string());
+        return explainer.race(witness).map(|why| (why.to_string(), None));
     }
     drop(like_it);
     let settings =
         Settings { max_executions: MAX_CANDIDATES.min(settings.max_executions), ..settings.clone() };
     let candidates = search(lowered, &settings, model.clone(), false, super::run::races);
+    let names = TestNames { test, model: &model };
     let reasons = explainer
         .meeting(&candidates)
         .take(CANDIDATES)
-        .filter_map(|(_, witness)| model.forbidden(&witness.graph(), &TestNames { test, model: &model }));
-    reasons.min_by_key(|why| why.chain.len()).map(|why| format!("forbidden: {why}"))
+        .filter_map(|(_, witness)| Some((model.forbidden(&witness.graph(), &names)?, witness)));
+    let (why, witness) = reasons.min_by_key(|(why, _)| why.chain.len())?;
+    let told = Told { witness: witness.clone(), dispatch: lowered.dispatch.clone() };
+    Some((format!("forbidden: {why}"), Some(told)))
 }
 
 struct Explainer<'a> {

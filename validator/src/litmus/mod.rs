@@ -19,7 +19,9 @@ use std::path::Path;
 
 pub use error::ParseError;
 pub use lower::Unsupported;
-pub use run::{run, Answer, Checked, FinalState, Incomplete, RacingPair, RunError, State, Told, Wanted};
+pub use run::{
+    run, Answer, Checked, Example, FinalState, Incomplete, RacingPair, RunError, State, Told, Wanted,
+};
 pub use test::Test;
 
 /// The two languages that litmus tests are written in.

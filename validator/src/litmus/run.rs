@@ -22,6 +22,10 @@ pub struct Answer {
     pub expectations: Vec<Checked>,
     /// Final states, sorted, if they were asked for.
     pub states: Vec<FinalState>,
+    /// The first final states, each with an execution, if they were asked for ([`Wanted::examples`]).
+    pub examples: Vec<Example>,
+    /// How many final states there are, if examples were asked for.
+    pub example_count: usize,
     /// Executions that have no final state, each kind once.
     pub undefined: Vec<Undefined>,
     /// Executions that wait for ever, which have no final state either.
@@ -80,6 +84,15 @@ pub struct FinalState {
     pub races: BTreeMap<RacingPair, u64>,
 }
 
+/// A final state with an execution that ends in it.
+#[derive(Debug)]
+pub struct Example {
+    /// The state.
+    pub state: State,
+    /// The first execution that ends in it.
+    pub told: Told,
+}
+
 /// Two accesses that race: their threads and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RacingPair {
@@ -106,6 +119,8 @@ pub struct Checked {
     pub witness: Option<Told>,
     /// A race in it, what would order it, or why no execution meets the condition; if that was asked for.
     pub why: Option<String>,
+    /// What meets the condition and is no execution, where that is why.
+    pub forbidden: Option<Told>,
     /// The search behind it was complete.
     pub complete: bool,
 }
@@ -138,6 +153,8 @@ pub struct Wanted {
     pub states: bool,
     /// [`Checked::why`].
     pub why: bool,
+    /// So many final states with an execution each, for pictures; all states are told apart then.
+    pub examples: usize,
     /// Only whether a lone expectation is met: the search ends at an execution that decides it, and nothing is counted
     /// behind that.
     pub only_met: bool,
@@ -148,8 +165,8 @@ pub struct Wanted {
 /// # Errors
 /// The test cannot be run, or the search went wrong.
 pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, RunError> {
-    let lowered = lower(test, wanted.states)?;
-    let states = wanted.states;
+    let states = wanted.states || wanted.examples > 0;
+    let lowered = lower(test, states)?;
     let alone = match &test.expectations[..] {
         [alone] if wanted.only_met && !states && !wanted.why => Some(alone),
         _ => None,
@@ -163,9 +180,10 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
         let mut checked = check(test, &lowered, index, expectation, behaviours);
         // A surprise without a witness needs a reason.
         if wanted.why || !checked.is_met() && checked.witness.is_none() {
-            let misplaced = test.misplaced_barriers().map(|misplaced| misplaced.to_string());
-            checked.why =
+            let misplaced = test.misplaced_barriers().map(|misplaced| (misplaced.to_string(), None));
+            let found =
                 misplaced.or_else(|| why(test, &lowered, settings, expectation, behaviours, &checked));
+            (checked.why, checked.forbidden) = found.map_or((None, None), |(why, told)| (Some(why), told));
         }
         expectations.push(checked);
     }
@@ -178,6 +196,7 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
     let behaviours = searches.search(chains, axioms);
     let states = if wanted.states { final_states(test, &lowered, behaviours) } else { Vec::new() };
     let executions = executions(test, &lowered, behaviours);
+    let (examples, example_count) = examples(test, &lowered, behaviours, wanted.examples);
     let hanging = behaviours.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
     let hanging = hanging.map(|(_, witness)| witness.executions).sum();
     let undefined = behaviours.undefined.iter().map(|(undefined, _)| undefined.clone()).collect();
@@ -185,7 +204,34 @@ pub fn run(test: &Test, settings: &Settings, wanted: Wanted) -> Result<Answer, R
     let mut incomplete: Vec<Incomplete> = searches.done.values().flat_map(incomplete).collect();
     incomplete.sort();
     incomplete.dedup();
-    Ok(Answer { executions, expectations, states, undefined, hanging, incomplete, ended_early })
+    Ok(Answer {
+        executions,
+        expectations,
+        states,
+        examples,
+        example_count,
+        undefined,
+        hanging,
+        incomplete,
+        ended_early,
+    })
+}
+
+/// The first final states, sorted, each with an execution, and how many there are; none where none are wanted.
+fn examples(test: &Test, lowered: &Lowered, behaviours: &Behaviours, most: usize) -> (Vec<Example>, usize) {
+    if most == 0 {
+        return (Vec::new(), 0);
+    }
+    let mut first: BTreeMap<State, &Witness> = BTreeMap::new();
+    for (outcome, witness) in behaviours.outcomes.iter().filter(|(outcome, _)| counts(test, lowered, outcome))
+    {
+        first.entry(state(test, lowered, outcome)).or_insert(witness);
+    }
+    let count = first.len();
+    let told = |witness: &Witness| Told { witness: witness.clone(), dispatch: lowered.dispatch.clone() };
+    let examples =
+        first.into_iter().take(most).map(|(state, witness)| Example { state, told: told(witness) });
+    (examples.collect(), count)
 }
 
 /// Searches, each made once: by chains and axioms.
@@ -341,7 +387,7 @@ fn check(
     };
     let told = |witness: &Witness| Told { witness: witness.clone(), dispatch: lowered.dispatch.clone() };
     let (witness, complete) = (decisive.map(told), behaviours.complete);
-    Checked { index, expected, found, meeting, executions, witness, why: None, complete }
+    Checked { index, expected, found, meeting, executions, witness, why: None, forbidden: None, complete }
 }
 
 /// A final state, against which conditions are held.

@@ -25,6 +25,16 @@ pub struct Look {
 /// The rows of the steps that were compared or failed, and of the comparison of both ends. Empty where there is no such
 /// step.
 pub fn rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<String> {
+    align(&told_rows(report, look), look.times)
+}
+
+/// The same as cells, without times; the first row has the names of the columns.
+pub fn cells<R: CheckResult>(report: &Report<R>) -> Vec<Vec<String>> {
+    let rows = told_rows(report, Look::default()).into_iter();
+    rows.map(|[number, pass, verdict, gist, _]| vec![number, pass, verdict, gist]).collect()
+}
+
+fn told_rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<[String; 5]> {
     let mut rows = Vec::new();
     if let Some(ends) = &report.ends {
         let (word, label) = (if look.bare { "ends" } else { "" }, "first against last");
@@ -58,7 +68,7 @@ pub fn rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<String> {
     if !look.bare {
         rows.insert(0, ["step", "pass", "verdict", "", "time"].map(str::to_owned));
     }
-    align(&rows, look.times)
+    rows
 }
 
 fn name<R: CheckResult>(result: &R) -> &'static str {

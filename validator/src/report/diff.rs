@@ -134,7 +134,7 @@ fn header(hunk: &[DiffOp], old: &[Written], new: &[Written]) -> String {
 }
 
 /// What the diff does not show, and why its ids may not be those of before.
-fn left_out(told: &Told) -> Vec<String> {
+pub(super) fn left_out(told: &Told) -> Vec<String> {
     let mut parts = Vec::new();
     if told.declarations > 0 {
         parts.push(format!("{} of types, constants and their decorations", told.declarations));

@@ -1,5 +1,7 @@
 //! How results are shown.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::SHOW;
@@ -27,6 +29,9 @@ pub struct OutputArguments {
     #[arg(long, value_enum, value_name = "auto|always|never", hide_possible_values = true,
         default_value_t = ColorChoice::Auto, help_heading = SHOW)]
     pub(crate) color: ColorChoice,
+    /// Write a page with pictures of executions, the modules side by side and the report, for a browser
+    #[arg(long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) html: Option<PathBuf>,
     /// Exit with 4 where a result is bounded, vacuous or otherwise qualified
     #[arg(long, help_heading = SHOW)]
     pub(crate) strict: bool,

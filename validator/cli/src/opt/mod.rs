@@ -1,6 +1,7 @@
 //! `spirv-tv opt`.
 
 mod modules;
+mod page;
 mod run;
 mod step;
 mod told;
@@ -13,6 +14,7 @@ use clap::Args;
 use super::arguments::{parse_seconds, FAR, RUN, SHOW};
 use super::check::PairArguments;
 use super::{caught, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
+use page::Page;
 use run::Command;
 use spirv_tv::optimise::pipeline::worst;
 use spirv_tv::optimise::OptimiserArguments;
@@ -68,12 +70,15 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
     let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
     let mut options = arguments.pair.apply(options);
     options.bounds.step_timeout = arguments.step_timeout;
+    let mut page =
+        arguments.output.html.is_some().then(|| Page::new(&options.bounds, begun, arguments.pair.full));
     let command = Command::new(arguments, optimiser, options, modules.several);
     let mut sum = Sum::default();
     for module in &modules.found {
         let ran = match module {
             // What goes wrong with one module leaves the others their results.
-            Ok(name) => caught(|| command.run(name)).unwrap_or_else(|bug| Err(CliError::from(bug).into())),
+            Ok(name) => caught(|| command.run(name, page.as_mut()))
+                .unwrap_or_else(|bug| Err(CliError::from(bug).into())),
             Err(reason) => Err(CliError::usage(reason).into()),
         };
         match ran {
@@ -81,6 +86,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
             Err(run::Failure::Ours(error)) => {
                 let name = module.as_ref().map_or("", String::as_str);
                 print(&command.told_of_error(name, &error))?;
+                page.iter_mut().for_each(|page| page.error(name, &error));
                 if !modules.several {
                     return Err(error);
                 }
@@ -88,6 +94,9 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
             }
             Err(run::Failure::World(error)) => return Err(error),
         }
+    }
+    if let Some((path, page)) = arguments.output.html.as_ref().zip(page) {
+        page.write(path, &arguments.modules)?;
     }
     print(&command.told_at_the_end(&sum, begun.elapsed()))?;
     Ok(worst(&sum.codes))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spirv_tv_toolchain::OptimizeOptions;
 
+use super::page::Page;
 use super::step::StepChecker;
 use super::told::Done;
 use super::OptArguments;
@@ -61,7 +62,7 @@ impl<'a> Command<'a> {
     }
 
     /// Runs the passes on a module, checks them, and prints what came of it.
-    pub(super) fn run(&self, name: &str) -> Result<Done, Failure> {
+    pub(super) fn run(&self, name: &str, mut page: Option<&mut Page>) -> Result<Done, Failure> {
         let arguments = self.arguments;
         let watch = Arc::new(Watch::default());
         let progress = ProgressLine::start(&watch, arguments.output.color);
@@ -98,6 +99,7 @@ impl<'a> Command<'a> {
         let is_valid = is_as_read && !read.lenient && !plan.iter().any(|pass| pass.legalizing);
         let last = (is_as_read && !module.from_text).then_some(module);
         let mut checker = StepChecker::new(self, name, &options, &watch, is_valid, last);
+        checker.page = page.as_deref_mut();
         let bounds = options.bounds.clone();
         let report = pipeline.run(&words, &mut checker, &|| bounds.left());
         let StepChecker { error, bug, .. } = checker;
@@ -109,6 +111,7 @@ impl<'a> Command<'a> {
             let bytes: Vec<u8> = report.words.iter().flat_map(|word| word.to_le_bytes()).collect();
             std::fs::write(path, bytes).map_err(|error| CliError::File { path: path.clone(), error })?;
         }
+        page.into_iter().for_each(|page| page.finish(name, &report));
         print(&self.told(name, &report))?;
         // Of a pass's own process.
         let bug = bug.or((report.exit_code() == Bug::EXIT_CODE).then_some(Bug::Panicked));

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::page::Page;
 use super::run::Command;
-use crate::format::Series;
+use crate::format::{Format, Series};
 use crate::{asm, caught, painter, print, save, CliError, OutputArguments, ReadArguments};
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{check_in_series, CheckOptions, CheckReport, Searches, Watch};
@@ -14,7 +15,7 @@ use spirv_tv::launch::OutOfBounds;
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::report::{step_object, About};
 use spirv_tv::optimise::{CheckResult, Checker, Step};
-use spirv_tv::report::{brief, json, text, warnings};
+use spirv_tv::report::{brief, dot, json, text, warnings};
 
 /// What comparing one step gave, as far as it is told: everything that was found may be large.
 pub(super) struct StepResult {
@@ -32,6 +33,8 @@ pub(super) enum Told {
     Object(Value),
     /// With `--quiet`.
     Line(String),
+    /// The graph of a comparison that is no refinement; else empty.
+    Graph(String),
     /// Beside the row of the step.
     Text {
         /// What there is to say beside the verdict; empty for a refinement.
@@ -49,15 +52,18 @@ impl StepResult {
     fn of_report(mut report: CheckReport, output: &OutputArguments, full: bool) -> Self {
         let (verdict, code) = (Some(report.verdict), report.exit_code(output.strict));
         let (gist, is_proved, inputs) = (brief::gist(&report), report.same_program, report.tried().inputs);
+        let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous);
         let told = match (output.format.is_json(), output.quiet) {
             (true, _) => Told::Object(json::check_value(&report)),
+            (false, _) if output.format == Format::Dot => {
+                Told::Graph(if says_more { dot::check(&report) } else { String::new() })
+            }
             (false, true) => Told::Line(text::check_line(&report, painter(output.color))),
             (false, false) => {
                 let causes = match report.verdict {
                     Verdict::Inconclusive => brief::causes(&report),
                     _ => Vec::new(),
                 };
-                let says_more = !matches!(report.verdict, Verdict::Refines | Verdict::Vacuous);
                 let mut remarks = warnings(&report);
                 if !says_more {
                     remarks.extend(brief::qualifiers(&report));
@@ -81,6 +87,7 @@ impl StepResult {
         let told = match (output.format.is_json(), error.bug()) {
             (true, Some(bug)) => Told::Object(json::check_bug(names, bug, options)),
             (true, None) => Told::Object(json::check_error(names, &error.to_string(), options)),
+            (false, _) if output.format == Format::Dot => Told::Graph(String::new()),
             (false, _) if output.quiet => Told::Line(format!("error: {error}")),
             (false, _) => Told::Text {
                 report: format!("error: {error}"),
@@ -107,7 +114,7 @@ impl CheckResult for StepResult {
     fn check_object(&self) -> Value {
         match &self.told {
             Told::Object(object) => object.clone(),
-            Told::Line(_) | Told::Text { .. } => Value::Null,
+            Told::Line(_) | Told::Graph(_) | Told::Text { .. } => Value::Null,
         }
     }
 
@@ -149,6 +156,8 @@ pub(super) struct StepChecker<'a> {
     last: Option<Module>,
     /// Steps are printed as they are known; what their objects say of the run.
     choices: Option<&'a Value>,
+    /// `--html`: what is known of the page so far.
+    pub(super) page: Option<&'a mut Page>,
     /// What could not be written.
     pub(super) error: Option<CliError>,
     /// What went wrong in a comparison, though it be one of a bisection.
@@ -181,6 +190,7 @@ impl<'a> StepChecker<'a> {
             searches: Searches::default(),
             last,
             choices: is_stream.then_some(&command.choices),
+            page: None,
             error: None,
             bug: None,
         }
@@ -239,6 +249,9 @@ impl StepChecker<'_> {
                 }
             }
         }
+        if let Some(page) = &mut self.page {
+            page.add(self.name, label, &report);
+        }
         self.last = Some(after);
         Ok(report)
     }
@@ -252,6 +265,9 @@ impl Checker for StepChecker<'_> {
             Ok(report) => StepResult::of_report(report, self.output, self.full),
             Err(error) => {
                 self.bug = self.bug.take().or(error.bug().cloned());
+                if let Some(page) = &mut self.page {
+                    page.note(self.name, label, &error.to_string());
+                }
                 StepResult::of_error(&error, self.options, self.output)
             }
         }

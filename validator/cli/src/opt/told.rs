@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::run::Command;
 use super::step::{StepResult, Told};
-use crate::format::Series;
+use crate::format::{Format, Series};
 use crate::{painter, CliError};
 use spirv_tv::optimise::report::{ends_object, json_objects, module_object, About};
 use spirv_tv::optimise::table::{self, Look, Totals};
@@ -84,6 +84,13 @@ impl Command<'_> {
                 let objects = json_objects(report, self.about(name));
                 objects.iter().map(|object| format!("{object}\n")).collect()
             }
+            Series::Table if output.format == Format::Dot => {
+                let graph = |result: &StepResult| match &result.told {
+                    Told::Graph(graph) => graph.clone(),
+                    Told::Object(_) | Told::Line(_) | Told::Text { .. } => String::new(),
+                };
+                results(report).map(|(_, result)| graph(result)).collect()
+            }
             Series::Table if output.quiet => {
                 quiet(report).iter().map(|line| format!("{name}: {line}\n")).collect()
             }
@@ -101,7 +108,7 @@ impl Command<'_> {
                 let problem = error.bug().map_or(Ok(why.as_str()), Err);
                 format!("{}\n", module_object(problem, self.about(name)))
             }
-            Series::Table if self.several => {
+            Series::Table if self.several && output.format != Format::Dot => {
                 let word = painter(output.color).bad("error");
                 // Errors of reading begin with the name of the file.
                 let why = error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
@@ -179,7 +186,7 @@ impl Command<'_> {
     /// The summary of everything.
     pub(super) fn told_at_the_end(&self, sum: &Sum, whole: Duration) -> String {
         let output = &self.arguments.output;
-        if output.format.is_json() {
+        if output.format != Format::Text {
             return String::new();
         }
         let painter = painter(output.color);
@@ -260,7 +267,7 @@ fn quiet(report: &Report<StepResult>) -> Vec<String> {
     let told = |result: &StepResult| match &result.told {
         Told::Line(line) => line.clone(),
         // Not asked for here.
-        Told::Text { .. } | Told::Object(_) => result.gist(),
+        Told::Text { .. } | Told::Graph(_) | Told::Object(_) => result.gist(),
     };
     let mut lines = Vec::new();
     if let Some(ends) = &report.ends {

@@ -6,7 +6,7 @@ pub(crate) mod vulkan;
 
 use std::fmt;
 
-use crate::graph::{Event, Graph, Unit, UnitBytes};
+use crate::graph::{Event, Graph, Source, Unit, UnitBytes};
 use crate::memory_model::{DataRace, FinalValues, LastWrites, MemoryModel, Relations};
 
 pub use names::{
@@ -89,6 +89,10 @@ pub struct Ordering {
     pub way: String,
     /// The events on the way, the accesses included.
     pub events: Vec<usize>,
+    /// Events whose availability operations form the chain that it rests on; empty where it needs none.
+    pub available: Vec<usize>,
+    /// Events whose visibility operations form the chain that it rests on; empty where it needs none.
+    pub visible: Vec<usize>,
 }
 
 /// Why a graph is no execution.
@@ -100,6 +104,8 @@ pub struct Refutation {
     pub orderings: Vec<(usize, usize)>,
     /// Other events that it rests on.
     pub events: Vec<usize>,
+    /// The axiom, and a cycle that shows it; where no order of writes makes the graph an execution, one of several.
+    pub violation: Violation,
 }
 
 /// The explainer of a model that has only [`Violation`]s.
@@ -124,7 +130,8 @@ impl<M: MemoryModel + ?Sized> Explainer for Plain<'_, M> {
         };
         let on_the_way = steps.split_last().map_or(&[][..], |(_, between)| between);
         let events = std::iter::once(first).chain(on_the_way.iter().map(|(_, event)| *event));
-        Some(Ordering { way, events: events.chain([second]).collect() })
+        let events = events.chain([second]).collect();
+        Some(Ordering { way, events, available: Vec::new(), visible: Vec::new() })
     }
 
     fn refutation(&self) -> Option<Refutation> {
@@ -132,7 +139,8 @@ impl<M: MemoryModel + ?Sized> Explainer for Plain<'_, M> {
         let ordered = |edge: &&Edge| self.relations.ordered_units(edge.from, edge.to).next().is_some();
         let orderings = violation.cycle.iter().filter(ordered).map(|edge| (edge.from, edge.to)).collect();
         let events = violation.cycle.iter().map(|edge| edge.from).collect();
-        Some(Refutation { explanation: violated(&violation, &self.telling), orderings, events })
+        let explanation = violated(&violation, &self.telling);
+        Some(Refutation { explanation, orderings, events, violation })
     }
 
     fn excluded(&self, left: &[(Unit, UnitBytes)]) -> Option<Explanation> {
@@ -251,6 +259,38 @@ pub fn unordered(graph: &Graph, race: DataRace, names: &dyn Names) -> Explanatio
         None => "two accesses are not ordered".to_owned(),
     };
     Explanation { sentence, chain: Vec::new() }
+}
+
+/// From-reads: each read, and the writes of the same unit that come behind what it reads. A write comes behind the initial
+/// value, behind those before it in the order of writes that the relations rest on, and with `by_location_order`
+/// behind those that are location-ordered before it.
+pub fn from_reads(graph: &Graph, relations: &Relations, by_location_order: bool) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for location in &relations.locations {
+        for read in &location.events {
+            let Some(source) = graph.events[*read as usize].source(location.unit) else { continue };
+            let is_later = |at: usize| match source {
+                Source::Initial => true,
+                Source::Pending => false,
+                Source::Event(write) => {
+                    let later = location.events[at] as usize;
+                    let ordered = relations.modification_order.as_ref();
+                    ordered.is_some_and(|order| order.contains(write as usize, later))
+                        || by_location_order
+                            && location
+                                .index(write as usize)
+                                .is_some_and(|write| location.location_ordered.contains(write, at))
+                }
+            };
+            let others = location.events.iter().enumerate().filter(|(at, other)| {
+                *other != read && graph.events[**other as usize].writes() && is_later(*at)
+            });
+            pairs.extend(others.map(|(_, other)| (*read as usize, *other as usize)));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
 
 /// The relations of a graph: several where they depend on the order of writes. Where none of them makes it an

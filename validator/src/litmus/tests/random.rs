@@ -113,7 +113,7 @@ proptest! {
         let test = parse("random.litmus", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let started = Instant::now();
         // A loop with several entries is not supported.
-        if let Err(RunError::Bug(bug)) = run(&test, &tiny(), Wanted { states: true, why: true, only_met: false }) {
+        if let Err(RunError::Bug(bug)) = run(&test, &tiny(), Wanted { states: true, why: true, examples: 2, only_met: false }) {
             prop_assert!(false, "{bug}\n{text}");
         }
         prop_assert!(started.elapsed() < Duration::from_secs(5), "{:?}\n{text}", started.elapsed());
@@ -132,6 +132,6 @@ fn a_loop_goes_on_alone_from_a_barrier_that_others_came_to_once() {
  | goto LC0 ;
 exists (P1:r0 == 1)";
     let test = parse("alone.litmus", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let solved = run(&test, &tiny(), Wanted { states: true, why: true, only_met: false });
+    let solved = run(&test, &tiny(), Wanted { states: true, why: true, examples: 2, only_met: false });
     assert!(solved.is_ok(), "{:?}", solved.err());
 }

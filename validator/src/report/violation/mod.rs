@@ -117,6 +117,26 @@ pub(super) fn parts(
     parts
 }
 
+/// The events of the witness that a violation is about: the last writes of what is new, or the accesses that race.
+pub(super) fn wanted(
+    report: &CheckReport,
+    run: &Run,
+    violation: &Violation,
+    after: &Explored,
+    events: &[WitnessEvent],
+) -> Vec<usize> {
+    match violation.subject {
+        Subject::Undefined(_) => run.why.race.map_or(Vec::new(), |race| race.to_vec()),
+        Subject::Outcome(_) | Subject::Part(..) => {
+            let scene = Scene::of(&after.dispatch, &report.after, false, Painter { coloured: false });
+            let told = Told { report, run, after, scene };
+            let guilty = violation.subject.outcome(&after.behaviours);
+            let outcome = guilty.as_deref().map(|(outcome, _)| outcome);
+            outcome.map_or(Vec::new(), |outcome| told.last_writes(&Novelty::of(&told, outcome).cells, events))
+        }
+    }
+}
+
 /// The lines of after that a violation is about.
 fn lines_of(
     violation: &Violation,

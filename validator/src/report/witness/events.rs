@@ -29,12 +29,13 @@ pub(in crate::report) fn invocation(dispatch: &Dispatch, invocation: u32) -> Str
 /// An event on one line.
 pub(super) fn line(scene: &Scene<'_>, number: usize, events: &[WitnessEvent]) -> String {
     let Some(event) = events.get(number) else { return String::new() };
-    let mut text = format!("    #{number} line {}: {}", event.line, describe(event, scene));
+    let mut text = format!("    #{number} line {}: {}", event.line, told(event, scene));
     sources(event, events, scene.full).iter().for_each(|source| text.push_str(source));
     text
 }
 
-fn describe(event: &WitnessEvent, scene: &Scene<'_>) -> String {
+/// What an event does, with its place and values.
+pub(in crate::report) fn told(event: &WitnessEvent, scene: &Scene<'_>) -> String {
     let mut text = event.what.clone();
     if let Some((object, offset)) = event.location {
         text.push_str(&format!(" of {}", scene.place_name(object, offset)));

@@ -12,8 +12,8 @@ use crate::check::Source;
 use crate::dispatch::{Dispatch, Object};
 use crate::value::Byte;
 
-pub(super) use events::invocation;
-pub(super) use slice::{lines, runs, Wanted};
+pub(super) use events::{invocation, told};
+pub(super) use slice::{involved, kept, lines, numbers, runs, way, Wanted};
 
 /// Values of one access that are told.
 const VALUES: usize = 8;
@@ -57,6 +57,24 @@ impl<'a> Scene<'a> {
             Some(known) => self.named(known, offset as usize),
             None => json::place(self.dispatch, object, offset),
         }
+    }
+
+    /// `b.items[3].weight`, or `0.1+28` where nothing has a name.
+    pub(super) fn short_place(&self, object: u32, offset: u32) -> String {
+        let Some(known) = self.dispatch.objects.get(object as usize) else {
+            return json::place(self.dispatch, object, offset);
+        };
+        match self.typed(known, offset as usize) {
+            Some(place) => place.path,
+            None => known.place(offset),
+        }
+    }
+
+    /// The first value of what an access reads or writes, with a mark where there are more.
+    pub(super) fn first_value_at(&self, object: u32, offset: u32, bytes: &[Byte]) -> String {
+        let values = self.typed_values(object, offset, bytes).unwrap_or_else(|| words(bytes));
+        let more = if values.len() > 1 { " …" } else { "" };
+        values.first().map_or_else(String::new, |first| format!("{first}{more}"))
     }
 
     /// What an access reads or writes, value by value; of many the first.

@@ -33,7 +33,7 @@ pub(in crate::report) fn lines(scene: &Scene<'_>, events: &[WitnessEvent], wante
     }
     let shown = match scene.full || events.len() <= FEW {
         true => of.keys().copied().collect(),
-        false => involved(events, wanted, &of),
+        false => involved(events, wanted, &of, INVOCATIONS),
     };
     let mut lines = Vec::new();
     let mut cited = BTreeSet::new();
@@ -42,7 +42,7 @@ pub(in crate::report) fn lines(scene: &Scene<'_>, events: &[WitnessEvent], wante
         let own = of.get(invocation).map_or(&[][..], Vec::as_slice);
         shown_ways.push((way(events, own), *invocation));
         lines.push(format!("  {}", scene.painter.heading(&events::invocation(scene.dispatch, *invocation))));
-        let kept = kept(events, own, wanted, scene.full);
+        let kept = kept(events, own, wanted, if scene.full { usize::MAX } else { EVENTS });
         let mut left_out = Left::default();
         for number in own {
             if !kept.contains(number) {
@@ -85,17 +85,22 @@ pub(in crate::report) fn lines(scene: &Scene<'_>, events: &[WitnessEvent], wante
 }
 
 /// What an invocation executes: lines, and what is done there.
-type Way<'e> = Vec<(Line, &'e str)>;
+pub(in crate::report) type Way<'e> = Vec<(Line, &'e str)>;
 
-fn way<'e>(events: &'e [WitnessEvent], own: &[usize]) -> Way<'e> {
+pub(in crate::report) fn way<'e>(events: &'e [WitnessEvent], own: &[usize]) -> Way<'e> {
     own.iter().map(|number| (events[*number].line, events[*number].what.as_str())).collect()
 }
 
-/// The invocations of wanted events, or else those that communicate; then those that these read from.
-fn involved(events: &[WitnessEvent], wanted: &Wanted, of: &BTreeMap<u32, Vec<usize>>) -> Vec<u32> {
+/// The invocations of wanted events, or else those that communicate; then those that these read from. At most `most`.
+pub(in crate::report) fn involved(
+    events: &[WitnessEvent],
+    wanted: &Wanted,
+    of: &BTreeMap<u32, Vec<usize>>,
+    most: usize,
+) -> Vec<u32> {
     let mut shown: Vec<u32> = Vec::new();
     let add = |invocation: u32, shown: &mut Vec<u32>| {
-        if !shown.contains(&invocation) && shown.len() < INVOCATIONS {
+        if !shown.contains(&invocation) && shown.len() < most {
             shown.push(invocation);
         }
     };
@@ -126,15 +131,16 @@ fn involved(events: &[WitnessEvent], wanted: &Wanted, of: &BTreeMap<u32, Vec<usi
     shown
 }
 
-/// Which events of an invocation are shown: wanted ones, those that communicate, and the last.
-fn kept(
+/// Which events of an invocation are shown: wanted ones, those that communicate, and the last. At most `most`, unless more
+/// are wanted.
+pub(in crate::report) fn kept(
     events: &[WitnessEvent],
     own: &[usize],
     Wanted { events: wanted, with_reads }: &Wanted,
-    full: bool,
+    most: usize,
 ) -> BTreeSet<usize> {
-    let few = own.len() <= EVENTS && (*with_reads || wanted.is_empty() || events.len() <= FEW);
-    if full || few {
+    let shows_all = *with_reads || wanted.is_empty() || events.len() <= FEW;
+    if own.len() <= most && (shows_all || most == usize::MAX) {
         return own.iter().copied().collect();
     }
     let is_wanted = |number: &&usize| wanted.contains(number);
@@ -161,7 +167,7 @@ fn kept(
         others.collect(),
     ];
     for number in more.into_iter().flatten() {
-        if kept.len() < EVENTS {
+        if kept.len() < most {
             kept.insert(*number);
         }
     }
@@ -200,6 +206,12 @@ impl Left {
 
 /// `invocations 2, 4 and 8 to 63`.
 pub(in crate::report) fn runs(invocations: &[u32]) -> String {
+    let plural = if invocations.len() == 1 { "" } else { "s" };
+    format!("invocation{plural} {}", numbers(invocations))
+}
+
+/// `2, 4, 8 to 63`.
+pub(in crate::report) fn numbers(invocations: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for invocation in invocations {
         match runs.last_mut().filter(|(_, last)| last + 1 == *invocation) {
@@ -215,7 +227,7 @@ pub(in crate::report) fn runs(invocations: &[u32]) -> String {
             _ => format!("{first} to {last}"),
         })
         .collect();
-    format!("invocation{} {}", if invocations.len() == 1 { "" } else { "s" }, told.join(", "))
+    told.join(", ")
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ impl Explainer for Vulkan<'_> {
         let derived: Derived = self.teller.deriver.location_ordered(first, second, unit)?;
         let path = derived.links.iter().map(|(_, event)| *event);
         let events = std::iter::once(first).chain(path).collect();
-        Some(Ordering { way: self.teller.derived(first, &derived), events })
+        let way = self.teller.derived(first, &derived);
+        Some(Ordering { way, events, available: derived.available, visible: derived.visible })
     }
 
     fn refutation(&self) -> Option<Refutation> {
@@ -60,6 +61,7 @@ impl Explainer for Vulkan<'_> {
             explanation: self.teller.proof(&proof),
             orderings: orderings(&proof),
             events: Vec::new(),
+            violation: violated(&proof),
         })
     }
 
@@ -70,14 +72,17 @@ impl Explainer for Vulkan<'_> {
 
 /// The axiom that a graph violates. Where no order of writes makes it an execution, the cycle is one of them.
 pub(crate) fn violation(judge: &Judge) -> Option<Violation> {
-    let proof = cycle::refute(judge)?;
-    Some(match first_cycle(&proof) {
+    cycle::refute(judge).map(|proof| violated(&proof))
+}
+
+fn violated(proof: &Proof) -> Violation {
+    match first_cycle(proof) {
         Ok(cycle) => Violation { axiom: "acyclicity", cycle: cycle.iter().map(plain).collect() },
         Err((write, later, read)) => {
             let edge = |from, to| explain::Edge { from, to, relation: "location-ordered" };
             Violation { axiom: "visible-to", cycle: vec![edge(write, later), edge(later, read)] }
         }
-    })
+    }
 }
 
 /// A cycle of a proof, or a write, the one that shadows it and the read.

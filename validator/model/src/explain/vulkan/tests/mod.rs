@@ -9,6 +9,7 @@ use crate::consistency::{executions, Judge};
 use crate::event::{ClassSet, Order, Scope};
 use crate::event::{FunctionId, InstId};
 use crate::graph::{Agent, Event, Graph, Kind, Source};
+use crate::memory_model::MemoryModel;
 use crate::vulkan::{self, Revision, Variant};
 
 mod properties;
@@ -446,3 +447,17 @@ race_snapshot!(
      2: load y atomic=Device acquire Uniform from=2
      2: load x from=1"
 );
+
+#[test]
+fn from_reads_lead_to_the_writes_behind_what_is_read() {
+    let graph = graph(
+        "0: store x nonprivate
+         0: store x nonprivate
+         1: load x nonprivate from=1
+         1: load x nonprivate from=0
+         1: load y nonprivate from=0",
+    );
+    let pairs = variants().map(|variant| variant.reads_before(&graph, &vulkan::relations(&graph, variant)));
+    // The first store is location-ordered before the second, which counts in revision 2025 alone.
+    assert_eq!(pairs, [vec![(2, 1), (3, 0), (3, 1)], vec![(3, 0), (3, 1)]]);
+}
