@@ -7,7 +7,6 @@ mod litmus;
 mod modules;
 mod outcomes;
 mod page;
-mod places;
 mod rules;
 mod series;
 mod svg;

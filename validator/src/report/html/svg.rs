@@ -4,7 +4,6 @@
 use maud::{html, Markup};
 
 use super::layout::{Curve, Layout, BAND, BOX, TIP};
-use super::places::source_place;
 use super::rules::{of_event, of_relation, Rule};
 use crate::report::picture::{Agents, Drawn, Edge, Picture, Relation};
 use crate::report::witness::Scene;
@@ -103,7 +102,7 @@ fn event_tip(drawing: &Drawing<'_>, event: &Drawn, layout: &Layout<'_>) -> Marku
     let body = html! {
         p { b { "#" (event.number) } " " (who) ", line " (event.line()) }
         @if !source.is_empty() { p { code { (cut(source, 160)) } } }
-        @if let Some(place) = source_place(drawing.scene.module, event.line()) { p { (place) } }
+        @if let Some(place) = drawing.scene.module.places.told(event.line()) { p { (place) } }
         p { (event.told) }
         @for rule in of_event(&event.event) { (told(rule)) }
     };
