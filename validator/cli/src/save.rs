@@ -275,6 +275,9 @@ fn contents(name: &str, bytes: &[Byte], files: &mut Vec<(String, Vec<u8>)>) -> S
             Byte::Undef => 0,
         })
         .collect();
+    if whole_words && !known.is_empty() && known.iter().all(|byte| *byte == 0) {
+        return format!("zeros:{}", known.len() / 4);
+    }
     if whole_words && !known.is_empty() {
         let words = known.chunks(4).map(|word| {
             let value = word.iter().rev().fold(0_u32, |value, byte| value << 8 | u32::from(*byte));
