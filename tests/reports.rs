@@ -136,3 +136,51 @@ fn the_operation_from_which_on_values_differ_is_found_in_other_code() {
     }
     assert!(told.lines().count() <= 60, "{told}");
 }
+
+/// The text of a module of `tests/reports/` with one line changed, compared with it.
+fn report_of_change(name: &str, from: &str, to: &str) -> String {
+    let text = std::fs::read_to_string(example(name)).unwrap();
+    assert_eq!(text.matches(from).count(), 1, "{from}");
+    let changed = text
+        .replace(from, to)
+        .replace("%bool = OpTypeBool", "%bool = OpTypeBool\n%yes = OpConstantTrue %bool");
+    let checker = Checker::new(&["--inputs".to_owned(), "2".to_owned()]);
+    let before = checker.made(assemble(&text, None).unwrap(), "before");
+    let after = checker.made(assemble(&changed, None).unwrap(), "after");
+    text::check(&checker.check(&before, &after), PLAIN)
+}
+
+/// Who has undefined behaviour came there past a guard.
+#[test]
+fn the_branch_is_named_at_which_after_goes_another_way() {
+    let guard = "OpBranchConditional %17 ";
+    let told = report_of_change("guarded.spvasm", guard, "OpBranchConditional %yes ");
+    for line in [
+        "out-of-bounds, line",
+        "  by invocation 5 (",
+        "(the index %",
+        "is 5, the length 5)",
+        "  the values differ from here on (invocation 5):",
+        " is false)",
+        "  in entry",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+}
+
+/// An operation behind another one of its kind is what is wrong, and not what it takes.
+#[test]
+fn an_inserted_operation_is_the_first_difference() {
+    let told = report_of_change(
+        "lines-before.spvasm",
+        "OpStore %f %22",
+        "%extra = OpFMul %float %22 %float_0_5\nOpStore %f %extra",
+    );
+    let lines: Vec<&str> =
+        told.lines().skip_while(|line| !line.contains("the values differ from here on")).take(3).collect();
+    assert!(
+        lines.len() == 3 && lines[1].contains("= OpFMul %float ") && lines[1].contains(" = 0.5"),
+        "{told}"
+    );
+    assert!(lines[2].contains("= OpFMul %float ") && lines[2].contains(" = 0.25"), "{told}");
+}

@@ -23,7 +23,7 @@ use crate::ir::Line;
 use listing::Listing;
 use matching::{keys, matched, matched_functions, Key};
 
-pub use changes::{changes, Change, ChangeKind};
+pub use changes::{changes, counterparts, Change, ChangeKind};
 pub(crate) use listing::{insts, Inst};
 pub use texts::{in_names_of_before, Told, Written};
 

@@ -198,6 +198,10 @@ fn reason(
     if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| why.account.wrote[1].is_some()) {
         why.account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);
     }
+    if let Some(fault) = &why.account.fault {
+        let invocation = fault.history.invocation;
+        why.account.wrote[0] = account::executed(before, after, witness, invocation, is_over);
+    }
     let relations = model.relations(&replay.graph, Extent::Complete);
     in_time()?;
     let names = DispatchNames::of(after, before.program, &**model);

@@ -74,7 +74,7 @@ pub(super) fn part(
     let mut tail = left_out(&told);
     let (lines, hidden) = if full { (all(lines), 0) } else { around_suspects(lines) };
     if hidden > 0 {
-        tail.insert(0, format!("{hidden} lines of the diff are farther from what matters (--full)"));
+        tail.insert(0, format!("{hidden} more lines of the diff (--full)"));
     }
     if lines.is_empty() && tail.is_empty() {
         return Part::default();
@@ -187,7 +187,7 @@ mod tests {
         let Part { lines, tail, .. } = part(("b", &before), ("a", &after), &suspects, false, PLAIN);
         assert_eq!((lines.len(), lines[0].as_str(), lines[1].as_str()), (25, "@@ -1,62 +1,62 @@", "  …"));
         assert!(lines.contains(&"-Op30".to_owned()) && lines.contains(&"+Op140".to_owned()), "{lines:?}");
-        assert_eq!(tail, ["100 lines of the diff are farther from what matters (--full)"]);
+        assert_eq!(tail, ["100 more lines of the diff (--full)"]);
         let Part { lines, tail, .. } = part(("b", &before), ("a", &after), &suspects, true, PLAIN);
         assert_eq!((lines.len(), tail.len()), (123, 0));
     }

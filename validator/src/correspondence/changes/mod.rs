@@ -9,7 +9,7 @@ mod operands;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use rustc_hash::FxBuildHasher;
 
@@ -77,6 +77,22 @@ pub fn changes(before: &str, after: &str) -> Vec<Change> {
     found.extend(whole_functions(listings, &renaming));
     found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
     found.dedup_by(|one, other| one.sentence == other.sentence);
+    found
+}
+
+/// For lines of after, the lines of before to which they correspond, changed or moved ones included.
+pub fn counterparts(before: &str, after: &str) -> BTreeMap<Line, Line> {
+    let (before, after) = (Listing::of(before), Listing::of(after));
+    let renaming = Renaming::of(&before, &after);
+    let mut found = BTreeMap::new();
+    for (at, other) in &renaming.functions {
+        let (Some(old), Some(new)) = (before.functions.get(*at), after.functions.get(*other)) else {
+            continue;
+        };
+        let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else { continue };
+        let all = aligned.same.iter().chain(&aligned.changed).chain(&aligned.moved);
+        found.extend(all.map(|(old, new)| (aligned.after[*new].inst.line, aligned.before[*old].inst.line)));
+    }
     found
 }
 

@@ -15,6 +15,8 @@ pub struct History {
     pub invocation: u32,
     /// In order; the earliest may be missing.
     pub entries: Vec<Entry>,
+    /// None of them is missing.
+    pub is_whole: bool,
 }
 
 /// An instruction that was executed.
@@ -84,6 +86,7 @@ impl Recorder {
     pub(crate) fn history(mut self) -> Option<History> {
         let about = self.about?.checked_sub(self.dropped)?;
         self.entries.truncate(about + 1);
-        Some(History { invocation: self.invocation, entries: self.entries.into() })
+        let is_whole = self.dropped == 0;
+        Some(History { invocation: self.invocation, entries: self.entries.into(), is_whole })
     }
 }

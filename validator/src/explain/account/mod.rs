@@ -34,7 +34,8 @@ pub struct Account {
     pub parting: Option<Parting>,
     /// What changed instructions computed with what the witness reads, in before and in after.
     pub computed: [Vec<Computed>; 2],
-    /// What the invocations executed that wrote the byte that differs, up to there; in before and in after.
+    /// What the invocations executed that wrote the byte that differs, up to there; in before and in after. For undefined
+    /// behaviour what the invocation executes in before that has it in after.
     pub wrote: [Option<History>; 2],
 }
 
@@ -197,6 +198,21 @@ fn calls(program: &Program, run: &Invocation) -> Vec<Line> {
     let mut calls: Vec<Line> = lines.collect();
     calls.pop();
     calls
+}
+
+/// What an invocation executes in before with what the witness reads.
+pub(super) fn executed(
+    before: Side,
+    after: &Dispatch,
+    witness: &Witness,
+    invocation: u32,
+    is_over: &dyn Fn() -> bool,
+) -> Option<History> {
+    let mut tracer = Tracer::recording(invocation);
+    replay::run(before, after, witness, Kin::Other, 0, &mut tracer, None, is_over)?;
+    let mut recorder = tracer.recorder?;
+    recorder.mark();
+    recorder.history()
 }
 
 /// What the invocation of before executed that writes a byte with what the witness reads, up to there.

@@ -11,9 +11,13 @@ const STEPS: usize = 4_096;
 /// The instructions where the values begin to differ that lead to a write of before and one of after, in words.
 pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_>; 2]) -> Option<Difference> {
     let [old, new] = [0, 1].map(|side| Flow { code: codes[side], history: wrote[side] });
-    let mut at = [wrote[0], wrote[1]].map(|history| history.entries.len().saturating_sub(1));
+    from(&old, &new, [wrote[0], wrote[1]].map(|history| history.entries.len().saturating_sub(1)))
+}
+
+/// The same from two instructions on, by their places in the histories.
+pub(super) fn from(old: &Flow<'_, '_>, new: &Flow<'_, '_>, mut at: [usize; 2]) -> Option<Difference> {
     for _ in 0..STEPS {
-        match step(&old, &new, at) {
+        match step(old, new, at) {
             Step::On(next) => at = next,
             Step::Here => break,
             Step::Unknown => return None,
@@ -23,11 +27,15 @@ pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_
     if [old.inst(at[0])?, new.inst(at[1])?].iter().any(|inst| is_read(inst.opcode)) {
         return None;
     }
-    let lines = [sentence(&old, at[0])?, sentence(&new, at[1])?];
+    let lines = [sentence(old, at[0])?, sentence(new, at[1])?];
     let [before, after] = lines;
+    let is_inserted = is_inserted(old, new, at) || is_inserted(new, old, [at[1], at[0]]);
+    let is_origin = is_inserted || takes_the_same(old, new, at);
+    let least = if is_origin { "" } else { "at least " };
     Some(Difference {
+        is_origin,
         lines: vec![
-            format!("the values differ from here on (invocation {}):", new.history.invocation),
+            format!("the values differ {least}from here on (invocation {}):", new.history.invocation),
             format!("  before, line {}: {before}", old.line(at[0])),
             format!("  after, line {}: {after}", new.line(at[1])),
         ],
@@ -41,11 +49,57 @@ pub(in crate::report) struct Difference {
     pub(in crate::report) lines: Vec<String>,
     /// The lines of the instructions of before and after.
     pub(in crate::report) at: [crate::ir::Line; 2],
+    /// What the instructions take is the same: nothing in front of them differs.
+    pub(in crate::report) is_origin: bool,
 }
 
 fn is_read(opcode: &str) -> bool {
     let stores = matches!(opcode, "OpAtomicStore" | "OpAtomicFlagClear");
     matches!(opcode, "OpLoad" | "OpImageRead") || (opcode.starts_with("OpAtomic") && !stores)
+}
+
+/// Whether the second of two instructions takes what the first computes, from an instruction of the same kind: it was
+/// inserted.
+fn is_inserted(one: &Flow<'_, '_>, other: &Flow<'_, '_>, at: [usize; 2]) -> bool {
+    let results = [one.components(Origin::Instance(at[0])), other.components(Origin::Instance(at[1]))];
+    let [Some(first), Some(second)] = results else { return false };
+    let Some((inst, takes)) = one.inst(at[0]).zip(other.inst(at[1])) else { return false };
+    let mut operands = takes.operands.iter().skip(1).filter(|operand| operand.starts_with('%'));
+    first != second
+        && operands.any(|id| match other.origin(at[1], id) {
+            Origin::Instance(origin) => {
+                other.inst(origin).is_some_and(|other| other.opcode == inst.opcode)
+                    && other.components(Origin::Instance(origin)).as_ref() == Some(&first)
+            }
+            Origin::Constant(_) | Origin::Other(_) => false,
+        })
+}
+
+/// Whether every value that one of two instructions takes from others is one that the other takes; constants may differ.
+fn takes_the_same(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
+    let taken = |flow: &Flow<'_, '_>, at: usize| {
+        let inst = flow.inst(at);
+        let operands =
+            inst.into_iter().flat_map(|inst| inst.operands.iter().skip(usize::from(inst.result.is_some())));
+        let ids = operands.filter(|operand| operand.starts_with('%'));
+        let origins = ids.map(|id| flow.origin(at, id));
+        origins
+            .filter(|origin| matches!(origin, Origin::Instance(_)))
+            .filter_map(|origin| flow.components(origin))
+            .collect::<Vec<_>>()
+    };
+    let (mut one, mut other) = (taken(old, at[0]), taken(new, at[1]));
+    if one.is_empty() || other.is_empty() {
+        return true;
+    }
+    one.retain(|value| match other.iter().position(|known| known == value) {
+        Some(position) => {
+            other.remove(position);
+            false
+        }
+        None => true,
+    });
+    one.is_empty() || other.is_empty()
 }
 
 enum Step {
@@ -59,6 +113,9 @@ enum Step {
 
 fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Step {
     let Some((one, other)) = old.inst(at[0]).zip(new.inst(at[1])) else { return Step::Unknown };
+    if is_inserted(old, new, at) || is_inserted(new, old, [at[1], at[0]]) {
+        return Step::Here;
+    }
     if one.opcode != other.opcode || one.operands.len() != other.operands.len() {
         return Step::Here;
     }
@@ -119,7 +176,7 @@ fn differs_by_itself(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> 
 }
 
 /// An instruction with its values, and where it comes from.
-fn sentence(flow: &Flow<'_, '_>, at: usize) -> Option<String> {
+pub(super) fn sentence(flow: &Flow<'_, '_>, at: usize) -> Option<String> {
     let inst = flow.inst(at)?;
     let result = flow.short(Origin::Instance(at)).map_or_else(String::new, |value| format!(" = {value}"));
     let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));

@@ -9,6 +9,7 @@ mod fault;
 mod flow;
 mod json;
 mod standing;
+mod way;
 
 pub(super) use code::Code;
 pub(super) use computed::values;
@@ -16,6 +17,7 @@ pub(super) use descent::first_difference;
 pub(super) use fault::lines as fault;
 pub(super) use json::{account as account_json, AccountJson};
 pub(super) use standing::{hang, parting};
+pub(super) use way::other_way;
 
 /// The values of instructions that are told with one line.
 const VALUES: usize = 4;

@@ -35,8 +35,11 @@ pub(super) fn lines(
             change.lines.contains(&of_after) || change.lines_of_before.contains(&of_before)
         })
     };
+    // Who has undefined behaviour may have come there past a guard.
+    let is_fault = report.decisive().is_some_and(|run| run.why.account.fault.is_some());
+    let is_guard = |change: &Change| is_fault && change.kind == ChangeKind::Flow;
     if has_lines {
-        all.sort_by_key(|change| !is_it(change));
+        all.sort_by_key(|change| (!is_it(change), !is_guard(change)));
     }
     let mut told = Vec::new();
     let mut suspects = Suspects::default();
@@ -85,8 +88,8 @@ pub(super) fn lines(
     }
     match more {
         0 => {}
-        1 => told.push("and 1 other change (see the diff)".to_owned()),
-        more => told.push(format!("and {more} other changes (see the diff)")),
+        1 => told.push("and 1 other change (--full)".to_owned()),
+        more => told.push(format!("and {more} other changes (--full)")),
     }
     if !has_lines && !told.is_empty() {
         told.push("(lines here are those of the disassemblies)".to_owned());

@@ -15,8 +15,9 @@ use super::{diff, text, witness};
 use crate::behaviour::Undefined;
 use crate::check::{CheckReport, Explored, Run};
 use crate::compare::{Subject, Violation};
+use crate::correspondence::counterparts;
 use crate::dispatch::{Dispatch, Object};
-use crate::explain::Account;
+use crate::explain::{Account, History};
 use crate::ir::Line;
 use crate::value::Byte;
 use crate::witness::WitnessEvent;
@@ -80,8 +81,22 @@ pub(super) fn parts(
     let types_of_before = Types::of(&report.before.text);
     let code_of_before = Code::of(&report.before, &types_of_before);
     let codes = [&code_of_before, &code];
-    let first_difference = match &run.why.account.wrote {
-        [Some(old), Some(new)] => account::first_difference([old, new], codes),
+    let Account { wrote, fault, .. } = &run.why.account;
+    let other_way = |histories: [&History; 2], to_the_end: bool| {
+        // Where one module is the user's own text, what corresponds has no lines here.
+        let counterparts =
+            report.diff.is_none().then(|| counterparts(&report.before.text, &report.after.text))?;
+        account::other_way(histories, codes, &counterparts, to_the_end)
+    };
+    let first_difference = match (wrote, fault) {
+        ([Some(old), Some(new)], _) => {
+            let found = account::first_difference([old, new], codes);
+            // Where something differs in front of it, control flow may say more.
+            let is_origin = found.as_ref().is_some_and(|found| found.is_origin);
+            let way = if is_origin { None } else { other_way([old, new], false) };
+            way.or(found)
+        }
+        ([Some(old), None], Some(fault)) => other_way([old, &fault.history], true),
         _ => None,
     };
     let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));

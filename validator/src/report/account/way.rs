@@ -1,0 +1,80 @@
+//! Where an invocation goes another way in after than in before, or comes to an instruction with other values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::descent::{sentence, Difference};
+use super::flow::Flow;
+use super::{descent, Code};
+use crate::explain::History;
+use crate::ir::Line;
+
+/// The branch at which an invocation goes another way in after than in before, or the instructions from which on its
+/// condition differs; where it goes the same way up to the end of `new`, and `to_the_end`, those from which on what the last
+/// instructions take differs. `counterparts` has for lines of after those of before.
+pub(in crate::report) fn other_way(
+    [old, new]: [&History; 2],
+    codes: [&Code<'_>; 2],
+    counterparts: &BTreeMap<Line, Line>,
+    to_the_end: bool,
+) -> Option<Difference> {
+    if !old.is_whole || !new.is_whole {
+        return None;
+    }
+    let [old, new] = [Flow { code: codes[0], history: old }, Flow { code: codes[1], history: new }];
+    let known: BTreeSet<Line> = counterparts.values().copied().collect();
+    let of_after = ends_of_blocks(&new).filter_map(|(at, line)| Some((at, *counterparts.get(&line)?)));
+    let of_before = ends_of_blocks(&old).filter(|(_, line)| known.contains(line));
+    let mut last: Option<[usize; 2]> = None;
+    for ((at, line), (other, its)) in of_before.zip(of_after) {
+        if line != its {
+            return last.and_then(|[at, other]| parting(&old, &new, [at, other]));
+        }
+        last = Some([at, other]);
+    }
+    if !to_the_end {
+        return None;
+    }
+    // The same instruction as often as after has come to it.
+    let end = new.history.entries.len().checked_sub(1)?;
+    let line = new.line(end);
+    let times = new.history.entries.iter().filter(|entry| entry.line == line).count();
+    let its = *counterparts.get(&line)?;
+    let mut places = old.history.entries.iter().enumerate().filter(|(_, entry)| entry.line == its);
+    match places.nth(times.checked_sub(1)?) {
+        Some((at, _)) => descent::from(&old, &new, [at, end]),
+        // Before does not come there.
+        None => last.and_then(|last| parting(&old, &new, last)),
+    }
+}
+
+/// The instructions that end blocks, in the order of their execution, with their lines.
+fn ends_of_blocks<'f>(flow: &'f Flow<'_, '_>) -> impl Iterator<Item = (usize, Line)> + 'f {
+    let ends = ["OpBranch", "OpBranchConditional", "OpSwitch", "OpReturn", "OpReturnValue"];
+    let entries = flow.history.entries.iter().enumerate();
+    entries.filter_map(move |(at, entry)| {
+        let inst = flow.inst(at)?;
+        ends.contains(&inst.opcode).then_some((at, entry.line))
+    })
+}
+
+/// A branch that both modules have, which leads to different blocks.
+fn parting(old: &Flow<'_, '_>, new: &Flow<'_, '_>, [at, other]: [usize; 2]) -> Option<Difference> {
+    let decides = |flow: &Flow<'_, '_>, at: usize| {
+        flow.inst(at).is_some_and(|inst| matches!(inst.opcode, "OpBranchConditional" | "OpSwitch"))
+    };
+    if !decides(old, at) || !decides(new, other) {
+        return None;
+    }
+    if let Some(found) = descent::from(old, new, [at, other]).filter(|found| found.is_origin) {
+        return Some(found);
+    }
+    Some(Difference {
+        lines: vec![
+            format!("before goes another way from here on (invocation {}):", new.history.invocation),
+            format!("  before, line {}: {}", old.line(at), sentence(old, at)?),
+            format!("  after, line {}: {}", new.line(other), sentence(new, other)?),
+        ],
+        at: [old.line(at), new.line(other)],
+        is_origin: true,
+    })
+}
