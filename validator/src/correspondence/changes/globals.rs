@@ -26,6 +26,22 @@ const EFFECTIVE: [&str; 13] = [
     "NonUniform",
 ];
 
+/// Decorations that say which value is where.
+const PLACING: [&str; 12] = [
+    "BuiltIn",
+    "Offset",
+    "ArrayStride",
+    "MatrixStride",
+    "RowMajor",
+    "ColMajor",
+    "Location",
+    "Component",
+    "Index",
+    "DescriptorSet",
+    "Binding",
+    "SpecId",
+];
+
 /// A line in front of the functions.
 struct Item<'t> {
     inst: Inst<'t>,
@@ -112,8 +128,11 @@ fn change(
     let (kind, what) = match item.inst.opcode {
         "OpDecorate" | "OpDecorateId" | "OpMemberDecorate" => {
             let decoration = if item.inst.opcode == "OpMemberDecorate" { 2 } else { 1 };
-            let effective = EFFECTIVE.contains(&item.inst.operands.get(decoration).copied()?);
-            let kind = if effective { ChangeKind::Ordering } else { ChangeKind::Interface };
+            let kind = match item.inst.operands.get(decoration).copied()? {
+                decoration if EFFECTIVE.contains(&decoration) => ChangeKind::Ordering,
+                decoration if PLACING.contains(&decoration) => ChangeKind::Value,
+                _ => ChangeKind::Interface,
+            };
             (kind, item.known.then_some(format!("the decoration {}", rest(item, decoration)))?)
         }
         "OpExecutionMode" | "OpExecutionModeId" => {

@@ -172,14 +172,14 @@ impl<'t> Own<'t> {
 fn whole_functions<'t>([old, new]: [&Listing<'t>; 2], renaming: &Renaming<'t>) -> Vec<Change> {
     let gone = alone(old, |at| renaming.functions.iter().all(|(old, _)| *old != at));
     let gone = gone.map(|(line, name)| Change {
-        kind: ChangeKind::Flow,
+        kind: ChangeKind::Computation,
         lines: Vec::new(),
         lines_of_before: vec![line],
         sentence: format!("after lacks the function {name} on line {line} of before"),
     });
     let added = alone(new, |at| renaming.functions.iter().all(|(_, new)| *new != at));
     let added = added.map(|(line, name)| Change {
-        kind: ChangeKind::Flow,
+        kind: ChangeKind::Computation,
         lines: vec![line],
         lines_of_before: Vec::new(),
         sentence: format!("after adds the function {name} on line {line}"),

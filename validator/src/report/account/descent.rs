@@ -70,6 +70,7 @@ fn is_inserted(one: &Flow<'_, '_>, other: &Flow<'_, '_>, at: [usize; 2]) -> bool
             Origin::Instance(origin) => {
                 other.inst(origin).is_some_and(|other| other.opcode == inst.opcode)
                     && other.components(Origin::Instance(origin)).as_ref() == Some(&first)
+                    && takes_the_same(one, other, [at[0], origin])
             }
             Origin::Constant(_) | Origin::Other(_) => false,
         })

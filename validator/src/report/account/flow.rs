@@ -94,6 +94,12 @@ impl<'a, 't> Flow<'a, 't> {
         }
     }
 
+    /// The variable that a pointer leads into, which the instruction at a place in the history takes.
+    pub(super) fn variable(&self, at: usize, pointer: &'t str) -> Option<&'t str> {
+        let depth = self.entry(at)?.depth;
+        self.location(Position { at, depth }, pointer).map(|(variable, _, _)| variable)
+    }
+
     fn find(&self, mut position: Position, mut id: &'t str) -> Origin<'t> {
         for _ in 0..MOVES {
             let Some(definition) = self.code.defines(id) else { return Origin::Other(id) };

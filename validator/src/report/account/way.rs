@@ -37,6 +37,9 @@ pub(in crate::report) fn other_way(
     // The same instruction as often as after has come to it.
     let end = new.history.entries.len().checked_sub(1)?;
     let line = new.line(end);
+    if !counterparts.contains_key(&line) {
+        return descent::from(&old, &new, [same_access(&old, &new, end)?, end]);
+    }
     let times = new.history.entries.iter().filter(|entry| entry.line == line).count();
     let its = *counterparts.get(&line)?;
     let mut places = old.history.entries.iter().enumerate().filter(|(_, entry)| entry.line == its);
@@ -45,6 +48,27 @@ pub(in crate::report) fn other_way(
         // Before does not come there.
         None => last.and_then(|last| parting(&old, &new, last)),
     }
+}
+
+/// The access of before that corresponds to one of after in other code: as many of its kind go to the same variable up to
+/// there.
+fn same_access(old: &Flow<'_, '_>, new: &Flow<'_, '_>, end: usize) -> Option<usize> {
+    let wanted = access(new, end)?;
+    let times = (0..=end).filter(|at| access(new, *at).as_ref() == Some(&wanted)).count();
+    let mut places = (0..old.history.entries.len()).filter(|at| access(old, *at).as_ref() == Some(&wanted));
+    places.nth(times.checked_sub(1)?)
+}
+
+/// The opcode of an access and the memory that it goes to.
+fn access<'t>(flow: &Flow<'_, 't>, at: usize) -> Option<(&'t str, String)> {
+    let inst = flow.inst(at)?;
+    let pointer = match inst.opcode {
+        "OpStore" | "OpAtomicStore" => inst.operands.first()?,
+        "OpLoad" => inst.operands.get(1)?,
+        opcode if opcode.starts_with("OpAtomic") => inst.operands.get(1)?,
+        _ => return None,
+    };
+    Some((inst.opcode, flow.code.types().key(flow.variable(at, pointer)?)?))
 }
 
 /// The instructions that end blocks, in the order of their execution, with their lines.
