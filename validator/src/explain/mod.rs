@@ -33,7 +33,7 @@ use account::{About, Tracer};
 pub use account::{Account, Computed, Entry, FaultAccount, History, Parting, Standing, StandsAt, Watched};
 pub use names::DispatchNames;
 use outcome::Wanted;
-use replay::Kin;
+use replay::{Kin, Played};
 use words::Told;
 
 pub use words::Loss;
@@ -193,7 +193,8 @@ fn reason(
         New::Outcome(_, Some(difference)) => place(before.dispatch, difference),
         New::Outcome(_, None) | New::Race(_) | New::Undefined(_) => None,
     };
-    let replay = replay::run(before, after, witness, Kin::Other, 0, &mut tracer, target, is_over)?;
+    let played = Played { before, after, witness, kin: Kin::Other, way: 0, target };
+    let replay = replay::run(played, &mut tracer, is_over)?;
     why.account.computed[0] = tracer.computed;
     if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| why.account.wrote[1].is_some()) {
         why.account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);

@@ -8,7 +8,7 @@ mod history;
 mod parting;
 mod tracer;
 
-use super::replay::{self, Kin};
+use super::replay::{self, Kin, Played};
 use super::Side;
 use crate::behaviour::Undefined;
 use crate::dispatch::Dispatch;
@@ -152,10 +152,11 @@ pub(super) fn of(
         About::Value(target) => target.map(|(place, _)| place),
         About::Undefined(_) | About::Hang => None,
     };
-    let replay = replay::run(own, own.dispatch, witness, kin, way, &mut tracer, target, is_over)?;
+    let played = Played { before: own, after: own.dispatch, witness, kin, way, target };
+    let replay = replay::run(played, &mut tracer, is_over)?;
     let again = |invocation: u32, target: Option<(u32, u32)>| {
         let mut tracer = Tracer::recording(invocation);
-        replay::run(own, own.dispatch, witness, kin, way, &mut tracer, target, is_over)?;
+        replay::run(Played { target, ..played }, &mut tracer, is_over)?;
         tracer.recorder
     };
     let mut account = Account::default();
@@ -209,7 +210,8 @@ pub(super) fn executed(
     is_over: &dyn Fn() -> bool,
 ) -> Option<History> {
     let mut tracer = Tracer::recording(invocation);
-    replay::run(before, after, witness, Kin::Other, 0, &mut tracer, None, is_over)?;
+    let played = Played { before, after, witness, kin: Kin::Other, way: 0, target: None };
+    replay::run(played, &mut tracer, is_over)?;
     let mut recorder = tracer.recorder?;
     recorder.mark();
     recorder.history()
@@ -225,7 +227,8 @@ pub(super) fn wrote(
     is_over: &dyn Fn() -> bool,
 ) -> Option<History> {
     let mut tracer = Tracer::recording(writer);
-    replay::run(before, after, witness, Kin::Other, 0, &mut tracer, Some(place), is_over)?;
+    let played = Played { before, after, witness, kin: Kin::Other, way: 0, target: Some(place) };
+    replay::run(played, &mut tracer, is_over)?;
     tracer.recorder?.history()
 }
 

@@ -29,7 +29,22 @@ pub(super) struct Replay {
     pub(super) writer: Option<(u32, Byte)>,
 }
 
-/// What is run.
+/// What is replayed.
+#[derive(Clone, Copy)]
+pub(super) struct Played<'a> {
+    /// The module that is run.
+    pub(super) before: Side<'a>,
+    /// The dispatch of the witness.
+    pub(super) after: &'a Dispatch,
+    pub(super) witness: &'a Witness,
+    pub(super) kin: Kin,
+    /// Which way is gone where something is undefined: the last, if there are not so many.
+    pub(super) way: u32,
+    /// A byte of an object of `before` whose writer is wanted.
+    pub(super) target: Option<(u32, u32)>,
+}
+
+/// Which module is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kin {
     /// Another module than the witness's: nobody waits at barriers.
@@ -52,18 +67,9 @@ const MAX_STOPS: usize = 1_000;
 /// The same on the witness's own module.
 const MAX_STOPS_OF_OWN: usize = 100_000;
 
-/// Replays `witness`, an execution on `after`, on `before`, and lets `tracer` watch it. Where something is undefined
-/// the `way` of that number is gone, or the last. `target` is a byte of an object of before whose writer is wanted. `None` where that is not done when time is over.
-pub(super) fn run(
-    before: Side,
-    after: &Dispatch,
-    witness: &Witness,
-    kin: Kin,
-    way: u32,
-    tracer: &mut Tracer,
-    target: Option<(u32, u32)>,
-    is_over: &dyn Fn() -> bool,
-) -> Option<Replay> {
+/// Replays the witness, and lets `tracer` watch it. `None` where that is not done when time is over.
+pub(super) fn run(played: Played, tracer: &mut Tracer, is_over: &dyn Fn() -> bool) -> Option<Replay> {
+    let Played { before, after, witness, kin, way, target } = played;
     let witnessed = witness.graph();
     let mut replay = Replayer {
         before,

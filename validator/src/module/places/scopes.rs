@@ -79,7 +79,7 @@ impl Scopes {
         let operand = |at: usize| inst.word(at + 2);
         match inst.word(1) {
             Some(FUNCTION) => {
-                let name = operand(0).and_then(|name| self.string(&name)).map(|name| plain(&name));
+                let name = operand(0).and_then(|name| self.string(name)).map(|name| plain(&name));
                 self.functions.insert(id, (name, operand(2)));
             }
             Some(LEXICAL_BLOCK) => {
@@ -119,7 +119,7 @@ impl Scopes {
         match inst.word(1)? {
             LINE => {
                 let (file, _) = self.sources.get(&operand(0)?)?;
-                Some(DebugInst::Line(self.string(file)?, self.number(inst, operand(1)?)?))
+                Some(DebugInst::Line(self.string(*file)?, self.number(inst, operand(1)?)?))
             }
             NO_LINE => Some(DebugInst::NoLine),
             SCOPE => Some(DebugInst::Scope(operand(0)?, operand(1))),
@@ -136,8 +136,8 @@ impl Scopes {
         }
     }
 
-    pub(super) fn string(&self, id: impl std::borrow::Borrow<u32>) -> Option<String> {
-        self.strings.get(id.borrow()).cloned()
+    pub(super) fn string(&self, id: u32) -> Option<String> {
+        self.strings.get(&id).cloned()
     }
 
     /// The texts of sources, by the ids of their files' names.
@@ -150,7 +150,7 @@ impl Scopes {
         for _ in 0..DEPTH {
             if let Some((name, source)) = self.functions.get(&scope) {
                 let file = source.and_then(|source| self.sources.get(&source));
-                return Some((name.clone(), file.and_then(|(file, _)| self.string(file))));
+                return Some((name.clone(), file.and_then(|(file, _)| self.string(*file))));
             }
             scope = *self.parents.get(&scope)?;
         }

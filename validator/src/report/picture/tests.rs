@@ -18,7 +18,7 @@ fn with_last<R>(text: &str, look: impl FnOnce(Exhibit<'_>) -> R) -> R {
     let wanted = Wanted { examples: usize::MAX, ..Wanted::default() };
     let answer = litmus::run(&test, &Settings::default(), wanted).unwrap();
     let Told { witness, dispatch } = &answer.examples.last().unwrap().told;
-    let source = Source { name: "t.test".to_owned(), text: text.to_owned().into() };
+    let source = Source { name: "t.test".to_owned(), text: text.to_owned().into(), ..Source::default() };
     let scene = Scene::of(dispatch, &source, false, PLAIN);
     look(Exhibit::plain("t".to_owned(), witness, &scene, Agents::Threads, &|| false))
 }
