@@ -65,7 +65,10 @@ fn is_inserted(one: &Flow<'_, '_>, other: &Flow<'_, '_>, at: [usize; 2]) -> bool
     let [Some(first), Some(second)] = results else { return false };
     let Some((inst, takes)) = one.inst(at[0]).zip(other.inst(at[1])) else { return false };
     let mut operands = takes.operands.iter().skip(1).filter(|operand| operand.starts_with('%'));
-    first != second
+    // Zeros are equal by chance.
+    let is_telling = first.iter().any(|component| component.bits != 0);
+    is_telling
+        && first != second
         && operands.any(|id| match other.origin(at[1], id) {
             Origin::Instance(origin) => {
                 other.inst(origin).is_some_and(|other| other.opcode == inst.opcode)
