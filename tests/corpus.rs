@@ -369,8 +369,8 @@ fn reports_account_for_what_happened() {
             "float-index-out-of-bounds-beside-quotient",
             &[
                 "(the index %at is 7, the length 1)",
-                "    before, invocation 0: gives 0",
-                "    after, invocation 0: gives 7",
+                "    before, line 58: %at = OpIAdd %uint %uint_0 %uint_0 = 0",
+                "    after, line 58: %at = OpIAdd %uint %uint_0 %uint_7 = 7",
             ],
         ),
         ("cycle-with-fault-out-of-bounds-added", &["(the index %index is 100, the length 4)"]),

@@ -158,8 +158,7 @@ fn the_branch_is_named_at_which_after_goes_another_way() {
     for line in [
         "out-of-bounds, line",
         "  by invocation 5 (",
-        "(the index %",
-        "is 5, the length 5)",
+        "the index %26 is 5, the length 5)",
         "  the values differ from here on (invocation 5):",
         " is false)",
         "  in entry",
