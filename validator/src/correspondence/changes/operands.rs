@@ -109,7 +109,9 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
             format!("the {noun} on line {line} {}", found.join(", and ")),
         ));
     }
-    if !rest.is_empty() {
+    // Where labels are paired in another way than they are named, nothing was changed.
+    let is_same = is_flow(new.inst.opcode) && old.own_text() == new.own_text();
+    if !rest.is_empty() && !is_same {
         let kind = match is_flow(new.inst.opcode) {
             true => ChangeKind::Flow,
             false => ChangeKind::Value,

@@ -16,8 +16,8 @@ use scopes::{DebugInst, Scopes};
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     by_line: BTreeMap<Line, Arc<Place>>,
-    /// The lines of the sources that are in the module, by the names of their files.
-    sources: HashMap<String, Vec<String>>,
+    /// The lines of the sources that are in the module, by the names of their files and their numbers.
+    sources: HashMap<String, HashMap<u32, String>>,
 }
 
 /// Where an instruction comes from.
@@ -116,8 +116,7 @@ impl Places {
 
     /// A line of a source, without the space around it, where the source is in the module.
     pub fn source(&self, file: &str, line: u32) -> Option<&str> {
-        let lines = self.sources.get(file)?;
-        let text = lines.get((line as usize).checked_sub(1)?)?.trim();
+        let text = self.sources.get(file)?.get(&line)?.trim();
         (!text.is_empty()).then_some(text)
     }
 
@@ -188,12 +187,36 @@ impl Sources {
         }
     }
 
-    /// By the names of the files.
-    fn lines(self, scopes: &Scopes) -> HashMap<String, Vec<String>> {
+    /// By the names of the files and the numbers of the lines.
+    fn lines(self, scopes: &Scopes) -> HashMap<String, HashMap<u32, String>> {
         let texts = self.texts.into_iter().chain(scopes.sources());
-        let named = texts.filter_map(|(file, text)| Some((scopes.string(file)?, text)));
-        named.map(|(file, text)| (file, text.lines().map(str::to_owned).collect())).collect()
+        let mut lines: HashMap<String, HashMap<u32, String>> = HashMap::new();
+        for (file, text) in texts.filter_map(|(file, text)| Some((scopes.string(file)?, text))) {
+            let (mut file, mut number) = (file, 1);
+            for line in text.lines() {
+                match line_directive(line) {
+                    Some((next, name)) => {
+                        number = next;
+                        file = name.map_or(file, str::to_owned);
+                    }
+                    None => {
+                        lines.entry(file.clone()).or_default().insert(number, line.to_owned());
+                        number = number.saturating_add(1);
+                    }
+                }
+            }
+        }
+        lines
     }
+}
+
+/// The number and the file that `#line` gives the next line, as OpLine has them. Front ends put it behind remarks of their
+/// own, too.
+fn line_directive(line: &str) -> Option<(u32, Option<&str>)> {
+    let mut words = line.trim().strip_prefix("#line")?.split_whitespace();
+    let number = words.next()?.parse().ok()?;
+    let name = words.next().and_then(|name| name.strip_prefix('"')?.strip_suffix('"'));
+    Some((number, name))
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main "main"
 OpExecutionMode %main LocalSize 1 1 1
 %file = OpString "a.comp"
-OpSource GLSL 450 %file "void f() {
+OpSource GLSL 450 %file "// a remark of the front end
+#line 1
+void f() {
   g();
 }
 "
@@ -52,6 +54,7 @@ fn lines_hold_to_the_end_of_a_block_and_functions_have_names() {
     assert_eq!(told("%call =", 0).as_deref(), Some("a.comp:4: void main() { f(); }"));
     // Of a source in two parts.
     assert_eq!(places.source("a.comp", 2), Some("g();"));
+    assert_eq!(line_directive("#line 7 \"b.h\""), Some((7, Some("b.h"))));
     assert_eq!(told("OpBranch %second", 0).as_deref(), Some("a.comp:2 in f: g();"));
     // Behind the end of a block, and behind OpNoLine, nothing is known but the function.
     assert_eq!(told("OpBranch %third", 0).as_deref(), Some("in f"));

@@ -32,7 +32,9 @@ pub(in crate::report) fn lines(
     while let Some(at) = next.pop_front() {
         let Some(inst) = flow.inst(at) else { continue };
         steps.push(at);
-        for operand in taken(inst) {
+        // Where an access goes says why it goes wrong, and not what it writes.
+        let writes = at == first && inst.result.is_none();
+        for operand in taken(inst).take(if writes { 1 } else { usize::MAX }) {
             if let Origin::Instance(at) = flow.origin(at, operand) {
                 if seen.insert(at) {
                     next.push_back(at);

@@ -23,13 +23,16 @@ pub(in crate::report) fn other_way(
     let [old, new] = [Flow { code: codes[0], history: old }, Flow { code: codes[1], history: new }];
     let known: BTreeSet<Line> = counterparts.values().copied().collect();
     let of_after = ends_of_blocks(&new).filter_map(|(at, line)| Some((at, *counterparts.get(&line)?)));
-    let of_before = ends_of_blocks(&old).filter(|(_, line)| known.contains(line));
+    let mut of_before = ends_of_blocks(&old).filter(|(_, line)| known.contains(line));
     let mut last: Option<[usize; 2]> = None;
-    for ((at, line), (other, its)) in of_before.zip(of_after) {
-        if line != its {
-            return last.and_then(|[at, other]| parting(&old, &new, [at, other]));
+    let part = |last: Option<[usize; 2]>| last.and_then(|last| parting(&old, &new, last));
+    for (other, its) in of_after {
+        match of_before.next() {
+            Some((at, line)) if line == its => last = Some([at, other]),
+            Some(_) => return part(last),
+            // Before ends there, or what is known of it.
+            None => return to_the_end.then(|| part(last)).flatten(),
         }
-        last = Some([at, other]);
     }
     if !to_the_end {
         return None;
@@ -38,7 +41,9 @@ pub(in crate::report) fn other_way(
     let end = new.history.entries.len().checked_sub(1)?;
     let line = new.line(end);
     if !counterparts.contains_key(&line) {
-        return descent::from(&old, &new, [same_access(&old, &new, end)?, end]);
+        let same = same_access(&old, &new, end);
+        let found = same.and_then(|at| descent::from(&old, &new, [at, end]));
+        return found.or_else(|| part(last));
     }
     let times = new.history.entries.iter().filter(|entry| entry.line == line).count();
     let its = *counterparts.get(&line)?;
@@ -46,7 +51,7 @@ pub(in crate::report) fn other_way(
     match places.nth(times.checked_sub(1)?) {
         Some((at, _)) => descent::from(&old, &new, [at, end]),
         // Before does not come there.
-        None => last.and_then(|last| parting(&old, &new, last)),
+        None => part(last),
     }
 }
 
