@@ -79,6 +79,9 @@ pub(super) struct Activity {
     pub(super) changes: u64,
 }
 
+/// Components of a result that is told to people: larger ones would fill the memory of who notes them.
+const MOST_COMPONENTS: u32 = 64;
+
 /// A function's activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Frame {
@@ -367,7 +370,8 @@ impl Invocation {
     pub fn result_on(&self, program: &Program, line: Line) -> Option<Vec<Scalar>> {
         let definitions = &self.function(program).definitions;
         let at = definitions.binary_search_by_key(&line, |definition| definition.line).ok()?;
-        Some(self.components_of(program, definitions.get(at)?))
+        let definition = definitions.get(at).filter(|definition| definition.count <= MOST_COMPONENTS)?;
+        Some(self.components_of(program, definition))
     }
 
     fn components_of(&self, program: &Program, definition: &Definition) -> Vec<Scalar> {

@@ -77,9 +77,10 @@ impl Recorder {
         self.entries.push_back(Entry { line, depth: depth as u32, result: SmallVec::new() });
     }
 
-    /// The history is about the last instruction.
-    pub(crate) fn mark(&mut self) {
-        self.about = (self.dropped + self.entries.len()).checked_sub(1);
+    /// The history is about the last instruction, if it `is_watched`.
+    pub(crate) fn mark(&mut self, is_watched: bool) {
+        let last = (self.dropped + self.entries.len()).checked_sub(1);
+        self.about = last.filter(|_| is_watched);
     }
 
     /// What was executed up to the marked instruction.

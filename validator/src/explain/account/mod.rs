@@ -157,6 +157,9 @@ pub(super) fn of(
     let again = |invocation: u32, target: Option<(u32, u32)>| {
         let mut tracer = Tracer::recording(invocation);
         replay::run(Played { target, ..played }, &mut tracer, is_over)?;
+        if target.is_none() {
+            tracer.mark();
+        }
         tracer.recorder
     };
     let mut account = Account::default();
@@ -172,8 +175,7 @@ pub(super) fn of(
         About::Undefined(undefined) => {
             let is_it = |ended: &Ended| matches!(ended, Ended::Fault(fault) if Undefined::from(fault.clone()) == *undefined);
             let (invocation, (run, _)) = (0..).zip(&replay.runs).find(|(_, (_, ended))| is_it(ended))?;
-            let mut recorder = again(invocation, None)?;
-            recorder.mark();
+            let recorder = again(invocation, None)?;
             account.fault =
                 recorder.history().map(|history| FaultAccount { calls: calls(own.program, run), history });
         }
@@ -212,9 +214,8 @@ pub(super) fn executed(
     let mut tracer = Tracer::recording(invocation);
     let played = Played { before, after, witness, kin: Kin::Other, way: 0, target: None };
     replay::run(played, &mut tracer, is_over)?;
-    let mut recorder = tracer.recorder?;
-    recorder.mark();
-    recorder.history()
+    tracer.mark();
+    tracer.recorder?.history()
 }
 
 /// What the invocation of before executed that writes a byte with what the witness reads, up to there.

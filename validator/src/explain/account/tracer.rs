@@ -98,10 +98,11 @@ impl Tracer {
         self.recorder.as_ref().map(|recorder| recorder.invocation)
     }
 
-    /// The last instruction of the recorded invocation is the one that matters.
+    /// The last instruction of the recorded invocation is the one that matters; none, where it was not watched any more.
     pub(crate) fn mark(&mut self) {
+        let is_watched = self.left > 0;
         if let Some(recorder) = &mut self.recorder {
-            recorder.mark();
+            recorder.mark(is_watched);
         }
     }
 

@@ -8,6 +8,9 @@ use crate::explain::History;
 /// Instructions that are gone through.
 const STEPS: usize = 4_096;
 
+/// Access chains in each other whose indices are compared.
+const POINTERS: usize = 16;
+
 /// The instructions where the values begin to differ that lead to a write of before and one of after, in words.
 pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_>; 2]) -> Option<Difference> {
     let [old, new] = [0, 1].map(|side| Flow { code: codes[side], history: wrote[side] });
@@ -17,7 +20,7 @@ pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_
 /// The same from two instructions on, by their places in the histories.
 pub(super) fn from(old: &Flow<'_, '_>, new: &Flow<'_, '_>, mut at: [usize; 2]) -> Option<Difference> {
     for _ in 0..STEPS {
-        match step(old, new, at) {
+        match step(old, new, at, POINTERS) {
             Step::On(next) => at = next,
             Step::Here => break,
             Step::Unknown => return None,
@@ -115,7 +118,7 @@ enum Step {
     Unknown,
 }
 
-fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Step {
+fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2], pointers: usize) -> Step {
     let Some((one, other)) = old.inst(at[0]).zip(new.inst(at[1])) else { return Step::Unknown };
     if is_inserted(old, new, at) || is_inserted(new, old, [at[1], at[0]]) {
         return Step::Here;
@@ -139,12 +142,18 @@ fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Step {
             (Origin::Instance(a), Origin::Instance(b)) => {
                 let (left, right) = match (left, right) {
                     (Some(left), Some(right)) => (left, right),
-                    // Pointers: their indices may differ.
-                    (None, None) => match step(old, new, [a, b]) {
-                        Step::On(next) => return Step::On(next),
-                        Step::Here if differs_by_itself(old, new, [a, b]) => return Step::On([a, b]),
-                        Step::Here | Step::Unknown => continue,
-                    },
+                    // Pointers: their indices may differ. Values of other types have no words here.
+                    (None, None) if pointers > 0 && is_chain(old, a) && is_chain(new, b) => {
+                        match step(old, new, [a, b], pointers - 1) {
+                            Step::On(next) => return Step::On(next),
+                            Step::Here if differs_by_itself(old, new, [a, b]) => return Step::On([a, b]),
+                            Step::Here | Step::Unknown => continue,
+                        }
+                    }
+                    (None, None) if is_chain(old, a) || is_chain(new, b) => continue,
+                    (None, None) => {
+                        (old.history.entries[a].result.to_vec(), new.history.entries[b].result.to_vec())
+                    }
                     (Some(_), None) | (None, Some(_)) => return Step::Here,
                 };
                 if left != right {
@@ -167,6 +176,10 @@ fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Step {
         // Of a store whose value could not be followed nothing is known.
         _ => Step::Unknown,
     }
+}
+
+fn is_chain(flow: &Flow<'_, '_>, at: usize) -> bool {
+    flow.inst(at).is_some_and(|inst| inst.opcode.ends_with("AccessChain"))
 }
 
 /// Whether two instructions without values are of different kinds, or have other constants.
