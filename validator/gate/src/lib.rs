@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod expectation;
 pub mod record;
 pub mod results;
 pub mod status;

@@ -50,6 +50,9 @@ pub struct Record {
     /// Whether that file is text, so that the line is one of its own.
     #[serde(default)]
     pub is_text: bool,
+    /// The reference (`--reference`) fails in the same way.
+    #[serde(default)]
+    pub is_in_reference: bool,
     /// The answer is that of a cache.
     #[serde(default)]
     pub cached: bool,
@@ -85,6 +88,7 @@ impl Record {
             file: None,
             line: None,
             is_text: false,
+            is_in_reference: false,
             cached: false,
         }
     }
