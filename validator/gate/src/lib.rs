@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 pub mod expectation;
+pub mod log;
 pub mod record;
 pub mod results;
+pub mod selection;
 pub mod status;
 
 pub use record::{Bucket, Record};
