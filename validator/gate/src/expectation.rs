@@ -58,7 +58,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text {
             "Crash" => Ok(Expected::Crash),
             "Warn" => Ok(Expected::Undecided),

@@ -6,8 +6,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cases;
+pub mod error;
 pub mod expectation;
+pub mod limited;
 pub mod log;
+pub mod manifest;
+pub mod pool;
+mod process;
+pub mod program;
 pub mod record;
 pub mod results;
 pub mod selection;
