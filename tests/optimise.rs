@@ -140,8 +140,10 @@ fn run<C: Checker>(
     let words = module();
     let plan = plan(&flags(passes), &words);
     let options = ValidatorOptions::default();
-    Pipeline { plan: &plan, process, validate: Some(&options), mode, keep_going }.run(
+    let timeout = process.timeout;
+    Pipeline { plan: &plan, timeout, validate: Some(&options), mode, keep_going }.run(
         &words,
+        &mut Session::new(process),
         checker,
         &|| None,
     )
@@ -302,12 +304,12 @@ fn an_invalid_result_is_the_optimisers_failure() {
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     let pipeline = Pipeline {
         plan: &plan,
-        process: &process,
+        timeout: process.timeout,
         validate: Some(&options),
         mode: Mode::EachStep,
         keep_going: false,
     };
-    let report = pipeline.run(&words, &mut refines, &|| None);
+    let report = pipeline.run(&words, &mut Session::new(&process), &mut refines, &|| None);
     assert!(matches!(report.steps[0].outcome, Outcome::Failed(OptimiserFailure::Invalid { .. })));
     assert_eq!(report.exit_code(), 5);
 }
@@ -321,9 +323,9 @@ fn a_pass_that_crashes_leaves_the_others_their_process() {
     let plan = plan(&flags(&["--eliminate-dead-const", "--amd-ext-to-khr", "--compact-ids"]), &words);
     let process = process();
     let pipeline =
-        Pipeline { plan: &plan, process: &process, validate: None, mode: Mode::EachStep, keep_going: true };
+        Pipeline { plan: &plan, timeout: process.timeout, validate: None, mode: Mode::EachStep, keep_going: true };
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
-    let report = pipeline.run(&words, &mut refines, &|| None);
+    let report = pipeline.run(&words, &mut Session::new(&process), &mut refines, &|| None);
     let outcomes: Vec<&Outcome<Judgement>> = report.steps.iter().map(|step| &step.outcome).collect();
     assert!(!matches!(outcomes[0], Outcome::Failed(_)), "{outcomes:?}");
     assert!(matches!(outcomes[1], Outcome::Failed(OptimiserFailure::Crashed { .. })), "{outcomes:?}");
@@ -337,7 +339,7 @@ fn passes_without_time_are_not_run() {
     let plan = plan(&flags(&["--eliminate-dead-branches", "--compact-ids"]), &words);
     let process = process();
     let pipeline =
-        Pipeline { plan: &plan, process: &process, validate: None, mode: Mode::EachStep, keep_going: false };
+        Pipeline { plan: &plan, timeout: process.timeout, validate: None, mode: Mode::EachStep, keep_going: false };
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     // It is over while the first pass runs.
     let asked = std::cell::Cell::new(0);
@@ -345,7 +347,7 @@ fn passes_without_time_are_not_run() {
         asked.set(asked.get() + 1);
         Some(if asked.get() == 1 { Duration::from_secs(60) } else { Duration::ZERO })
     };
-    let report = pipeline.run(&words, &mut refines, &left);
+    let report = pipeline.run(&words, &mut Session::new(&process), &mut refines, &left);
     assert!(report.steps.iter().all(|step| matches!(step.outcome, Outcome::OutOfTime)), "{:?}", report.steps);
     assert_eq!(report.exit_code(), 3);
 }

@@ -14,6 +14,7 @@ pub mod report;
 mod session;
 pub mod table;
 
-pub use pipeline::{CheckResult, Checker, Mode, Outcome, Pipeline, Report, Step};
+pub use pipeline::{CheckResult, Checker, Mode, Optimiser, Outcome, Pipeline, Report, Step};
 pub use plan::{take_optimiser_arguments, OptimiserArguments, PlanError, PlannedPass};
 pub use process::{OptimiserFailure, OptimiserProcess};
+pub use session::Session;

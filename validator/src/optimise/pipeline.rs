@@ -6,8 +6,7 @@ use spirv_tv_toolchain::passes::{find_pass, Class};
 use spirv_tv_toolchain::{validate, ValidatorOptions};
 
 use super::plan::PlannedPass;
-use super::process::{OptimiserFailure, OptimiserProcess};
-use super::session::Session;
+use super::process::OptimiserFailure;
 use crate::behaviour::Bug;
 use crate::compare::Verdict;
 
@@ -30,6 +29,20 @@ pub trait CheckResult {
 
     /// The number of inputs that were run.
     fn inputs(&self) -> usize;
+}
+
+/// What runs passes.
+pub trait Optimiser {
+    /// Runs the passes that `flags` name on a module, for no longer than `timeout`.
+    ///
+    /// # Errors
+    /// Everything but [`OptimiserFailure::Invalid`]: the result is not validated here.
+    fn run(
+        &mut self,
+        words: &[u32],
+        flags: &[String],
+        timeout: Duration,
+    ) -> Result<Vec<u32>, OptimiserFailure>;
 }
 
 /// Compares modules for the pipeline, and hears how it gets on.
@@ -70,8 +83,8 @@ pub enum Mode {
 pub struct Pipeline<'a> {
     /// The passes, in order.
     pub plan: &'a [PlannedPass],
-    /// How each of them is run.
-    pub process: &'a OptimiserProcess,
+    /// How long a pass may run.
+    pub timeout: Duration,
     /// What every result is validated with; `None` checks results that may be invalid.
     pub validate: Option<&'a ValidatorOptions>,
     /// What is compared.
@@ -227,6 +240,7 @@ impl Pipeline<'_> {
     pub fn run<C: Checker>(
         &self,
         words: &[u32],
+        optimiser: &mut dyn Optimiser,
         checker: &mut C,
         left: &dyn Fn() -> Option<Duration>,
     ) -> Report<C::Result> {
@@ -235,7 +249,6 @@ impl Pipeline<'_> {
         // For `Mode::Ends`: the steps that changed the module, with their results.
         let mut changes: Vec<(usize, Vec<u32>)> = Vec::new();
         let mut stopped = false;
-        let mut session = Session::new(self.process);
         for (index, planned) in self.plan.iter().enumerate() {
             if stopped {
                 report.steps.push(Step::new(planned, Outcome::NotRun));
@@ -250,7 +263,7 @@ impl Pipeline<'_> {
             }
             checker.step_started(index + 1, self.plan.len(), &planned.label);
             let start = Instant::now();
-            let result = self.run_pass(&mut session, planned, &report.words, left());
+            let result = self.run_pass(optimiser, planned, &report.words, left());
             let optimise_time = start.elapsed();
             let start = Instant::now();
             let outcome = match result {
@@ -287,13 +300,13 @@ impl Pipeline<'_> {
     /// Runs one pass and validates what it wrote.
     fn run_pass(
         &self,
-        session: &mut Session,
+        optimiser: &mut dyn Optimiser,
         planned: &PlannedPass,
         words: &[u32],
         left: Option<Duration>,
     ) -> Result<Vec<u32>, OptimiserFailure> {
-        let timeout = left.map_or(self.process.timeout, |left| left.min(self.process.timeout));
-        let after = session.run(words, &planned.flags, timeout)?;
+        let timeout = left.map_or(self.timeout, |left| left.min(self.timeout));
+        let after = optimiser.run(words, &planned.flags, timeout)?;
         if after != words {
             if let Some(options) = self.validate {
                 let legalizing = ValidatorOptions {
@@ -345,7 +358,7 @@ impl Pipeline<'_> {
 
 /// The position of a change up to which the first module is refined and from which on it is violated,
 /// by bisection. The last change is known to violate. `None` where a comparison has no verdict.
-fn first_violating(
+pub fn first_violating(
     changes: &[(usize, Vec<u32>)],
     mut verdict: impl FnMut(usize, &[u32]) -> Option<Verdict>,
 ) -> Option<usize> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use spirv_tv_toolchain::OptimizeOptions;
 
+use super::pipeline::Optimiser;
 use super::session::Session;
 use crate::behaviour::Bug;
 

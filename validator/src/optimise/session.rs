@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use super::child::{self, DONE, FAILED, NOT_RUN, REFUSED};
 use super::frame;
+use super::pipeline::Optimiser;
 use super::process::{OptimiserFailure, OptimiserProcess};
 use crate::behaviour::Bug;
 
 /// Runs passes, in one child process as long as it lives.
-pub(super) struct Session<'p> {
+pub struct Session<'p> {
     process: &'p OptimiserProcess,
     running: Option<Running>,
 }
@@ -35,26 +36,9 @@ enum Answer {
 }
 
 impl<'p> Session<'p> {
-    pub(super) fn new(process: &'p OptimiserProcess) -> Self {
+    /// One that has no child yet.
+    pub fn new(process: &'p OptimiserProcess) -> Self {
         Session { process, running: None }
-    }
-
-    /// Runs the passes that `flags` name on a module. Where that ends a child that has run others before, once more in
-    /// a fresh one: what those left behind is not this one's fault.
-    ///
-    /// # Errors
-    /// Everything but [`OptimiserFailure::Invalid`]: the result is not validated here.
-    pub(super) fn run(
-        &mut self,
-        words: &[u32],
-        flags: &[String],
-        timeout: Duration,
-    ) -> Result<Vec<u32>, OptimiserFailure> {
-        let is_fresh = self.running.as_ref().is_none_or(|running| running.passes == 0);
-        match self.run_once(words, flags, timeout) {
-            Err(OptimiserFailure::Crashed { .. }) if !is_fresh => self.run_once(words, flags, timeout),
-            result => result,
-        }
     }
 
     fn run_once(
@@ -102,6 +86,23 @@ impl<'p> Session<'p> {
                 let (status, stderr) = running.end()?;
                 Ok(Answer::Ended { status, stderr })
             }
+        }
+    }
+}
+
+impl Optimiser for Session<'_> {
+    /// Where a pass ends a child that has run others before, it is run once more in a fresh one: what those left behind is
+    /// not its fault.
+    fn run(
+        &mut self,
+        words: &[u32],
+        flags: &[String],
+        timeout: Duration,
+    ) -> Result<Vec<u32>, OptimiserFailure> {
+        let is_fresh = self.running.as_ref().is_none_or(|running| running.passes == 0);
+        match self.run_once(words, flags, timeout) {
+            Err(OptimiserFailure::Crashed { .. }) if !is_fresh => self.run_once(words, flags, timeout),
+            result => result,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod account;
 pub mod brief;
+mod bucket;
 mod choices;
 mod diff;
 pub mod dot;
@@ -24,6 +25,7 @@ mod violation;
 mod witness;
 mod words;
 
+pub use bucket::{bucket, Bucket};
 pub use remarks::warnings;
 pub use style::Painter;
 

@@ -15,7 +15,7 @@ use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{settle, CheckOptions, Watch};
 use spirv_tv::module::Module;
 use spirv_tv::optimise::plan::plan;
-use spirv_tv::optimise::{Mode, OptimiserArguments, OptimiserProcess, Pipeline};
+use spirv_tv::optimise::{Mode, OptimiserArguments, OptimiserProcess, Pipeline, Session};
 use spirv_tv::report::json;
 
 /// What is asked of every module.
@@ -89,7 +89,7 @@ impl<'a> Command<'a> {
         .map_err(CliError::Optimiser)?;
         let pipeline = Pipeline {
             plan: &plan,
-            process: &process,
+            timeout: process.timeout,
             validate: (!read.lenient).then_some(&read.validator),
             mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
             keep_going: arguments.keep_going,
@@ -101,7 +101,7 @@ impl<'a> Command<'a> {
         let mut checker = StepChecker::new(self, name, &options, &watch, is_valid, last);
         checker.page = page.as_deref_mut();
         let bounds = options.bounds.clone();
-        let report = pipeline.run(&words, &mut checker, &|| bounds.left());
+        let report = pipeline.run(&words, &mut Session::new(&process), &mut checker, &|| bounds.left());
         let StepChecker { error, bug, .. } = checker;
         drop(progress);
         if let Some(error) = error {

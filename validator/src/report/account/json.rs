@@ -149,6 +149,11 @@ pub(in crate::report) fn account<'a>(
     }
 }
 
+/// The lines of before and after from which on values differ.
+pub(in crate::report) fn first_difference_lines(report: &CheckReport, run: &Run) -> Option<[Line; 2]> {
+    first_difference_of(report, run).map(|found| [found.before, found.after])
+}
+
 fn first_difference_of(report: &CheckReport, run: &Run) -> Option<FirstDifferenceJson> {
     let [Some(old), Some(new)] = &run.why.account.wrote else { return None };
     let types = [&report.before, &report.after].map(|module| Types::of(&module.text));

@@ -15,7 +15,7 @@ pub(super) use code::Code;
 pub(super) use computed::values;
 pub(super) use descent::first_difference;
 pub(super) use fault::lines as fault;
-pub(super) use json::{account as account_json, AccountJson};
+pub(super) use json::{account as account_json, first_difference_lines, AccountJson};
 pub(super) use standing::{hang, parting};
 pub(super) use way::other_way;
 

@@ -1,0 +1,216 @@
+//! Options of `gate`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use spirv_tv_gate::program::Program;
+use spirv_tv_gate::selection::Partition;
+use spirv_tv_gate::Status;
+
+use crate::arguments::{parse_bytes, parse_seconds, ColorChoice, RUN, SHOW};
+use crate::check::PairArguments;
+use crate::{ChoiceArguments, LaunchArguments, ReadArguments};
+
+/// The group of cases.
+const CASES: &str = "Choose the cases";
+
+/// The group of what is expected.
+const EXPECT: &str = "Choose what is expected";
+
+/// Options of `gate`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true,
+    override_usage = "spirv-tv gate [OPTIONS] CASE... --pipeline FLAGS\n       \
+                      spirv-tv gate [OPTIONS] MANIFEST.toml\n       \
+                      spirv-tv gate merge [OPTIONS] RESULTS...")]
+pub struct GateArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<GateCommand>,
+    /// Modules, folders of them, folders with a before and an after, Fossilize databases (.foz), manifests (.toml); with
+    /// --before-cmd sources
+    #[arg(value_name = "CASE")]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) selected: SelectionArguments,
+    #[command(flatten)]
+    pub(crate) compilers: CompilerArguments,
+    #[command(flatten)]
+    pub(crate) expectations: ExpectationArguments,
+    #[command(flatten)]
+    pub(crate) results: ResultArguments,
+    #[command(flatten)]
+    pub(crate) reports: ReportArguments,
+    /// Only cases with this bucket count: exit with 1 where one is there, 0 where nothing fails, 125 otherwise, as `git
+    /// bisect run` understands it
+    #[arg(long, value_name = "BUCKET", help_heading = EXPECT, hide_short_help = true)]
+    pub(crate) bisect: Option<String>,
+    #[command(flatten)]
+    pub(crate) launch: LaunchArguments,
+    #[command(flatten)]
+    pub(crate) pair: PairArguments,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArguments,
+    #[command(flatten)]
+    pub(crate) read: ReadArguments,
+}
+
+/// What `gate` does beside running cases.
+#[derive(Debug, Subcommand)]
+pub enum GateCommand {
+    /// Join the results of shards, judge them together and write the reports
+    Merge(MergeArguments),
+}
+
+/// Options of `gate merge`.
+#[derive(Debug, Args)]
+pub struct MergeArguments {
+    /// Folders of results, or their results.jsonl
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) expectations: ExpectationArguments,
+    /// The folder for the joined results, which must not have any yet
+    #[arg(long, value_name = "DIR", help_heading = SHOW)]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reports: ReportArguments,
+}
+
+/// Which cases are run.
+#[derive(Debug, Args)]
+pub struct SelectionArguments {
+    /// A file that names cases, one a line, relative to itself
+    #[arg(long, value_name = "FILE", help_heading = CASES)]
+    pub(crate) list: Vec<PathBuf>,
+    /// Every Nth case only
+    #[arg(long, value_name = "N", help_heading = CASES)]
+    pub(crate) fraction: Option<usize>,
+    /// The first case of --fraction, from 1
+    #[arg(long, value_name = "K", default_value_t = 1, help_heading = CASES, hide_short_help = true)]
+    pub(crate) fraction_start: usize,
+    /// Part I of N, by the hashes of names [default: what CI_NODE_INDEX, GTEST_SHARD_INDEX, TEST_SHARD_INDEX or
+    /// SLURM_ARRAY_TASK_ID say]
+    #[arg(long, value_name = "hash:I/N", help_heading = CASES)]
+    pub(crate) partition: Option<Partition>,
+    /// Regular expressions of cases that are not run, one a line
+    #[arg(long, value_name = "FILE", help_heading = CASES)]
+    pub(crate) skips: Vec<PathBuf>,
+    /// End after so many unexpected failures
+    #[arg(long, value_name = "N", help_heading = CASES)]
+    pub(crate) max_fails: Option<usize>,
+}
+
+/// What makes the modules after.
+#[derive(Debug, Args)]
+pub struct CompilerArguments {
+    /// Flags for the optimiser; several are several cases a module [default: -O]
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = RUN)]
+    pub(crate) pipeline: Vec<String>,
+    /// The optimiser instead of the bundled spirv-opt: a command with {in} and {out}, or one that is called as spirv-opt
+    #[arg(long, value_name = "CMD", help_heading = RUN)]
+    pub(crate) optimizer: Option<Program>,
+    /// Another build of spirv-opt
+    #[arg(long, value_name = "PATH", conflicts_with = "optimizer", help_heading = RUN)]
+    pub(crate) spirv_opt: Option<PathBuf>,
+    /// An optimiser that is known: only what it does not do fails
+    #[arg(long, value_name = "CMD", help_heading = RUN)]
+    pub(crate) reference: Option<Program>,
+    /// CASES are sources; this command makes the module before, with {in} and {out}
+    #[arg(long, value_name = "CMD", requires = "after_cmd", conflicts_with_all = ["optimizer", "spirv_opt", "pipeline"],
+        help_heading = RUN)]
+    pub(crate) before_cmd: Option<Program>,
+    /// This command makes the module after
+    #[arg(long, value_name = "CMD", requires = "before_cmd", help_heading = RUN)]
+    pub(crate) after_cmd: Option<Program>,
+    /// Time for the optimiser, each run
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = RUN,
+        hide_short_help = true)]
+    pub(crate) optimizer_timeout: Duration,
+    /// Memory for the optimiser, in bytes, or with K, M or G
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "4G", help_heading = RUN,
+        hide_short_help = true)]
+    pub(crate) optimizer_memory: u64,
+}
+
+/// What is expected.
+#[derive(Debug, Args)]
+pub struct ExpectationArguments {
+    /// Known failures, as CSV of case and status; their buckets are in the .json beside it
+    #[arg(long, value_name = "FILE", help_heading = EXPECT)]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write the baseline anew, so that this run meets it
+    #[arg(long, requires = "baseline", help_heading = EXPECT)]
+    pub(crate) bless: bool,
+    /// Regular expressions of cases that fail at times, one a line
+    #[arg(long, value_name = "FILE", help_heading = EXPECT)]
+    pub(crate) flakes: Vec<PathBuf>,
+    /// Statuses that fail, too, such as Inconclusive,Hollow
+    #[arg(long, value_name = "STATUS,…", value_delimiter = ',', help_heading = EXPECT)]
+    pub(crate) fail_on: Vec<Status>,
+    /// Fail where fewer of a hundred cases have an answer
+    #[arg(long, value_name = "PCT", help_heading = EXPECT)]
+    pub(crate) min_decided: Option<f64>,
+    /// Fail where in fewer of a hundred cases the changed code ran
+    #[arg(long, value_name = "PCT", help_heading = EXPECT)]
+    pub(crate) min_exercised: Option<f64>,
+}
+
+/// Where results are kept.
+#[derive(Debug, Args)]
+pub struct ResultArguments {
+    /// The folder for results.csv, failures.csv, results.jsonl and what fails
+    #[arg(long, value_name = "DIR", default_value = "gate-results", help_heading = SHOW)]
+    pub(crate) out: PathBuf,
+    /// Go on with a run that was ended, in the same folder
+    #[arg(long, help_heading = SHOW)]
+    pub(crate) resume: bool,
+    /// Answers of earlier runs, shared by any number of processes and machines
+    #[arg(long, value_name = "DIR", help_heading = RUN)]
+    pub(crate) cache: Option<PathBuf>,
+    /// Take answers from the cache and add none
+    #[arg(long, requires = "cache", help_heading = RUN)]
+    pub(crate) cache_readonly: bool,
+}
+
+/// What is written for people and systems.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// JUnit's XML
+    #[arg(long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) junit: Option<PathBuf>,
+    /// SARIF, for modules that are in the repository
+    #[arg(long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Markdown for the page of a job
+    #[arg(long, value_name = "FILE", help_heading = SHOW)]
+    pub(crate) summary: Option<PathBuf>,
+    /// Pages: an index, and one for each violation
+    #[arg(long, value_name = "DIR", help_heading = SHOW)]
+    pub(crate) html: Option<PathBuf>,
+    /// Text for people, or one JSON object a case as it is known
+    #[arg(long, value_enum, value_name = "text|jsonl", hide_possible_values = true,
+        default_value_t = GateFormat::Text, help_heading = SHOW)]
+    pub(crate) format: GateFormat,
+    /// Only what is unexpected
+    #[arg(long, short, help_heading = SHOW)]
+    pub(crate) quiet: bool,
+    /// Colours and the progress line
+    #[arg(long, value_enum, value_name = "auto|always|never", hide_possible_values = true,
+        default_value_t = ColorChoice::Auto, help_heading = SHOW)]
+    pub(crate) color: ColorChoice,
+    /// Results of an earlier run: say what the compiler changed since then, and what spirv-tv did
+    #[arg(long, value_name = "RESULTS", help_heading = SHOW, hide_short_help = true)]
+    pub(crate) explain_drift: Option<PathBuf>,
+}
+
+/// The form of what `gate` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum GateFormat {
+    /// For people.
+    Text,
+    /// The records of cases.
+    Json,
+    /// The same.
+    Jsonl,
+}

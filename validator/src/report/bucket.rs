@@ -1,0 +1,103 @@
+//! Which failure a violation is: a short text without names and lines, which violations with the same cause share.
+
+use super::account;
+use crate::check::{CheckReport, Run, Source};
+use crate::compare::{Subject, Violation};
+use crate::correspondence::changes;
+use crate::ir::Line;
+
+/// What tells a failure from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// `KIND/WHAT`, and `/STORAGE` where memory is involved: the kind of violation, then the instruction of before whose
+    /// ordering was lost, the instructions that compute different values, or what was changed.
+    pub name: String,
+    /// The line of after that is to blame, 1-based; that of before where after lacks it.
+    pub line: Option<Line>,
+}
+
+/// That of a report; `None` where nothing violates.
+pub fn bucket(report: &CheckReport) -> Option<Bucket> {
+    let run = report.decisive()?;
+    let violation = run.comparison.violation.as_ref()?;
+    let (what, line) = what(report, run, violation);
+    let parts = [Some(kind(run, violation)), Some(what), storage(run, violation)];
+    let name = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
+    Some(Bucket { name, line })
+}
+
+/// The kind of violation; of undefined behaviour, which one.
+fn kind(run: &Run, violation: &Violation) -> String {
+    let after = run.after.as_ref();
+    let undefined = match violation.subject {
+        Subject::Undefined(index) => after.and_then(|after| after.behaviours.undefined.get(index)),
+        Subject::Outcome(_) | Subject::Part(..) => None,
+    };
+    match undefined {
+        Some((undefined, _)) => format!("{}-{}", violation.kind, undefined.kind.name()),
+        None => violation.kind.to_string(),
+    }
+}
+
+fn what(report: &CheckReport, run: &Run, violation: &Violation) -> (String, Option<Line>) {
+    if let Some(loss) = run.why.lost.first() {
+        let what = format!("lost-{}", opcode(&report.before, loss.before));
+        return (what, loss.after.or(Some(loss.before)));
+    }
+    if let Some([before, after]) = account::first_difference_lines(report, run) {
+        let both = [opcode(&report.before, before), opcode(&report.after, after)];
+        let what = match both[0] == both[1] {
+            true => both[0].to_owned(),
+            false => both.join("-"),
+        };
+        return (what, Some(after));
+    }
+    if let Some(standing) = run.why.account.standing.first() {
+        return (opcode(&report.after, standing.line).to_owned(), Some(standing.line));
+    }
+    if let Some(line) = fault_line(run, violation) {
+        return (opcode(&report.after, line).to_owned(), Some(line));
+    }
+    let changes = changes(report.before.text.as_str(), report.after.text.as_str());
+    match changes.first() {
+        Some(change) => {
+            let of_after = change.lines.first().filter(|line| !change.lines_of_before.contains(line));
+            let text = match of_after {
+                Some(line) => opcode(&report.after, *line),
+                None => change.lines_of_before.first().map_or("", |line| opcode(&report.before, *line)),
+            };
+            (text.to_owned(), change.lines.first().copied())
+        }
+        None => (String::new(), None),
+    }
+}
+
+fn fault_line(run: &Run, violation: &Violation) -> Option<Line> {
+    let Subject::Undefined(index) = violation.subject else { return None };
+    let (undefined, _) = run.after.as_ref()?.behaviours.undefined.get(index)?;
+    undefined.lines.last().copied()
+}
+
+/// Of races and outcomes, which kind of memory it is.
+fn storage(run: &Run, violation: &Violation) -> Option<String> {
+    let after = run.after.as_ref()?;
+    let raced = || {
+        let Subject::Undefined(index) = violation.subject else { return None };
+        let (_, witness) = after.behaviours.undefined.get(index)?;
+        let (object, _) = witness.events().get(*run.why.race?.first()?)?.location?;
+        Some(after.dispatch.objects.get(usize::try_from(object).ok()?)?.key.clone())
+    };
+    let key = raced().or_else(|| Some(violation.difference.as_ref()?.key.clone()))?;
+    // The forms of keys are those of docs/json.md, "Values".
+    Some(match key.split_once(':') {
+        Some((prefix, _)) => prefix.to_owned(),
+        None if key.starts_with('%') => "variable".to_owned(),
+        None => "buffer".to_owned(),
+    })
+}
+
+/// The opcode on a line of a module's text.
+fn opcode(module: &Source, line: Line) -> &str {
+    let text = module.line(line).unwrap_or_default();
+    text.split_whitespace().find(|word| word.starts_with("Op")).unwrap_or_default()
+}
