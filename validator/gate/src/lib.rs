@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod record;
+pub mod report;
 pub mod results;
 pub mod status;
 
