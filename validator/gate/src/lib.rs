@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fossilize;
 pub mod record;
 pub mod report;
 pub mod results;
