@@ -322,8 +322,13 @@ fn a_pass_that_crashes_leaves_the_others_their_process() {
     let words = assemble(&std::fs::read_to_string(path).unwrap(), None).expect("it assembles");
     let plan = plan(&flags(&["--eliminate-dead-const", "--amd-ext-to-khr", "--compact-ids"]), &words);
     let process = process();
-    let pipeline =
-        Pipeline { plan: &plan, timeout: process.timeout, validate: None, mode: Mode::EachStep, keep_going: true };
+    let pipeline = Pipeline {
+        plan: &plan,
+        timeout: process.timeout,
+        validate: None,
+        mode: Mode::EachStep,
+        keep_going: true,
+    };
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     let report = pipeline.run(&words, &mut Session::new(&process), &mut refines, &|| None);
     let outcomes: Vec<&Outcome<Judgement>> = report.steps.iter().map(|step| &step.outcome).collect();
@@ -338,8 +343,13 @@ fn passes_without_time_are_not_run() {
     let words = module();
     let plan = plan(&flags(&["--eliminate-dead-branches", "--compact-ids"]), &words);
     let process = process();
-    let pipeline =
-        Pipeline { plan: &plan, timeout: process.timeout, validate: None, mode: Mode::EachStep, keep_going: false };
+    let pipeline = Pipeline {
+        plan: &plan,
+        timeout: process.timeout,
+        validate: None,
+        mode: Mode::EachStep,
+        keep_going: false,
+    };
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     // It is over while the first pass runs.
     let asked = std::cell::Cell::new(0);

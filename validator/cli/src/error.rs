@@ -34,6 +34,9 @@ pub enum CliError {
     /// Standard output cannot be written.
     #[error("standard output: {0}")]
     Output(io::Error),
+    /// Cases of `gate` cannot be found, or what is expected of them not read.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The child process that runs the optimiser does not start.
     #[error("cannot start the optimiser: {0}")]
     Optimiser(io::Error),
@@ -41,6 +44,40 @@ pub enum CliError {
     #[error("this is a bug of spirv-tv: {0}; please report it, with the modules and the command")]
     Bug(#[from] Bug),
 }
+
+/// Why `gate` cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// There are no cases.
+    #[error(transparent)]
+    Case(#[from] spirv_tv_gate::error::CaseError),
+    /// A baseline, or a file of patterns, cannot be read or written.
+    #[error(transparent)]
+    Expectation(#[from] spirv_tv_gate::expectation::ExpectationError),
+    /// Results cannot be read or written.
+    #[error(transparent)]
+    Log(#[from] spirv_tv_gate::log::LogError),
+    /// A report cannot be written.
+    #[error(transparent)]
+    Report(#[from] spirv_tv_gate::report::ReportError),
+}
+
+macro_rules! gate_errors {
+    ($($error:ty),+) => {
+        $(impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                CliError::Gate(error.into())
+            }
+        })+
+    };
+}
+
+gate_errors!(
+    spirv_tv_gate::error::CaseError,
+    spirv_tv_gate::expectation::ExpectationError,
+    spirv_tv_gate::log::LogError,
+    spirv_tv_gate::report::ReportError
+);
 
 impl From<CheckError> for CliError {
     fn from(error: CheckError) -> Self {
@@ -67,6 +104,7 @@ impl CliError {
             | CliError::Usage(_)
             | CliError::File { .. }
             | CliError::Output(_)
+            | CliError::Gate(_)
             | CliError::Optimiser(_) => None,
         }
     }

@@ -1,12 +1,15 @@
 //! The command line with its help: `--help` lists what most users need on at most two screens, `--help-all` everything.
 
+use std::ffi::OsString;
+
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use super::arguments::SHOW;
 use super::CommandLine;
 
 /// Subcommands whose options do not fit a screen or two.
-const LONG: [&str; 4] = ["check", "opt", "outcomes", "litmus"];
+const LONG: [&str; 5] = ["check", "opt", "gate", "outcomes", "litmus"];
 
 /// What stands below the options of a long subcommand.
 const MORE: &str = "--help-all lists every option.";
@@ -19,7 +22,33 @@ const PASSES: &str =
 
 /// The command line.
 pub(crate) fn command() -> Command {
-    LONG.into_iter().fold(CommandLine::command(), |command, name| command.mut_subcommand(name, with_help_all))
+    let command = CommandLine::command();
+    let command = LONG.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_help_all));
+    // What a manifest says of its cases stands behind what the command line says of all.
+    command.mut_subcommand("gate", |gate| gate.args_override_self(true))
+}
+
+/// The options that stand behind `gate` on a command line, each in one word, without those whose ids are in `without`.
+pub(crate) fn given(command_line: &[OsString], without: &[&str]) -> Vec<String> {
+    let words = ["spirv-tv", "gate"].into_iter().map(OsString::from).chain(command_line.iter().cloned());
+    let mut command = command();
+    command.build();
+    let Ok(matches) = command.clone().try_get_matches_from(words) else { return Vec::new() };
+    let Some((gate, matches)) = command.find_subcommand("gate").zip(matches.subcommand_matches("gate"))
+    else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for option in gate.get_arguments() {
+        let id = option.get_id().as_str();
+        let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let Some(long) = option.get_long().filter(|_| is_given && !without.contains(&id)) else { continue };
+        match matches.get_raw(id).filter(|_| option.get_action().takes_values()) {
+            Some(values) => all.extend(values.map(|value| format!("--{long}={}", value.to_string_lossy()))),
+            None => all.push(format!("--{long}")),
+        }
+    }
+    all
 }
 
 fn with_help_all(command: Command) -> Command {

@@ -11,6 +11,7 @@ mod check;
 mod completions;
 mod error;
 mod format;
+mod gate;
 mod help;
 mod html;
 mod litmus;
@@ -34,6 +35,7 @@ pub use check::CheckArguments;
 use completions::CompletionsArguments;
 pub use error::CliError;
 use format::Format;
+use gate::GateArguments;
 use litmus::LitmusArguments;
 use man::ManArguments;
 use opt::OptArguments;
@@ -42,6 +44,7 @@ use outcomes::OutcomesArguments;
 use spirv_tv::behaviour::Bug;
 use spirv_tv::optimise::{child, take_optimiser_arguments, OptimiserArguments};
 use spirv_tv::report::Painter;
+use spirv_tv_gate::limited;
 
 /// Translation validation for SPIR-V under the Vulkan memory model.
 ///
@@ -64,6 +67,8 @@ enum Command {
     Opt(Box<OptArguments>),
     /// Run litmus tests: which of their expectations does the memory model meet?
     Litmus(Box<LitmusArguments>),
+    /// Check modules, pairs and databases of shaders against a baseline, for CI
+    Gate(Box<GateArguments>),
     /// Print the outcomes that a module allows
     Outcomes(Box<OutcomesArguments>),
     /// Print a script that completes the command line in a shell
@@ -75,7 +80,8 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    match caught(|| child::serve(arguments.iter().skip(1).cloned())) {
+    let own = || arguments.iter().skip(1).cloned();
+    match caught(|| child::serve(own()).or_else(|| limited::serve(own()))) {
         Ok(None) => {}
         Ok(Some(code)) => return code,
         Err(_) => return ExitCode::from(Bug::EXIT_CODE),
@@ -104,6 +110,11 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Bug> {
 }
 
 fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
+    let is_worker = arguments.get(1).is_some_and(|command| command == gate::worker::SUBCOMMAND);
+    if let Some(command) = arguments.get_mut(1).filter(|_| is_worker) {
+        *command = "gate".into();
+    }
+    let behind = arguments.get(2..).unwrap_or_default().to_vec();
     let mut optimiser = OptimiserArguments::default();
     if arguments.get(1).is_some_and(|command| command == "opt") {
         // spirv-opt's flags are not ours to parse: there are eighty, and passes take arguments.
@@ -125,6 +136,8 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
     match line.command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
+        Command::Gate(arguments) if is_worker => gate::worker::serve(&arguments, behind),
+        Command::Gate(arguments) => gate::run(&arguments, &behind),
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Outcomes(arguments) => outcomes::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

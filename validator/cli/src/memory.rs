@@ -20,6 +20,12 @@ const SEARCH: u64 = 6;
 
 /// The default of `--max-memory`, in bytes: 2 GB, or half of what the machine, or the container, has.
 pub fn default_limit() -> u64 {
+    share_of(1)
+}
+
+/// The default of each of `processes` that run side by side, in bytes: all together, they have half of the machine's, or
+/// the container's, memory.
+pub fn share_of(processes: u64) -> u64 {
     let mut system = System::new();
     system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
     let machine = system.total_memory();
@@ -28,7 +34,7 @@ pub fn default_limit() -> u64 {
     if there == 0 {
         MOST
     } else {
-        MOST.min(there / 2)
+        MOST.min(there / 2 / processes.max(1))
     }
 }
 

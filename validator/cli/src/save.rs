@@ -30,6 +30,25 @@ pub fn failing(
     };
     fs::create_dir_all(folder).map_err(fail(folder))?;
     let place = new_folder(folder)?;
+    into(&place, origin, before, after, report, options, read)?;
+    Ok(place)
+}
+
+/// Writes the pair to this folder, which is made if it is not there.
+pub fn into(
+    place: &Path,
+    origin: Option<[&str; 2]>,
+    before: &Module,
+    after: &Module,
+    report: &CheckReport,
+    options: &CheckOptions,
+    read: &ReadArguments,
+) -> Result<(), CliError> {
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        move |error| CliError::File { path, error }
+    };
+    fs::create_dir_all(place).map_err(fail(place))?;
     let write = |name: &str, contents: &[u8]| {
         let path = place.join(name);
         fs::write(&path, contents).map_err(fail(&path))
@@ -58,8 +77,7 @@ pub fn failing(
         }
     }
     write("report.json", json::check(report).as_bytes())?;
-    write("command.txt", command(options, &names, run.is_some(), read).as_bytes())?;
-    Ok(place)
+    write("command.txt", command(options, &names, run.is_some(), read).as_bytes())
 }
 
 /// What shows a violation again with the files as they were given; `None` where nothing violates.

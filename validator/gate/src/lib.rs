@@ -9,6 +9,7 @@
 pub mod cases;
 pub mod error;
 pub mod expectation;
+pub mod fossilize;
 pub mod limited;
 pub mod log;
 pub mod manifest;
@@ -16,6 +17,7 @@ pub mod pool;
 mod process;
 pub mod program;
 pub mod record;
+pub mod report;
 pub mod results;
 pub mod selection;
 pub mod status;
@@ -23,3 +25,8 @@ pub mod status;
 pub use record::{Bucket, Record};
 pub use results::{About, Judgement, Remark, Results};
 pub use status::{Class, Judged, Status};
+
+/// A hash as 64 hexadecimal digits, the same everywhere and in every version.
+pub fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

@@ -45,6 +45,17 @@ pub trait Optimiser {
     ) -> Result<Vec<u32>, OptimiserFailure>;
 }
 
+impl<O: Optimiser + ?Sized> Optimiser for &mut O {
+    fn run(
+        &mut self,
+        words: &[u32],
+        flags: &[String],
+        timeout: Duration,
+    ) -> Result<Vec<u32>, OptimiserFailure> {
+        (**self).run(words, flags, timeout)
+    }
+}
+
 /// Compares modules for the pipeline, and hears how it gets on.
 pub trait Checker {
     /// What a comparison gives.

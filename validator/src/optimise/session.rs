@@ -13,8 +13,8 @@ use super::process::{OptimiserFailure, OptimiserProcess};
 use crate::behaviour::Bug;
 
 /// Runs passes, in one child process as long as it lives.
-pub struct Session<'p> {
-    process: &'p OptimiserProcess,
+pub struct Session {
+    process: OptimiserProcess,
     running: Option<Running>,
 }
 
@@ -35,10 +35,10 @@ enum Answer {
     Ended { status: ExitStatus, stderr: String },
 }
 
-impl<'p> Session<'p> {
+impl Session {
     /// One that has no child yet.
-    pub fn new(process: &'p OptimiserProcess) -> Self {
-        Session { process, running: None }
+    pub fn new(process: &OptimiserProcess) -> Self {
+        Session { process: process.clone(), running: None }
     }
 
     fn run_once(
@@ -64,7 +64,7 @@ impl<'p> Session<'p> {
     fn ask(&mut self, words: &[u32], flags: &[String], timeout: Duration) -> io::Result<Answer> {
         let mut running = match self.running.take() {
             Some(running) => running,
-            None => Running::start(self.process)?,
+            None => Running::start(&self.process)?,
         };
         running.passes += 1;
         let module = child::to_bytes(words);
@@ -90,7 +90,7 @@ impl<'p> Session<'p> {
     }
 }
 
-impl Optimiser for Session<'_> {
+impl Optimiser for Session {
     /// Where a pass ends a child that has run others before, it is run once more in a fresh one: what those left behind is
     /// not its fault.
     fn run(
@@ -107,7 +107,7 @@ impl Optimiser for Session<'_> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for Session {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
             // Nothing is left to ask it.

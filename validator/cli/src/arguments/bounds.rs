@@ -79,7 +79,7 @@ fn reductions() -> impl TypedValueParser<Value = ReductionName> {
     names.try_map(|name| ReductionName::named(&name).ok_or("no reduction"))
 }
 
-fn parse_bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().next_back() {
         Some((end, 'K' | 'k')) => (&text[..end], 1 << 10),
         Some((end, 'M' | 'm')) => (&text[..end], 1 << 20),

@@ -7,8 +7,8 @@ mod launch;
 mod output;
 mod read;
 
-pub(crate) use bounds::parse_seconds;
 pub use bounds::BoundArguments;
+pub(crate) use bounds::{parse_bytes, parse_seconds};
 pub use choices::{ChoiceArguments, ModelArguments, OutOfBoundsChoice, YesNo};
 pub use launch::LaunchArguments;
 pub use output::{ColorChoice, OutputArguments};

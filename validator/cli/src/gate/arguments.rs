@@ -20,10 +20,12 @@ const EXPECT: &str = "Choose what is expected";
 
 /// Options of `gate`.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true,
+#[command(
+    args_conflicts_with_subcommands = true,
     override_usage = "spirv-tv gate [OPTIONS] CASE... --pipeline FLAGS\n       \
                       spirv-tv gate [OPTIONS] MANIFEST.toml\n       \
-                      spirv-tv gate merge [OPTIONS] RESULTS...")]
+                      spirv-tv gate merge [OPTIONS] RESULTS..."
+)]
 pub struct GateArguments {
     #[command(subcommand)]
     pub(crate) command: Option<GateCommand>,

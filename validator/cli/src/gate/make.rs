@@ -1,13 +1,16 @@
 //! The modules of a case.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use spirv_tv::launch::LaunchOptions;
 use spirv_tv::module::{Module, ReadError, ReadOptions};
 use spirv_tv::optimise::{
-    take_optimiser_arguments, OptimiserArguments, OptimiserFailure, OptimiserProcess, Optimiser, Session,
+    take_optimiser_arguments, Optimiser, OptimiserArguments, OptimiserFailure, OptimiserProcess, Session,
 };
 use spirv_tv_gate::cases::{Case, Source};
+use spirv_tv_gate::fossilize::{Database, ShaderCase};
 use spirv_tv_gate::program::{Limits, Program, ProgramFailure};
 use spirv_tv_gate::Status;
 use spirv_tv_toolchain::OptimizeOptions;
@@ -35,6 +38,15 @@ pub(super) struct Made {
     pub(super) before: Module,
     pub(super) after: Module,
     pub(super) optimizer_seconds: f64,
+    /// What the case says of the launch by itself.
+    pub(super) launch: LaunchOptions,
+}
+
+impl Made {
+    fn new(before: Module, after: Module, begun: Instant) -> Made {
+        let optimizer_seconds = begun.elapsed().as_secs_f64();
+        Made { before, after, optimizer_seconds, launch: LaunchOptions::default() }
+    }
 }
 
 /// What optimises.
@@ -68,8 +80,8 @@ pub(super) struct Maker<'a> {
     pub(super) launcher: PathBuf,
     /// The child that runs the bundled spirv-opt, with the options that it has.
     session: Option<(OptimizeOptions, Session)>,
-    /// The database that was opened last.
-    database: Option<(PathBuf, spirv_tv_gate::fossilize::Database)>,
+    /// The shaders, by name, of the database that was opened last.
+    database: Option<(PathBuf, BTreeMap<String, ShaderCase>)>,
 }
 
 impl<'a> Maker<'a> {
@@ -92,6 +104,7 @@ impl<'a> Maker<'a> {
                 before: self.load(before, Status::InvalidBefore)?,
                 after: self.load(after, Status::InvalidAfter)?,
                 optimizer_seconds: 0.0,
+                launch: LaunchOptions::default(),
             }),
             Source::Module(path) => {
                 let before = self.load(path, Status::InvalidBefore)?;
@@ -99,80 +112,103 @@ impl<'a> Maker<'a> {
                 self.optimise(before, &case.pipeline, &tool)
             }
             Source::Fossil { database, module } => {
-                let before = self.fossil(database, module)?;
+                let (before, launch) = self.fossil(database, module)?;
                 let tool = self.tool.clone();
-                self.optimise(before, &case.pipeline, &tool)
+                let made = self.optimise(before, &case.pipeline, &tool)?;
+                Ok(Made { launch, ..made })
             }
             Source::Compiled(path) => self.compile(path),
         }
     }
 
     /// The same with another optimiser.
-    pub(super) fn make_with(&mut self, before: Module, flags: &[String], program: &Program) -> Result<Made, NotMade> {
-        self.optimise(before, flags, &Tool::Program(program.clone()))
+    pub(super) fn make_with(&mut self, case: &Case, program: &Program) -> Result<Made, NotMade> {
+        let own = std::mem::replace(&mut self.tool, Tool::Program(program.clone()));
+        let made = self.make(case);
+        self.tool = own;
+        made
     }
 
     /// What runs the passes of the case one by one.
-    pub(super) fn optimiser(&mut self, flags: &OptimiserArguments) -> Result<Box<dyn Optimiser + '_>, OptimiserFailure> {
-        match &self.tool {
-            Tool::Program(program) => {
-                let memory = self.compilers.optimizer_memory;
-                Ok(Box::new(External { program, launcher: &self.launcher, memory }))
-            }
+    pub(super) fn optimiser(
+        &mut self,
+        flags: &OptimiserArguments,
+    ) -> Result<Box<dyn Optimiser + '_>, OptimiserFailure> {
+        match self.tool.clone() {
+            Tool::Program(program) => Ok(Box::new(self.external(program))),
             Tool::Bundled => Ok(Box::new(self.session(flags)?)),
         }
+    }
+
+    fn external(&self, program: Program) -> External {
+        External { program, launcher: self.launcher.clone(), memory: self.compilers.optimizer_memory }
     }
 
     fn load(&self, path: &Path, status: Status) -> Result<Module, NotMade> {
         Module::load(&path.to_string_lossy(), &self.read).map_err(|error| unread(status, error))
     }
 
-    fn fossil(&mut self, path: &Path, name: &str) -> Result<Module, NotMade> {
+    /// A shader of a database, with what its pipeline says of the launch.
+    fn fossil(&mut self, path: &Path, name: &str) -> Result<(Module, LaunchOptions), NotMade> {
         let invalid = |why: String| NotMade::new(Status::InvalidBefore, why);
         if self.database.as_ref().is_none_or(|(open, _)| open != path) {
-            let database = spirv_tv_gate::fossilize::Database::open(path);
-            let database = database.map_err(|error| invalid(error.to_string()))?;
-            self.database = Some((path.to_owned(), database));
+            let database = Database::open(path).map_err(|error| invalid(error.to_string()))?;
+            let shaders = database.cases().into_iter().map(|shader| (shader.name.clone(), shader));
+            self.database = Some((path.to_owned(), shaders.collect()));
         }
-        let (_, database) = self.database.as_ref().ok_or_else(|| invalid("no database".to_owned()))?;
-        let words = database.words(name).map_err(|error| invalid(error.to_string()))?;
+        let shader = self.database.as_ref().and_then(|(_, shaders)| shaders.get(name));
+        let shader = shader.ok_or_else(|| invalid(format!("{}: there is no {name}", path.display())))?;
+        let mut launch = LaunchOptions { entry: shader.entry.clone(), ..LaunchOptions::default() };
+        for (id, bytes) in &shader.specialisation {
+            let bits = bytes.iter().rev().take(8).fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+            launch.spec.push(format!("{id}={bits:#x}").parse().map_err(invalid)?);
+        }
         let name = format!("{}:{name}", path.display());
-        Module::from_words(words, &name, &self.read).map_err(|error| unread(Status::InvalidBefore, error))
+        let module = Module::from_words(shader.words.to_vec(), &name, &self.read);
+        Ok((module.map_err(|error| unread(Status::InvalidBefore, error))?, launch))
     }
 
     fn compile(&self, path: &Path) -> Result<Made, NotMade> {
-        let CompilerArguments { before_cmd, after_cmd, optimizer_timeout, optimizer_memory, .. } = self.compilers;
+        let CompilerArguments { before_cmd, after_cmd, optimizer_timeout, optimizer_memory, .. } =
+            self.compilers;
         let limits = Limits { time: *optimizer_timeout, memory: *optimizer_memory };
         let begun = Instant::now();
-        let mut compiled = [(before_cmd, "before", Status::InvalidBefore), (after_cmd, "after", Status::OptimizerCrash)]
-            .into_iter()
-            .map(|(command, name, crashed)| {
-                let Some(command) = command else {
-                    let detail = format!("{} is a source: --before-cmd and --after-cmd compile it", path.display());
-                    return Err(NotMade::new(Status::InvalidBefore, detail));
-                };
-                let written = command.run_on(&self.launcher, path, &[], limits).map_err(|failure| {
-                    let detail = format!("--{name}-cmd: {failure}");
-                    let status = match failure {
-                        ProgramFailure::TimedOut { .. } if crashed == Status::OptimizerCrash => Status::Timeout,
-                        ProgramFailure::NotRun { .. }
-                        | ProgramFailure::TimedOut { .. }
-                        | ProgramFailure::Crashed { .. }
-                        | ProgramFailure::Failed { .. }
-                        | ProgramFailure::NoOutput { .. } => crashed,
+        let mut compiled =
+            [(before_cmd, "before", Status::InvalidBefore), (after_cmd, "after", Status::OptimizerCrash)]
+                .into_iter()
+                .map(|(command, name, crashed)| {
+                    let Some(command) = command else {
+                        let detail = format!(
+                            "{} is a source: --before-cmd and --after-cmd compile it",
+                            path.display()
+                        );
+                        return Err(NotMade::new(Status::InvalidBefore, detail));
                     };
-                    NotMade::new(status, detail)
-                })?;
-                let invalid = match name {
-                    "before" => Status::InvalidBefore,
-                    _ => Status::InvalidAfter,
-                };
-                let name = format!("{} ({name})", path.display());
-                Module::from_bytes(&written.bytes, &name, &self.read).map_err(|error| unread(invalid, error))
-            });
+                    let written = command.run_on(&self.launcher, path, &[], limits).map_err(|failure| {
+                        let detail = format!("--{name}-cmd: {failure}");
+                        let status = match failure {
+                            ProgramFailure::TimedOut { .. } if crashed == Status::OptimizerCrash => {
+                                Status::Timeout
+                            }
+                            ProgramFailure::NotRun { .. }
+                            | ProgramFailure::TimedOut { .. }
+                            | ProgramFailure::Crashed { .. }
+                            | ProgramFailure::Failed { .. }
+                            | ProgramFailure::NoOutput { .. } => crashed,
+                        };
+                        NotMade::new(status, detail)
+                    })?;
+                    let invalid = match name {
+                        "before" => Status::InvalidBefore,
+                        _ => Status::InvalidAfter,
+                    };
+                    let name = format!("{} ({name})", path.display());
+                    Module::from_bytes(&written.bytes, &name, &self.read)
+                        .map_err(|error| unread(invalid, error))
+                });
         let mut next = || compiled.next().unwrap_or_else(|| Err(NotMade::new(Status::ToolBug, "no command")));
         let (before, after) = (next()?, next()?);
-        Ok(Made { before, after, optimizer_seconds: begun.elapsed().as_secs_f64() })
+        Ok(Made::new(before, after, begun))
     }
 
     fn session(&mut self, flags: &OptimiserArguments) -> Result<&mut Session, OptimiserFailure> {
@@ -198,11 +234,10 @@ impl<'a> Maker<'a> {
         let timeout = self.compilers.optimizer_timeout;
         let after = match tool {
             Tool::Program(program) => {
-                let memory = self.compilers.optimizer_memory;
-                let external = External { program, launcher: &self.launcher, memory };
-                let bytes = external.bytes(&before.words, flags, timeout).map_err(|failure| {
-                    not_made(&super::optimiser::failure(failure))
-                })?;
+                let external = self.external(program.clone());
+                let bytes = external
+                    .bytes(&before.words, flags, timeout)
+                    .map_err(|failure| not_made(&super::optimiser::failure(failure)))?;
                 Module::from_bytes(&bytes, "after", &self.read)
             }
             Tool::Bundled => {
@@ -212,15 +247,16 @@ impl<'a> Maker<'a> {
                     .run(&before.words, &arguments.passes, timeout)
                     .map_err(|failure| not_made(&failure))?;
                 if words == before.words {
-                    let after = Module { name: "after".to_owned(), ..before.clone() };
-                    return Ok(Made { before, after, optimizer_seconds: begun.elapsed().as_secs_f64() });
+                    let mut after = before.clone();
+                    after.name = "after".to_owned();
+                    return Ok(Made::new(before, after, begun));
                 }
                 Module::from_words(words, "after", &self.read)
             }
         };
-        let optimizer_seconds = begun.elapsed().as_secs_f64();
+        let elapsed = begun.elapsed();
         let after = after.map_err(|error| unread(Status::InvalidAfter, error))?;
-        Ok(Made { before, after, optimizer_seconds })
+        Ok(Made { optimizer_seconds: elapsed.as_secs_f64(), ..Made::new(before, after, begun) })
     }
 }
 
@@ -251,9 +287,9 @@ fn unread(status: Status, error: ReadError) -> NotMade {
 
 fn not_made(failure: &OptimiserFailure) -> NotMade {
     let status = match failure {
-        OptimiserFailure::Crashed { .. } | OptimiserFailure::Failed { .. } | OptimiserFailure::NotRun { .. } => {
-            Status::OptimizerCrash
-        }
+        OptimiserFailure::Crashed { .. }
+        | OptimiserFailure::Failed { .. }
+        | OptimiserFailure::NotRun { .. } => Status::OptimizerCrash,
         OptimiserFailure::Flag { .. } => Status::InvalidBefore,
         OptimiserFailure::Invalid { .. } => Status::InvalidAfter,
         OptimiserFailure::TimedOut { .. } => Status::Timeout,

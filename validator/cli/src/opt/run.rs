@@ -40,7 +40,9 @@ pub(super) enum Failure {
 impl From<CliError> for Failure {
     fn from(error: CliError) -> Self {
         match error {
-            CliError::File { .. } | CliError::Output(_) | CliError::Optimiser(_) => Failure::World(error),
+            CliError::File { .. } | CliError::Output(_) | CliError::Gate(_) | CliError::Optimiser(_) => {
+                Failure::World(error)
+            }
             CliError::Read(_)
             | CliError::Check(_)
             | CliError::Launch(_)

@@ -1,0 +1,227 @@
+//! One case: its modules are made and compared, and a record says what became of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
+use spirv_tv::compare::{Cut, Verdict};
+use spirv_tv::module::Module;
+use spirv_tv::report::{self, brief, text, Painter};
+use spirv_tv_gate::cases::{Case, Source};
+use spirv_tv_gate::{Bucket, Class, Record, Status};
+
+use super::arguments::GateArguments;
+use super::guilty;
+use super::make::{Made, Maker, NotMade};
+use super::options::CaseOptions;
+use crate::memory::MemoryLimit;
+use crate::{asm, caught, html, save, CliError};
+
+/// The folder of what fails, in that of the results.
+const FAILURES: &str = "failures";
+
+/// Answers cases.
+pub(super) struct Answerer<'a> {
+    arguments: &'a GateArguments,
+    maker: Maker<'a>,
+    options: CaseOptions,
+}
+
+impl<'a> Answerer<'a> {
+    pub(super) fn new(arguments: &'a GateArguments, options: CaseOptions) -> Result<Self, CliError> {
+        Ok(Answerer { arguments, maker: Maker::new(arguments)?, options })
+    }
+
+    /// The record of a case.
+    pub(super) fn answer(&mut self, case: &Case) -> Record {
+        let record = match caught(|| self.checked(case)) {
+            Ok(Ok(record)) => record,
+            Ok(Err(NotMade { status, detail })) => {
+                let bucket = (status.class() == Class::Bad).then(|| self.bucket(case, None, status.name()));
+                Record { bucket, ..Record::new(&case.name, status, detail) }
+            }
+            Err(bug) => Record::new(&case.name, Status::ToolBug, CliError::from(bug).to_string()),
+        };
+        let file = case.source.file();
+        Record { file: Some(file.to_string_lossy().into_owned()), ..record }
+    }
+
+    fn checked(&mut self, case: &Case) -> Result<Record, NotMade> {
+        let options = self.options.of(case).map_err(refused)?;
+        let made = match self.maker.make(case) {
+            Ok(made) => made,
+            Err(failed) => return Ok(self.as_the_reference(case, &options, self.not_made(case, failed))),
+        };
+        let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
+        let record = self.record(case, &made, &options)?;
+        Ok(self.as_the_reference(case, &options, record))
+    }
+
+    fn not_made(&self, case: &Case, failed: NotMade) -> Record {
+        let NotMade { status, detail } = failed;
+        let bucket = (status.class() == Class::Bad).then(|| self.bucket(case, None, status.name()));
+        Record { bucket, ..Record::new(&case.name, status, detail) }
+    }
+
+    fn record(&mut self, case: &Case, made: &Made, options: &CheckOptions) -> Result<Record, NotMade> {
+        let report = compare(&made.before, &made.after, options)?;
+        let (status, detail) = status_of(&report, options);
+        let mut record = Record {
+            proved: report.same_program,
+            inputs: u64::try_from(report.tried().inputs).unwrap_or(u64::MAX),
+            optimizer_seconds: made.optimizer_seconds,
+            ..Record::new(&case.name, status, detail)
+        };
+        if status == Status::Fail {
+            record.pass = guilty::pass(case, made, options, &mut self.maker);
+            let found = report::bucket(&report);
+            let name = found.as_ref().map_or_else(|| report_reasons(&report), |found| found.name.clone());
+            record.bucket = Some(self.bucket(case, record.pass.as_deref(), &name));
+            // Lines are those of after; for a module that was optimised, of before where that has the line.
+            record.line = found.and_then(|found| found.line);
+            record.is_text = matches!(case.source, Source::Pair { .. }) && made.after.from_text;
+            record.report = Some(text::check(&report, Painter { coloured: false }));
+            record.saved = self.save(case, made, &report, options).map_err(|error| {
+                NotMade::new(Status::ToolBug, format!("what fails cannot be kept: {error}"))
+            })?;
+        }
+        Ok(record)
+    }
+
+    /// The bucket of a failure: the pass, or what stands for it, and then what failed.
+    fn bucket(&self, case: &Case, pass: Option<&str>, what: &str) -> Bucket {
+        let by = match (&case.source, pass) {
+            (_, Some(pass)) => pass.to_owned(),
+            (Source::Pair { .. }, None) => "pair".to_owned(),
+            (Source::Compiled(_), None) => "compiler".to_owned(),
+            (Source::Module(_) | Source::Fossil { .. }, None) => case.pipeline.join(" "),
+        };
+        Bucket(format!("{by}/{what}"))
+    }
+
+    /// Whether the reference fails in the same way.
+    fn as_the_reference(&mut self, case: &Case, options: &CheckOptions, mut record: Record) -> Record {
+        let Some(reference) = &self.arguments.compilers.reference else { return record };
+        let is_optimised = matches!(case.source, Source::Module(_) | Source::Fossil { .. });
+        if !is_optimised || record.status.class() != Class::Bad {
+            return record;
+        }
+        let status = match self.maker.make_with(case, reference) {
+            Ok(made) => match compare(&made.before, &made.after, options) {
+                Ok(report) => {
+                    let (status, _) = status_of(&report, options);
+                    let name = report::bucket(&report).map(|found| found.name);
+                    let of_pass =
+                        |bucket: &Bucket| name.as_ref().is_some_and(|name| bucket.0.ends_with(name.as_str()));
+                    let same = status != Status::Fail || record.bucket.as_ref().is_some_and(of_pass);
+                    if same {
+                        Some(status)
+                    } else {
+                        None
+                    }
+                }
+                Err(failed) => Some(failed.status),
+            },
+            Err(failed) => Some(failed.status),
+        };
+        if status == Some(record.status) {
+            record.is_in_reference = true;
+            record.detail = format!("the reference does the same: {}", record.detail);
+        }
+        record
+    }
+
+    /// Keeps what fails; the folder, in that of the results.
+    fn save(
+        &self,
+        case: &Case,
+        made: &Made,
+        report: &CheckReport,
+        options: &CheckOptions,
+    ) -> Result<Option<String>, CliError> {
+        let own = format!("{FAILURES}/{}", folder_name(&case.name));
+        let root = match &self.arguments.pair.save_failing {
+            Some(folder) => folder.join(folder_name(&case.name)),
+            None => self.arguments.results.out.join(&own),
+        };
+        let Made { before, after, .. } = made;
+        let read = &self.arguments.read;
+        let origin = [case.name.as_str(), &case.pipeline.join(" ")];
+        save::into(&root, Some(origin), before, after, report, options, read)?;
+        if let Some(folder) = &read.emit_asm {
+            let folder = folder.join(folder_name(&case.name));
+            for (name, module) in [("before", before), ("after", after)] {
+                asm::emit(&folder, name, &module.text)?;
+            }
+        }
+        if self.arguments.reports.html.is_some() {
+            let names = ["before", "after"].map(|name| format!("{name}.spv"));
+            let alone = save::alone(names, report, options, read);
+            let extent = html::extent(alone, &options.bounds, Instant::now(), self.arguments.pair.full);
+            html::write(&root.join("report.html"), &report::html::check(report, &extent))?;
+        }
+        Ok(self.arguments.pair.save_failing.is_none().then_some(own))
+    }
+}
+
+/// A name for a folder of a case: what there is of letters, and what tells it from others.
+pub(super) fn folder_name(case: &str) -> String {
+    let plain: String =
+        case.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let hash = spirv_tv_gate::hash(case.as_bytes());
+    let end = plain.len().saturating_sub(48);
+    format!(
+        "{}-{}",
+        plain.get(end..).unwrap_or_default().trim_matches('-'),
+        hash.get(..12).unwrap_or_default()
+    )
+}
+
+fn compare(before: &Module, after: &Module, options: &CheckOptions) -> Result<CheckReport, NotMade> {
+    let watch = Arc::new(Watch::default());
+    let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
+    check(before, after, options, &watch).map_err(|error| refused(error.into()))
+}
+
+/// The status of options or modules that make no check.
+fn refused(error: CliError) -> NotMade {
+    let status = match error {
+        CliError::Bug(_) => Status::ToolBug,
+        CliError::Read(_)
+        | CliError::Check(_)
+        | CliError::Launch(_)
+        | CliError::Usage(_)
+        | CliError::File { .. }
+        | CliError::Output(_)
+        | CliError::Gate(_)
+        | CliError::Optimiser(_) => Status::InvalidBefore,
+    };
+    NotMade::new(status, error)
+}
+
+/// The status of a verdict, and why it is that.
+pub(super) fn status_of(report: &CheckReport, options: &CheckOptions) -> (Status, String) {
+    let is_out_of_time = options.bounds.left() == Some(std::time::Duration::ZERO);
+    let cuts_time =
+        report.tried().cuts.iter().any(|cut| matches!(cut, Cut::Stopped(_)) && cut.of_what() == "time");
+    let status = match report.verdict {
+        Verdict::Error => Status::InvalidBefore,
+        Verdict::Violates => Status::Fail,
+        Verdict::Vacuous => Status::Vacuous,
+        Verdict::Inconclusive if !report.unsupported.is_empty() => Status::Unsupported,
+        Verdict::Inconclusive if is_out_of_time || cuts_time => Status::Timeout,
+        Verdict::Inconclusive => Status::Inconclusive,
+        Verdict::Refines if report.same_program => Status::Pass,
+        Verdict::Refines if report.exercised.is_hollow() => Status::Hollow,
+        Verdict::Refines if report.bounded() => Status::Bounded,
+        Verdict::Refines => Status::Pass,
+    };
+    let mut parts = vec![brief::gist(report)];
+    parts.extend(brief::qualifiers(report));
+    (status, parts.join("; "))
+}
+
+/// What a violation without a run is about.
+fn report_reasons(report: &CheckReport) -> String {
+    report.reasons.iter().map(|reason| reason.name()).collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,77 @@
+//! `spirv-tv gate merge`: the results of shards as those of one run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use spirv_tv_gate::log::{self, Head, Log, Logged};
+use spirv_tv_gate::{Record, Status};
+
+use super::arguments::MergeArguments;
+use super::finish::{self, Finished};
+use super::{plan, told};
+use crate::CliError;
+
+/// Joins results.
+pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
+    let mut shards: Vec<(&Path, Logged)> = Vec::new();
+    for path in &arguments.results {
+        shards.push((path, log::read(path)?));
+    }
+    let Some((first, head)) = shards.first().map(|(path, shard)| (*path, shard.head.clone())) else {
+        return Err(CliError::usage("no results"));
+    };
+    let mut records: BTreeMap<String, Record> = BTreeMap::new();
+    let mut remarks = Vec::new();
+    for (path, shard) in shards {
+        if shard.head.about != head.about {
+            return Err(CliError::usage(format!(
+                "{} and {} are results of other versions, tools or options, which say nothing together",
+                first.display(),
+                path.display()
+            )));
+        }
+        if shard.torn {
+            remarks.push(format!("{} ends in the middle of a record: its run was ended", path.display()));
+        }
+        for (case, record) in shard.records {
+            // What one shard skipped another may have run.
+            let is_better = records.get(&case).is_none_or(|other| other.status == Status::Skip);
+            if is_better {
+                records.insert(case, record);
+            }
+        }
+    }
+    let expectations = plan::expectations(&arguments.expectations)?;
+    let missing =
+        expectations.baseline.cases().filter(|case| !records.contains_key(*case)).map(str::to_owned);
+    let missing = missing.collect();
+    if let Some(out) = &arguments.out {
+        let runs: Vec<&str> = records.keys().map(String::as_str).collect();
+        let hash = spirv_tv_gate::hash(runs.join("\n").as_bytes());
+        let mut log = Log::begin(out, &Head::new(head.about.clone(), hash))?;
+        for record in records.values() {
+            log.append(record)?;
+        }
+        log.sync()?;
+    }
+    let finished = Finished {
+        about: head.about,
+        command: format!("spirv-tv gate merge ({} results)", arguments.results.len()),
+        seconds: records.values().map(|record| record.seconds).sum(),
+        records,
+        missing,
+        own: &[],
+        remarks,
+        is_whole: true,
+    };
+    let results = finish::judge(finished, &arguments.expectations, &expectations);
+    match &arguments.out {
+        Some(out) => finish::write(&results, out, &arguments.reports)?,
+        None => finish::write_reports(&results, &arguments.reports)?,
+    }
+    told::print_results(&results, &arguments.reports)?;
+    if arguments.expectations.bless {
+        return finish::bless(&results, &arguments.expectations);
+    }
+    Ok(finish::exit_code(&results))
+}

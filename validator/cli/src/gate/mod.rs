@@ -1,0 +1,140 @@
+//! `spirv-tv gate`: many checks against what is expected of them.
+
+mod arguments;
+mod case;
+mod finish;
+mod guilty;
+mod make;
+mod merge;
+pub(crate) mod optimiser;
+mod options;
+mod plan;
+mod told;
+pub(crate) mod worker;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use spirv_tv_gate::cases::{Case, Planned};
+use spirv_tv_gate::log::{Head, Log};
+use spirv_tv_gate::pool::Pool;
+use spirv_tv_gate::{Record, Status};
+
+pub use arguments::GateArguments;
+use arguments::GateCommand;
+use finish::Finished;
+use plan::Plan;
+use told::Progress;
+
+use crate::CliError;
+
+/// How long a worker may take beyond the time of a check, for the optimiser, reading and writing.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Runs the cases. `command_line` is what stands behind `gate`.
+pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Result<u8, CliError> {
+    if let Some(GateCommand::Merge(merge)) = &arguments.command {
+        return merge::run(merge);
+    }
+    let begun = Instant::now();
+    let plan = Plan::of(arguments)?;
+    let expectations = plan::expectations(&arguments.expectations)?;
+    let head = Head::new(plan::about(arguments, command_line)?, plan.hash());
+    let out = &arguments.results.out;
+    let (mut log, mut records) = match arguments.results.resume {
+        true => Log::resume(out, &head)?,
+        false => (Log::begin(out, &head)?, BTreeMap::new()),
+    };
+    let wanted: BTreeSet<&str> = plan.planned.iter().map(|one| one.case.name.as_str()).collect();
+    records.retain(|case, _| wanted.contains(case.as_str()));
+    for skipped in plan.skipped.iter().filter(|case| !records.contains_key(*case)) {
+        log.append(&Record::new(skipped, Status::Skip, "as --skips says"))?;
+    }
+    let left: Vec<Case> = plan
+        .planned
+        .iter()
+        .filter(|one| !records.contains_key(&one.case.name))
+        .map(|one| one.case.clone())
+        .collect();
+    let own = own_expectations(&plan.planned);
+    let mut fails = 0;
+    let stopped = AtomicBool::new(false);
+    let mut progress = Progress::new(arguments, plan.planned.len(), records.len());
+    let mut failed = None;
+    pool(arguments, command_line)?.run(&left, &stopped, |answer| {
+        // A case that will be run once more has no result yet.
+        if answer.is_run_again || failed.is_some() {
+            return;
+        }
+        let record = answer.record;
+        let verdict = expectations.judge_attempts(&record, own.get(record.case.as_str()).copied().flatten());
+        fails += usize::from(verdict.unexpected);
+        if arguments.selected.max_fails.is_some_and(|most| fails >= most) {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        failed =
+            log.append(&record).err().map(CliError::from).or_else(|| progress.add(&record, &verdict).err());
+        if failed.is_some() {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        records.insert(record.case.clone(), record);
+    });
+    drop(progress);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    log.sync()?;
+    for skipped in &plan.skipped {
+        records.insert(skipped.clone(), Record::new(skipped, Status::Skip, "as --skips says"));
+    }
+    let mut remarks = plan.remarks.clone();
+    let not_run = plan.planned.iter().filter(|one| !records.contains_key(&one.case.name)).count();
+    if not_run > 0 {
+        remarks.push(format!("{not_run} cases were not run, since --max-fails was reached"));
+    }
+    let finished = Finished {
+        about: head.about,
+        command: told::command(command_line),
+        records,
+        missing: plan.missing(&expectations.baseline),
+        own: &plan.planned,
+        remarks,
+        seconds: begun.elapsed().as_secs_f64(),
+        is_whole: not_run == 0,
+    };
+    let results = finish::judge(finished, &arguments.expectations, &expectations);
+    finish::write(&results, out, &arguments.reports)?;
+    told::print_results(&results, &arguments.reports)?;
+    if arguments.expectations.bless {
+        return finish::bless(&results, &arguments.expectations);
+    }
+    match &arguments.bisect {
+        Some(bucket) => Ok(finish::bisect(&results, bucket)),
+        None => Ok(finish::exit_code(&results)),
+    }
+}
+
+/// What a manifest expects of cases, by name.
+fn own_expectations(planned: &[Planned]) -> BTreeMap<&str, Option<spirv_tv_gate::expectation::Expected>> {
+    planned.iter().map(|one| (one.case.name.as_str(), one.expected)).collect()
+}
+
+fn pool(arguments: &GateArguments, command_line: &[OsString]) -> Result<Pool, CliError> {
+    let memory = options::memory(arguments)?;
+    let mut own = vec![OsString::from(worker::SUBCOMMAND)];
+    own.extend(command_line.iter().cloned());
+    let optimizers = match arguments.compilers.reference {
+        Some(_) => 3,
+        None => 2,
+    };
+    Ok(Pool {
+        program: std::env::current_exe().map_err(CliError::Optimiser)?,
+        arguments: own,
+        jobs: options::jobs(arguments)?,
+        time: 2 * options::time(arguments) + optimizers * arguments.compilers.optimizer_timeout + GRACE,
+        // Checks keep to their own limit; what a worker holds beside them is little.
+        memory: memory + memory / 4 + (256 << 20),
+    })
+}

@@ -1,0 +1,219 @@
+//! What is run, and what is expected of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use spirv_tv_gate::cases::{self, Finder, Kind, Pipeline, Planned};
+use spirv_tv_gate::expectation::{Baseline, Expectations, Patterns};
+use spirv_tv_gate::fossilize::Database;
+use spirv_tv_gate::selection::{of_environment, Fraction, Partition};
+use spirv_tv_gate::{manifest, About};
+use spirv_tv_toolchain::passes::PASSES;
+
+use super::arguments::{ExpectationArguments, GateArguments};
+use super::make::Tool;
+use crate::CliError;
+
+/// The generation of automatic inputs and of readings of the specifications. It is raised with every change after which
+/// the same case may have another status.
+const GENERATION: u32 = 1;
+
+/// What is run.
+pub(super) struct Plan {
+    /// The cases that are run, by name.
+    pub(super) planned: Vec<Planned>,
+    /// The names of those that are not, because the user said so.
+    pub(super) skipped: Vec<String>,
+    /// What is to be known of them.
+    pub(super) remarks: Vec<String>,
+    /// The names of all cases, also those of other shards.
+    all: BTreeSet<String>,
+    partition: Option<Partition>,
+    has_fraction: bool,
+}
+
+impl Plan {
+    /// What the command line asks for.
+    pub(super) fn of(arguments: &GateArguments) -> Result<Plan, CliError> {
+        let selected = &arguments.selected;
+        let (partition, mut remarks) = partition(selected.partition)?;
+        let (found, found_remarks) = found(arguments)?;
+        remarks.extend(found_remarks);
+        let planned = cases::unique(found)?;
+        let all: BTreeSet<String> = planned.iter().map(|one| one.case.name.clone()).collect();
+        let mut skips = Patterns::default();
+        for path in &selected.skips {
+            skips.extend(Patterns::read(path)?);
+        }
+        let fraction = match selected.fraction {
+            Some(0) => return Err(CliError::usage("--fraction 0: every Nth case is run, from 1 on")),
+            Some(every) => Some(Fraction { every, start: selected.fraction_start }),
+            None => None,
+        };
+        let is_here = |index: usize, one: &Planned| {
+            fraction.is_none_or(|fraction| fraction.contains(index))
+                && partition.is_none_or(|partition| partition.contains(&one.case.name))
+        };
+        let here =
+            planned.into_iter().enumerate().filter(|(index, one)| is_here(*index, one)).map(|(_, one)| one);
+        let (skipped, planned): (Vec<Planned>, Vec<Planned>) =
+            here.partition(|one| skips.matches(&one.case.name));
+        let skipped = skipped.into_iter().map(|one| one.case.name).collect();
+        Ok(Plan { planned, skipped, remarks, all, partition, has_fraction: fraction.is_some() })
+    }
+
+    /// What tells this run's cases from another's.
+    pub(super) fn hash(&self) -> String {
+        let cases: Vec<String> = self.planned.iter().map(|one| format!("{:?}", one.case)).collect();
+        spirv_tv_gate::hash(format!("{}\n{}", cases.join("\n"), self.skipped.join("\n")).as_bytes())
+    }
+
+    /// The cases of a baseline that should be here and are not. With --fraction nobody can tell.
+    pub(super) fn missing(&self, baseline: &Baseline) -> Vec<String> {
+        let is_here = |case: &&str| self.partition.is_none_or(|partition| partition.contains(case));
+        let gone =
+            baseline.cases().filter(|case| !self.all.contains(*case) && !self.has_fraction).filter(is_here);
+        gone.map(str::to_owned).collect()
+    }
+}
+
+fn partition(given: Option<Partition>) -> Result<(Option<Partition>, Vec<String>), CliError> {
+    if given.is_some() {
+        return Ok((given, Vec::new()));
+    }
+    let told = of_environment(|name| std::env::var(name).ok()).map_err(CliError::usage)?;
+    let Some((partition, variable)) = told else { return Ok((None, Vec::new())) };
+    // Bazel takes a runner that does not touch this file for one that knows nothing of shards.
+    if let Some(path) = std::env::var_os("TEST_SHARD_STATUS_FILE") {
+        let path = PathBuf::from(path);
+        std::fs::write(&path, "").map_err(|error| CliError::File { path, error })?;
+    }
+    Ok((Some(partition), vec![format!("only --partition {partition} is run, as {variable} says")]))
+}
+
+/// Every case that the command line names.
+fn found(arguments: &GateArguments) -> Result<(Vec<Planned>, Vec<String>), CliError> {
+    let compilers = &arguments.compilers;
+    let kind = match compilers.before_cmd {
+        Some(_) => Kind::Sources,
+        None => Kind::Modules,
+    };
+    let mut paths = arguments.cases.clone();
+    for list in &arguments.selected.list {
+        paths.extend(cases::list(list)?);
+    }
+    if paths.is_empty() {
+        return Err(CliError::usage(
+            "no cases: give modules, folders, lists (--list), databases or a manifest",
+        ));
+    }
+    let pipelines = pipelines(arguments)?;
+    let passes: Vec<Pipeline> =
+        PASSES.iter().map(|pass| Pipeline { name: pass.example(), flags: vec![pass.example()] }).collect();
+    let mut finder = Finder { kind, read_database: &read_database, remarks: Vec::new() };
+    let (manifests, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().partition(|path| is_manifest(path));
+    let mut planned = cases::of_arguments(&others, &pipelines, &mut finder)?;
+    for path in manifests {
+        planned.extend(manifest::read(&path, &pipelines, &passes, &mut finder)?);
+    }
+    Ok((planned, finder.remarks))
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
+fn pipelines(arguments: &GateArguments) -> Result<Vec<Pipeline>, CliError> {
+    let compilers = &arguments.compilers;
+    let takes_flags = match Tool::of(compilers)? {
+        Tool::Bundled => true,
+        Tool::Program(program) => program.is_like_spirv_opt(),
+    };
+    match (&compilers.pipeline[..], takes_flags) {
+        ([], true) => Ok(vec![cases::pipeline("-O")?]),
+        ([], false) => Ok(vec![Pipeline { name: String::new(), flags: Vec::new() }]),
+        (given, _) => Ok(given.iter().map(|text| cases::pipeline(text)).collect::<Result<_, _>>()?),
+    }
+}
+
+fn read_database(path: &Path) -> Result<(Vec<String>, Vec<String>), String> {
+    let database = Database::open(path).map_err(|error| error.to_string())?;
+    let names = database.cases().into_iter().map(|shader| shader.name).collect();
+    Ok((names, database.remarks().to_vec()))
+}
+
+/// What is expected.
+pub(super) fn expectations(arguments: &ExpectationArguments) -> Result<Expectations, CliError> {
+    let baseline = match &arguments.baseline {
+        // A baseline that is to be written need not be there.
+        Some(path) if arguments.bless && !path.exists() => Baseline::default(),
+        Some(path) => Baseline::read(path)?,
+        None => Baseline::default(),
+    };
+    let mut flakes = Patterns::default();
+    for path in &arguments.flakes {
+        flakes.extend(Patterns::read(path)?);
+    }
+    Ok(Expectations { baseline, flakes, fail_on: arguments.fail_on.iter().copied().collect() })
+}
+
+/// What results rest on.
+pub(super) fn about(arguments: &GateArguments, command_line: &[OsString]) -> Result<About, CliError> {
+    let mut tools = BTreeMap::new();
+    let version = spirv_tv_toolchain::spirv_opt_version().map_err(CliError::usage)?;
+    tools.insert("spirv-opt".to_owned(), version);
+    if let Tool::Program(program) = Tool::of(&arguments.compilers)? {
+        tools.insert("optimizer".to_owned(), program.to_string());
+    }
+    let commands = [
+        ("reference", &arguments.compilers.reference),
+        ("before-cmd", &arguments.compilers.before_cmd),
+        ("after-cmd", &arguments.compilers.after_cmd),
+    ];
+    for (name, command) in commands {
+        tools.extend(command.as_ref().map(|command| (name.to_owned(), command.to_string())));
+    }
+    Ok(About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        generation: GENERATION,
+        tools,
+        options: crate::help::given(command_line, &DECIDES_NOTHING),
+    })
+}
+
+/// Options on which no status depends.
+const DECIDES_NOTHING: [&str; 31] = [
+    "cases",
+    "list",
+    "fraction",
+    "fraction_start",
+    "partition",
+    "skips",
+    "max_fails",
+    "pipeline",
+    "optimizer",
+    "spirv_opt",
+    "reference",
+    "before_cmd",
+    "after_cmd",
+    "baseline",
+    "bless",
+    "flakes",
+    "fail_on",
+    "min_decided",
+    "min_exercised",
+    "out",
+    "resume",
+    "cache",
+    "cache_readonly",
+    "junit",
+    "sarif",
+    "summary",
+    "html",
+    "format",
+    "quiet",
+    "color",
+    "jobs",
+];
