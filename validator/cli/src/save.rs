@@ -189,7 +189,7 @@ fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &Re
 }
 
 /// The launch of a run as TOML, and the files that it names.
-fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>)>) {
+pub fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>)>) {
     let mut text = String::new();
     let mut files = Vec::new();
     let mut line = |line: String| {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cache;
 pub mod cases;
 pub mod error;
 pub mod expectation;

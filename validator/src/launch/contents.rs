@@ -45,6 +45,28 @@ impl Contents {
         }
     }
 
+    /// These contents with the bytes of the file in the place of its name.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn read(self) -> Result<Contents, LaunchError> {
+        match &self {
+            Contents::File(path) => {
+                let unreadable = |error| LaunchError::Unreadable { path: path.clone(), error };
+                files::read(path, MAX_BYTES).map(Contents::Bytes).map_err(unreadable)
+            }
+            Contents::Zeros(_) | Contents::Words(_) | Contents::Bytes(_) | Contents::Undef(_) => Ok(self),
+        }
+    }
+
+    /// The file that holds them, if one does.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Contents::File(path) => Some(path),
+            Contents::Zeros(_) | Contents::Words(_) | Contents::Bytes(_) | Contents::Undef(_) => None,
+        }
+    }
+
     /// The bytes.
     pub fn bytes(&self) -> Result<Vec<Byte>, LaunchError> {
         match self {

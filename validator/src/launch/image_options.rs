@@ -157,6 +157,14 @@ impl FromStr for ImageFill {
 }
 
 impl ImageFill {
+    /// The contents that are given, if some are.
+    pub fn given(&self) -> Option<&Contents> {
+        match self {
+            ImageFill::Given(contents) => Some(contents),
+            ImageFill::Zeros | ImageFill::Undef => None,
+        }
+    }
+
     /// These contents where a relative file name starts from the folder `base`.
     #[must_use]
     pub fn under(self, base: &Path) -> ImageFill {

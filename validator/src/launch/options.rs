@@ -1,11 +1,14 @@
 //! The launch options of the user, parsed but not yet resolved against a module.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use super::acceleration::AccelerationSetting;
+use super::acceleration::{AccelerationSetting, AccelerationTarget};
+use super::image_options::ImageFill;
 use super::{Contents, ImageSetting, LaunchError, SamplerSetting, Target};
-use crate::lower::Specialisation;
+
+use crate::lower::{SpecTarget, Specialisation};
 
 /// Sizes in x, y and z; none is 0. Written `X[,Y,Z]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +142,46 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
+    /// Whether bindings and specialisation constants are named by numbers alone, so that ids and names of the modules do
+    /// not matter.
+    pub fn is_by_number(&self) -> bool {
+        let by_slot = |target: &Target| matches!(target, Target::Slot(_));
+        let structures = self.acceleration_structures.iter().all(|setting| match &setting.target {
+            AccelerationTarget::Descriptor(target) => by_slot(target),
+            AccelerationTarget::Address(_) => true,
+        });
+        structures
+            && self.buffers.iter().all(|setting| by_slot(&setting.target))
+            && self.images.iter().all(|setting| by_slot(&setting.target))
+            && self.samplers.iter().all(|setting| by_slot(&setting.target))
+            && self.spec.iter().all(|spec| matches!(spec.target, SpecTarget::SpecId(_)))
+    }
+
+    /// These options with the bytes of files in the place of their names.
+    ///
+    /// # Errors
+    /// Where a file cannot be read.
+    pub fn contents_read(mut self) -> Result<LaunchOptions, LaunchError> {
+        for setting in &mut self.buffers {
+            setting.contents = setting.contents.clone().read()?;
+        }
+        self.push = self.push.map(Contents::read).transpose()?;
+        for setting in &mut self.images {
+            if let ImageFill::Given(contents) = &setting.contents {
+                setting.contents = ImageFill::Given(contents.clone().read()?);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The files that hold contents.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let buffers = self.buffers.iter().map(|setting| &setting.contents).chain(&self.push);
+        buffers
+            .chain(self.images.iter().filter_map(|setting| setting.contents.given()))
+            .filter_map(Contents::file)
+    }
+
     /// These options where they say something, else those of `file`. Lists are joined; what stands
     /// later wins, so the command line wins.
     #[must_use]

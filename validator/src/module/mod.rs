@@ -6,6 +6,7 @@
 //! binary gets the lines of its disassembly, which [`Module::text`] holds.
 
 mod binary;
+mod canonical;
 mod disassembly;
 mod error;
 mod instruction;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
+pub use canonical::{canonical, words};
 pub use disassembly::Text;
 pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};

@@ -7,10 +7,12 @@ use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::compare::{Cut, Verdict};
 use spirv_tv::module::Module;
 use spirv_tv::report::{self, brief, text, Painter};
+use spirv_tv_gate::cache::Entry;
 use spirv_tv_gate::cases::{Case, Source};
 use spirv_tv_gate::{Bucket, Class, Record, Status};
 
 use super::arguments::GateArguments;
+use super::cached::{self, Answers};
 use super::guilty;
 use super::make::{Made, Maker, NotMade};
 use super::options::CaseOptions;
@@ -25,11 +27,12 @@ pub(super) struct Answerer<'a> {
     arguments: &'a GateArguments,
     maker: Maker<'a>,
     options: CaseOptions,
+    answers: Option<Answers>,
 }
 
 impl<'a> Answerer<'a> {
     pub(super) fn new(arguments: &'a GateArguments, options: CaseOptions) -> Result<Self, CliError> {
-        Ok(Answerer { arguments, maker: Maker::new(arguments)?, options })
+        Ok(Answerer { arguments, maker: Maker::new(arguments)?, options, answers: Answers::of(arguments)? })
     }
 
     /// The record of a case.
@@ -48,13 +51,49 @@ impl<'a> Answerer<'a> {
 
     fn checked(&mut self, case: &Case) -> Result<Record, NotMade> {
         let options = self.options.of(case).map_err(refused)?;
+        let known = self.answers.as_ref().and_then(|answers| {
+            let key = answers.key_of_pair(case, &options)?;
+            Some((answers.get(&key), key))
+        });
+        if let Some((Some(entry), _)) = known.as_ref().filter(|(entry, _)| is_complete(entry.as_ref())) {
+            return Ok(cached::record(case, entry.clone()));
+        }
         let made = match self.maker.make(case) {
             Ok(made) => made,
             Err(failed) => return Ok(self.as_the_reference(case, &options, self.not_made(case, failed))),
         };
         let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
-        let record = self.record(case, &made, &options)?;
+        let known = known.or_else(|| {
+            let answers = self.answers.as_ref()?;
+            let key = answers.key(&made.before.words, &made.after.words, &options)?;
+            Some((answers.get(&key), key))
+        });
+        let record = match known {
+            Some((Some(entry), _)) if is_complete(Some(&entry)) => {
+                Record { optimizer_seconds: made.optimizer_seconds, ..cached::record(case, entry) }
+            }
+            Some((entry, key)) => match entry.and_then(|entry| self.told_anew(case, &made, &entry, &options))
+            {
+                Some(record) => record,
+                None => self.record(case, &made, &options, Some(&key))?,
+            },
+            None => self.record(case, &made, &options, None)?,
+        };
         Ok(self.as_the_reference(case, &options, record))
+    }
+
+    /// A failure that is kept, with this case's lines and names; `None` where it does not show any more, so that the
+    /// entry is wrong.
+    fn told_anew(
+        &mut self,
+        case: &Case,
+        made: &Made,
+        entry: &Entry,
+        options: &CheckOptions,
+    ) -> Option<Record> {
+        let own = cached::options_of(entry, options)?;
+        let record = self.record(case, made, &own, None).ok()?;
+        (record.status == Status::Fail).then_some(Record { cached: true, ..record })
     }
 
     fn not_made(&self, case: &Case, failed: NotMade) -> Record {
@@ -63,7 +102,14 @@ impl<'a> Answerer<'a> {
         Record { bucket, ..Record::new(&case.name, status, detail) }
     }
 
-    fn record(&mut self, case: &Case, made: &Made, options: &CheckOptions) -> Result<Record, NotMade> {
+    /// The record of a comparison, which is kept with the key.
+    fn record(
+        &mut self,
+        case: &Case,
+        made: &Made,
+        options: &CheckOptions,
+        key: Option<&str>,
+    ) -> Result<Record, NotMade> {
         let report = compare(&made.before, &made.after, options)?;
         let (status, detail) = status_of(&report, options);
         let mut record = Record {
@@ -84,6 +130,9 @@ impl<'a> Answerer<'a> {
             record.saved = self.save(case, made, &report, options).map_err(|error| {
                 NotMade::new(Status::ToolBug, format!("what fails cannot be kept: {error}"))
             })?;
+        }
+        if let Some((answers, key)) = self.answers.as_ref().zip(key) {
+            answers.keep(key, &record, &report).map_err(|error| NotMade::new(Status::ToolBug, error))?;
         }
         Ok(record)
     }
@@ -162,6 +211,11 @@ impl<'a> Answerer<'a> {
         }
         Ok(self.arguments.pair.save_failing.is_none().then_some(own))
     }
+}
+
+/// Whether an entry is all that there is to say.
+fn is_complete(entry: Option<&Entry>) -> bool {
+    entry.is_some_and(|entry| entry.status != Status::Fail)
 }
 
 /// A name for a folder of a case: what there is of letters, and what tells it from others.

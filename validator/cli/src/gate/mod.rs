@@ -1,6 +1,7 @@
 //! `spirv-tv gate`: many checks against what is expected of them.
 
 mod arguments;
+mod cached;
 mod case;
 mod finish;
 mod guilty;

@@ -17,7 +17,7 @@ use crate::CliError;
 
 /// The generation of automatic inputs and of readings of the specifications. It is raised with every change after which
 /// the same case may have another status.
-const GENERATION: u32 = 1;
+pub(super) const GENERATION: u32 = 1;
 
 /// What is run.
 pub(super) struct Plan {

@@ -1,0 +1,142 @@
+//! Answers of earlier runs: what they depend on, what is kept of them, and how they are told anew.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use spirv_tv::check::{CheckOptions, CheckReport};
+use spirv_tv::launch::file;
+use spirv_tv::module;
+use spirv_tv::report::brief;
+use spirv_tv_gate::cache::{Cache, Entry};
+use spirv_tv_gate::cases::{Case, Source};
+use spirv_tv_gate::{Record, Status};
+
+use super::arguments::GateArguments;
+use super::plan::GENERATION;
+use crate::{save, CliError};
+
+/// Answers of earlier runs.
+pub(super) struct Answers {
+    cache: Cache,
+    /// What the program and the options of reading come to, as a hash.
+    build: String,
+    env: Option<spirv_tv_toolchain::TargetEnv>,
+}
+
+impl Answers {
+    /// Those that the options name, if they name some.
+    pub(super) fn of(arguments: &GateArguments) -> Result<Option<Answers>, CliError> {
+        let results = &arguments.results;
+        let Some(folder) = &results.cache else { return Ok(None) };
+        let fail = |error| CliError::File { path: folder.clone(), error };
+        let cache = Cache::open(folder, results.cache_readonly).map_err(fail)?;
+        // Another build may decide otherwise, whatever its version says.
+        let program = std::env::current_exe().and_then(std::fs::read).map_err(CliError::Optimiser)?;
+        let read = arguments.read.command_line().join(" ");
+        let build = format!("{} {read} {GENERATION}", spirv_tv_gate::hash(&program));
+        Ok(Some(Answers {
+            cache,
+            build: spirv_tv_gate::hash(build.as_bytes()),
+            env: arguments.read.target_env,
+        }))
+    }
+
+    /// What the answer for two modules depends on, as a hash; `None` where that is more than the modules without their
+    /// names, or cannot be told.
+    pub(super) fn key(&self, before: &[u32], after: &[u32], options: &CheckOptions) -> Option<String> {
+        if !options.launch.is_by_number() {
+            return None;
+        }
+        let mut own = options.clone();
+        // What time cut is not kept, and nothing else depends on it.
+        own.bounds.timeout = None;
+        own.bounds.begun = None;
+        own.bounds.step_timeout = None;
+        let mut text =
+            format!("{}\n{own:?}\n{} {:?}\n", self.build, own.model.name(), own.model.parameters());
+        for path in options.launch.files() {
+            let bytes = std::fs::read(path).ok()?;
+            // Strings can be written to without an error.
+            let _ = writeln!(text, "{}", spirv_tv_gate::hash(&bytes));
+        }
+        for words in [before, after] {
+            let canonical = module::canonical(words).ok()?;
+            let _ = writeln!(text, "{}", spirv_tv_gate::hash(canonical.as_bytes()));
+        }
+        Some(spirv_tv_gate::hash(text.as_bytes()))
+    }
+
+    /// The same of a pair that has not been read yet.
+    pub(super) fn key_of_pair(&self, case: &Case, options: &CheckOptions) -> Option<String> {
+        let Source::Pair { before, after } = &case.source else { return None };
+        let words = |path: &Path| {
+            let bytes = std::fs::read(path).ok()?;
+            module::words(&bytes, &path.to_string_lossy(), self.env).ok()
+        };
+        self.key(&words(before)?, &words(after)?, options)
+    }
+
+    /// What is kept with a key.
+    pub(super) fn get(&self, key: &str) -> Option<Entry> {
+        self.cache.get(key)
+    }
+
+    /// Keeps an answer, unless time had a part in it.
+    pub(super) fn keep(&self, key: &str, record: &Record, report: &CheckReport) -> Result<(), CliError> {
+        let is_by_time = report.tried().cuts.iter().any(|cut| cut.of_what() == "time");
+        if is_by_time || record.status == Status::Timeout {
+            return Ok(());
+        }
+        let decisive = report.decisive().filter(|_| record.status == Status::Fail);
+        let entry = Entry {
+            status: record.status,
+            detail: plain_detail(report),
+            proved: record.proved,
+            inputs: report.usual().map(|run| run.input.name.clone()).collect(),
+            launch: decisive.map(|run| save::launch_file(report, run)),
+        };
+        self.cache.put(key, &entry).map_err(|error| CliError::File { path: "the cache".into(), error })
+    }
+}
+
+/// Why the status is what it is, without lines.
+fn plain_detail(report: &CheckReport) -> String {
+    let never_ran =
+        [&report.exercised.before, &report.exercised.after].map(|one| one.changed_never_ran.len());
+    let mut parts = vec![brief::gist(report)];
+    let is_about_lines = |text: &String| text.contains("never ran");
+    parts.extend(brief::qualifiers(report).into_iter().filter(|text| !is_about_lines(text)));
+    if report.exercised.is_hollow() {
+        let [before, after] = never_ran;
+        parts.push(format!("but changed instructions never ran ({before} of before, {after} of after)"));
+    }
+    parts.join("; ")
+}
+
+/// The record that an entry comes to, which is no failure.
+pub(super) fn record(case: &Case, entry: Entry) -> Record {
+    Record {
+        proved: entry.proved,
+        inputs: u64::try_from(entry.inputs.len()).unwrap_or(u64::MAX),
+        cached: true,
+        ..Record::new(&case.name, entry.status, entry.detail)
+    }
+}
+
+/// The options with which a failure that is kept is told anew: its own launch.
+pub(super) fn options_of(entry: &Entry, options: &CheckOptions) -> Option<CheckOptions> {
+    let (text, files) = entry.launch.as_ref()?;
+    let folder = tempfile::tempdir().ok()?;
+    let path = folder.path().join("launch.toml");
+    std::fs::write(&path, text).ok()?;
+    for (name, bytes) in files {
+        // Names of keys; never a path.
+        let name = Path::new(name).file_name()?;
+        std::fs::write(folder.path().join(name), bytes).ok()?;
+    }
+    let mut own = options.clone();
+    own.launch = file::read(&path).ok()?.contents_read().ok()?;
+    own.bounds.begun = Some(Instant::now());
+    Some(own)
+}
