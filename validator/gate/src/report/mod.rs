@@ -3,6 +3,7 @@
 //! The same results give the same bytes.
 
 mod csv;
+mod html;
 mod junit;
 #[cfg(test)]
 mod samples;
@@ -13,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use csv::{failures_csv, results_csv};
+pub use html::html;
 pub use junit::junit;
 pub use summary::summary;
 
