@@ -1,6 +1,7 @@
 //! JUnit XML, which most CI services show. A suite is a folder of the cases' files.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
@@ -56,7 +57,8 @@ pub fn junit(results: &Results) -> Result<String, ReportError> {
 }
 
 fn folder(case: &Judgement) -> &str {
-    case.record.file.as_deref().and_then(|file| file.rsplit_once('/')).map_or(NO_FOLDER, |(folder, _)| folder)
+    let folder = case.record.file.as_deref().and_then(|file| Path::new(file).parent()?.to_str());
+    folder.filter(|folder| !folder.is_empty()).unwrap_or(NO_FOLDER)
 }
 
 fn test_case(case: &Judgement, left: &mut usize) -> TestCase {
