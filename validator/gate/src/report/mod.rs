@@ -3,9 +3,11 @@
 //! The same results give the same bytes.
 
 mod csv;
+mod html;
 mod junit;
 #[cfg(test)]
 mod samples;
+mod sarif;
 mod summary;
 mod words;
 
@@ -13,7 +15,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use csv::{failures_csv, results_csv};
+pub use html::html;
 pub use junit::junit;
+pub use sarif::sarif;
 pub use summary::summary;
 
 /// Why a report was not written.
@@ -33,6 +37,9 @@ pub enum ReportError {
     /// A JUnit report.
     #[error("cannot make a JUnit report: {0}")]
     Junit(#[from] quick_junit::SerializeError),
+    /// A SARIF log.
+    #[error("cannot make a SARIF log: {0}")]
+    Sarif(#[from] serde_json::Error),
 }
 
 /// Writes a report, and makes the folders that it is in.

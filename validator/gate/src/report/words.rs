@@ -1,5 +1,6 @@
 //! Words that several reports have.
 
+use crate::record::Record;
 use crate::results::Results;
 use crate::status::Status;
 
@@ -19,6 +20,35 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
         }
     }
     line
+}
+
+/// As much of a text as there is room for: at most `most` bytes of it, and at most those that are left of all.
+pub(super) fn cut(text: &str, most: usize, left: &mut usize) -> String {
+    let room = most.min(*left).min(text.len());
+    let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    *left -= end;
+    let shown = text.get(..end).unwrap_or_default();
+    if end == text.len() {
+        return shown.to_owned();
+    }
+    format!("{shown}\n[{} more bytes of the report are not in this file]\n", text.len() - end)
+}
+
+/// The pass that did it, where that is known.
+pub(super) fn pass(record: &Record) -> Option<&str> {
+    record.pass.as_deref().or_else(|| parts(record).map(|(pass, _)| pass))
+}
+
+/// What kind of failure it is: the second part of the bucket, or the status.
+pub(super) fn kind(record: &Record) -> &str {
+    parts(record).map_or(record.status.name(), |(_, kind)| kind)
+}
+
+/// The pass and the kind in a bucket.
+fn parts(record: &Record) -> Option<(&str, &str)> {
+    let mut parts = record.bucket.as_ref()?.0.splitn(3, '/');
+    let both = parts.next().zip(parts.next());
+    parts.next().and(both)
 }
 
 /// `1 case`, `2 cases`.
@@ -82,6 +112,26 @@ mod tests {
         assert_eq!(one_line("a\r\nb\tc\u{1b}[0m\n", 80), "a b c\\u{1b}[0m");
         assert_eq!(one_line("äöü", 3), "äöü");
         assert_eq!(one_line("äöüß", 3), "äöü…");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_says_so() {
+        let mut left = 8;
+        assert_eq!(cut("äää", 6, &mut left), "äää");
+        assert_eq!(cut("äää", 6, &mut left), "ä\n[4 more bytes of the report are not in this file]\n");
+        assert_eq!(left, 0);
+    }
+
+    #[test]
+    fn the_kind_is_the_second_part_of_the_bucket() {
+        let mut record = Record::new("a", Status::Fail, "");
+        assert_eq!((pass(&record), kind(&record)), (None, "Fail"));
+        record.bucket = Some(crate::Bucket("licm/new-race/OpStore/OpLoad".to_owned()));
+        assert_eq!((pass(&record), kind(&record)), (Some("licm"), "new-race"));
+        record.pass = Some("--loop-unroll".to_owned());
+        assert_eq!(pass(&record), Some("--loop-unroll"));
+        record.bucket = Some(crate::Bucket("something else".to_owned()));
+        assert_eq!(kind(&record), "Fail");
     }
 
     #[test]
