@@ -90,16 +90,26 @@ pub(super) fn judge(
 pub(super) fn write(results: &Results, out: &Path, reports: &ReportArguments) -> Result<(), CliError> {
     report::write(&out.join("results.csv"), report::results_csv(results)?)?;
     report::write(&out.join("failures.csv"), report::failures_csv(results)?)?;
-    write_reports(results, reports)
+    write_reports(results, out, reports)
 }
 
 /// Writes the reports that are asked for.
-pub(super) fn write_reports(results: &Results, reports: &ReportArguments) -> Result<(), CliError> {
+pub(super) fn write_reports(
+    results: &Results,
+    out: &Path,
+    reports: &ReportArguments,
+) -> Result<(), CliError> {
     if let Some(path) = &reports.junit {
         report::write(path, report::junit(results)?)?;
     }
     if let Some(path) = &reports.summary {
         report::write(path, report::summary(results))?;
+    }
+    if let Some(path) = &reports.sarif {
+        report::write(path, report::sarif(results)?)?;
+    }
+    if let Some(folder) = &reports.html {
+        report::html(results, folder, out)?;
     }
     Ok(())
 }

@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
     let results = finish::judge(finished, &arguments.expectations, &expectations);
     match &arguments.out {
         Some(out) => finish::write(&results, out, &arguments.reports)?,
-        None => finish::write_reports(&results, &arguments.reports)?,
+        None => finish::write_reports(&results, Path::new(""), &arguments.reports)?,
     }
     told::print_results(&results, &arguments.reports)?;
     if arguments.expectations.bless {
