@@ -7,6 +7,7 @@
 
 mod arguments;
 mod asm;
+mod chain;
 mod check;
 mod completions;
 mod error;
@@ -18,6 +19,8 @@ mod litmus;
 mod man;
 mod memory;
 mod opt;
+mod opt_wrapper;
+mod optimiser;
 mod outcomes;
 mod progress;
 mod save;
@@ -31,6 +34,7 @@ use std::process::ExitCode;
 use clap::{FromArgMatches, Parser, Subcommand};
 
 use arguments::{ChoiceArguments, ColorChoice, LaunchArguments, OutputArguments, ReadArguments};
+use chain::ChainArguments;
 pub use check::CheckArguments;
 use completions::CompletionsArguments;
 pub use error::CliError;
@@ -39,6 +43,7 @@ use gate::GateArguments;
 use litmus::LitmusArguments;
 use man::ManArguments;
 use opt::OptArguments;
+use opt_wrapper::WrapperArguments;
 use outcomes::OutcomesArguments;
 
 use spirv_tv::behaviour::Bug;
@@ -67,10 +72,14 @@ enum Command {
     Opt(Box<OptArguments>),
     /// Run litmus tests: which of their expectations does the memory model meet?
     Litmus(Box<LitmusArguments>),
+    /// Check the modules that a compiler wrote after each of its passes, name the guilty one
+    Chain(Box<ChainArguments>),
     /// Check modules, pairs and databases of shaders against a baseline, for CI
     Gate(Box<GateArguments>),
     /// Print the outcomes that a module allows
     Outcomes(Box<OutcomesArguments>),
+    /// Stand in for spirv-opt in a build and keep what it reads and writes
+    OptWrapper(WrapperArguments),
     /// Print a script that completes the command line in a shell
     Completions(CompletionsArguments),
     /// Write manual pages, one for each subcommand
@@ -136,10 +145,12 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
     match line.command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
+        Command::Chain(arguments) => chain::run(*arguments),
         Command::Gate(arguments) if is_worker => gate::worker::serve(&arguments, behind),
         Command::Gate(arguments) => gate::run(&arguments, &behind),
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Outcomes(arguments) => outcomes::run(&arguments),
+        Command::OptWrapper(arguments) => opt_wrapper::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }

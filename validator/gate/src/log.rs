@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use fs4::fs_std::FileExt;
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,9 @@ const SCHEMA: &str = "spirv-tv.gate/1";
 
 /// After how many records the file is brought to the disk: a machine that loses power loses no more.
 const SYNC_EVERY: u32 = 64;
+
+/// How long another process may hold the file before it counts as one that writes there.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,10 +176,15 @@ impl Log {
 
     fn of(path: PathBuf, file: io::Result<File>) -> Result<Log, LogError> {
         let file = file.map_err(|error| LogError::Io { path: path.clone(), error })?;
-        match FileExt::try_lock_exclusive(&file) {
-            Ok(true) => Ok(Log { path, file, since_sync: 0 }),
-            Ok(false) => Err(LogError::Busy { path }),
-            Err(error) => Err(LogError::Io { path, error }),
+        let begun = Instant::now();
+        loop {
+            match FileExt::try_lock_exclusive(&file) {
+                Ok(true) => return Ok(Log { path, file, since_sync: 0 }),
+                // A process that is being started holds every file of its parent for a moment.
+                Ok(false) if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 20),
+                Ok(false) => return Err(LogError::Busy { path }),
+                Err(error) => return Err(LogError::Io { path, error }),
+            }
         }
     }
 

@@ -1,15 +1,15 @@
 //! Options of `gate`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use spirv_tv_gate::program::Program;
 use spirv_tv_gate::selection::Partition;
 use spirv_tv_gate::Status;
 
-use crate::arguments::{parse_bytes, parse_seconds, ColorChoice, RUN, SHOW};
+use crate::arguments::{ColorChoice, RUN, SHOW};
 use crate::check::PairArguments;
+use crate::optimiser::OptimiserChoice;
 use crate::{ChoiceArguments, LaunchArguments, ReadArguments};
 
 /// The group of cases.
@@ -109,12 +109,8 @@ pub struct CompilerArguments {
     /// Flags for the optimiser; several are several cases a module [default: -O]
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = RUN)]
     pub(crate) pipeline: Vec<String>,
-    /// The optimiser instead of the bundled spirv-opt: a command with {in} and {out}, or one that is called as spirv-opt
-    #[arg(long, value_name = "CMD", help_heading = RUN)]
-    pub(crate) optimizer: Option<Program>,
-    /// Another build of spirv-opt
-    #[arg(long, value_name = "PATH", conflicts_with = "optimizer", help_heading = RUN)]
-    pub(crate) spirv_opt: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) choice: OptimiserChoice,
     /// An optimiser that is known: only what it does not do fails
     #[arg(long, value_name = "CMD", help_heading = RUN)]
     pub(crate) reference: Option<Program>,
@@ -125,14 +121,6 @@ pub struct CompilerArguments {
     /// This command makes the module after
     #[arg(long, value_name = "CMD", requires = "before_cmd", help_heading = RUN)]
     pub(crate) after_cmd: Option<Program>,
-    /// Time for the optimiser, each run
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = RUN,
-        hide_short_help = true)]
-    pub(crate) optimizer_timeout: Duration,
-    /// Memory for the optimiser, in bytes, or with K, M or G
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "4G", help_heading = RUN,
-        hide_short_help = true)]
-    pub(crate) optimizer_memory: u64,
 }
 
 /// What is expected.

@@ -54,7 +54,7 @@ pub(super) fn pass(
         return Some(only.label.clone());
     }
     let read = ReadOptions { lenient: true, ..maker.read.clone() };
-    let timeout = maker.compilers.optimizer_timeout;
+    let timeout = maker.compilers.choice.optimizer_timeout;
     let mut checker = |before: &[u32], after: &[u32], _: &str| {
         let load = |words: &[u32], name| Module::from_words(words.to_vec(), name, &read).ok();
         let verdict = load(before, "before").zip(load(after, "after")).and_then(|(before, after)| {

@@ -16,7 +16,7 @@ use spirv_tv_gate::Status;
 use spirv_tv_toolchain::OptimizeOptions;
 
 use super::arguments::{CompilerArguments, GateArguments};
-use super::optimiser::External;
+use crate::optimiser::{self, External, Tool};
 use crate::CliError;
 
 /// Why a case has no modules: its status, and why.
@@ -49,27 +49,6 @@ impl Made {
     }
 }
 
-/// What optimises.
-#[derive(Clone, Debug)]
-pub(super) enum Tool {
-    /// The bundled spirv-opt.
-    Bundled,
-    /// A program of the user.
-    Program(Program),
-}
-
-impl Tool {
-    /// What the options ask for.
-    pub(super) fn of(arguments: &CompilerArguments) -> Result<Tool, CliError> {
-        if let Some(program) = &arguments.optimizer {
-            return Ok(Tool::Program(program.clone()));
-        }
-        let Some(path) = &arguments.spirv_opt else { return Ok(Tool::Bundled) };
-        let quoted = crate::html::quoted(&path.to_string_lossy());
-        quoted.parse().map(Tool::Program).map_err(CliError::usage)
-    }
-}
-
 /// Makes modules.
 pub(super) struct Maker<'a> {
     pub(super) compilers: &'a CompilerArguments,
@@ -88,7 +67,7 @@ impl<'a> Maker<'a> {
     pub(super) fn new(arguments: &'a GateArguments) -> Result<Self, CliError> {
         Ok(Maker {
             compilers: &arguments.compilers,
-            tool: Tool::of(&arguments.compilers)?,
+            tool: arguments.compilers.choice.tool()?,
             read: arguments.read.options(),
             max_id_bound: arguments.read.max_id_bound,
             launcher: std::env::current_exe().map_err(CliError::Optimiser)?,
@@ -141,7 +120,7 @@ impl<'a> Maker<'a> {
     }
 
     fn external(&self, program: Program) -> External {
-        External { program, launcher: self.launcher.clone(), memory: self.compilers.optimizer_memory }
+        External { program, launcher: self.launcher.clone(), memory: self.compilers.choice.optimizer_memory }
     }
 
     fn load(&self, path: &Path, status: Status) -> Result<Module, NotMade> {
@@ -169,9 +148,8 @@ impl<'a> Maker<'a> {
     }
 
     fn compile(&self, path: &Path) -> Result<Made, NotMade> {
-        let CompilerArguments { before_cmd, after_cmd, optimizer_timeout, optimizer_memory, .. } =
-            self.compilers;
-        let limits = Limits { time: *optimizer_timeout, memory: *optimizer_memory };
+        let CompilerArguments { before_cmd, after_cmd, choice, .. } = self.compilers;
+        let limits = Limits { time: choice.optimizer_timeout, memory: choice.optimizer_memory };
         let begun = Instant::now();
         let mut compiled =
             [(before_cmd, "before", Status::InvalidBefore), (after_cmd, "after", Status::OptimizerCrash)]
@@ -231,13 +209,13 @@ impl<'a> Maker<'a> {
 
     fn optimise(&mut self, before: Module, flags: &[String], tool: &Tool) -> Result<Made, NotMade> {
         let begun = Instant::now();
-        let timeout = self.compilers.optimizer_timeout;
+        let timeout = self.compilers.choice.optimizer_timeout;
         let after = match tool {
             Tool::Program(program) => {
                 let external = self.external(program.clone());
                 let bytes = external
                     .bytes(&before.words, flags, timeout)
-                    .map_err(|failure| not_made(&super::optimiser::failure(failure)))?;
+                    .map_err(|failure| not_made(&optimiser::failure(failure)))?;
                 Module::from_bytes(&bytes, "after", &self.read)
             }
             Tool::Bundled => {

@@ -7,7 +7,6 @@ mod finish;
 mod guilty;
 mod make;
 mod merge;
-pub(crate) mod optimiser;
 mod options;
 mod plan;
 mod told;
@@ -134,7 +133,9 @@ fn pool(arguments: &GateArguments, command_line: &[OsString]) -> Result<Pool, Cl
         program: std::env::current_exe().map_err(CliError::Optimiser)?,
         arguments: own,
         jobs: options::jobs(arguments)?,
-        time: 2 * options::time(arguments) + optimizers * arguments.compilers.optimizer_timeout + GRACE,
+        time: 2 * options::time(arguments)
+            + optimizers * arguments.compilers.choice.optimizer_timeout
+            + GRACE,
         // Checks keep to their own limit; what a worker holds beside them is little.
         memory: memory + memory / 4 + (256 << 20),
     })

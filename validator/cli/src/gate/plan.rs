@@ -12,7 +12,7 @@ use spirv_tv_gate::{manifest, About};
 use spirv_tv_toolchain::passes::PASSES;
 
 use super::arguments::{ExpectationArguments, GateArguments};
-use super::make::Tool;
+use crate::optimiser::Tool;
 use crate::CliError;
 
 /// The generation of automatic inputs and of readings of the specifications. It is raised with every change after which
@@ -127,7 +127,7 @@ fn is_manifest(path: &Path) -> bool {
 
 fn pipelines(arguments: &GateArguments) -> Result<Vec<Pipeline>, CliError> {
     let compilers = &arguments.compilers;
-    let takes_flags = match Tool::of(compilers)? {
+    let takes_flags = match compilers.choice.tool()? {
         Tool::Bundled => true,
         Tool::Program(program) => program.is_like_spirv_opt(),
     };
@@ -164,7 +164,7 @@ pub(super) fn about(arguments: &GateArguments, command_line: &[OsString]) -> Res
     let mut tools = BTreeMap::new();
     let version = spirv_tv_toolchain::spirv_opt_version().map_err(CliError::usage)?;
     tools.insert("spirv-opt".to_owned(), version);
-    if let Tool::Program(program) = Tool::of(&arguments.compilers)? {
+    if let Tool::Program(program) = arguments.compilers.choice.tool()? {
         tools.insert("optimizer".to_owned(), program.to_string());
     }
     let commands = [

@@ -13,9 +13,11 @@ use clap::Args;
 
 use super::arguments::{parse_seconds, FAR, RUN, SHOW};
 use super::check::PairArguments;
+use super::optimiser::OptimiserChoice;
 use super::{caught, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
 use page::Page;
 use run::Command;
+pub(crate) use run::Dump;
 use spirv_tv::optimise::pipeline::worst;
 use spirv_tv::optimise::OptimiserArguments;
 use told::Sum;
@@ -31,6 +33,11 @@ pub struct OptArguments {
     /// Leave a pass out that fails, instead of ending there
     #[arg(long, help_heading = RUN)]
     pub(crate) keep_going: bool,
+    #[command(flatten)]
+    pub(crate) optimizer: OptimiserChoice,
+    /// Flags for an optimiser that is not bundled, each of which is a step, also such as the bundled one does not know
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = RUN)]
+    pub(crate) pipeline: Vec<String>,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
     #[command(flatten)]
@@ -56,10 +63,17 @@ pub struct OptArguments {
 }
 
 pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> Result<u8, CliError> {
+    let optimiser = run::with_pipelines(arguments, optimiser)?;
+    run_steps(arguments, &optimiser, None)
+}
+
+/// Runs and checks the steps; with `dumps` their modules are known already.
+pub(super) fn run_steps(
+    arguments: &OptArguments,
+    optimiser: &OptimiserArguments,
+    dumps: Option<&[Dump]>,
+) -> Result<u8, CliError> {
     let begun = Instant::now();
-    if optimiser.passes.is_empty() {
-        return Err(CliError::usage("no pass: give -O, -Os or flags of spirv-opt such as --ccp"));
-    }
     if arguments.modules.iter().filter(|name| *name == "-").count() > 1 {
         return Err(CliError::usage("only one MODULE can be standard input"));
     }
@@ -72,7 +86,7 @@ pub(super) fn run(arguments: &OptArguments, optimiser: &OptimiserArguments) -> R
     options.bounds.step_timeout = arguments.step_timeout;
     let mut page =
         arguments.output.html.is_some().then(|| Page::new(&options.bounds, begun, arguments.pair.full));
-    let command = Command::new(arguments, optimiser, options, modules.several);
+    let command = Command { dumps, ..Command::new(arguments, optimiser, options, modules.several) };
     let mut sum = Sum::default();
     for module in &modules.found {
         let ran = match module {

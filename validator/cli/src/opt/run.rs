@@ -1,32 +1,59 @@
 //! The pipeline of one module.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use spirv_tv_toolchain::OptimizeOptions;
+use spirv_tv_toolchain::{check_flag, OptimizeOptions};
 
 use super::page::Page;
 use super::step::StepChecker;
 use super::told::Done;
 use super::OptArguments;
 use crate::memory::MemoryLimit;
+use crate::optimiser::Tool;
 use crate::progress::ProgressLine;
 use crate::{print, CliError};
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{settle, CheckOptions, Watch};
 use spirv_tv::module::Module;
-use spirv_tv::optimise::plan::plan;
-use spirv_tv::optimise::{Mode, OptimiserArguments, OptimiserProcess, Pipeline, Session};
+use spirv_tv::optimise::plan::{plan, PlannedPass};
+use spirv_tv::optimise::{
+    Mode, Optimiser, OptimiserArguments, OptimiserFailure, OptimiserProcess, Pipeline, Session,
+};
 use spirv_tv::report::json;
 
 /// What is asked of every module.
 pub(super) struct Command<'a> {
     pub(super) arguments: &'a OptArguments,
-    optimiser: &'a OptimiserArguments,
-    options: CheckOptions,
+    pub(super) optimiser: &'a OptimiserArguments,
+    pub(super) options: CheckOptions,
     /// What objects say of the run that have no comparison with its own.
     pub(super) choices: serde_json::Value,
     /// Results name their module.
     pub(super) several: bool,
+    /// The modules behind each step, where they are known already.
+    pub(super) dumps: Option<&'a [Dump]>,
+}
+
+/// The module behind a step, with the step's name.
+pub(crate) struct Dump {
+    pub(crate) label: String,
+    pub(crate) words: Vec<u32>,
+}
+
+/// Gives the modules that are known, one after the other.
+struct Dumps<'a>(std::slice::Iter<'a, Dump>);
+
+impl Optimiser for Dumps<'_> {
+    fn run(
+        &mut self,
+        _words: &[u32],
+        _flags: &[String],
+        _timeout: Duration,
+    ) -> Result<Vec<u32>, OptimiserFailure> {
+        let none = || OptimiserFailure::NotRun { message: "there is no further module".to_owned() };
+        self.0.next().map(|dump| dump.words.clone()).ok_or_else(none)
+    }
 }
 
 /// Why a module has no result.
@@ -52,6 +79,35 @@ impl From<CliError> for Failure {
     }
 }
 
+/// The flags of the command line with those of `--pipeline`.
+///
+/// # Errors
+/// No flags at all, or `--pipeline` for the bundled optimiser.
+pub(super) fn with_pipelines(
+    arguments: &OptArguments,
+    optimiser: &OptimiserArguments,
+) -> Result<OptimiserArguments, CliError> {
+    let mut all = optimiser.clone();
+    let takes_none = match arguments.optimizer.tool()? {
+        Tool::Bundled if !arguments.pipeline.is_empty() => {
+            return Err(CliError::usage(
+                "--pipeline is for --optimizer and --spirv-opt; give the flags themselves",
+            ));
+        }
+        Tool::Bundled => false,
+        Tool::Program(program) => !program.is_like_spirv_opt(),
+    };
+    for flags in &arguments.pipeline {
+        let words = shlex::split(flags);
+        all.passes
+            .extend(words.ok_or_else(|| CliError::usage(format!("'{flags}': a quotation mark is open")))?);
+    }
+    match all.passes.is_empty() && !takes_none {
+        true => Err(CliError::usage("no pass: give -O, -Os or flags of spirv-opt such as --ccp")),
+        false => Ok(all),
+    }
+}
+
 impl<'a> Command<'a> {
     pub(super) fn new(
         arguments: &'a OptArguments,
@@ -60,7 +116,43 @@ impl<'a> Command<'a> {
         several: bool,
     ) -> Self {
         let choices = json::choices(&options);
-        Command { arguments, optimiser, options, choices, several }
+        Command { arguments, optimiser, options, choices, several, dumps: None }
+    }
+
+    /// The steps. A program of the user that takes no flags is one step.
+    fn plan(&self, words: &[u32], tool: &Tool) -> Vec<PlannedPass> {
+        let OptimiserArguments { passes, preserve_interface, preserve_bindings, preserve_spec_constants } =
+            self.optimiser;
+        if let Some(dumps) = self.dumps {
+            let step =
+                |dump: &Dump| PlannedPass { label: dump.label.clone(), flags: Vec::new(), legalizing: false };
+            return dumps.iter().map(step).collect();
+        }
+        let step =
+            |flag: &String| PlannedPass { label: flag.clone(), flags: vec![flag.clone()], legalizing: false };
+        match tool {
+            Tool::Bundled => plan(passes, words),
+            Tool::Program(program) if passes.is_empty() => {
+                vec![PlannedPass { label: program.to_string(), flags: Vec::new(), legalizing: false }]
+            }
+            Tool::Program(_) => {
+                let kept = [
+                    (*preserve_interface, "--preserve-interface"),
+                    (*preserve_bindings, "--preserve-bindings"),
+                    (*preserve_spec_constants, "--preserve-spec-constants"),
+                ];
+                let kept = kept.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag.to_owned());
+                let kept: Vec<String> = kept.collect();
+                let is_known = |flag: &&String| check_flag(flag).is_ok();
+                let steps = passes.iter().flat_map(|flag| match Some(flag).filter(is_known) {
+                    Some(known) => plan(std::slice::from_ref(known), words),
+                    None => vec![step(flag)],
+                });
+                steps
+                    .map(|step| PlannedPass { flags: [&step.flags[..], &kept[..]].concat(), ..step })
+                    .collect()
+            }
+        }
     }
 
     /// Runs the passes on a module, checks them, and prints what came of it.
@@ -79,7 +171,8 @@ impl<'a> Command<'a> {
             words = module.words_with_local_size(options.launch.entry.as_deref(), size.0);
             options.local_size_rewritten = words != module.words;
         }
-        let plan = plan(&self.optimiser.passes, &words);
+        let tool = self.arguments.optimizer.tool().map_err(Failure::World)?;
+        let plan = self.plan(&words, &tool);
         let process = OptimiserProcess::current(OptimizeOptions {
             target_env: read.validator.target_env,
             preserve_interface: self.optimiser.preserve_interface,
@@ -91,7 +184,7 @@ impl<'a> Command<'a> {
         .map_err(CliError::Optimiser)?;
         let pipeline = Pipeline {
             plan: &plan,
-            timeout: process.timeout,
+            timeout: arguments.optimizer.optimizer_timeout,
             validate: (!read.lenient).then_some(&read.validator),
             mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
             keep_going: arguments.keep_going,
@@ -103,7 +196,14 @@ impl<'a> Command<'a> {
         let mut checker = StepChecker::new(self, name, &options, &watch, is_valid, last);
         checker.page = page.as_deref_mut();
         let bounds = options.bounds.clone();
-        let report = pipeline.run(&words, &mut Session::new(&process), &mut checker, &|| bounds.left());
+        let mut optimiser: Box<dyn Optimiser> = match tool {
+            _ if self.dumps.is_some() => Box::new(Dumps(self.dumps.unwrap_or_default().iter())),
+            Tool::Bundled => Box::new(Session::new(&process)),
+            Tool::Program(program) => {
+                Box::new(arguments.optimizer.external(program).map_err(Failure::World)?)
+            }
+        };
+        let report = pipeline.run(&words, &mut *optimiser, &mut checker, &|| bounds.left());
         let StepChecker { error, bug, .. } = checker;
         drop(progress);
         if let Some(error) = error {

@@ -1,0 +1,129 @@
+//! What makes a module after: the bundled spirv-opt, or a program of the user.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use spirv_tv::optimise::process::DEFAULT_TIMEOUT;
+use spirv_tv::optimise::{Optimiser, OptimiserFailure};
+use spirv_tv_gate::program::{Limits, Program, ProgramFailure};
+
+use crate::arguments::{parse_bytes, parse_seconds, RUN};
+use crate::{html, CliError};
+
+/// Which optimiser is run, and how.
+#[derive(Debug, Args)]
+pub struct OptimiserChoice {
+    /// The optimiser instead of the bundled spirv-opt: a command with {in} and {out}, or one that is called as spirv-opt
+    #[arg(long, value_name = "CMD", help_heading = RUN)]
+    pub(crate) optimizer: Option<Program>,
+    /// Another build of spirv-opt
+    #[arg(long, value_name = "PATH", conflicts_with = "optimizer", help_heading = RUN)]
+    pub(crate) spirv_opt: Option<PathBuf>,
+    /// Time for the optimiser, each run
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = RUN,
+        hide_short_help = true)]
+    pub(crate) optimizer_timeout: Duration,
+    /// Memory for an optimiser that is not bundled, in bytes, or with K, M or G
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "4G", help_heading = RUN,
+        hide_short_help = true)]
+    pub(crate) optimizer_memory: u64,
+}
+
+impl Default for OptimiserChoice {
+    /// The bundled spirv-opt.
+    fn default() -> Self {
+        OptimiserChoice {
+            optimizer: None,
+            spirv_opt: None,
+            optimizer_timeout: DEFAULT_TIMEOUT,
+            optimizer_memory: MEMORY,
+        }
+    }
+}
+
+/// Memory for an optimiser, in bytes.
+const MEMORY: u64 = 4 << 30;
+
+/// What optimises.
+#[derive(Clone, Debug)]
+pub(crate) enum Tool {
+    /// The bundled spirv-opt.
+    Bundled,
+    /// A program of the user.
+    Program(Program),
+}
+
+impl OptimiserChoice {
+    /// What the options ask for.
+    pub(crate) fn tool(&self) -> Result<Tool, CliError> {
+        if let Some(program) = &self.optimizer {
+            return Ok(Tool::Program(program.clone()));
+        }
+        let Some(path) = &self.spirv_opt else { return Ok(Tool::Bundled) };
+        html::quoted(&path.to_string_lossy()).parse().map(Tool::Program).map_err(CliError::usage)
+    }
+
+    /// A program as what runs passes.
+    pub(crate) fn external(&self, program: Program) -> Result<External, CliError> {
+        let launcher = std::env::current_exe().map_err(CliError::Optimiser)?;
+        Ok(External { program, launcher, memory: self.optimizer_memory })
+    }
+}
+
+/// A program of the user, which runs passes.
+pub(crate) struct External {
+    pub(crate) program: Program,
+    /// This program, which limits others.
+    pub(crate) launcher: PathBuf,
+    /// Memory for each run, in bytes.
+    pub(crate) memory: u64,
+}
+
+impl External {
+    /// The bytes that the program makes of a module.
+    pub(crate) fn bytes(
+        &self,
+        words: &[u32],
+        flags: &[String],
+        timeout: Duration,
+    ) -> Result<Vec<u8>, ProgramFailure> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let limits = Limits { time: timeout, memory: self.memory };
+        self.program.run(&self.launcher, &bytes, ".spv", flags, limits).map(|written| written.bytes)
+    }
+}
+
+impl Optimiser for External {
+    fn run(
+        &mut self,
+        words: &[u32],
+        flags: &[String],
+        timeout: Duration,
+    ) -> Result<Vec<u32>, OptimiserFailure> {
+        let bytes = self.bytes(words, flags, timeout).map_err(failure)?;
+        let no_words = || OptimiserFailure::Failed {
+            message: format!("its output of {} bytes is no sequence of words", bytes.len()),
+        };
+        bytes
+            .chunks(4)
+            .map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)))
+            .collect::<Option<_>>()
+            .ok_or_else(no_words)
+    }
+}
+
+/// The failure of a program as that of a pass.
+pub(crate) fn failure(failure: ProgramFailure) -> OptimiserFailure {
+    let message = failure.to_string();
+    match failure {
+        ProgramFailure::Crashed { signal, said } => {
+            OptimiserFailure::Crashed { signal: Some(signal), stderr: said }
+        }
+        ProgramFailure::Failed { .. } | ProgramFailure::NoOutput { .. } => {
+            OptimiserFailure::Failed { message }
+        }
+        ProgramFailure::TimedOut { after } => OptimiserFailure::TimedOut { after },
+        ProgramFailure::NotRun { why } => OptimiserFailure::NotRun { message: why },
+    }
+}
