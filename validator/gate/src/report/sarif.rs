@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use percent_encoding::{utf8_percent_encode, AsciiSet, NON_ALPHANUMERIC};
 use serde_json::json;
 use serde_sarif::sarif::{
     ArtifactLocation, Invocation, Location, Message, MultiformatMessageString, Notification,
@@ -11,7 +10,7 @@ use serde_sarif::sarif::{
     ResultLevel, Run, Sarif, Tool, ToolComponent,
 };
 
-use super::words::{count, kind, one_line};
+use super::words::{count, kind, one_line, reference};
 use super::ReportError;
 use crate::record::Record;
 use crate::results::{Judgement, Results};
@@ -22,9 +21,6 @@ const MOST: usize = 5_000;
 
 /// Characters of a message.
 const MESSAGE: usize = 1_000;
-
-/// What a path in a URI may have.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The unexpected failures of cases whose file is in the repository, that is, below the working directory. What is not in
 /// the log is told by its notifications.
@@ -69,7 +65,7 @@ fn uri(file: &str) -> Option<String> {
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    (!parts.is_empty() && file != "-").then(|| utf8_percent_encode(&parts.join("/"), PATH).to_string())
+    (!parts.is_empty() && file != "-").then(|| reference(&parts.join("/")))
 }
 
 fn result(case: &Judgement, uri: &str) -> SarifResult {

@@ -1,5 +1,7 @@
 //! Words that several reports have.
 
+use percent_encoding::{utf8_percent_encode, AsciiSet, NON_ALPHANUMERIC};
+
 use crate::record::Record;
 use crate::results::Results;
 use crate::status::Status;
@@ -49,6 +51,13 @@ fn parts(record: &Record) -> Option<(&str, &str)> {
     let mut parts = record.bucket.as_ref()?.0.splitn(3, '/');
     let both = parts.next().zip(parts.next());
     parts.next().and(both)
+}
+
+/// A path with slashes as a reference in a page or a log.
+pub(super) fn reference(path: &str) -> String {
+    const AS_THEY_ARE: &AsciiSet =
+        &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+    utf8_percent_encode(path, AS_THEY_ARE).to_string()
 }
 
 /// `1 case`, `2 cases`.

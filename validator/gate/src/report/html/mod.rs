@@ -8,8 +8,7 @@ mod page;
 use std::cmp::Reverse;
 use std::path::Path;
 
-use percent_encoding::{utf8_percent_encode, AsciiSet, NON_ALPHANUMERIC};
-
+use super::words::reference;
 use super::{write, ReportError};
 use crate::results::{Judgement, Results};
 use crate::status::Class;
@@ -20,9 +19,6 @@ const ROWS: usize = 2_000;
 /// Bytes of reports on one page and on all.
 const REPORT: usize = 200_000;
 const REPORTS: usize = 50_000_000;
-
-/// What a path in a link may have.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Writes `index.html` and the pages of cases into `folder`. They link to the pages that were saved below `out`, the
 /// folder of the results.
@@ -67,7 +63,7 @@ fn saved_page(case: &Judgement, folder: &Path, out: &Path) -> Option<String> {
     let page = out.join(case.record.saved.as_ref()?).join("report.html").canonicalize().ok()?;
     let path = pathdiff::diff_paths(page, folder.canonicalize().ok()?)?;
     let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
-    Some(utf8_percent_encode(&parts?.join("/"), PATH).to_string())
+    Some(reference(&parts?.join("/")))
 }
 
 #[cfg(test)]
