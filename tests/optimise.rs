@@ -8,10 +8,12 @@ use spirv_tv::compare::Verdict;
 use spirv_tv::optimise::pipeline::{ALL_PASSES, PASSES_THAT_RAN};
 use spirv_tv::optimise::plan::plan;
 use spirv_tv::optimise::{
-    CheckResult, Checker, Mode, OptimiserFailure, OptimiserProcess, Outcome, Pipeline, Report, Step,
+    CheckResult, Checker, Mode, OptimiserFailure, OptimiserProcess, Outcome, Pipeline, Report, Session, Step,
 };
 use spirv_tv_toolchain::passes::PASSES;
-use spirv_tv_toolchain::{assemble, disassemble, validate, OptimizeOptions, TargetEnv, ValidatorOptions};
+use spirv_tv_toolchain::{
+    assemble, disassemble, validate, OptimizeOptions, TargetEnv, Validator, ValidatorOptions,
+};
 
 fn process() -> OptimiserProcess {
     OptimiserProcess {
@@ -141,12 +143,8 @@ fn run<C: Checker>(
     let plan = plan(&flags(passes), &words);
     let options = ValidatorOptions::default();
     let timeout = process.timeout;
-    Pipeline { plan: &plan, timeout, validate: Some(&options), mode, keep_going }.run(
-        &words,
-        &mut Session::new(process),
-        checker,
-        &|| None,
-    )
+    Pipeline { plan: &plan, timeout, validate: Some(&options), validator: &Validator::Own, mode, keep_going }
+        .run(&words, &mut Session::new(process), checker, &|| None)
 }
 
 #[test]
@@ -306,6 +304,7 @@ fn an_invalid_result_is_the_optimisers_failure() {
         plan: &plan,
         timeout: process.timeout,
         validate: Some(&options),
+        validator: &Validator::Own,
         mode: Mode::EachStep,
         keep_going: false,
     };

@@ -23,14 +23,17 @@
 #[cfg(feature = "bundled")]
 mod bundled;
 mod diagnostic;
+mod message;
 mod optimizer;
 pub mod passes;
+mod process;
 mod program_error;
 #[cfg(not(feature = "bundled"))]
 mod programs;
 mod target_env;
 mod text;
 mod validator;
+mod validator_program;
 mod version;
 
 #[cfg(feature = "bundled")]
@@ -44,5 +47,5 @@ pub use passes::{find_pass, pass_flags, preset};
 pub use program_error::ProgramError;
 pub use target_env::{TargetEnv, UnknownTargetEnv};
 pub use text::{assemble, disassemble, disassemble_with, DisassembleOptions};
-pub use validator::{validate, UniversalLimit, ValidatorOptions};
+pub use validator::{validate, UniversalLimit, Validator, ValidatorOptions};
 pub use version::{spirv_opt_version, spirv_opt_version_details};

@@ -1,8 +1,11 @@
 //! spirv-val: is a module valid?
 
+use std::path::PathBuf;
+
 use crate::backend;
 use crate::diagnostic::Diagnostic;
 use crate::target_env::TargetEnv;
+use crate::validator_program;
 
 /// spirv-val's options, under its names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +37,32 @@ pub struct ValidatorOptions {
     pub allow_vulkan_32_bit_bitwise: bool,
     /// Universal limits in place of the specification's (`--max-id-bound` and its kin).
     pub limits: Vec<(UniversalLimit, u32)>,
+}
+
+/// What validates modules.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Validator {
+    /// SPIRV-Tools as this crate has it.
+    #[default]
+    Own,
+    /// The spirv-val at this path, or of this name in the `PATH`.
+    Program(PathBuf),
+    /// Nothing: every module passes.
+    Nothing,
+}
+
+impl Validator {
+    /// Is a module valid?
+    ///
+    /// # Errors
+    /// The validator's objection, or what became of its program.
+    pub fn validate(&self, words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnostic> {
+        match self {
+            Validator::Own => validate(words, options),
+            Validator::Program(path) => validator_program::validate_with(path, words, options),
+            Validator::Nothing => Ok(()),
+        }
+    }
 }
 
 /// A universal limit of the specification that spirv-val can be told to move.

@@ -1,9 +1,9 @@
 //! spirv-opt.
 
-use super::process;
 use super::validator::validate;
 use crate::optimizer::{OptimizeError, OptimizeOptions, Optimized};
 use crate::passes::find_pass;
+use crate::process;
 use crate::program_error::ProgramError;
 
 const SPIRV_OPT: &str = "spirv-opt";

@@ -1,10 +1,10 @@
 //! spirv-as and spirv-dis.
 
-use super::{message, process};
 use crate::diagnostic::Diagnostic;
 use crate::program_error::ProgramError;
 use crate::target_env::TargetEnv;
 use crate::text::DisassembleOptions;
+use crate::{message, process};
 
 pub fn assemble(text: &str, env: TargetEnv) -> Result<Vec<u32>, Diagnostic> {
     let arguments = ["--preserve-numeric-ids", "--target-env", env.name(), "-o", "-", "-"].map(str::to_owned);

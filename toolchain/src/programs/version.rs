@@ -1,6 +1,6 @@
 //! The version of spirv-opt.
 
-use super::process;
+use crate::process;
 use crate::program_error::ProgramError;
 
 const SPIRV_OPT: &str = "spirv-opt";

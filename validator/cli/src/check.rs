@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use super::arguments::{OutOfBoundsChoice, YesNo, COUNTS, FAR, SHOW};
+use super::arguments::{OutOfBoundsChoice, YesNo, COUNTS, FAR, RUN, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
 use super::{
@@ -16,7 +16,7 @@ use super::{
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
 use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::launch::OutOfBounds;
-use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::module::{self, Mapping, Module, ReadOptions};
 use spirv_tv::report::{self, json, stats};
 
 /// Options of `check`.
@@ -28,6 +28,9 @@ pub struct CheckArguments {
     /// The module after it
     #[arg(value_name = "AFTER")]
     pub(crate) after: String,
+    /// What AFTER calls otherwise: entry points, bindings as in 0.1=1.3, SpecIds as in spec:3=spec:7, or names
+    #[arg(long, value_name = "BEFORE=AFTER", help_heading = RUN)]
+    pub(crate) map: Vec<Mapping>,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
     #[command(flatten)]
@@ -148,6 +151,20 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
     Ok(code)
 }
 
+/// After with the names and numbers that before has for what is mapped.
+pub(super) fn mapped(
+    before: &Module,
+    after: Module,
+    map: &[Mapping],
+    read: &ReadOptions,
+) -> Result<Module, CliError> {
+    if map.is_empty() {
+        return Ok(after);
+    }
+    let words = module::mapped(before, &after, map).map_err(CliError::usage)?;
+    Ok(Module::from_words(words, &after.name, read)?)
+}
+
 fn compare(
     arguments: &CheckArguments,
     options: &CheckOptions,
@@ -158,7 +175,7 @@ fn compare(
     watch.enter("reading");
     let read = arguments.read.options();
     let before = Module::load(&arguments.before, &read)?;
-    let after = Module::load(&arguments.after, &read)?;
+    let after = mapped(&before, Module::load(&arguments.after, &read)?, &arguments.map, &read)?;
     if let Some(folder) = &arguments.read.emit_asm {
         for (name, module) in [("before", &before), ("after", &after)] {
             asm::emit(folder, name, &module.text)?;

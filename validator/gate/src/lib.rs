@@ -8,6 +8,7 @@
 
 pub mod cache;
 pub mod cases;
+pub mod drift;
 pub mod error;
 pub mod expectation;
 pub mod fossilize;

@@ -53,6 +53,9 @@ pub struct Record {
     /// The reference (`--reference`) fails in the same way.
     #[serde(default)]
     pub is_in_reference: bool,
+    /// A hash of both modules without names and lines: where it is the same in two runs, the compiler did the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modules: Option<String>,
     /// The answer is that of a cache.
     #[serde(default)]
     pub cached: bool,
@@ -89,6 +92,7 @@ impl Record {
             line: None,
             is_text: false,
             is_in_reference: false,
+            modules: None,
             cached: false,
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use rspirv::spirv::{
-    AddressingModel, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model, Op as Opcode,
+    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model,
+    Op as Opcode,
 };
 
 use super::constants::ConstantTable;
@@ -194,6 +195,16 @@ impl LocalSize {
             LocalSize::Constants(ids, _) => ids.iter().any(|&id| globals.constants.is_specialised(id)),
             LocalSize::Whole(id, _) => globals.constants.is_specialised(*id),
             LocalSize::Literal(..) | LocalSize::Missing(_) => false,
+        }
+    }
+}
+
+/// A capability that is not known may change what instructions mean.
+pub(super) fn check_capabilities(module: &Module, problems: &mut Problems) {
+    let declared = module.instructions().filter(|one| one.op() == Some(Opcode::Capability));
+    for (line, number) in declared.filter_map(|one| Some((one.line, one.word(0)?))) {
+        if Capability::from_u32(number).is_none() {
+            problems.add(Problem::unsupported(format!("capability {number}"), line));
         }
     }
 }

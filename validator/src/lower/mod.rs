@@ -100,6 +100,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     globals.fragment = entry.is_fragment();
 
     let mut problems = Problems::default();
+    entry::check_capabilities(module, &mut problems);
     let memory_model = entry::memory_model(module, &mut problems);
     let mut builder = ProgramBuilder::new(globals, memory_model, problems);
     entry::check_execution_model(&entry, &mut builder.problems);

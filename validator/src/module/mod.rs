@@ -11,10 +11,12 @@ mod disassembly;
 mod error;
 mod instruction;
 mod local_size;
+mod mapping;
 mod operands;
 mod places;
 mod text;
 mod tools;
+mod unknown;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,11 +26,12 @@ pub use canonical::{canonical, words};
 pub use disassembly::Text;
 pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};
+pub use mapping::{mapped, Mapping, MappingError};
 pub use places::{Call, Place, Places};
 pub use tools::ReadOptions;
 
 use rspirv::spirv::Op;
-use spirv_tv_toolchain::TargetEnv;
+use spirv_tv_toolchain::{TargetEnv, Validator};
 
 use crate::files::{self, MAX_LENGTH};
 use crate::ir::Line;
@@ -97,7 +100,13 @@ impl Module {
         let (text, lines) = match known {
             Some(lines) => (Text::disassembly(&words), lines),
             None => {
-                let text = tools::disassemble(&words, name);
+                let text = match tools::disassemble(&words, name) {
+                    // What another validator accepts may be newer than this disassembler.
+                    Err(ReadError::Malformed { .. }) if options.validate_with != Validator::Own => {
+                        unknown::disassemble(&words, &entries, name)
+                    }
+                    other => other,
+                };
                 let text: Text = text.map_err(|error| error.with(unknown_opcodes(&entries)))?.into();
                 let lines = lines_in(&text, &entries);
                 (text, lines)

@@ -1,6 +1,6 @@
 //! SPIRV-Tools as the front end uses it.
 
-use spirv_tv_toolchain::{Position, ProgramError, TargetEnv, ValidatorOptions};
+use spirv_tv_toolchain::{Position, ProgramError, TargetEnv, Validator, ValidatorOptions};
 
 use super::error::{ReadError, ValidationMessage};
 use super::Module;
@@ -17,6 +17,8 @@ pub struct ReadOptions {
     pub assemble_env: Option<TargetEnv>,
     /// The validator's options, its target environment among them.
     pub validator: ValidatorOptions,
+    /// What validates.
+    pub validate_with: Validator,
 }
 
 impl ReadOptions {
@@ -27,6 +29,7 @@ impl ReadOptions {
             is_valid: false,
             assemble_env: Some(target_env),
             validator: ValidatorOptions::for_env(target_env),
+            validate_with: Validator::Own,
         }
     }
 }
@@ -65,7 +68,7 @@ pub(super) fn validate(
     if options.is_valid {
         return Ok(None);
     }
-    let Err(diagnostic) = spirv_tv_toolchain::validate(&module.words, &options.validator) else {
+    let Err(diagnostic) = options.validate_with.validate(&module.words, &options.validator) else {
         return Ok(None);
     };
     let index = diagnostic.instruction().and_then(|number| number.checked_sub(1));

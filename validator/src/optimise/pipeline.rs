@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use spirv_tv_toolchain::passes::{find_pass, Class};
-use spirv_tv_toolchain::{validate, ValidatorOptions};
+use spirv_tv_toolchain::{Validator, ValidatorOptions};
 
 use super::plan::PlannedPass;
 use super::process::OptimiserFailure;
@@ -98,6 +98,8 @@ pub struct Pipeline<'a> {
     pub timeout: Duration,
     /// What every result is validated with; `None` checks results that may be invalid.
     pub validate: Option<&'a ValidatorOptions>,
+    /// What validates it.
+    pub validator: &'a Validator,
     /// What is compared.
     pub mode: Mode,
     /// Leave a pass that fails out and go on with the next, instead of ending there.
@@ -324,7 +326,7 @@ impl Pipeline<'_> {
                     before_hlsl_legalization: options.before_hlsl_legalization || planned.legalizing,
                     ..options.clone()
                 };
-                validate(&after, &legalizing).map_err(|error| match error.program {
+                self.validator.validate(&after, &legalizing).map_err(|error| match error.program {
                     // Nothing is known of what the pass wrote.
                     Some(program) => OptimiserFailure::NotRun { message: program.to_string() },
                     None => OptimiserFailure::Invalid { message: error.to_string() },

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use spirv_tv_toolchain::{TargetEnv, UniversalLimit, ValidatorOptions};
+use spirv_tv_toolchain::{TargetEnv, UniversalLimit, Validator, ValidatorOptions};
 
 use super::{READ, SHOW};
 use spirv_tv::module::ReadOptions;
@@ -14,6 +14,12 @@ pub struct ReadArguments {
     /// Go on where only spirv-val objects
     #[arg(long, help_heading = READ)]
     pub(crate) lenient: bool,
+    /// Validate nothing: for modules of newer versions, whose validator you ran yourself
+    #[arg(long, conflicts_with_all = ["spirv_val", "lenient"], help_heading = READ)]
+    pub(crate) no_val: bool,
+    /// Validate with this spirv-val instead of the bundled one
+    #[arg(long, value_name = "PATH", help_heading = READ)]
+    pub(crate) spirv_val: Option<PathBuf>,
     /// Write the texts whose lines reports cite: disassemblies, and modules given as text
     #[arg(long, value_name = "DIR", help_heading = SHOW)]
     pub(crate) emit_asm: Option<PathBuf>,
@@ -84,9 +90,10 @@ pub struct ReadArguments {
 
 impl ReadArguments {
     /// The flags of the layout rules and their like, with whether they are given.
-    fn flags(&self) -> [(&'static str, bool); 12] {
+    fn flags(&self) -> [(&'static str, bool); 13] {
         [
             ("--lenient", self.lenient),
+            ("--no-val", self.no_val),
             ("--relax-struct-store", self.relax_struct_store),
             ("--relax-logical-pointer", self.relax_logical_pointer),
             ("--relax-block-layout", self.relax_block_layout),
@@ -123,7 +130,8 @@ impl ReadArguments {
             let (_, name) = UniversalLimit::ALL.into_iter().find(|(other, _)| *other == limit)?;
             Some(format!("--{name}={}", value?))
         });
-        environment.into_iter().chain(flags).chain(limits).collect()
+        let validator = self.spirv_val.iter().map(|path| format!("--spirv-val={}", path.display()));
+        environment.into_iter().chain(flags).chain(validator).chain(limits).collect()
     }
 
     /// The options for reading modules.
@@ -133,6 +141,11 @@ impl ReadArguments {
             lenient: self.lenient,
             is_valid: false,
             assemble_env: self.target_env,
+            validate_with: match &self.spirv_val {
+                Some(path) => Validator::Program(path.clone()),
+                None if self.no_val => Validator::Nothing,
+                None => Validator::Own,
+            },
             validator: ValidatorOptions {
                 target_env: self.target_env.unwrap_or_default(),
                 relax_struct_store: self.relax_struct_store,

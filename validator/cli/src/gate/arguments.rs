@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use spirv_tv::module::Mapping;
 use spirv_tv_gate::program::Program;
 use spirv_tv_gate::selection::Partition;
 use spirv_tv_gate::Status;
@@ -109,6 +110,9 @@ pub struct CompilerArguments {
     /// Flags for the optimiser; several are several cases a module [default: -O]
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = RUN)]
     pub(crate) pipeline: Vec<String>,
+    /// What the module after calls otherwise: entry points, bindings as in 0.1=1.3, SpecIds as in spec:3=spec:7, or names
+    #[arg(long, value_name = "BEFORE=AFTER", help_heading = RUN)]
+    pub(crate) map: Vec<Mapping>,
     #[command(flatten)]
     pub(crate) choice: OptimiserChoice,
     /// An optimiser that is known: only what it does not do fails

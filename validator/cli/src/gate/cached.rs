@@ -34,7 +34,8 @@ impl Answers {
         // Another build may decide otherwise, whatever its version says.
         let program = std::env::current_exe().and_then(std::fs::read).map_err(CliError::Optimiser)?;
         let read = arguments.read.command_line().join(" ");
-        let build = format!("{} {read} {GENERATION}", spirv_tv_gate::hash(&program));
+        let map = &arguments.compilers.map;
+        let build = format!("{} {read} {map:?} {GENERATION}", spirv_tv_gate::hash(&program));
         Ok(Some(Answers {
             cache,
             build: spirv_tv_gate::hash(build.as_bytes()),
@@ -44,7 +45,7 @@ impl Answers {
 
     /// What the answer for two modules depends on, as a hash; `None` where that is more than the modules without their
     /// names, or cannot be told.
-    pub(super) fn key(&self, before: &[u32], after: &[u32], options: &CheckOptions) -> Option<String> {
+    pub(super) fn key(&self, before: &[u32], after: &[u32], options: &CheckOptions) -> Option<Key> {
         if !options.launch.is_by_number() {
             return None;
         }
@@ -60,15 +61,12 @@ impl Answers {
             // Strings can be written to without an error.
             let _ = writeln!(text, "{}", spirv_tv_gate::hash(&bytes));
         }
-        for words in [before, after] {
-            let canonical = module::canonical(words).ok()?;
-            let _ = writeln!(text, "{}", spirv_tv_gate::hash(canonical.as_bytes()));
-        }
-        Some(spirv_tv_gate::hash(text.as_bytes()))
+        let modules = modules(before, after)?;
+        Some(Key { answer: spirv_tv_gate::hash(format!("{text}{modules}").as_bytes()), modules })
     }
 
     /// The same of a pair that has not been read yet.
-    pub(super) fn key_of_pair(&self, case: &Case, options: &CheckOptions) -> Option<String> {
+    pub(super) fn key_of_pair(&self, case: &Case, options: &CheckOptions) -> Option<Key> {
         let Source::Pair { before, after } = &case.source else { return None };
         let words = |path: &Path| {
             let bytes = std::fs::read(path).ok()?;
@@ -78,12 +76,12 @@ impl Answers {
     }
 
     /// What is kept with a key.
-    pub(super) fn get(&self, key: &str) -> Option<Entry> {
-        self.cache.get(key)
+    pub(super) fn get(&self, key: &Key) -> Option<Entry> {
+        self.cache.get(&key.answer)
     }
 
     /// Keeps an answer, unless time had a part in it.
-    pub(super) fn keep(&self, key: &str, record: &Record, report: &CheckReport) -> Result<(), CliError> {
+    pub(super) fn keep(&self, key: &Key, record: &Record, report: &CheckReport) -> Result<(), CliError> {
         let is_by_time = report.tried().cuts.iter().any(|cut| cut.of_what() == "time");
         if is_by_time || record.status == Status::Timeout {
             return Ok(());
@@ -96,8 +94,24 @@ impl Answers {
             inputs: report.usual().map(|run| run.input.name.clone()).collect(),
             launch: decisive.map(|run| save::launch_file(report, run)),
         };
-        self.cache.put(key, &entry).map_err(|error| CliError::File { path: "the cache".into(), error })
+        self.cache
+            .put(&key.answer, &entry)
+            .map_err(|error| CliError::File { path: "the cache".into(), error })
     }
+}
+
+/// What an answer depends on.
+pub(super) struct Key {
+    /// Everything, as a hash.
+    answer: String,
+    /// The modules alone.
+    pub(super) modules: String,
+}
+
+/// A hash of two modules without names and lines.
+pub(super) fn modules(before: &[u32], after: &[u32]) -> Option<String> {
+    let both = [module::canonical(before).ok()?, module::canonical(after).ok()?];
+    Some(spirv_tv_gate::hash(both.join("\n\n").as_bytes()))
 }
 
 /// Why the status is what it is, without lines.
@@ -115,8 +129,9 @@ fn plain_detail(report: &CheckReport) -> String {
 }
 
 /// The record that an entry comes to, which is no failure.
-pub(super) fn record(case: &Case, entry: Entry) -> Record {
+pub(super) fn record(case: &Case, entry: Entry, key: &Key) -> Record {
     Record {
+        modules: Some(key.modules.clone()),
         proved: entry.proved,
         inputs: u64::try_from(entry.inputs.len()).unwrap_or(u64::MAX),
         cached: true,

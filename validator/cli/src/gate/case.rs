@@ -12,7 +12,7 @@ use spirv_tv_gate::cases::{Case, Source};
 use spirv_tv_gate::{Bucket, Class, Record, Status};
 
 use super::arguments::GateArguments;
-use super::cached::{self, Answers};
+use super::cached::{self, Answers, Key};
 use super::guilty;
 use super::make::{Made, Maker, NotMade};
 use super::options::CaseOptions;
@@ -55,8 +55,8 @@ impl<'a> Answerer<'a> {
             let key = answers.key_of_pair(case, &options)?;
             Some((answers.get(&key), key))
         });
-        if let Some((Some(entry), _)) = known.as_ref().filter(|(entry, _)| is_complete(entry.as_ref())) {
-            return Ok(cached::record(case, entry.clone()));
+        if let Some((Some(entry), key)) = known.as_ref().filter(|(entry, _)| is_complete(entry.as_ref())) {
+            return Ok(cached::record(case, entry.clone(), key));
         }
         let made = match self.maker.make(case) {
             Ok(made) => made,
@@ -69,8 +69,8 @@ impl<'a> Answerer<'a> {
             Some((answers.get(&key), key))
         });
         let record = match known {
-            Some((Some(entry), _)) if is_complete(Some(&entry)) => {
-                Record { optimizer_seconds: made.optimizer_seconds, ..cached::record(case, entry) }
+            Some((Some(entry), key)) if is_complete(Some(&entry)) => {
+                Record { optimizer_seconds: made.optimizer_seconds, ..cached::record(case, entry, &key) }
             }
             Some((entry, key)) => match entry.and_then(|entry| self.told_anew(case, &made, &entry, &options))
             {
@@ -108,7 +108,7 @@ impl<'a> Answerer<'a> {
         case: &Case,
         made: &Made,
         options: &CheckOptions,
-        key: Option<&str>,
+        key: Option<&Key>,
     ) -> Result<Record, NotMade> {
         let report = compare(&made.before, &made.after, options)?;
         let (status, detail) = status_of(&report, options);
@@ -116,6 +116,10 @@ impl<'a> Answerer<'a> {
             proved: report.same_program,
             inputs: u64::try_from(report.tried().inputs).unwrap_or(u64::MAX),
             optimizer_seconds: made.optimizer_seconds,
+            modules: match key {
+                Some(key) => Some(key.modules.clone()),
+                None => cached::modules(&made.before.words, &made.after.words),
+            },
             ..Record::new(&case.name, status, detail)
         };
         if status == Status::Fail {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use spirv_tv_gate::cases::Planned;
 use spirv_tv_gate::expectation::{Baseline, Expectations};
-use spirv_tv_gate::report;
+use spirv_tv_gate::{drift, log, report};
 use spirv_tv_gate::{About, Judgement, Record, Remark, Results, Status};
 
 use super::arguments::{ExpectationArguments, ReportArguments};
@@ -31,7 +31,8 @@ pub(super) fn judge(
     finished: Finished<'_>,
     arguments: &ExpectationArguments,
     expectations: &Expectations,
-) -> Results {
+    drift_from: Option<&Path>,
+) -> Result<Results, CliError> {
     let own: BTreeMap<&str, &Planned> =
         finished.own.iter().map(|one| (one.case.name.as_str(), one)).collect();
     let missing = finished.missing.into_iter().map(|case| {
@@ -74,6 +75,12 @@ pub(super) fn judge(
             }
         }
     }
+    if let Some(path) = drift_from {
+        let old = log::read(path)?;
+        let records =
+            results.cases.iter().map(|case| (case.record.case.clone(), case.record.clone())).collect();
+        results.remarks.extend(drift::explain((&old.head, &old.records), (&results.about, &records)));
+    }
     let side = &expectations.baseline.side.about;
     if !side.version.is_empty() && side.generation != results.about.generation {
         let text = format!(
@@ -83,7 +90,7 @@ pub(super) fn judge(
         );
         results.remarks.push(Remark { fails: false, text });
     }
-    results
+    Ok(results)
 }
 
 /// Writes the results and the reports that are asked for.

@@ -7,6 +7,7 @@ use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::plan::plan;
 use spirv_tv::optimise::{CheckResult, Mode, Pipeline};
 use spirv_tv_gate::cases::Case;
+use spirv_tv_toolchain::Validator;
 
 use super::make::{flags_of, Made, Maker};
 
@@ -62,7 +63,14 @@ pub(super) fn pass(
         });
         Judged(verdict.unwrap_or(Verdict::Inconclusive))
     };
-    let pipeline = Pipeline { plan: &plan, timeout, validate: None, mode: Mode::Ends, keep_going: true };
+    let pipeline = Pipeline {
+        plan: &plan,
+        timeout,
+        validate: None,
+        validator: &Validator::Nothing,
+        mode: Mode::Ends,
+        keep_going: true,
+    };
     let mut optimiser = maker.optimiser(&flags).ok()?;
     let report = pipeline.run(&made.before.words, &mut *optimiser, &mut checker, &|| options.bounds.left());
     let guilty = report.guilty().next().map(|step| step.pass.clone());

@@ -16,6 +16,7 @@ use spirv_tv_gate::Status;
 use spirv_tv_toolchain::OptimizeOptions;
 
 use super::arguments::{CompilerArguments, GateArguments};
+use crate::check::mapped;
 use crate::optimiser::{self, External, Tool};
 use crate::CliError;
 
@@ -78,6 +79,13 @@ impl<'a> Maker<'a> {
 
     /// The modules of a case.
     pub(super) fn make(&mut self, case: &Case) -> Result<Made, NotMade> {
+        let made = self.made(case)?;
+        let after = mapped(&made.before, made.after, &self.compilers.map, &self.read);
+        let after = after.map_err(|error| NotMade::new(Status::InvalidAfter, error))?;
+        Ok(Made { after, ..made })
+    }
+
+    fn made(&mut self, case: &Case) -> Result<Made, NotMade> {
         match &case.source {
             Source::Pair { before, after } => Ok(Made {
                 before: self.load(before, Status::InvalidBefore)?,

@@ -64,7 +64,12 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
         remarks,
         is_whole: true,
     };
-    let results = finish::judge(finished, &arguments.expectations, &expectations);
+    let results = finish::judge(
+        finished,
+        &arguments.expectations,
+        &expectations,
+        arguments.reports.explain_drift.as_deref(),
+    )?;
     match &arguments.out {
         Some(out) => finish::write(&results, out, &arguments.reports)?,
         None => finish::write_reports(&results, Path::new(""), &arguments.reports)?,

@@ -104,7 +104,12 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
         seconds: begun.elapsed().as_secs_f64(),
         is_whole: not_run == 0,
     };
-    let results = finish::judge(finished, &arguments.expectations, &expectations);
+    let results = finish::judge(
+        finished,
+        &arguments.expectations,
+        &expectations,
+        arguments.reports.explain_drift.as_deref(),
+    )?;
     finish::write(&results, out, &arguments.reports)?;
     told::print_results(&results, &arguments.reports)?;
     if arguments.expectations.bless {

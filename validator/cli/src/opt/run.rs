@@ -186,6 +186,7 @@ impl<'a> Command<'a> {
             plan: &plan,
             timeout: arguments.optimizer.optimizer_timeout,
             validate: (!read.lenient).then_some(&read.validator),
+            validator: &read.validate_with,
             mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
             keep_going: arguments.keep_going,
         };

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Position};
 
+#[cfg(not(feature = "bundled"))]
 /// An error of spirv-as: `error: LINE: COLUMN: …`.
 pub fn of_text(messages: &str) -> Diagnostic {
     let message = without_level(messages);

@@ -1,16 +1,28 @@
-//! spirv-val.
+//! spirv-val as a program.
 
-use super::{message, process};
+use std::path::Path;
+
 use crate::diagnostic::Diagnostic;
 use crate::validator::{UniversalLimit, ValidatorOptions};
+use crate::{message, process};
 
-pub fn validate(words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnostic> {
-    let ended = process::run("spirv-val", &arguments(options), &process::to_bytes(words))?;
+/// Has the program at this path validate a module; a name alone is looked for in the `PATH`.
+pub fn validate_with(program: &Path, words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnostic> {
+    let ended = process::run_at(program, SPIRV_VAL, &arguments(options), &process::to_bytes(words))?;
     if ended.success {
         Ok(())
     } else {
         Err(message::of_binary(&ended.messages))
     }
+}
+
+/// Its usual name.
+const SPIRV_VAL: &str = "spirv-val";
+
+/// Has the program of the `PATH` validate a module.
+#[cfg(not(feature = "bundled"))]
+pub fn validate(words: &[u32], options: &ValidatorOptions) -> Result<(), Diagnostic> {
+    validate_with(Path::new(SPIRV_VAL), words, options)
 }
 
 fn arguments(options: &ValidatorOptions) -> Vec<String> {

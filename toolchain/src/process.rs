@@ -1,6 +1,7 @@
 //! Runs one program with its input and output in pipes.
 
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::program_error::ProgramError;
@@ -8,17 +9,30 @@ use crate::program_error::ProgramError;
 /// How a program ended that was not ended by a signal.
 pub struct Ended {
     pub success: bool,
+    #[cfg_attr(feature = "bundled", expect(dead_code, reason = "the program that is run then writes none"))]
     pub output: Vec<u8>,
     /// Standard error without trailing white space.
     pub messages: String,
 }
 
+/// Runs a program of the `PATH`.
+#[cfg(not(feature = "bundled"))]
 pub fn run(program: &'static str, arguments: &[String], input: &[u8]) -> Result<Ended, ProgramError> {
+    run_at(Path::new(program), program, arguments, input)
+}
+
+/// Runs the program at a path; messages call it `program`.
+pub fn run_at(
+    path: &Path,
+    program: &'static str,
+    arguments: &[String],
+    input: &[u8],
+) -> Result<Ended, ProgramError> {
     let failed = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => ProgramError::Missing { program },
         _ => ProgramError::Failed { program, message: error.to_string() },
     };
-    let mut child = Command::new(program)
+    let mut child = Command::new(path)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -49,6 +63,7 @@ pub fn to_bytes(words: &[u32]) -> Vec<u8> {
 }
 
 /// The module that a program wrote.
+#[cfg(not(feature = "bundled"))]
 pub fn to_words(program: &'static str, bytes: &[u8]) -> Result<Vec<u32>, ProgramError> {
     let (words, rest) = bytes.as_chunks::<4>();
     if words.is_empty() || !rest.is_empty() {
