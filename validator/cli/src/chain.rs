@@ -96,7 +96,7 @@ fn paths(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
             found.push(entry.into_path());
         }
     }
-    found.sort_by(|one, other| by_numbers(one).cmp(&by_numbers(other)));
+    found.sort_by_cached_key(|path| by_numbers(path));
     Ok(found)
 }
 
@@ -124,7 +124,7 @@ mod tests {
     fn numbers_in_names_count_by_their_values() {
         let mut names =
             ["pass-10.spv", "pass-9.spv", "pass-1.spv", "00.spv", "b.spv", "a.spv"].map(PathBuf::from);
-        names.sort_by(|one, other| by_numbers(one).cmp(&by_numbers(other)));
+        names.sort_by_cached_key(|path| by_numbers(path));
         let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
         assert_eq!(names, ["00.spv", "a.spv", "b.spv", "pass-1.spv", "pass-9.spv", "pass-10.spv"]);
     }

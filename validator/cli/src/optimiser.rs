@@ -89,9 +89,66 @@ impl External {
         timeout: Duration,
     ) -> Result<Vec<u8>, ProgramFailure> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let limits = Limits { time: timeout, memory: self.memory };
+        let limits = Limits::new(timeout, self.memory);
         self.program.run(&self.launcher, &bytes, ".spv", flags, limits).map(|written| written.bytes)
     }
+}
+
+impl External {
+    /// The modules behind each pass of a whole run, with the names of the passes, as spirv-opt's `--print-all` tells them.
+    /// Empty where the program does not.
+    pub(crate) fn dumps(
+        &self,
+        words: &[u32],
+        flags: &[String],
+        timeout: Duration,
+    ) -> Vec<(String, Vec<u32>)> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let limits = Limits { said: DUMPS, ..Limits::new(timeout, self.memory) };
+        let flags: Vec<String> = flags.iter().cloned().chain([PRINT_ALL.to_owned()]).collect();
+        let Ok(written) = self.program.run(&self.launcher, &bytes, ".spv", &flags, limits) else {
+            return Vec::new();
+        };
+        dumps(&written.said, words)
+    }
+}
+
+/// Bytes of dumps that are kept.
+const DUMPS: usize = 1 << 28;
+
+/// The flag of spirv-opt that prints the module around each pass.
+const PRINT_ALL: &str = "--print-all";
+
+/// What stands in front of the module before a pass, and what in front of the last one.
+const BEFORE_PASS: &str = "; IR before pass ";
+const AFTER_LAST: &str = "; IR after last pass";
+
+/// The modules in what `--print-all` prints. `first` is the first one, of whose version all are.
+fn dumps(said: &str, first: &[u32]) -> Vec<(String, Vec<u32>)> {
+    // The text of the module behind each heading, and the pass that the heading names.
+    let mut parts: Vec<(&str, String)> = Vec::new();
+    for line in said.lines() {
+        match (line.strip_prefix(BEFORE_PASS), parts.last_mut()) {
+            (Some(pass), _) => parts.push((pass.trim(), String::new())),
+            (None, _) if line.starts_with(AFTER_LAST) => parts.push(("", String::new())),
+            (None, Some((_, text))) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    let passes = parts.iter().map(|(pass, _)| *pass);
+    let behind = parts.iter().skip(1).map(|(_, text)| text);
+    let mut all = Vec::new();
+    for (pass, text) in passes.zip(behind) {
+        let Ok(mut words) = spirv_tv_toolchain::assemble(text, None) else { return Vec::new() };
+        if let (Some(version), Some(own)) = (first.get(1), words.get_mut(1)) {
+            *own = *version;
+        }
+        all.push((pass.to_owned(), words));
+    }
+    all
 }
 
 impl Optimiser for External {
@@ -125,5 +182,27 @@ pub(crate) fn failure(failure: ProgramFailure) -> OptimiserFailure {
         }
         ProgramFailure::TimedOut { after } => OptimiserFailure::TimedOut { after },
         ProgramFailure::NotRun { why } => OptimiserFailure::NotRun { message: why },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_between_passes_are_read() {
+        let module = |name: &str| {
+            format!("OpCapability Shader\nOpMemoryModel Logical GLSL450\n%1 = OpString \"{name}\"\n")
+        };
+        let said = format!(
+            "; IR before pass ccp\n{}\n; IR before pass merge-return\n{}\n; IR after last pass\n{}\n",
+            module("a"),
+            module("b"),
+            module("c")
+        );
+        let words = |name: &str| spirv_tv_toolchain::assemble(&module(name), None).expect("it assembles");
+        let expected = [("ccp".to_owned(), words("b")), ("merge-return".to_owned(), words("c"))];
+        assert_eq!(dumps(&said, &words("a")), expected);
+        assert!(dumps("nothing of the kind", &words("a")).is_empty());
     }
 }

@@ -24,9 +24,17 @@ pub struct Entry {
     pub proved: bool,
     /// The names of the inputs that were run, in order.
     pub inputs: Vec<String>,
-    /// The launch on which it fails, as a launch file, and the files that it names with their bytes. An answer that is a
-    /// failure is told anew with it.
-    pub launch: Option<(String, Vec<(String, Vec<u8>)>)>,
+    /// The launch on which it fails: an answer that is a failure is told anew with it.
+    pub launch: Option<Launch>,
+}
+
+/// A launch with everything that it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// The launch file.
+    pub text: String,
+    /// The names and bytes of the files that it names.
+    pub files: Vec<(String, Vec<u8>)>,
 }
 
 /// A folder of answers.
@@ -99,7 +107,10 @@ mod tests {
             detail: detail.to_owned(),
             proved: false,
             inputs: vec!["zeros".to_owned()],
-            launch: Some(("x = 1".to_owned(), vec![("a.bin".to_owned(), vec![0, 255])])),
+            launch: Some(Launch {
+                text: "x = 1".to_owned(),
+                files: vec![("a.bin".to_owned(), vec![0, 255])],
+            }),
         }
     }
 

@@ -107,8 +107,17 @@ pub enum Kind {
     Sources,
 }
 
-/// Names the modules of a database: what there is, and remarks on what there is not.
-pub type ReadDatabase<'r> = &'r dyn Fn(&Path) -> Result<(Vec<String>, Vec<String>), String>;
+/// What is known of a database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The names of its modules.
+    pub modules: Vec<String>,
+    /// Remarks on what is not among them.
+    pub remarks: Vec<String>,
+}
+
+/// Names the modules of a database, or says why it cannot be read.
+pub type ReadDatabase<'r> = &'r dyn Fn(&Path) -> Result<Listed, String>;
 
 /// Finds what arguments name.
 pub struct Finder<'r> {
@@ -136,7 +145,7 @@ impl Finder<'_> {
     fn of_file(&mut self, path: &Path) -> Result<Vec<Found>, CaseError> {
         if extension(path) == Some("foz") && self.kind == Kind::Modules {
             let read = (self.read_database)(path);
-            let (modules, remarks) =
+            let Listed { modules, remarks } =
                 read.map_err(|why| CaseError::Database { path: path.to_owned(), why })?;
             self.remarks.extend(remarks.into_iter().map(|remark| format!("{}: {remark}", path.display())));
             let name = name_of(path);
@@ -318,8 +327,9 @@ pub fn of_arguments(
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn no_database(_: &Path) -> Result<(Vec<String>, Vec<String>), String> {
-        Ok((vec!["4.0.main".to_owned(), "4.1.main".to_owned()], vec!["one entry is torn".to_owned()]))
+    pub(crate) fn no_database(_: &Path) -> Result<Listed, String> {
+        let modules = vec!["4.0.main".to_owned(), "4.1.main".to_owned()];
+        Ok(Listed { modules, remarks: vec!["one entry is torn".to_owned()] })
     }
 
     pub(crate) fn finder(kind: Kind) -> Finder<'static> {

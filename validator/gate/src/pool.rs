@@ -197,7 +197,7 @@ impl Worker {
         let missing = || io::Error::other("a pipe is missing");
         let requests = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
-        let said = process::listen(child.stderr.take().ok_or_else(missing)?);
+        let said = process::listen(child.stderr.take().ok_or_else(missing)?, process::SAID);
         let (sender, answers) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// The shortest and the longest time between two looks at a child.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
-/// How much of what a child says is kept: the end of it, in bytes.
-const SAID: usize = 1 << 14;
+/// How much of what a child says is kept by default: the end of it, in bytes.
+pub(crate) const SAID: usize = 1 << 14;
 
 /// Starts a command in a process group of its own.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
@@ -64,15 +64,15 @@ pub(crate) fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Reads what a child says until it ends, and keeps the end of it: a full pipe would block the child.
-pub(crate) fn listen(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+/// Reads what a child says until it ends, and keeps the last `most` bytes of it: a full pipe would block the child.
+pub(crate) fn listen(mut pipe: impl Read + Send + 'static, most: usize) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut said = Vec::new();
         let mut part = [0; 4096];
         while let Ok(count @ 1..) = pipe.read(&mut part) {
             said.extend_from_slice(part.get(..count).unwrap_or_default());
-            if said.len() > 2 * SAID {
-                said.drain(..said.len() - SAID);
+            if said.len() / 2 > most {
+                said.drain(..said.len() - most);
             }
         }
         let text = String::from_utf8_lossy(&said).into_owned();

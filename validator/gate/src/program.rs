@@ -64,6 +64,15 @@ pub struct Limits {
     pub time: Duration,
     /// Memory, in bytes.
     pub memory: u64,
+    /// How much of what it says is kept: the end of it, in bytes.
+    pub said: usize,
+}
+
+impl Limits {
+    /// Limits of time, and of memory in bytes.
+    pub const fn new(time: Duration, memory: u64) -> Limits {
+        Limits { time, memory, said: process::SAID }
+    }
 }
 
 /// Why a program gave no file.
@@ -257,8 +266,8 @@ impl Program {
         command.envs(["HOME", "TMPDIR", "TEMP", "TMP"].map(|name| (name, scratch)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = process::spawn(&mut command).map_err(not_run)?;
-        let stdout = child.stdout.take().map(process::listen);
-        let stderr = child.stderr.take().map(process::listen);
+        let stdout = child.stdout.take().map(|pipe| process::listen(pipe, limits.said));
+        let stderr = child.stderr.take().map(|pipe| process::listen(pipe, limits.said));
         let status = process::wait(&mut child, limits.time);
         // Also what it started and left behind.
         let killed = process::kill(&mut child);
@@ -346,7 +355,7 @@ mod tests {
     fn each_way_to_end_is_told() -> Result<(), Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;
         let launcher = launcher(folder.path())?;
-        let limits = Limits { time: Duration::from_millis(700), memory: 1 << 30 };
+        let limits = Limits::new(Duration::from_millis(700), 1 << 30);
         let run = |script: &str| -> Result<Written, ProgramFailure> {
             let script = format!("sh -c '{script}' sh {{in}} {{out}}");
             let program: Program = script.parse().map_err(|_| ProgramFailure::NotRun { why: script })?;

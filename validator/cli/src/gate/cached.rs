@@ -8,7 +8,7 @@ use spirv_tv::check::{CheckOptions, CheckReport};
 use spirv_tv::launch::file;
 use spirv_tv::module;
 use spirv_tv::report::brief;
-use spirv_tv_gate::cache::{Cache, Entry};
+use spirv_tv_gate::cache::{Cache, Entry, Launch};
 use spirv_tv_gate::cases::{Case, Source};
 use spirv_tv_gate::{Record, Status};
 
@@ -92,7 +92,10 @@ impl Answers {
             detail: plain_detail(report),
             proved: record.proved,
             inputs: report.usual().map(|run| run.input.name.clone()).collect(),
-            launch: decisive.map(|run| save::launch_file(report, run)),
+            launch: decisive.map(|run| {
+                let (text, files) = save::launch_file(report, run);
+                Launch { text, files }
+            }),
         };
         self.cache
             .put(&key.answer, &entry)
@@ -141,7 +144,7 @@ pub(super) fn record(case: &Case, entry: Entry, key: &Key) -> Record {
 
 /// The options with which a failure that is kept is told anew: its own launch.
 pub(super) fn options_of(entry: &Entry, options: &CheckOptions) -> Option<CheckOptions> {
-    let (text, files) = entry.launch.as_ref()?;
+    let Launch { text, files } = entry.launch.as_ref()?;
     let folder = tempfile::tempdir().ok()?;
     let path = folder.path().join("launch.toml");
     std::fs::write(&path, text).ok()?;

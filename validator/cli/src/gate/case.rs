@@ -93,7 +93,11 @@ impl<'a> Answerer<'a> {
     ) -> Option<Record> {
         let own = cached::options_of(entry, options)?;
         let record = self.record(case, made, &own, None).ok()?;
-        (record.status == Status::Fail).then_some(Record { cached: true, ..record })
+        (record.status == Status::Fail).then(|| Record {
+            cached: true,
+            detail: entry.detail.clone(),
+            ..record
+        })
     }
 
     fn not_made(&self, case: &Case, failed: NotMade) -> Record {

@@ -1,9 +1,12 @@
-//! Which pass of a pipeline did it: the passes are run one by one, and the first module is compared with each result.
+//! Which pass of a pipeline did it. The passes are run one by one, and the first module is compared with each result, by
+//! bisection. Where no pass does it by itself, one that uses what another left behind may: then the modules of a whole run
+//! are looked at, where the optimiser prints them.
 
 use serde_json::Value;
 use spirv_tv::check::{check, CheckOptions, Watch};
 use spirv_tv::compare::Verdict;
 use spirv_tv::module::{Module, ReadOptions};
+use spirv_tv::optimise::pipeline::first_violating;
 use spirv_tv::optimise::plan::plan;
 use spirv_tv::optimise::{CheckResult, Mode, Pipeline};
 use spirv_tv_gate::cases::Case;
@@ -12,7 +15,7 @@ use spirv_tv_toolchain::Validator;
 use super::make::{flags_of, Made, Maker};
 
 /// What stands for a pass where no pass does it by itself.
-const WHOLE: &str = "only as a whole: ";
+const WHOLE: &str = "only in a whole run";
 
 struct Judged(Verdict);
 
@@ -42,7 +45,8 @@ impl CheckResult for Judged {
     }
 }
 
-/// The pass of a case's pipeline that makes it violate, where the pipeline is one of passes. `None` for other cases.
+/// The pass of a case's pipeline that makes it violate, where the pipeline is one of spirv-opt's passes. `None` for other
+/// cases.
 pub(super) fn pass(
     case: &Case,
     made: &Made,
@@ -50,29 +54,38 @@ pub(super) fn pass(
     maker: &mut Maker<'_>,
 ) -> Option<String> {
     let flags = flags_of(&case.pipeline).ok().filter(|flags| !flags.passes.is_empty())?;
-    let plan = plan(&flags.passes, &made.before.words);
+    let first = &made.before.words;
+    let plan = plan(&flags.passes, first);
     if let [only] = &plan[..] {
         return Some(only.label.clone());
     }
     let read = ReadOptions { lenient: true, ..maker.read.clone() };
     let timeout = maker.compilers.choice.optimizer_timeout;
-    let mut checker = |before: &[u32], after: &[u32], _: &str| {
+    let verdict = |before: &[u32], after: &[u32]| {
         let load = |words: &[u32], name| Module::from_words(words.to_vec(), name, &read).ok();
         let verdict = load(before, "before").zip(load(after, "after")).and_then(|(before, after)| {
             check(&before, &after, options, &Watch::default()).ok().map(|report| report.verdict)
         });
-        Judged(verdict.unwrap_or(Verdict::Inconclusive))
+        verdict.unwrap_or(Verdict::Inconclusive)
     };
-    let pipeline = Pipeline {
-        plan: &plan,
-        timeout,
-        validate: None,
-        validator: &Validator::Nothing,
-        mode: Mode::Ends,
-        keep_going: true,
+    let mut checker = |before: &[u32], after: &[u32], _: &str| Judged(verdict(before, after));
+    let mode = Mode::Ends;
+    let validator = &Validator::Nothing;
+    let pipeline = Pipeline { plan: &plan, timeout, validate: None, validator, mode, keep_going: true };
+    let report = {
+        let mut optimiser = maker.optimiser(&flags).ok()?;
+        pipeline.run(first, &mut *optimiser, &mut checker, &|| options.bounds.left())
     };
-    let mut optimiser = maker.optimiser(&flags).ok()?;
-    let report = pipeline.run(&made.before.words, &mut *optimiser, &mut checker, &|| options.bounds.left());
-    let guilty = report.guilty().next().map(|step| step.pass.clone());
-    Some(guilty.unwrap_or_else(|| format!("{WHOLE}{}", case.pipeline.join(" "))))
+    if let Some(step) = report.guilty().next() {
+        return Some(step.pass.clone());
+    }
+    let dumps = maker.dumps(first, &case.pipeline);
+    let changes: Vec<(usize, Vec<u32>)> = dumps.iter().map(|(_, words)| words.clone()).enumerate().collect();
+    let violates = changes.last().is_some_and(|(_, last)| verdict(first, last) == Verdict::Violates);
+    let guilty =
+        violates.then(|| first_violating(&changes, |_, words| Some(verdict(first, words)))).flatten();
+    Some(match guilty.and_then(|index| dumps.get(index)) {
+        Some((pass, _)) => format!("--{pass} ({WHOLE})"),
+        None => format!("{} ({WHOLE})", case.pipeline.join(" ")),
+    })
 }

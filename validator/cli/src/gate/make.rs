@@ -127,6 +127,17 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// The modules behind each pass of a whole run, where the optimiser tells them.
+    pub(super) fn dumps(&self, words: &[u32], flags: &[String]) -> Vec<(String, Vec<u32>)> {
+        match &self.tool {
+            Tool::Program(program) if program.is_like_spirv_opt() => {
+                let timeout = self.compilers.choice.optimizer_timeout;
+                self.external(program.clone()).dumps(words, flags, timeout)
+            }
+            Tool::Program(_) | Tool::Bundled => Vec::new(),
+        }
+    }
+
     fn external(&self, program: Program) -> External {
         External { program, launcher: self.launcher.clone(), memory: self.compilers.choice.optimizer_memory }
     }
@@ -157,7 +168,7 @@ impl<'a> Maker<'a> {
 
     fn compile(&self, path: &Path) -> Result<Made, NotMade> {
         let CompilerArguments { before_cmd, after_cmd, choice, .. } = self.compilers;
-        let limits = Limits { time: choice.optimizer_timeout, memory: choice.optimizer_memory };
+        let limits = Limits::new(choice.optimizer_timeout, choice.optimizer_memory);
         let begun = Instant::now();
         let mut compiled =
             [(before_cmd, "before", Status::InvalidBefore), (after_cmd, "after", Status::OptimizerCrash)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use spirv_tv_gate::cases::{self, Finder, Kind, Pipeline, Planned};
+use spirv_tv_gate::cases::{self, Finder, Kind, Listed, Pipeline, Planned};
 use spirv_tv_gate::expectation::{Baseline, Expectations, Patterns};
 use spirv_tv_gate::fossilize::Database;
 use spirv_tv_gate::selection::{of_environment, Fraction, Partition};
@@ -138,10 +138,10 @@ fn pipelines(arguments: &GateArguments) -> Result<Vec<Pipeline>, CliError> {
     }
 }
 
-fn read_database(path: &Path) -> Result<(Vec<String>, Vec<String>), String> {
+fn read_database(path: &Path) -> Result<Listed, String> {
     let database = Database::open(path).map_err(|error| error.to_string())?;
-    let names = database.cases().into_iter().map(|shader| shader.name).collect();
-    Ok((names, database.remarks().to_vec()))
+    let modules = database.cases().into_iter().map(|shader| shader.name).collect();
+    Ok(Listed { modules, remarks: database.remarks().to_vec() })
 }
 
 /// What is expected.
