@@ -325,6 +325,7 @@ fn a_pass_that_crashes_leaves_the_others_their_process() {
         plan: &plan,
         timeout: process.timeout,
         validate: None,
+        validator: &Validator::Own,
         mode: Mode::EachStep,
         keep_going: true,
     };
@@ -346,6 +347,7 @@ fn passes_without_time_are_not_run() {
         plan: &plan,
         timeout: process.timeout,
         validate: None,
+        validator: &Validator::Own,
         mode: Mode::EachStep,
         keep_going: false,
     };
