@@ -24,6 +24,7 @@ pub mod results;
 pub mod selection;
 pub mod status;
 
+pub use process::adopt_strays;
 pub use record::{Bucket, Record};
 pub use results::{About, Judgement, Remark, Results};
 pub use status::{Class, Judged, Status};

@@ -12,18 +12,21 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use crate::cases::Case;
-use crate::process;
+use crate::process::{self, Listener};
 use crate::record::Record;
 use crate::status::Status;
 
 /// How often a worker's memory is looked at.
 const TICK: Duration = Duration::from_millis(20);
+
+/// The variable that says where temporary files are made.
+const TEMPORARY: &str = if cfg!(windows) { "TMP" } else { "TMPDIR" };
 
 /// The exit code with which a worker says that an invariant of its own broke.
 const BUG: i32 = 70;
@@ -41,6 +44,8 @@ pub struct Pool {
     pub time: Duration,
     /// How much memory a worker may hold, in bytes.
     pub memory: u64,
+    /// The folder for temporary files of workers. Whoever made it removes it: a worker that is ended leaves some.
+    pub scratch: PathBuf,
 }
 
 /// What the pool tells of each case.
@@ -185,13 +190,14 @@ struct Worker {
     child: Child,
     requests: ChildStdin,
     answers: Receiver<String>,
-    said: JoinHandle<String>,
+    said: Listener,
     system: System,
 }
 
 impl Worker {
     fn start(pool: &Pool) -> io::Result<Worker> {
         let mut command = Command::new(&pool.program);
+        command.env(TEMPORARY, &pool.scratch);
         command.args(&pool.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = process::spawn(&mut command)?;
         let missing = || io::Error::other("a pipe is missing");
@@ -230,7 +236,7 @@ impl Worker {
             Some(status) => status,
             None => process::kill(&mut child)?,
         };
-        let said = said.join().unwrap_or_default();
+        let said = said.said();
         let told =
             said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ");
         let how = match status.code() {
@@ -285,6 +291,7 @@ mod tests {
             jobs: 2,
             time: Duration::from_millis(1500),
             memory: 100 << 20,
+            scratch: folder.path().to_owned(),
         };
         let cases: Vec<Case> = ["good", "hang", "crash", "bug", "once"].map(case).into();
         let mut last = BTreeMap::new();
@@ -316,6 +323,7 @@ mod tests {
             jobs: 1,
             time: Duration::from_secs(30),
             memory: 100 << 20,
+            scratch: folder.path().to_owned(),
         };
         let mut records = Vec::new();
         pool.run(&[case("eat"), case("good")], &AtomicBool::new(false), |answer| records.push(answer.record));

@@ -271,9 +271,9 @@ impl Program {
         let status = process::wait(&mut child, limits.time);
         // Also what it started and left behind.
         let killed = process::kill(&mut child);
-        let said = |listener: Option<std::thread::JoinHandle<String>>| {
-            listener.and_then(|listener| listener.join().ok()).unwrap_or_default()
-        };
+        process::end_strays(scratch);
+        let said =
+            |listener: Option<process::Listener>| listener.map(process::Listener::said).unwrap_or_default();
         let (out, said) = (said(stdout), said(stderr));
         let said = if said.is_empty() { out } else { said };
         let status = match status.map_err(not_run)? {
@@ -374,6 +374,15 @@ mod tests {
         // What it leaves behind would keep the pipes open.
         assert!(matches!(run("sleep 60 & sleep 60"), Err(ProgramFailure::TimedOut { .. })));
         assert!(run("sleep 60 & cp $1 $2").is_ok());
+        #[cfg(target_os = "linux")]
+        {
+            process::adopt_strays()?;
+            let written = run("setsid sleep 4321 & cp $1 $2; sleep 0.2")?;
+            assert_eq!(written.bytes, b"module");
+            let lists = std::fs::read_dir("/proc")?.filter_map(Result::ok);
+            let mut lines = lists.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+            assert!(!lines.any(|line| line.starts_with(b"sleep\x004321")));
+        }
         // A small environment, and a folder of its own.
         let said = run("env > $2; pwd >> $2")?;
         let text = String::from_utf8(said.bytes)?;

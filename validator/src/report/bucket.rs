@@ -4,6 +4,7 @@ use super::account;
 use crate::check::{CheckReport, Run, Source};
 use crate::compare::{Subject, Violation};
 use crate::correspondence::changes;
+use crate::event::UndefinedKind;
 use crate::ir::Line;
 
 /// What tells a failure from others.
@@ -34,8 +35,11 @@ fn kind(run: &Run, violation: &Violation) -> String {
         Subject::Outcome(_) | Subject::Part(..) => None,
     };
     match undefined {
-        Some((undefined, _)) => format!("{}-{}", violation.kind, undefined.kind.name()),
-        None => violation.kind.to_string(),
+        // A new race is a kind of its own.
+        Some((undefined, _)) if undefined.kind != UndefinedKind::DataRace => {
+            format!("{}-{}", violation.kind, undefined.kind.name())
+        }
+        Some(_) | None => violation.kind.to_string(),
     }
 }
 

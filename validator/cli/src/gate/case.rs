@@ -151,6 +151,9 @@ impl<'a> Answerer<'a> {
             (_, Some(pass)) => pass.to_owned(),
             (Source::Pair { .. }, None) => "pair".to_owned(),
             (Source::Compiled(_), None) => "compiler".to_owned(),
+            (Source::Module(_) | Source::Fossil { .. }, None) if case.pipeline.is_empty() => {
+                "optimizer".to_owned()
+            }
             (Source::Module(_) | Source::Fossil { .. }, None) => case.pipeline.join(" "),
         };
         Bucket(format!("{by}/{what}"))

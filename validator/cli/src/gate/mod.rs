@@ -14,6 +14,7 @@ pub(crate) mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -63,7 +64,8 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
     let stopped = AtomicBool::new(false);
     let mut progress = Progress::new(arguments, plan.planned.len(), records.len());
     let mut failed = None;
-    pool(arguments, command_line)?.run(&left, &stopped, |answer| {
+    let scratch = Scratch::new(out)?;
+    pool(arguments, command_line, scratch.folder.clone())?.run(&left, &stopped, |answer| {
         // A case that will be run once more has no result yet.
         if answer.is_run_again || failed.is_some() {
             return;
@@ -82,6 +84,7 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
         records.insert(record.case.clone(), record);
     });
     drop(progress);
+    drop(scratch);
     if let Some(error) = failed {
         return Err(error);
     }
@@ -121,12 +124,38 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
     }
 }
 
+/// The folder for what workers leave behind.
+struct Scratch {
+    folder: PathBuf,
+}
+
+impl Scratch {
+    /// Makes it, in the folder of the results. A run that was ended may have left one: nobody else writes there.
+    fn new(out: &Path) -> Result<Scratch, CliError> {
+        let fail = |error| CliError::File { path: out.to_owned(), error };
+        let folder = std::path::absolute(out).map_err(fail)?.join("scratch");
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(fail(error)),
+            Ok(()) | Err(_) => {}
+        }
+        std::fs::create_dir_all(&folder).map_err(fail)?;
+        Ok(Scratch { folder })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left is removed by the next run.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
 /// What a manifest expects of cases, by name.
 fn own_expectations(planned: &[Planned]) -> BTreeMap<&str, Option<spirv_tv_gate::expectation::Expected>> {
     planned.iter().map(|one| (one.case.name.as_str(), one.expected)).collect()
 }
 
-fn pool(arguments: &GateArguments, command_line: &[OsString]) -> Result<Pool, CliError> {
+fn pool(arguments: &GateArguments, command_line: &[OsString], scratch: PathBuf) -> Result<Pool, CliError> {
     let memory = options::memory(arguments)?;
     let mut own = vec![OsString::from(worker::SUBCOMMAND)];
     own.extend(command_line.iter().cloned());
@@ -143,5 +172,6 @@ fn pool(arguments: &GateArguments, command_line: &[OsString]) -> Result<Pool, Cl
             + GRACE,
         // Checks keep to their own limit; what a worker holds beside them is little.
         memory: memory + memory / 4 + (256 << 20),
+        scratch,
     })
 }

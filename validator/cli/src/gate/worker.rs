@@ -17,6 +17,7 @@ pub(crate) const SUBCOMMAND: &str = "__gate";
 /// Answers cases until there are no more. `command_line` is what stands behind `gate`.
 pub(crate) fn serve(arguments: &GateArguments, command_line: Vec<OsString>) -> Result<u8, CliError> {
     limited::die_with_parent().map_err(CliError::Output)?;
+    spirv_tv_gate::adopt_strays().map_err(CliError::Output)?;
     let options = CaseOptions::new(arguments, command_line)?;
     let mut answerer = Answerer::new(arguments, options)?;
     for line in io::stdin().lock().lines() {
