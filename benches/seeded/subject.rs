@@ -1,0 +1,90 @@
+//! A module of the corpus, and how it is checked.
+
+use std::path::Path;
+
+use clap::Parser;
+use serde_json::Value;
+use spirv_tv::check::{check, CheckOptions, Watch};
+use spirv_tv::module::{Module, ReadError, ReadOptions};
+use spirv_tv::report::json;
+use spirv_tv_cli::CheckArguments;
+use spirv_tv_mutators as mutators;
+
+use crate::table::HOLLOW;
+
+/// Seconds that a check may take.
+const TIMEOUT: &str = "20";
+
+/// A module and its launch.
+pub struct Subject {
+    pub name: String,
+    pub module: Module,
+    read: ReadOptions,
+    options: CheckOptions,
+}
+
+/// What a check says.
+pub struct Finding {
+    pub verdict: String,
+    /// The kind of violation, or the first reason why nothing is decided.
+    pub reason: String,
+}
+
+#[derive(Parser)]
+struct CommandLine {
+    #[command(flatten)]
+    check: CheckArguments,
+}
+
+impl Subject {
+    /// All modules of a folder, by name.
+    pub fn all(folder: &Path) -> Vec<Self> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let is_text = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "spvasm");
+        let mut paths: Vec<_> = entries.filter(is_text).collect();
+        paths.sort();
+        paths.iter().map(|path| Subject::load(path)).collect()
+    }
+
+    fn load(path: &Path) -> Self {
+        let launch = path.with_extension("toml").to_string_lossy().into_owned();
+        let line = ["check", "BEFORE", "AFTER", "--launch", &launch, "--timeout", TIMEOUT, "--jobs", "1"];
+        let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
+        let options = arguments.options().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let read = arguments.read_options();
+        let module = Module::load(&path.to_string_lossy(), &read).unwrap_or_else(|error| panic!("{error}"));
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Subject { name, module, read, options }
+    }
+
+    /// A module that was made from it.
+    pub fn made(&self, words: Vec<u32>) -> Result<Module, ReadError> {
+        Module::from_words(words, &self.name, &self.read)
+    }
+
+    /// The same for mutators; None where they do not know a construct.
+    pub fn to_mutate(&self, module: &Module) -> Option<mutators::Module> {
+        mutators::Module::load(&module.words, self.read.validator.target_env).ok()
+    }
+
+    /// Checks a pair under this module's launch.
+    pub fn check(&self, before: &Module, after: &Module) -> Finding {
+        let report = match check(before, after, &self.options, &Watch::default()) {
+            Ok(report) => json::check_value(&report),
+            Err(error) => return Finding { verdict: "error".to_owned(), reason: error.to_string() },
+        };
+        let verdict = report["verdict"].as_str().unwrap_or("?");
+        let never_ran = |side: &str| report["exercised"][side]["changed_never_ran"].as_array();
+        let is_hollow = ["before", "after"].into_iter().filter_map(never_ran).any(|lines| !lines.is_empty());
+        let verdict = if verdict == "refines" && is_hollow { HOLLOW } else { verdict };
+        Finding { verdict: verdict.to_owned(), reason: reason(&report) }
+    }
+}
+
+fn reason(report: &Value) -> String {
+    let runs = report["runs"].as_array().map_or(&[][..], Vec::as_slice);
+    let told = |part: &Value| part["reasons"][0].as_str().map(str::to_owned);
+    let kind = |run: &Value| run["violation"]["kind"].as_str().map(str::to_owned);
+    let unsupported = || report["unsupported"][0]["what"].as_str().map(str::to_owned);
+    runs.iter().find_map(kind).or_else(|| std::iter::once(report).chain(runs).find_map(told)).or_else(unsupported).unwrap_or_default()
+}
