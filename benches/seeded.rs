@@ -90,10 +90,19 @@ struct Pair<'s> {
 }
 
 impl<'s> Pair<'s> {
-    /// None where the pass changes nothing that is executed, or gives no valid module.
+    /// None, which is printed, where the pass gives no valid module.
     fn of(subject: &'s Subject, flag: &str, optimiser: &Optimiser) -> Option<Self> {
-        let words = optimiser.run(&subject.module.words, &[flag])?;
-        let result = subject.made(words).ok()?;
+        let Some(words) = optimiser.run(&subject.module.words, &[flag]) else {
+            println!("left out: {flag} {}: the pass fails", subject.name);
+            return None;
+        };
+        let result = match subject.made(words) {
+            Ok(result) => result,
+            Err(error) => {
+                println!("left out: {flag} {}: {error}", subject.name);
+                return None;
+            }
+        };
         let of_result = subject.check(&subject.module, &result).verdict != table::REFINES;
         Some(Pair { subject, result, of_result })
     }
@@ -103,8 +112,14 @@ impl<'s> Pair<'s> {
         if places.is_empty() {
             return Vec::new();
         }
-        let Some(mutable) = self.subject.to_mutate(&self.result) else { return Vec::new() };
         let name = format!("{flag} {}", self.subject.name);
+        let mutable = match self.subject.to_mutate(&self.result) {
+            Ok(mutable) => mutable,
+            Err(error) => {
+                println!("left out: {name}: {error}");
+                return Vec::new();
+            }
+        };
         draw::draw(&mutable, &places, &name, options.each, options.seed)
     }
 

@@ -1,6 +1,7 @@
 //! A module of the corpus, and how it is checked.
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Parser;
 use serde_json::Value;
@@ -12,8 +13,8 @@ use spirv_tv_mutators as mutators;
 
 use crate::table::HOLLOW;
 
-/// Seconds that a check may take.
-const TIMEOUT: &str = "20";
+/// How long a check may take.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// A module and its launch.
 pub struct Subject {
@@ -48,12 +49,16 @@ impl Subject {
 
     fn load(path: &Path) -> Self {
         let launch = path.with_extension("toml").to_string_lossy().into_owned();
-        let line = ["check", "BEFORE", "AFTER", "--launch", &launch, "--timeout", TIMEOUT, "--jobs", "1"];
+        let line = ["check", "BEFORE", "AFTER", "--launch", &launch];
         let arguments = CommandLine::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check;
-        let options = arguments.options().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut options = arguments.options().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        options.bounds.jobs = 1;
+        options.bounds.step_timeout = Some(LONGEST);
         let read = arguments.read_options();
         let module = Module::load(&path.to_string_lossy(), &read).unwrap_or_else(|error| panic!("{error}"));
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        // The disassembler's text, so that literals are written as in the results of passes.
+        let module = Module::from_words(module.words, &name, &read).unwrap();
         Subject { name, module, read, options }
     }
 
@@ -62,9 +67,9 @@ impl Subject {
         Module::from_words(words, &self.name, &self.read)
     }
 
-    /// The same for mutators; None where they do not know a construct.
-    pub fn to_mutate(&self, module: &Module) -> Option<mutators::Module> {
-        mutators::Module::load(&module.words, self.read.validator.target_env).ok()
+    /// The same for mutators.
+    pub fn to_mutate(&self, module: &Module) -> Result<mutators::Module, mutators::LoadError> {
+        mutators::Module::load(&module.words, self.read.validator.target_env)
     }
 
     /// Checks a pair under this module's launch.
