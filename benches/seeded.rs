@@ -11,10 +11,14 @@
 //! chance, the same for the same seed. FILE has one JSON object a mistake; what is in it already is not run again. FOLDER
 //! gets the pairs that are not flagged. Without `--results` nothing is done.
 //!
+//! Weakenings are planted only where more than one invocation runs: nobody can notice how one that is alone is ordered.
+//!
 //! Where the result of the pass does not refine the module (the interface changes by contract, or the pass has a known
 //! bug), the mistake is checked against the result. Mistakes that mean nothing are counted apart
 //! (`seeded/equivalent.rs`).
 
+#[path = "seeded/commuting.rs"]
+mod commuting;
 #[path = "seeded/draw.rs"]
 mod draw;
 #[path = "seeded/equivalent.rs"]
@@ -103,7 +107,8 @@ impl<'s> Pair<'s> {
                 return None;
             }
         };
-        let of_result = subject.check(&subject.module, &result).verdict != table::REFINES;
+        let verdict = subject.check(flag, &subject.module, &result).verdict;
+        let of_result = ![table::REFINES, table::HOLLOW].contains(&&*verdict);
         Some(Pair { subject, result, of_result })
     }
 
@@ -120,14 +125,14 @@ impl<'s> Pair<'s> {
                 return Vec::new();
             }
         };
-        draw::draw(&mutable, &places, &name, options.each, options.seed)
+        draw::draw(&mutable, &places, self.subject.is_alone, &name, options)
     }
 
     /// What is said of a mistake.
-    fn check(&self, mutant: &Mutant) -> Finding {
+    fn check(&self, flag: &str, mutant: &Mutant) -> Finding {
         let base = if self.of_result { &self.result } else { &self.subject.module };
         match self.subject.made(mutant.module.words()) {
-            Ok(changed) => self.subject.check(base, &changed),
+            Ok(changed) => self.subject.check(flag, base, &changed),
             Err(error) => Finding { verdict: "error".to_owned(), reason: error.to_string() },
         }
     }
@@ -143,7 +148,8 @@ impl<'s> Pair<'s> {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some((passes::OPTIMISE, [input, output, flags @ ..])) = args.split_first().map(|(a, b)| (&**a, b)) {
+    if let Some((passes::OPTIMISE, [input, output, flags @ ..])) = args.split_first().map(|(a, b)| (&**a, b))
+    {
         passes::child(Path::new(input), Path::new(output), flags);
         return;
     }
@@ -178,7 +184,7 @@ fn main() {
                 if done.contains(&(&**flag, &*subject.name, &*name)) {
                     continue;
                 }
-                let found = pair.check(&mutant);
+                let found = pair.check(flag, &mutant);
                 let is_flagged = found.verdict == table::FLAGGED;
                 let proof = || equivalents.reason(flag, &pair.result, &subject.name, &mutant, &optimiser);
                 let line = Line {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use spirv_tv_mutators::{Module, Mutant, WEAKENINGS, WRONG};
 
+use crate::Options;
+
 /// How many mutants of one mutator are kept until it is known how many are needed.
 const KEPT: usize = 6;
 
@@ -18,14 +20,21 @@ pub fn shuffle<T>(things: &mut [T], name: &str, seed: u64) {
     chance(name, seed).shuffle(things);
 }
 
-/// At most `count` valid mutants at these positions (`Site::position`), from the mutators in turns; chance says which
-/// of each mutator, and which mutators come first.
-pub fn draw(module: &Module, places: &BTreeSet<usize>, name: &str, count: usize, seed: u64) -> Vec<Mutant> {
+/// Some valid mutants at these positions (`Site::position`), from the mutators in turns; chance says which of each
+/// mutator, and which mutators come first. Where one invocation is alone, none of them is a weakening.
+pub fn draw(
+    module: &Module,
+    places: &BTreeSet<usize>,
+    is_alone: bool,
+    name: &str,
+    options: &Options,
+) -> Vec<Mutant> {
+    let Options { each: count, seed, .. } = *options;
     let mut chance = chance(name, seed);
     let mut kinds: Vec<Vec<Mutant>> = Vec::new();
-    for mutator in WRONG.iter().chain(WEAKENINGS) {
-        let is_there =
-            |mutant: &Mutant| mutant.site.is_some_and(|site| places.contains(&site.position));
+    let weakenings = if is_alone { &[] } else { WEAKENINGS };
+    for mutator in WRONG.iter().chain(weakenings) {
+        let is_there = |mutant: &Mutant| mutant.site.is_some_and(|site| places.contains(&site.position));
         // Each of those seen so far stays with the same probability.
         let mut kept: Vec<Mutant> = Vec::new();
         for (seen, mutant) in mutator.mutants(module, seed).filter(is_there).enumerate() {

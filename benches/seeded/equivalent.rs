@@ -1,7 +1,7 @@
 //! Mistakes that are none: they mean the same as the result that they were made of.
 //!
-//! Proved are those of which `spirv-opt -O` makes the same words, those of `power/equivalent.rs`, and scopes of
-//! one queue family: it runs the dispatch, so that Device and QueueFamily are the same invocations. Others are argued one
+//! Proved are those of which `spirv-opt -O` makes the same words, those of `power/equivalent.rs` and `commuting.rs`, and
+//! scopes of one queue family: it runs the dispatch, so that Device and QueueFamily are the same invocations. Others are argued one
 //! by one in `equivalent.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use spirv_tv::module::Module;
 use spirv_tv_mutators::Mutant;
 
 use crate::passes::Optimiser;
-use crate::proofs;
+use crate::{commuting, proofs};
 
 /// Passes after which modules that mean the same often have the same words.
 const NORMAL: [&str; 4] = ["--strip-debug", "-O", "--eliminate-dead-const", "--compact-ids"];
@@ -70,11 +70,12 @@ impl Equivalents {
             return Some("one queue family runs the dispatch".to_owned());
         }
         let data = rspirv::dr::load_words(&result.words).ok()?;
-        if let Some(proof) = proofs::proof(&data, mutant) {
+        if let Some(proof) = proofs::proof(&data, mutant).or_else(|| commuting::proof(&data, mutant)) {
             return Some(proof.to_owned());
         }
         let normal = |words: &[u32]| optimiser.run(words, &NORMAL);
-        let is_same = normal(&result.words).is_some_and(|words| normal(&mutant.module.words()) == Some(words));
+        let is_same =
+            normal(&result.words).is_some_and(|words| normal(&mutant.module.words()) == Some(words));
         is_same.then(|| "spirv-opt makes the same words of both".to_owned())
     }
 }

@@ -47,7 +47,9 @@ pub fn render(lines: &[Line], equivalents: &Equivalents) -> String {
         counts.seeded += 1;
         if line.verdict == FLAGGED {
             counts.flagged += 1;
-        } else if !line.equal.is_empty() || equivalents.listed(&line.pass, &line.module, &line.mutant).is_some() {
+        } else if !line.equal.is_empty()
+            || equivalents.listed(&line.pass, &line.module, &line.mutant).is_some()
+        {
             counts.equivalent += 1;
         }
     }
@@ -56,9 +58,10 @@ pub fn render(lines: &[Line], equivalents: &Equivalents) -> String {
         flagged: all.flagged + one.flagged,
         equivalent: all.equivalent + one.equivalent,
     });
-    let mut out = "| pass | seeded | flagged | equivalent | not flagged | flagged of those that are not equivalent |\n\
+    let mut out =
+        "| pass | seeded | flagged | equivalent | not flagged | flagged of those that are not equivalent |\n\
         | --- | --- | --- | --- | --- | --- |\n"
-        .to_owned();
+            .to_owned();
     for (name, counts) in passes.iter().map(|(name, counts)| (format!("`{name}`"), counts)) {
         row(&mut out, &name, counts);
     }
