@@ -62,6 +62,14 @@ impl<'a> Answerer<'a> {
             Ok(made) => made,
             Err(failed) => return Ok(self.as_the_reference(case, &options, self.not_made(case, failed))),
         };
+        if made.before.words == made.after.words {
+            return Ok(Record {
+                proved: true,
+                optimizer_seconds: made.optimizer_seconds,
+                modules: cached::modules(&made.before.words, &made.after.words),
+                ..Record::new(&case.name, Status::Pass, "the same words")
+            });
+        }
         let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
         let known = known.or_else(|| {
             let answers = self.answers.as_ref()?;

@@ -60,6 +60,8 @@ pub(super) struct Maker<'a> {
     pub(super) launcher: PathBuf,
     /// The child that runs the bundled spirv-opt, with the options that it has.
     session: Option<(OptimizeOptions, Session)>,
+    /// The module that was read last, which the next case may begin with, too.
+    last: Option<(PathBuf, Module)>,
     /// The shaders, by name, of the database that was opened last.
     database: Option<(PathBuf, BTreeMap<String, ShaderCase>)>,
 }
@@ -73,6 +75,7 @@ impl<'a> Maker<'a> {
             max_id_bound: arguments.read.max_id_bound,
             launcher: std::env::current_exe().map_err(CliError::Optimiser)?,
             session: None,
+            last: None,
             database: None,
         })
     }
@@ -94,7 +97,14 @@ impl<'a> Maker<'a> {
                 launch: LaunchOptions::default(),
             }),
             Source::Module(path) => {
-                let before = self.load(path, Status::InvalidBefore)?;
+                let before = match &self.last {
+                    Some((last, module)) if last == path => module.clone(),
+                    Some(_) | None => {
+                        let module = self.load(path, Status::InvalidBefore)?;
+                        self.last = Some((path.clone(), module.clone()));
+                        module
+                    }
+                };
                 let tool = self.tool.clone();
                 self.optimise(before, &case.pipeline, &tool)
             }
