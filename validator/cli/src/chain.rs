@@ -82,6 +82,9 @@ pub(super) fn run(arguments: ChainArguments) -> Result<u8, CliError> {
 
 /// The modules that the arguments name, in order.
 fn paths(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    if let Some(missing) = given.iter().find(|path| !path.exists()) {
+        return Err(CliError::usage(format!("{}: there is no such file or folder", missing.display())));
+    }
     let [folder] = given else { return Ok(given.to_vec()) };
     if !folder.is_dir() {
         return Ok(given.to_vec());

@@ -22,10 +22,11 @@ const PASSES: &str =
 
 /// The command line.
 pub(crate) fn command() -> Command {
-    let command = CommandLine::command();
+    let command = CommandLine::command().bin_name("spirv-tv");
     let command = LONG.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_help_all));
     // What a manifest says of its cases stands behind what the command line says of all.
-    command.mut_subcommand("gate", |gate| gate.args_override_self(true))
+    let merged = |gate: Command| gate.args_override_self(true).mut_subcommand("merge", with_help_all);
+    command.mut_subcommand("gate", merged)
 }
 
 /// The options that stand behind `gate` on a command line, each in one word, without those whose ids are in `without`.
@@ -62,6 +63,18 @@ fn with_help_all(command: Command) -> Command {
         "opt" => command.after_help(format!("{PASSES}\n{MORE}")).after_long_help(PASSES),
         _ => command.after_help(MORE),
     }
+}
+
+/// The options among `words` whose ids are in `ids` and not in `without`.
+pub(crate) fn foreign(words: &[OsString], ids: &[&str], without: &[&str]) -> Vec<String> {
+    let all = ["spirv-tv", "gate"].into_iter().map(OsString::from).chain(words.iter().cloned());
+    let Ok(matches) = command().try_get_matches_from(all) else { return Vec::new() };
+    let Some(gate) = matches.subcommand_matches("gate") else { return Vec::new() };
+    let is_given = |id: &&&str| {
+        gate.try_contains_id(id).is_ok() && gate.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let foreign = ids.iter().filter(|id| !without.contains(id)).filter(is_given);
+    foreign.map(|id| id.replace('_', "-")).collect()
 }
 
 #[cfg(test)]

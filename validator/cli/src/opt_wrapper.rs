@@ -42,7 +42,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(arguments: &[OsString]) -> Files {
+    fn of(arguments: &[OsString], is_file: impl Fn(&OsStr) -> bool) -> Files {
         let mut files = Files { input: None, output: None };
         let mut is_output = false;
         for (position, argument) in arguments.iter().enumerate() {
@@ -52,7 +52,8 @@ impl Files {
                 is_output = false;
             } else if text == "-o" {
                 is_output = true;
-            } else if !text.starts_with('-') || text == STREAM {
+            } else if text == STREAM || (!text.starts_with('-') && is_file(argument)) {
+                // Arguments of flags stand alone, too.
                 files.input = Some(position);
             }
         }
@@ -64,7 +65,7 @@ pub(super) fn run(arguments: &WrapperArguments) -> Result<u8, CliError> {
     let arguments = &arguments.arguments;
     let program = std::env::var_os(PROGRAM).unwrap_or_else(|| OsString::from("spirv-opt"));
     let not_run = |error: io::Error| CliError::File { path: PathBuf::from(&program), error };
-    let files = Files::of(arguments);
+    let files = Files::of(arguments, |name| Path::new(name).is_file());
     let input = files.input.and_then(|position| arguments.get(position)).filter(|name| *name != STREAM);
     let output = files.output.as_deref().filter(|path| *path != Path::new(STREAM));
     // What is read is kept before the program runs: it may write to the same file.
@@ -98,6 +99,9 @@ pub(super) fn run(arguments: &WrapperArguments) -> Result<u8, CliError> {
         Some(path) => fs::read(path).ok(),
         None => Some(written).filter(|bytes| !bytes.is_empty()),
     };
+    if before.is_none() && output.is_some() && std::env::var_os(PAIRS).is_some() {
+        super::complain("the pair was not kept: no argument is a file that can be read");
+    }
     if let Some((folder, (before, after))) = std::env::var_os(PAIRS).zip(before.zip(after)) {
         if status.success() {
             if let Err(error) = keep(Path::new(&folder), &before, &after, &program, arguments) {
@@ -156,7 +160,8 @@ mod tests {
     use super::*;
 
     fn files(arguments: &[&str]) -> Files {
-        Files::of(&arguments.iter().map(OsString::from).collect::<Vec<_>>())
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        Files::of(&arguments, |name| name.to_string_lossy().ends_with(".spv"))
     }
 
     #[test]
@@ -164,6 +169,9 @@ mod tests {
         let some = Some(PathBuf::from("b.spv"));
         assert_eq!(files(&["-O", "a.spv", "-o", "b.spv"]), Files { input: Some(1), output: some.clone() });
         assert_eq!(files(&["-o", "b.spv", "--ccp", "a.spv"]), Files { input: Some(3), output: some });
+        let some = Some(PathBuf::from("b.spv"));
+        let behind = ["a.spv", "--set-spec-const-default-value", "3:4", "-o", "b.spv"];
+        assert_eq!(files(&behind), Files { input: Some(0), output: some });
         assert_eq!(files(&["-O", "-"]), Files { input: Some(1), output: None });
         assert_eq!(files(&["--version"]), Files { input: None, output: None });
     }

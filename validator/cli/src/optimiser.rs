@@ -9,7 +9,7 @@ use spirv_tv::optimise::{Optimiser, OptimiserFailure};
 use spirv_tv_gate::program::{Limits, Program, ProgramFailure};
 
 use crate::arguments::{parse_bytes, parse_seconds, RUN};
-use crate::{html, CliError};
+use crate::{html, memory, CliError};
 
 /// Which optimiser is run, and how.
 #[derive(Debug, Args)]
@@ -24,10 +24,9 @@ pub struct OptimiserChoice {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = RUN,
         hide_short_help = true)]
     pub(crate) optimizer_timeout: Duration,
-    /// Memory for an optimiser that is not bundled, in bytes, or with K, M or G
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "4G", help_heading = RUN,
-        hide_short_help = true)]
-    pub(crate) optimizer_memory: u64,
+    /// Memory for an optimiser that is not bundled, in bytes, or with K, M or G [default: a share of the machine's]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, help_heading = RUN, hide_short_help = true)]
+    pub(crate) optimizer_memory: Option<u64>,
 }
 
 impl Default for OptimiserChoice {
@@ -37,13 +36,10 @@ impl Default for OptimiserChoice {
             optimizer: None,
             spirv_opt: None,
             optimizer_timeout: DEFAULT_TIMEOUT,
-            optimizer_memory: MEMORY,
+            optimizer_memory: None,
         }
     }
 }
-
-/// Memory for an optimiser, in bytes.
-const MEMORY: u64 = 4 << 30;
 
 /// What optimises.
 #[derive(Clone, Debug)]
@@ -64,10 +60,17 @@ impl OptimiserChoice {
         html::quoted(&path.to_string_lossy()).parse().map(Tool::Program).map_err(CliError::usage)
     }
 
+    /// Memory for the optimiser, in bytes, where so many run at once.
+    pub(crate) fn memory(&self, jobs: usize) -> u64 {
+        let jobs = u64::try_from(jobs).unwrap_or(u64::MAX);
+        // Address space, of which a program uses a part.
+        self.optimizer_memory.unwrap_or_else(|| 2 * memory::share_of(jobs))
+    }
+
     /// A program as what runs passes.
     pub(crate) fn external(&self, program: Program) -> Result<External, CliError> {
         let launcher = std::env::current_exe().map_err(CliError::Optimiser)?;
-        Ok(External { program, launcher, memory: self.optimizer_memory })
+        Ok(External { program, launcher, memory: self.memory(1) })
     }
 }
 

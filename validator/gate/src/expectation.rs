@@ -208,6 +208,17 @@ pub fn side_of(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
+/// Writes the side file of a baseline.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write_side(baseline: &Path, side: &Side) -> Result<(), ExpectationError> {
+    let path = side_of(baseline);
+    let text = serde_json::to_string_pretty(side)
+        .map_err(|error| ExpectationError::Side { path: path.clone(), error })?;
+    std::fs::write(&path, text + "\n").map_err(|error| ExpectationError::Io { path, error })
+}
+
 /// Regular expressions of case names, from a file.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns(Vec<Regex>);

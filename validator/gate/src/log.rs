@@ -201,6 +201,18 @@ impl Log {
     }
 }
 
+/// Removes the results of a run, if there are some.
+///
+/// # Errors
+/// Where they cannot be removed.
+pub fn discard(folder: &Path) -> Result<(), LogError> {
+    let path = folder.join(FILE);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(LogError::Io { path, error }),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Reads the results of a run.
 ///
 /// # Errors

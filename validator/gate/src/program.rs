@@ -45,6 +45,9 @@ pub enum ProgramError {
     /// It has no words, or quotes that do not close.
     #[error("'{0}' is no command: it is empty, or a quotation mark is open")]
     Words(String),
+    /// It is not there.
+    #[error("there is no program '{0}'")]
+    Missing(String),
     /// It has one of the two files only.
     #[error("'{command}' has {there} and no {missing}")]
     Half {
@@ -170,6 +173,32 @@ pub struct Written {
 }
 
 impl Program {
+    /// Whether the program is there: at its path, or in a folder of `PATH`.
+    ///
+    /// # Errors
+    /// Where it is not.
+    pub fn look_for(&self) -> Result<(), ProgramError> {
+        let Some(name) = self.words.first() else { return Err(ProgramError::Words(String::new())) };
+        let is_there = match name.contains(std::path::MAIN_SEPARATOR) {
+            true => Path::new(name).is_file(),
+            false => {
+                let paths = std::env::var_os("PATH").unwrap_or_default();
+                let names = [name.clone(), format!("{name}{}", std::env::consts::EXE_SUFFIX)];
+                std::env::split_paths(&paths)
+                    .any(|folder| names.iter().any(|name| folder.join(name).is_file()))
+            }
+        };
+        match is_there {
+            true => Ok(()),
+            false => Err(ProgramError::Missing(name.clone())),
+        }
+    }
+
+    /// The files among its words, such as a script.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.words.iter().map(Path::new).filter(|path| path.is_file())
+    }
+
     /// Whether it is called as spirv-opt is.
     pub fn is_like_spirv_opt(&self) -> bool {
         !self.words.iter().any(|word| word.contains(INPUT))

@@ -56,6 +56,15 @@ pub struct Record {
     /// A hash of both modules without names and lines: where it is the same in two runs, the compiler did the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<String>,
+    /// What a manifest expects of the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// What a manifest notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What went wrong beside it, such as a cache that cannot be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
     /// The answer is that of a cache.
     #[serde(default)]
     pub cached: bool,
@@ -93,6 +102,9 @@ impl Record {
             is_text: false,
             is_in_reference: false,
             modules: None,
+            expect: None,
+            note: None,
+            trouble: None,
             cached: false,
         }
     }

@@ -95,7 +95,8 @@ fn storage(run: &Run, violation: &Violation) -> Option<String> {
     // The forms of keys are those of docs/json.md, "Values".
     Some(match key.split_once(':') {
         Some((prefix, _)) => prefix.to_owned(),
-        None if key.starts_with('%') => "variable".to_owned(),
+        // Shared memory without a binding.
+        None if key.starts_with('%') => "workgroup".to_owned(),
         None => "buffer".to_owned(),
     })
 }

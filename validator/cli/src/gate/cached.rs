@@ -99,7 +99,7 @@ impl Answers {
         };
         self.cache
             .put(&key.answer, &entry)
-            .map_err(|error| CliError::File { path: "the cache".into(), error })
+            .map_err(|error| CliError::File { path: "answers are not kept in the cache".into(), error })
     }
 }
 

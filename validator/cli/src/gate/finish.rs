@@ -1,40 +1,41 @@
 //! What a run came to: judged, written, blessed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use spirv_tv_gate::cases::Planned;
-use spirv_tv_gate::expectation::{Baseline, Expectations};
+use spirv_tv_gate::expectation::{self, Baseline, Expectations, Expected, Side};
 use spirv_tv_gate::{drift, log, report};
-use spirv_tv_gate::{About, Judgement, Record, Remark, Results, Status};
+use spirv_tv_gate::{About, Class, Judgement, Record, Remark, Results, Status};
 
 use super::arguments::{ExpectationArguments, ReportArguments};
 use crate::CliError;
 use spirv_tv::behaviour::Bug;
 
 /// A run that has ended.
-pub(super) struct Finished<'a> {
+pub(super) struct Finished {
     pub(super) about: About,
     pub(super) command: String,
     pub(super) records: BTreeMap<String, Record>,
     /// Cases that the baseline lists and that are not there.
     pub(super) missing: Vec<String>,
-    pub(super) own: &'a [Planned],
     pub(super) remarks: Vec<String>,
     pub(super) seconds: f64,
     /// Every case was run.
     pub(super) is_whole: bool,
 }
 
+/// What the manifest expects of a record's case.
+pub(super) fn expected(record: &Record) -> Option<Expected> {
+    record.expect.as_deref().and_then(|text| text.parse().ok())
+}
+
 /// Holds a run against what is expected.
 pub(super) fn judge(
-    finished: Finished<'_>,
+    finished: Finished,
     arguments: &ExpectationArguments,
     expectations: &Expectations,
     drift_from: Option<&Path>,
 ) -> Result<Results, CliError> {
-    let own: BTreeMap<&str, &Planned> =
-        finished.own.iter().map(|one| (one.case.name.as_str(), one)).collect();
     let missing = finished.missing.into_iter().map(|case| {
         let record = Record::new(&case, Status::Missing, "the baseline lists it");
         (case, record)
@@ -43,15 +44,13 @@ pub(super) fn judge(
     let cases = records
         .into_values()
         .map(|record| {
-            let own = own.get(record.case.as_str());
-            let verdict = expectations.judge_attempts(&record, own.and_then(|one| one.expected));
-            let note = own.and_then(|one| one.note.clone());
+            let verdict = expectations.judge_attempts(&record, expected(&record));
             Judgement {
-                record,
                 judged: verdict.judged,
                 unexpected: verdict.unexpected,
                 expected: verdict.expected,
-                note,
+                note: record.note.clone(),
+                record,
             }
         })
         .collect();
@@ -63,6 +62,18 @@ pub(super) fn judge(
         seconds: finished.seconds,
         remarks,
     };
+    let ran = |case: &&Judgement| {
+        case.record.status.class() != Class::NotRun && case.record.status != Status::Missing
+    };
+    let mut all = results.cases.iter().filter(ran).peekable();
+    if all.peek().is_some() && all.all(|case| case.record.status == Status::InvalidBefore) {
+        let text =
+            "no case could be checked: every module is invalid, or does not go with the options".to_owned();
+        results.remarks.push(Remark { fails: true, text });
+    }
+    let troubles = results.cases.iter().filter_map(|case| case.record.trouble.clone());
+    let troubles: BTreeSet<String> = troubles.collect();
+    results.remarks.extend(troubles.into_iter().map(|text| Remark { fails: false, text }));
     if finished.is_whole {
         let floors = [
             (arguments.min_decided, results.decided(), "have an answer", "--min-decided"),
@@ -96,7 +107,12 @@ pub(super) fn judge(
 /// Writes the results and the reports that are asked for.
 pub(super) fn write(results: &Results, out: &Path, reports: &ReportArguments) -> Result<(), CliError> {
     report::write(&out.join("results.csv"), report::results_csv(results)?)?;
-    report::write(&out.join("failures.csv"), report::failures_csv(results)?)?;
+    let failures = out.join("failures.csv");
+    report::write(&failures, report::failures_csv(results)?)?;
+    // With it the file can be the next baseline.
+    let failing = results.cases.iter().map(|case| &case.record);
+    let buckets = failing.filter_map(|record| Some((record.case.clone(), record.bucket.clone()?))).collect();
+    expectation::write_side(&failures, &Side { about: results.about.clone(), buckets })?;
     write_reports(results, out, reports)
 }
 
@@ -143,13 +159,17 @@ pub(super) fn exit_code(results: &Results) -> u8 {
     }
 }
 
-/// The exit code for `git bisect run`: 1 where a case has the bucket, 0 where no case fails, 125 otherwise.
-pub(super) fn bisect(results: &Results, bucket: &str) -> u8 {
+/// What `git bisect run` takes for a commit that cannot be tested.
+pub(super) const UNTESTABLE: u8 = 125;
+
+/// The exit code for `git bisect run`: 1 where a case has the bucket; where something else fails or was not run it cannot be
+/// told; 0 otherwise.
+pub(super) fn bisect(results: &Results, bucket: &str, is_whole: bool) -> u8 {
     let has = |case: &Judgement| case.record.bucket.as_ref().is_some_and(|own| own.0 == bucket);
-    let is_good = |case: &Judgement| matches!(case.record.status, Status::Pass | Status::Skip);
-    match (results.cases.iter().any(has), results.cases.iter().all(is_good)) {
+    let is_bad = |case: &Judgement| case.record.status.class() == Class::Bad;
+    match (results.cases.iter().any(has), results.cases.iter().any(is_bad) || !is_whole) {
         (true, _) => 1,
-        (false, true) => 0,
-        (false, false) => 125,
+        (false, false) => 0,
+        (false, true) => UNTESTABLE,
     }
 }

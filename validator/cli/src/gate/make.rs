@@ -16,6 +16,7 @@ use spirv_tv_gate::Status;
 use spirv_tv_toolchain::OptimizeOptions;
 
 use super::arguments::{CompilerArguments, GateArguments};
+use super::options;
 use crate::check::mapped;
 use crate::optimiser::{self, External, Tool};
 use crate::CliError;
@@ -58,6 +59,8 @@ pub(super) struct Maker<'a> {
     pub(super) max_id_bound: Option<u32>,
     /// This program.
     pub(super) launcher: PathBuf,
+    /// Memory for an optimiser of the user, in bytes.
+    memory: u64,
     /// The child that runs the bundled spirv-opt, with the options that it has.
     session: Option<(OptimizeOptions, Session)>,
     /// The module that was read last, which the next case may begin with, too.
@@ -74,6 +77,7 @@ impl<'a> Maker<'a> {
             read: arguments.read.options(),
             max_id_bound: arguments.read.max_id_bound,
             launcher: std::env::current_exe().map_err(CliError::Optimiser)?,
+            memory: arguments.compilers.choice.memory(options::jobs(arguments)?),
             session: None,
             last: None,
             database: None,
@@ -149,7 +153,7 @@ impl<'a> Maker<'a> {
     }
 
     fn external(&self, program: Program) -> External {
-        External { program, launcher: self.launcher.clone(), memory: self.compilers.choice.optimizer_memory }
+        External { program, launcher: self.launcher.clone(), memory: self.memory }
     }
 
     fn load(&self, path: &Path, status: Status) -> Result<Module, NotMade> {
@@ -178,7 +182,7 @@ impl<'a> Maker<'a> {
 
     fn compile(&self, path: &Path) -> Result<Made, NotMade> {
         let CompilerArguments { before_cmd, after_cmd, choice, .. } = self.compilers;
-        let limits = Limits::new(choice.optimizer_timeout, choice.optimizer_memory);
+        let limits = Limits::new(choice.optimizer_timeout, self.memory);
         let begun = Instant::now();
         let mut compiled =
             [(before_cmd, "before", Status::InvalidBefore), (after_cmd, "after", Status::OptimizerCrash)]

@@ -9,6 +9,7 @@ mod make;
 mod merge;
 mod options;
 mod plan;
+mod preflight;
 mod told;
 pub(crate) mod worker;
 
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use spirv_tv_gate::cases::{Case, Planned};
-use spirv_tv_gate::log::{Head, Log};
+use spirv_tv_gate::log::{self, Head, Log};
 use spirv_tv_gate::pool::Pool;
 use spirv_tv_gate::{Record, Status};
 
@@ -39,11 +40,25 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
     if let Some(GateCommand::Merge(merge)) = &arguments.command {
         return merge::run(merge);
     }
+    let Some(bucket) = &arguments.bisect else { return run_cases(arguments, command_line) };
+    // git takes other exit codes for a bad commit, or ends.
+    run_cases(arguments, command_line).or_else(|error| {
+        crate::complain(&format!("{error}: whether {bucket} is there cannot be told"));
+        Ok(finish::UNTESTABLE)
+    })
+}
+
+fn run_cases(arguments: &GateArguments, command_line: &[OsString]) -> Result<u8, CliError> {
     let begun = Instant::now();
+    preflight::options(arguments)?;
     let plan = Plan::of(arguments)?;
+    preflight::cases(arguments, command_line, &plan)?;
     let expectations = plan::expectations(&arguments.expectations)?;
-    let head = Head::new(plan::about(arguments, command_line)?, plan.hash());
+    let head = Head::new(plan::about(arguments, command_line)?, plan.hash(arguments));
     let out = &arguments.results.out;
+    if arguments.bisect.is_some() {
+        log::discard(out)?;
+    }
     let (mut log, mut records) = match arguments.results.resume {
         true => Log::resume(out, &head)?,
         false => (Log::begin(out, &head)?, BTreeMap::new()),
@@ -59,7 +74,8 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
         .filter(|one| !records.contains_key(&one.case.name))
         .map(|one| one.case.clone())
         .collect();
-    let own = own_expectations(&plan.planned);
+    let manifest: BTreeMap<&str, &Planned> =
+        plan.planned.iter().map(|one| (one.case.name.as_str(), one)).collect();
     let mut fails = 0;
     let stopped = AtomicBool::new(false);
     let mut progress = Progress::new(arguments, plan.planned.len(), records.len());
@@ -70,8 +86,13 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
         if answer.is_run_again || failed.is_some() {
             return;
         }
-        let record = answer.record;
-        let verdict = expectations.judge_attempts(&record, own.get(record.case.as_str()).copied().flatten());
+        let planned = manifest.get(answer.record.case.as_str());
+        let record = Record {
+            expect: planned.and_then(|one| one.expected).map(|expected| expected.name().to_owned()),
+            note: planned.and_then(|one| one.note.clone()),
+            ..answer.record
+        };
+        let verdict = expectations.judge_attempts(&record, finish::expected(&record));
         fails += usize::from(verdict.unexpected);
         if arguments.selected.max_fails.is_some_and(|most| fails >= most) {
             stopped.store(true, Ordering::Relaxed);
@@ -102,7 +123,6 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
         command: told::command(command_line),
         records,
         missing: plan.missing(&expectations.baseline),
-        own: &plan.planned,
         remarks,
         seconds: begun.elapsed().as_secs_f64(),
         is_whole: not_run == 0,
@@ -114,12 +134,12 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
         arguments.reports.explain_drift.as_deref(),
     )?;
     finish::write(&results, out, &arguments.reports)?;
-    told::print_results(&results, &arguments.reports)?;
     if arguments.expectations.bless {
         return finish::bless(&results, &arguments.expectations);
     }
+    told::print_results(&results, &arguments.reports)?;
     match &arguments.bisect {
-        Some(bucket) => Ok(finish::bisect(&results, bucket)),
+        Some(bucket) => Ok(finish::bisect(&results, bucket, not_run == 0)),
         None => Ok(finish::exit_code(&results)),
     }
 }
@@ -148,11 +168,6 @@ impl Drop for Scratch {
         // What is left is removed by the next run.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
-}
-
-/// What a manifest expects of cases, by name.
-fn own_expectations(planned: &[Planned]) -> BTreeMap<&str, Option<spirv_tv_gate::expectation::Expected>> {
-    planned.iter().map(|one| (one.case.name.as_str(), one.expected)).collect()
 }
 
 fn pool(arguments: &GateArguments, command_line: &[OsString], scratch: PathBuf) -> Result<Pool, CliError> {

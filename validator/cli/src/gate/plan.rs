@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use spirv_tv_gate::cases::{self, Finder, Kind, Listed, Pipeline, Planned};
+use spirv_tv_gate::cases::{self, Finder, Kind, Listed, Pipeline, Planned, Source};
 use spirv_tv_gate::expectation::{Baseline, Expectations, Patterns};
 use spirv_tv_gate::fossilize::Database;
+use spirv_tv_gate::program::Program;
 use spirv_tv_gate::selection::{of_environment, Fraction, Partition};
 use spirv_tv_gate::{manifest, About};
 use spirv_tv_toolchain::passes::PASSES;
@@ -63,10 +64,31 @@ impl Plan {
         Ok(Plan { planned, skipped, remarks, all, partition, has_fraction: fraction.is_some() })
     }
 
-    /// What tells this run's cases from another's.
-    pub(super) fn hash(&self) -> String {
-        let cases: Vec<String> = self.planned.iter().map(|one| format!("{:?}", one.case)).collect();
-        spirv_tv_gate::hash(format!("{}\n{}", cases.join("\n"), self.skipped.join("\n")).as_bytes())
+    /// What tells this run's cases from another's: their names and options, and the files that they are made from.
+    pub(super) fn hash(&self, arguments: &GateArguments) -> String {
+        let mut files = BTreeSet::new();
+        let mut text = self.skipped.join("\n");
+        for case in self.planned.iter().map(|one| &one.case) {
+            text.push_str(&format!("{case:?}\n"));
+            files.extend(case.launch.clone());
+            match &case.source {
+                Source::Module(path)
+                | Source::Compiled(path)
+                | Source::Fossil { database: path, module: _ } => {
+                    files.insert(path.clone());
+                }
+                Source::Pair { before, after } => files.extend([before.clone(), after.clone()]),
+            }
+        }
+        let compilers = &arguments.compilers;
+        let programs =
+            [&compilers.before_cmd, &compilers.after_cmd, &compilers.reference, &compilers.choice.optimizer];
+        files.extend(programs.into_iter().flatten().flat_map(Program::files).map(Path::to_owned));
+        files.extend(compilers.choice.spirv_opt.clone());
+        for path in files {
+            text.push_str(&format!("{} {}\n", path.display(), content(&path)));
+        }
+        spirv_tv_gate::hash(text.as_bytes())
     }
 
     /// The cases of a baseline that should be here and are not. With --fraction nobody can tell.
@@ -77,6 +99,18 @@ impl Plan {
         gone.map(str::to_owned).collect()
     }
 }
+
+/// What tells a file from what it was: its content; of a large one, its length and time.
+fn content(path: &Path) -> String {
+    let Ok(meta) = std::fs::metadata(path) else { return "none".to_owned() };
+    if meta.len() > LARGE {
+        return format!("{} {:?}", meta.len(), meta.modified().ok());
+    }
+    std::fs::read(path).map_or_else(|_| "none".to_owned(), |bytes| spirv_tv_gate::hash(&bytes))
+}
+
+/// The length, in bytes, from which on files are not read for that.
+const LARGE: u64 = 1 << 24;
 
 fn partition(given: Option<Partition>) -> Result<(Option<Partition>, Vec<String>), CliError> {
     if given.is_some() {
@@ -184,7 +218,7 @@ pub(super) fn about(arguments: &GateArguments, command_line: &[OsString]) -> Res
 }
 
 /// Options on which no status depends.
-const DECIDES_NOTHING: [&str; 31] = [
+pub(super) const DECIDES_NOTHING: [&str; 31] = [
     "cases",
     "list",
     "fraction",

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use spirv_tv_gate::expectation::Verdict;
-use spirv_tv_gate::{Class, Judged, Judgement, Record, Results};
+use spirv_tv_gate::{Class, Judged, Judgement, Record, Results, Status};
 
 use super::arguments::{GateArguments, GateFormat, ReportArguments};
 use crate::{painter, print, CliError, ColorChoice};
@@ -63,7 +63,7 @@ impl Progress {
         }
         let text = match self.format {
             GateFormat::Json | GateFormat::Jsonl => object(record, verdict.judged, verdict.unexpected)?,
-            GateFormat::Text if verdict.unexpected => line(record, verdict.judged, self.painter),
+            GateFormat::Text if verdict.unexpected => line(record, verdict, self.painter),
             GateFormat::Text => return Ok(()),
         };
         match &self.bar {
@@ -93,8 +93,8 @@ fn object(record: &Record, judged: Judged, unexpected: bool) -> Result<String, C
 }
 
 /// A case on one line, with what is known of it.
-fn line(record: &Record, judged: Judged, painter: Painter) -> String {
-    let name = judged.to_string();
+fn line(record: &Record, verdict: &Verdict, painter: Painter) -> String {
+    let name = verdict.judged.to_string();
     let name = match record.status.class() {
         Class::Bad => painter.bad(&name),
         Class::Undecided => painter.warning(&name),
@@ -105,13 +105,15 @@ fn line(record: &Record, judged: Judged, painter: Painter) -> String {
         "" => String::new(),
         detail => format!(": {detail}"),
     };
-    format!("{name} {}{bucket}{detail}\n", record.case)
+    let expected =
+        verdict.expected.as_ref().map_or_else(String::new, |expected| format!(" (expected: {expected})"));
+    format!("{name} {}{bucket}{detail}{expected}\n", record.case)
 }
 
 /// What a run came to.
 pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Result<(), CliError> {
     if reports.format != GateFormat::Text {
-        return Ok(());
+        return print(&objects_at_the_end(results)?);
     }
     let painter = painter(reports.color);
     let mut text = String::new();
@@ -155,6 +157,31 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
     };
     text.push_str(&format!("{verdict}\n"));
     print(&text)
+}
+
+/// Cases that nothing was run for, and what is to be known of the whole run.
+fn objects_at_the_end(results: &Results) -> Result<String, CliError> {
+    let not_run = |case: &&Judgement| matches!(case.record.status, Status::Missing | Status::Skip);
+    let cases = results.cases.iter().filter(not_run);
+    let mut text = String::new();
+    for case in cases {
+        text.push_str(&object(&case.record, case.judged, case.unexpected)?);
+    }
+    let remarks: Vec<&str> = results.remarks.iter().map(|remark| remark.text.as_str()).collect();
+    let counts: serde_json::Map<String, serde_json::Value> =
+        results.counts().into_iter().map(|(name, count)| (name, count.into())).collect();
+    let whole = serde_json::json!({
+        "schema": "spirv-tv.gate/1",
+        "cases": results.cases.len(),
+        "counts": counts,
+        "unexpected": results.unexpected().count(),
+        "good": results.is_good(),
+        "decided": results.decided(),
+        "exercised": results.exercised(),
+        "remarks": remarks,
+    });
+    text.push_str(&format!("{whole}\n"));
+    Ok(text)
 }
 
 /// A command as a shell takes it.
