@@ -7,7 +7,7 @@
 //! [[cases]]
 //! modules = ["modules/*.spvasm", "!modules/slow-*.spvasm"]      # globs; `!` takes matches out again
 //! launch = "{stem}.toml"                                        # beside each module
-//! pipelines = ["fast", "--ccp", "every pass"]                   # a name from above, flags, or each pass by itself
+//! pipelines = ["fast", "--ccp", "every pass", "!--ccp"]         # names from above, flags, each pass by itself; `!`
 //!
 //! [[cases]]
 //! pairs = "pairs/*"                                             # folders with a before and an after
@@ -228,8 +228,12 @@ fn pipelines(
     named: &BTreeMap<&str, Pipeline>,
     passes: &[Pipeline],
 ) -> Result<Vec<Pipeline>, CaseError> {
-    let mut all = Vec::new();
+    let mut all: Vec<Pipeline> = Vec::new();
     for text in texts {
+        if let Some(without) = text.strip_prefix('!') {
+            all.retain(|pipeline| pipeline.name != without);
+            continue;
+        }
         match (named.get(text.as_str()), text.as_str()) {
             (Some(pipeline), _) => all.push(pipeline.clone()),
             (None, EVERY_PASS) => all.extend_from_slice(passes),
@@ -291,7 +295,7 @@ mod tests {
             [[cases]]
             modules = ["m/*.spv*", "!m/slow.spv"]
             launch = "{stem}.toml"
-            pipelines = ["fast", "every pass"]
+            pipelines = ["fast", "every pass", "!--ccp"]
             [[cases]]
             pairs = "p/*"
             options = "--seed 3"
@@ -301,19 +305,17 @@ mod tests {
         )?;
         let expected = [
             "m/a.spv@fast",
-            "m/a.spv@--ccp",
             "m/a.spv@--merge-blocks",
             "m/b.spvasm@fast",
-            "m/b.spvasm@--ccp",
             "m/b.spvasm@--merge-blocks",
             "p/x",
         ];
         assert_eq!(names(&all), expected);
         assert!(all[0].case.launch.as_ref().is_some_and(|launch| launch.ends_with("m/a.toml")));
         assert_eq!(all[0].case.pipeline, ["-O"]);
-        assert_eq!(all[6].case.options, ["--races", "keep", "--seed", "3"]);
-        assert_eq!(all[6].expected, Some(Expected::Status(Status::Fail)));
-        assert_eq!(all[6].note.as_deref(), Some("known"));
+        assert_eq!(all[4].case.options, ["--races", "keep", "--seed", "3"]);
+        assert_eq!(all[4].expected, Some(Expected::Status(Status::Fail)));
+        assert_eq!(all[4].note.as_deref(), Some("known"));
         Ok(())
     }
 
