@@ -1,7 +1,7 @@
 //! The cases of a run: what a command line names, module by module and pipeline by pipeline.
 
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
@@ -132,17 +132,25 @@ pub struct Finder<'r> {
 impl Finder<'_> {
     /// What a path names: a folder everything in it, a database its modules, and any other file itself.
     pub(crate) fn find(&mut self, path: &Path) -> Result<Vec<Found>, CaseError> {
-        let found = match path.is_dir() {
+        // However it is spelled, a file is one case.
+        let path = &path.components().filter(|part| *part != Component::CurDir).collect::<PathBuf>();
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        // What cannot be checked must not look like a module that is wrong.
+        let kind = std::fs::metadata(path).map_err(|error| CaseError::Io { path: path.to_owned(), error })?;
+        let found = match kind.is_dir() {
             true => self.in_folder(path)?,
             false => self.of_file(path)?,
         };
-        match found.is_empty() && path.is_dir() {
+        match found.is_empty() && kind.is_dir() {
             true => Err(CaseError::Empty(path.to_owned())),
             false => Ok(found),
         }
     }
 
     fn of_file(&mut self, path: &Path) -> Result<Vec<Found>, CaseError> {
+        if path.to_str().is_none() {
+            return Err(CaseError::Name(path.to_owned()));
+        }
         if extension(path) == Some("foz") && self.kind == Kind::Modules {
             let read = (self.read_database)(path);
             let Listed { modules, remarks } =
@@ -397,17 +405,49 @@ pub(crate) mod tests {
 
     #[test]
     fn a_name_is_one_case() -> Result<(), Box<dyn std::error::Error>> {
-        let planned = of_arguments(
-            &["a.spv".into(), "./a.spv".into()],
-            &[pipeline("-O")?],
-            &mut finder(Kind::Modules),
-        )?;
-        assert!(matches!(unique(planned.clone()), Err(CaseError::Twice(name)) if name == "a.spv@-O"));
-        let same = [planned[0].clone(), planned[0].clone()];
-        assert_eq!(unique(same.to_vec())?.len(), 1);
-        let empty = folder(&["notes.txt"])?;
-        let found = of_arguments(&[empty.path().to_owned()], &[], &mut finder(Kind::Modules));
-        assert!(matches!(found, Err(CaseError::Empty(_))));
+        let folder = folder(&["a.spv", "notes/notes.txt"])?;
+        let again = folder.path().join("./notes/.././a.spv");
+        let path = folder.path().join("a.spv");
+        let given = |paths: &[PathBuf], flags: &str| {
+            of_arguments(paths, &[pipeline(flags)?], &mut finder(Kind::Modules))
+        };
+        let twice = given(&[path.clone(), folder.path().join("./a.spv")], "-O")?;
+        assert_eq!(unique(twice)?.len(), 1);
+        // Two ways to it are two names.
+        assert_eq!(unique(given(&[path.clone(), again], "-O")?)?.len(), 2);
+        let mut other = given(&[path], "-O")?;
+        let mut both = other.clone();
+        other.iter_mut().for_each(|one| one.case.options.push("--all".to_owned()));
+        both.extend(other);
+        assert!(matches!(unique(both), Err(CaseError::Twice(name)) if name.ends_with("a.spv@-O")));
+        assert!(matches!(given(&[folder.path().join("notes")], "-O"), Err(CaseError::Empty(_))));
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_case() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = folder(&["a.spv"])?;
+        for kind in [Kind::Modules, Kind::Sources] {
+            for name in ["nosuch", "nosuch.spv", "nosuch.foz", "-"] {
+                let found = of_arguments(&[folder.path().join(name)], &[], &mut finder(kind));
+                assert!(matches!(found, Err(CaseError::Io { path, .. }) if path.ends_with(name)), "{name}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Results are JSON and CSV, which are text.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_that_are_no_text_are_refused() -> Result<(), Box<dyn std::error::Error>> {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = folder(&["a.spv"])?;
+        let path = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xff.spv"));
+        std::fs::write(&path, "")?;
+        for argument in [path.clone(), folder.path().to_owned()] {
+            let found = of_arguments(&[argument], &[], &mut finder(Kind::Modules));
+            assert!(matches!(found, Err(CaseError::Name(named)) if named == path));
+        }
         Ok(())
     }
 

@@ -14,6 +14,9 @@ pub enum CaseError {
         /// What the system says.
         error: io::Error,
     },
+    /// A name that no file of results could hold.
+    #[error("{}: this name is not UTF-8, and results could not name it", _0.display())]
+    Name(PathBuf),
     /// A folder has nothing in it.
     #[error("{}: nothing in this folder is a case: there are .spv and .spvasm files, .foz files, and folders with a before and an after", _0.display())]
     Empty(PathBuf),

@@ -156,10 +156,11 @@ impl Baseline {
         Ok(Baseline { cases, side })
     }
 
-    /// Writes a baseline that records meet, with its side file. Only what fails, and what is in `fail_on`, is listed.
+    /// Writes a baseline that records meet, with its side file, and makes the folder that it is in. Only what fails, and
+    /// what is in `fail_on`, is listed. Cases that did not run this time keep what the baseline says of them.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// Where a file cannot be written, or an earlier baseline cannot be read.
     pub fn bless<'a>(
         path: &Path,
         records: impl Iterator<Item = &'a Record>,
@@ -170,26 +171,32 @@ impl Baseline {
             let path = path.to_owned();
             move |error| ExpectationError::Io { path, error }
         };
-        let listed =
-            |record: &&Record| is_failure(record.status, fail_on) && record.status != Status::Missing;
-        let failing: BTreeMap<&str, &Record> =
-            records.filter(listed).map(|record| (record.case.as_str(), record)).collect();
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for (case, record) in &failing {
-            writer.write_record([*case, record.status.name()]).map_err(|error| io(path)(error.into()))?;
+        let Baseline { mut cases, side: Side { mut buckets, about: _ } } = match path.exists() {
+            true => Baseline::read(path)?,
+            false => Baseline::default(),
+        };
+        for record in records.filter(|record| record.status != Status::Skip) {
+            cases.remove(&record.case);
+            buckets.remove(&record.case);
+            if is_failure(record.status, fail_on) && record.status != Status::Missing {
+                cases.insert(record.case.clone(), Expected::Status(record.status));
+                buckets.extend(record.bucket.clone().map(|bucket| (record.case.clone(), bucket)));
+            }
+        }
+        let mut writer = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(Vec::new());
+        for (case, expected) in &cases {
+            writer.write_record([case, expected.name()]).map_err(|error| io(path)(error.into()))?;
         }
         let bytes = writer.into_inner().map_err(|error| io(path)(error.into_error()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        std::fs::create_dir_all(folder).map_err(io(folder))?;
         std::fs::write(path, bytes).map_err(io(path))?;
-        let buckets = failing
-            .iter()
-            .filter_map(|(case, record)| Some(((*case).to_owned(), record.bucket.clone()?)))
-            .collect();
         let side = Side { about: about.clone(), buckets };
         let path = side_of(path);
         let text = serde_json::to_string_pretty(&side)
             .map_err(|error| ExpectationError::Side { path: path.clone(), error })?;
         std::fs::write(&path, text + "\n").map_err(io(&path))?;
-        Ok(failing.len())
+        Ok(cases.len())
     }
 
     /// The names of the cases that it lists.
@@ -311,6 +318,10 @@ impl Expectations {
                 return verdict(judged, false);
             }
             let improved = !fails && status.class() < expected.class() && status.class() != Class::Undecided;
+            // What fails at times need not fail this time.
+            if improved && self.flakes.matches(&record.case) {
+                return verdict(Judged::KnownFlake(status), false);
+            }
             if improved {
                 return verdict(Judged::UnexpectedImprovement(status), true);
             }
@@ -421,6 +432,50 @@ mod tests {
         assert_eq!(baseline.side.about, about);
         let expectations = Expectations { baseline, ..Expectations::default() };
         assert!(records.iter().all(|record| !expectations.judge(record, None).unexpected));
+        Ok(())
+    }
+
+    #[test]
+    fn what_did_not_run_stays_in_a_blessed_baseline() -> Result<(), ExpectationError> {
+        let folder = tempfile::tempdir().map_err(|error| ExpectationError::Io { path: "".into(), error })?;
+        let path = folder.path().join("new/folder/known.csv");
+        let bless = |records: &[Record], version: &str| {
+            let about = About { version: version.to_owned(), ..About::default() };
+            Baseline::bless(&path, records.iter(), &about, &BTreeSet::new())
+        };
+        let first = [
+            record("# elsewhere", Status::Fail, Some("pair/new-race/OpStore")),
+            record("skipped", Status::Timeout, None),
+            record("mended", Status::Fail, Some("pair/new-race/OpStore")),
+            record("gone", Status::Fail, Some("pair/new-race/OpStore")),
+        ];
+        assert_eq!(bless(&first, "1")?, 4);
+        let second = [
+            record("mended", Status::Pass, None),
+            record("gone", Status::Missing, None),
+            record("skipped", Status::Skip, None),
+            record("new", Status::OptimizerCrash, Some("-O/OptimizerCrash")),
+        ];
+        assert_eq!(bless(&second, "2")?, 3);
+        let baseline = Baseline::read(&path)?;
+        assert_eq!(baseline.cases().collect::<Vec<_>>(), ["# elsewhere", "new", "skipped"]);
+        assert_eq!(baseline.side.about.version, "2");
+        assert_eq!(baseline.side.buckets.keys().collect::<Vec<_>>(), ["# elsewhere", "new"]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_known_flake_may_pass_although_it_is_known_to_fail() -> Result<(), ExpectationError> {
+        let mut known = expectations("a,Fail\n", None)?;
+        known.flakes = Patterns(vec![Regex::new("^a$").map_err(|_| ExpectationError::Line {
+            path: "".into(),
+            line: 1,
+            why: String::new(),
+        })?]);
+        let verdict = known.judge(&record("a", Status::Pass, None), None);
+        assert_eq!((verdict.judged, verdict.unexpected), (Judged::KnownFlake(Status::Pass), false));
+        let fails = known.judge(&record("a", Status::Fail, None), None);
+        assert_eq!(fails.judged, Judged::ExpectedFail(Status::Fail));
         Ok(())
     }
 

@@ -55,7 +55,11 @@ impl Page {
         self.heading("What failed");
         self.line("| cases | bucket | first case | why |\n| ---: | --- | --- | --- |");
         for (bucket, cases, first) in buckets.iter().take(BUCKETS) {
-            self.row([cases.to_string(), code(bucket), code(&first.record.case), code(&first.record.detail)]);
+            let why = match &first.expected {
+                Some(expected) => format!("{} (expected: {expected})", first.record.detail),
+                None => first.record.detail.clone(),
+            };
+            self.row([cases.to_string(), code(bucket), code(&first.record.case), code(&why)]);
         }
         let rest = buckets.get(BUCKETS..).unwrap_or_default();
         if !rest.is_empty() {
@@ -198,6 +202,15 @@ The baseline needs an update where a case is better than it says.
         assert!(page.contains("| 60.0 | <code>b/timeout.spv</code> | Timeout |"), "{page}");
         assert!(page.contains("\n### Remarks\n\n- <code>2 answers are from the cache</code>\n"), "{page}");
         assert!(page.ends_with("<code>command</code> <code>spirv-tv gate shaders</code>\n"), "{page}");
+    }
+
+    #[test]
+    fn another_failure_than_the_known_one_says_which_was_known() {
+        let mut results = samples::mixed();
+        let failed = results.cases.iter_mut().find(|case| case.record.case == "a/crash.spv").unwrap();
+        failed.expected = Some("Fail (licm/new-race/OpLoad)".to_owned());
+        let page = summary(&results);
+        assert!(page.contains("licm/new-race/OpLoad"), "{page}");
     }
 
     #[test]
