@@ -23,6 +23,8 @@ pub mod report;
 pub mod results;
 pub mod selection;
 pub mod status;
+#[cfg(target_os = "linux")]
+mod supervise;
 
 pub use process::adopt_strays;
 pub use record::{Bucket, Record};

@@ -1,5 +1,5 @@
-//! Other people's programs with limits: the hidden subcommand [`SUBCOMMAND`] limits its own process and then becomes the
-//! program, so that limits hold for it and whatever it starts.
+//! Other people's programs with limits: the hidden subcommand [`SUBCOMMAND`] limits its own process, so that limits hold for
+//! the program and whatever it starts. On Linux it then stays above the program, elsewhere it becomes the program.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -20,22 +20,25 @@ pub(crate) struct Own {
     pub(crate) seconds: u64,
     /// The length of a file that it writes, in bytes.
     pub(crate) file: u64,
+    /// The process that asks for it, with which it ends.
+    pub(crate) parent: u32,
 }
 
 impl Own {
     /// The arguments behind [`SUBCOMMAND`].
-    pub(crate) fn arguments(self) -> [String; 3] {
-        [self.memory, self.seconds, self.file].map(|number| number.to_string())
+    pub(crate) fn arguments(self) -> [String; 4] {
+        [self.memory, self.seconds, self.file, self.parent.into()].map(|number: u64| number.to_string())
     }
 
     fn parse(arguments: &mut impl Iterator<Item = OsString>) -> Option<Own> {
-        let mut number = || arguments.next()?.to_str()?.parse().ok();
-        Some(Own { memory: number()?, seconds: number()?, file: number()? })
+        let mut number = || arguments.next()?.to_str()?.parse::<u64>().ok();
+        let (memory, seconds, file) = (number()?, number()?, number()?);
+        Some(Own { memory, seconds, file, parent: number()?.try_into().ok()? })
     }
 }
 
 /// Serves the subcommand if it is the first of `arguments` (without the program's name); `None` is any other command
-/// line. It does not come back where the program could be started.
+/// line. Where the program ended by a signal, so does this process.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     if arguments.next()? != SUBCOMMAND {
         return None;
@@ -48,14 +51,13 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
     };
     let mut command = Command::new(&program);
     command.args(arguments);
-    let error = limit(own).and_then(|()| become_program(&mut command));
-    Some(match error {
-        Ok(code) => code,
+    match limit(own).and_then(|()| run(&mut command, own)) {
+        Ok(code) => Some(code),
         Err(error) => {
             complain(&format!("{}: {error}", program.to_string_lossy()));
-            ExitCode::from(NOT_RUN)
+            Some(ExitCode::from(NOT_RUN))
         }
-    })
+    }
 }
 
 fn complain(message: &str) {
@@ -82,7 +84,7 @@ fn limit(own: Own) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    die_with_parent()
+    Ok(())
 }
 
 /// The process ends where the one that started it does.
@@ -97,8 +99,13 @@ pub fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(unix)]
-fn become_program(command: &mut Command) -> io::Result<ExitCode> {
+#[cfg(target_os = "linux")]
+fn run(command: &mut Command, own: Own) -> io::Result<ExitCode> {
+    crate::supervise::supervise(command, own.parent)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn run(command: &mut Command, _own: Own) -> io::Result<ExitCode> {
     Err(std::os::unix::process::CommandExt::exec(command))
 }
 
@@ -109,7 +116,7 @@ fn limit(_own: Own) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn become_program(command: &mut Command) -> io::Result<ExitCode> {
+fn run(command: &mut Command, _own: Own) -> io::Result<ExitCode> {
     let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }

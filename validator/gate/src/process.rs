@@ -123,16 +123,26 @@ pub fn adopt_strays() -> io::Result<()> {
 /// what that leaves behind in turn.
 #[cfg(target_os = "linux")]
 pub(crate) fn end_strays(folder: &Path) {
+    let folder = folder.as_os_str().as_encoded_bytes();
+    end_children_that(|pid| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.windows(folder.len()).any(|part| part == folder)
+    });
+}
+
+/// Ends every child of this process, and what they leave behind in turn.
+#[cfg(target_os = "linux")]
+pub(crate) fn end_children() {
+    end_children_that(|_| true);
+}
+
+#[cfg(target_os = "linux")]
+fn end_children_that(is_one: impl Fn(i32) -> bool) {
     use nix::sys::signal::{kill, Signal};
     use nix::sys::wait::{waitpid, WaitPidFlag};
     use nix::unistd::Pid;
-    let folder = folder.as_os_str().as_encoded_bytes();
     for _ in 0..STRAYS {
-        let has_it = |pid: &i32| {
-            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.windows(folder.len()).any(|part| part == folder)
-        };
-        let strays: Vec<i32> = children().into_iter().filter(has_it).collect();
+        let strays: Vec<i32> = children().into_iter().filter(|pid| is_one(*pid)).collect();
         if strays.is_empty() {
             return;
         }

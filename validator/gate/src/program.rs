@@ -287,7 +287,7 @@ impl Program {
         let output = scratch.join("out.spv");
         // Threads may use several cores; the wall clock is what counts.
         let seconds = limits.time.as_secs().saturating_add(1).saturating_mul(PROCESSORS);
-        let own = Own { memory: limits.memory, seconds, file: LONGEST_FILE };
+        let own = Own { memory: limits.memory, seconds, file: LONGEST_FILE, parent: std::process::id() };
         let mut command = Command::new(launcher);
         command.arg(limited::SUBCOMMAND).args(own.arguments()).args(self.command(input, &output, flags));
         command.current_dir(scratch).env_clear();
@@ -374,7 +374,7 @@ mod tests {
     fn launcher(folder: &Path) -> io::Result<PathBuf> {
         use std::os::unix::fs::PermissionsExt;
         let path = folder.join("launcher");
-        std::fs::write(&path, "#!/bin/sh\nshift 4\nexec \"$@\"\n")?;
+        std::fs::write(&path, "#!/bin/sh\nshift 5\nexec \"$@\"\n")?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
         Ok(path)
     }
