@@ -303,13 +303,8 @@ mod tests {
             note = "known"
             "#,
         )?;
-        let expected = [
-            "m/a.spv@fast",
-            "m/a.spv@--merge-blocks",
-            "m/b.spvasm@fast",
-            "m/b.spvasm@--merge-blocks",
-            "p/x",
-        ];
+        let expected =
+            ["m/a.spv@fast", "m/a.spv@--merge-blocks", "m/b.spvasm@fast", "m/b.spvasm@--merge-blocks", "p/x"];
         assert_eq!(names(&all), expected);
         assert!(all[0].case.launch.as_ref().is_some_and(|launch| launch.ends_with("m/a.toml")));
         assert_eq!(all[0].case.pipeline, ["-O"]);

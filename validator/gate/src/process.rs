@@ -33,6 +33,17 @@ pub(crate) fn kill(child: &mut Child) -> io::Result<ExitStatus> {
     child.wait()
 }
 
+/// Asks a child to end what it started and itself, and ends it where it does not.
+pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    #[cfg(unix)]
+    if let Ok(pid) = i32::try_from(child.id()) {
+        // It may be gone already.
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM);
+        wait(child, PATIENCE)?;
+    }
+    kill(child)
+}
+
 /// Waits until a child ends; `None` where it had not after this time.
 pub(crate) fn wait(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
@@ -67,7 +78,8 @@ pub(crate) fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// How long a pipe may stay open behind the end of its process, where something that the process left behind holds it.
+/// How long a pipe may stay open behind the end of its process, where something that the process left behind holds it; and
+/// how long a process may take to end what it started.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What a child says.

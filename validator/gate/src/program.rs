@@ -299,7 +299,10 @@ impl Program {
         let stderr = child.stderr.take().map(|pipe| process::listen(pipe, limits.said));
         let status = process::wait(&mut child, limits.time);
         // Also what it started and left behind.
-        let killed = process::kill(&mut child);
+        let killed = match status {
+            Ok(None) => process::end(&mut child),
+            Ok(Some(_)) | Err(_) => process::kill(&mut child),
+        };
         process::end_strays(scratch);
         let said =
             |listener: Option<process::Listener>| listener.map(process::Listener::said).unwrap_or_default();

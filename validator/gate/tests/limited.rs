@@ -128,7 +128,11 @@ mod linux {
         check(begun.elapsed() < Duration::from_secs(10), "what was left behind was waited for")?;
         check(!runs(&["sleep", &first]) && !runs(&["sleep", &second]), "something was left behind")?;
         let late = run(&format!("{leaves}; sleep {first}"), Duration::from_millis(1500)).err();
-        check(matches!(late, Some(ProgramFailure::TimedOut { .. })), format!("{late:?}"))
+        check(matches!(late, Some(ProgramFailure::TimedOut { .. })), format!("{late:?}"))?;
+        check(
+            !runs(&["sleep", &first]) && !runs(&["sleep", &second]),
+            "something was left behind of a late one",
+        )
     }
 
     fn a_program_ends_with_its_parent() -> Tested {
