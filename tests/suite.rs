@@ -19,6 +19,8 @@ mod groups;
 mod launches;
 #[path = "merging.rs"]
 mod merging;
+#[path = "modules.rs"]
+mod modules;
 #[path = "mutants.rs"]
 mod mutants;
 #[path = "optimise.rs"]

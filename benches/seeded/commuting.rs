@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rspirv::dr::{Function, Instruction, Module, Operand};
-use rspirv::spirv::{Decoration, MemoryAccess, Op, Word};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, MemoryAccess, Op, StorageClass, Word};
 use spirv_tv_mutators::Mutant;
+
+/// Built-ins that are zero in a workgroup of one invocation.
+const LOCAL: [BuiltIn; 2] = [BuiltIn::LocalInvocationIndex, BuiltIn::LocalInvocationId];
 
 /// Why the mutant means the same as the module that it was made from.
 pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
@@ -20,15 +23,27 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
     let at = position + code.len() - before;
     let facts = Facts::of(module, function, &code);
     match mutant.mutator {
-        "swap" if facts.commute(code.get(at)?, code.get(at + 1)?) => {
+        "swap" if facts.commute(code.get(at)?, code.iter().skip(at + 1).find(|inst| has_effect(inst))?) => {
             Some("plain accesses of different places, or plain loads, that follow each other")
         }
         "wrong-signedness" if facts.counts_upwards(code.get(at)?) => {
             Some("a counter from a constant to a constant")
         }
+        "built-in-zero" if LOCAL.iter().any(|name| mutant.what == format!("{name:?}")) && is_one(module) => {
+            Some("the workgroup has one invocation")
+        }
         _ if !facts.is_used(code.get(at)?) => Some("nobody uses the result"),
         _ => None,
     }
+}
+
+/// Whether the workgroup has one invocation.
+fn is_one(module: &Module) -> bool {
+    let one = Operand::LiteralBit32(1);
+    let mode = Operand::ExecutionMode(ExecutionMode::LocalSize);
+    let is_size = |inst: &&Instruction| inst.operands.get(1) == Some(&mode);
+    let mut sizes = module.execution_modes.iter().filter(is_size);
+    sizes.all(|inst| inst.operands.iter().skip(2).all(|size| *size == one))
 }
 
 fn instructions(function: &Function) -> impl Iterator<Item = &Instruction> {
@@ -42,12 +57,15 @@ fn ids(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
     })
 }
 
-/// An index: a multiple of one value, and a constant.
+/// An index: a value and a constant.
 #[derive(PartialEq, Eq)]
 struct Linear {
     base: Option<Word>,
     constant: i64,
 }
+
+/// How deep computations are looked into.
+const DEPTH: usize = 8;
 
 struct Facts<'m> {
     module: &'m Module,
@@ -110,8 +128,42 @@ impl<'m> Facts<'m> {
         }
         first.1.iter().zip(&second.1).any(|(one, other)| {
             let (one, other) = (self.linear(*one), self.linear(*other));
-            one.base == other.base && one.constant != other.constant
+            let is_same = match (one.base, other.base) {
+                (Some(one), Some(other)) => self.agree(one, other, DEPTH),
+                (one, other) => one == other,
+            };
+            is_same && one.constant != other.constant
         })
+    }
+
+    /// Whether two values are computed alike, from the same.
+    fn agree(&self, one: Word, other: Word, depth: usize) -> bool {
+        let (Some(first), Some(second)) = (self.defined.get(&one), self.defined.get(&other)) else {
+            return false;
+        };
+        let pure = [Op::IMul, Op::IAdd, Op::ISub, Op::ShiftLeftLogical, Op::Bitcast, Op::CompositeExtract];
+        let is_computed = pure.contains(&first.class.opcode) || self.is_constant_load(first);
+        let rest = || {
+            first.operands.iter().zip(&second.operands).all(|pair| match pair {
+                (Operand::IdRef(one), Operand::IdRef(other)) => self.agree(*one, *other, depth - 1),
+                (one, other) => one == other,
+            })
+        };
+        one == other
+            || (depth > 0
+                && first.class.opcode == second.class.opcode
+                && first.operands.len() == second.operands.len()
+                && is_computed
+                && rest())
+    }
+
+    /// Whether this loads an input, or a variable that is stored once: it has one value wherever it is loaded behind that.
+    fn is_constant_load(&self, inst: &Instruction) -> bool {
+        let variable = ids(inst).next().unwrap_or_default();
+        let class = Operand::StorageClass(StorageClass::Input);
+        inst.class.opcode == Op::Load
+            && (self.stored.get(&variable) == Some(&1)
+                || self.defined.get(&variable).is_some_and(|inst| inst.operands.first() == Some(&class)))
     }
 
     /// The variable and the indices.
@@ -150,10 +202,6 @@ impl<'m> Facts<'m> {
                 }
                 _ => Linear { base: Some(id), constant: 0 },
             },
-            // A variable that is stored once has one value wherever it is loaded behind that.
-            (Op::Load, [variable]) if self.stored.get(variable) == Some(&1) => {
-                Linear { base: Some(*variable), constant: 0 }
-            }
             _ => Linear { base: Some(id), constant: 0 },
         }
     }

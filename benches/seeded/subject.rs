@@ -1,5 +1,6 @@
 //! A module of the corpus, and how it is checked.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub struct Subject {
     pub is_alone: bool,
     read: ReadOptions,
     options: CheckOptions,
-    /// How `spirv-tv opt` judges a pass that clamps indices: on automatic inputs, some of which are out of bounds.
+    /// How a pass that clamps indices is judged: with buffers of one word, so that most accesses are out of bounds.
     robust: CheckOptions,
 }
 
@@ -58,19 +59,23 @@ impl Subject {
     fn load(path: &Path) -> Self {
         let file = path.with_extension("toml");
         let launch = file.to_string_lossy().into_owned();
-        let workgroups = workgroups(&file);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let size: Size = toml::from_str(&text).unwrap_or_else(|error| panic!("{launch}: {error}"));
         let given = arguments(&["--launch", &launch]);
         let read = given.read_options();
         let module = Module::load(&path.to_string_lossy(), &read).unwrap_or_else(|error| panic!("{error}"));
-        let is_alone = workgroups == 1
+        let is_alone = size.workgroups.iter().flatten().product::<u32>() == 1
             && (module.text.as_str().contains(" LocalSize 1 1 1")
                 || module.text.as_str().contains("OpEntryPoint Fragment"));
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         // The disassembler's text, so that literals are written as in the results of passes.
         let module = Module::from_words(module.words, &name, &read).unwrap();
-        let clamped = ["--out-of-bounds", "robust", "--after-out-of-bounds", "undefined"];
-        let workgroups = workgroups.to_string();
-        let robust = arguments(&[&clamped[..], &["--workgroups", &workgroups]].concat());
+        let short = size.buffer.iter().map(|(target, spec)| format!("--buffer={target}={}", first(spec)));
+        let short: Vec<String> = short.collect();
+        let clamped =
+            ["--launch", &launch, "--out-of-bounds", "robust", "--after-out-of-bounds", "undefined"];
+        let robust =
+            arguments(&clamped.into_iter().chain(short.iter().map(String::as_str)).collect::<Vec<_>>());
         Subject { name, module, is_alone, read, options: options(&given), robust: options(&robust) }
     }
 
@@ -118,15 +123,20 @@ fn options(arguments: &CheckArguments) -> CheckOptions {
     options
 }
 
-/// The number of workgroups that a launch file gives; 1 if none.
-fn workgroups(file: &Path) -> u32 {
-    #[derive(Deserialize)]
-    struct Launch {
-        workgroups: Option<Vec<u32>>,
+/// What a launch file says of sizes.
+#[derive(Deserialize)]
+struct Size {
+    workgroups: Option<Vec<u32>>,
+    #[serde(default)]
+    buffer: BTreeMap<String, String>,
+}
+
+/// The first word of the contents of a buffer.
+fn first(spec: &str) -> String {
+    match spec.split_once(':') {
+        Some(("zeros", _)) => "zeros:1".to_owned(),
+        _ => spec.split(',').next().unwrap_or_default().to_owned(),
     }
-    let text = std::fs::read_to_string(file).unwrap();
-    let launch: Launch = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    launch.workgroups.into_iter().flatten().product()
 }
 
 fn reason(report: &Value) -> String {
