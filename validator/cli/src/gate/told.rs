@@ -83,9 +83,10 @@ impl Drop for Progress {
 
 /// A record as a line of JSON, with what it is judged as.
 fn object(record: &Record, judged: Judged, unexpected: bool) -> Result<String, CliError> {
-    let mut value = serde_json::to_value(record).map_err(|error| CliError::Output(error.into()))?;
-    if let Some(map) = value.as_object_mut() {
-        map.insert("schema".to_owned(), "spirv-tv.gate/1".into());
+    let fields = serde_json::to_value(record).map_err(|error| CliError::Output(error.into()))?;
+    let mut value = serde_json::json!({ "schema": "spirv-tv.gate/1" });
+    if let (Some(map), serde_json::Value::Object(fields)) = (value.as_object_mut(), fields) {
+        map.extend(fields);
         map.insert("judged".to_owned(), judged.to_string().into());
         map.insert("unexpected".to_owned(), unexpected.into());
     }
@@ -150,6 +151,9 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
             text.push_str(&format!("\n{}\n", painter.heading(&case.record.case)));
             text.push_str(case.record.report.as_deref().unwrap_or_default());
         }
+    }
+    for case in results.unexpected().filter(|case| case.record.status == Status::Missing) {
+        text.push_str(&format!("{} {}: {}\n", painter.bad("Missing"), case.record.case, case.record.detail));
     }
     let verdict = match results.is_good() {
         true => painter.good("nothing unexpected"),
