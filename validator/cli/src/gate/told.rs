@@ -23,6 +23,8 @@ pub(super) struct Progress {
     format: GateFormat,
     painter: Painter,
     unexpected: usize,
+    /// With `--bless` nothing is unexpected.
+    is_blessed: bool,
 }
 
 impl Progress {
@@ -47,6 +49,7 @@ impl Progress {
             format: arguments.reports.format,
             painter: painter(arguments.reports.color),
             unexpected: 0,
+            is_blessed: arguments.expectations.bless,
         }
     }
 
@@ -63,7 +66,7 @@ impl Progress {
         }
         let text = match self.format {
             GateFormat::Json | GateFormat::Jsonl => object(record, verdict.judged, verdict.unexpected)?,
-            GateFormat::Text if verdict.unexpected => line(record, verdict, self.painter),
+            GateFormat::Text if verdict.unexpected && !self.is_blessed => line(record, verdict, self.painter),
             GateFormat::Text => return Ok(()),
         };
         match &self.bar {
