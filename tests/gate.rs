@@ -1,0 +1,22 @@
+//! `spirv-tv gate`, `chain` and `opt-wrapper`, run as programs: with compilers that misbehave, killed, in shards, with a
+//! cache, against baselines. What needs no modules is tested in `validator/gate/`.
+
+// Compilers are scripts of a shell.
+#![cfg(unix)]
+
+#[path = "gate/cached.rs"]
+mod cached;
+#[path = "gate/compilers.rs"]
+mod compilers;
+#[path = "gate/expected.rs"]
+mod expected;
+#[path = "gate/misuse.rs"]
+mod misuse;
+#[path = "gate/optimisers.rs"]
+mod optimisers;
+#[path = "gate/shards.rs"]
+mod shards;
+#[path = "gate/survival.rs"]
+mod survival;
+#[path = "gate/workplace.rs"]
+mod workplace;
