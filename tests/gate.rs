@@ -8,10 +8,16 @@
 mod cached;
 #[path = "gate/compilers.rs"]
 mod compilers;
+#[path = "gate/corpus.rs"]
+mod corpus;
 #[path = "gate/expected.rs"]
 mod expected;
+#[path = "gate/many.rs"]
+mod many;
 #[path = "gate/misuse.rs"]
 mod misuse;
+#[path = "gate/newer.rs"]
+mod newer;
 #[path = "gate/optimisers.rs"]
 mod optimisers;
 #[path = "gate/shards.rs"]

@@ -108,7 +108,10 @@ fn ten_thousand_cases() -> std::io::Result<()> {
 
     let begun = Instant::now();
     let [at_a_third, most] = run_watched(folder, &["pairs", "--out", "whole", "--cache", "cache"], "whole")?;
-    println!("{PAIRS} pairs in {:.1} s; memory {at_a_third} kB at a third, {most} kB at most", begun.elapsed().as_secs_f64());
+    println!(
+        "{PAIRS} pairs in {:.1} s; memory {at_a_third} kB at a third, {most} kB at most",
+        begun.elapsed().as_secs_f64()
+    );
     let whole = results("whole")?;
     assert_eq!(whole.lines().count(), PAIRS as usize);
     assert_eq!(whole.lines().filter(|line| line.ends_with(",Fail")).count(), (PAIRS / WRONG) as usize);
