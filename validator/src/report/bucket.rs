@@ -3,7 +3,7 @@
 use super::account;
 use crate::check::{CheckReport, Run, Source};
 use crate::compare::{Subject, Violation};
-use crate::correspondence::changes;
+use crate::correspondence::Texts;
 use crate::event::UndefinedKind;
 use crate::ir::Line;
 
@@ -48,13 +48,16 @@ fn what(report: &CheckReport, run: &Run, violation: &Violation) -> (String, Opti
         let what = format!("lost-{}", opcode(&report.before, loss.before));
         return (what, loss.after.or(Some(loss.before)));
     }
-    if let Some([before, after]) = account::first_difference_lines(report, run) {
-        let both = [opcode(&report.before, before), opcode(&report.after, after)];
+    let [before, after] = report.compared_texts();
+    let texts = Texts::of(before, after);
+    let correspondence = texts.matched();
+    if let Some([of_before, of_after]) = account::first_difference_lines(report, run, &correspondence) {
+        let both = [opcode(&report.before, of_before), opcode(&report.after, of_after)];
         let what = match both[0] == both[1] {
             true => both[0].to_owned(),
             false => both.join("-"),
         };
-        return (what, Some(after));
+        return (what, Some(of_after));
     }
     if let Some(standing) = run.why.account.standing.first() {
         return (opcode(&report.after, standing.line).to_owned(), Some(standing.line));
@@ -62,15 +65,16 @@ fn what(report: &CheckReport, run: &Run, violation: &Violation) -> (String, Opti
     if let Some(line) = fault_line(run, violation) {
         return (opcode(&report.after, line).to_owned(), Some(line));
     }
-    let changes = changes(report.before.text.as_str(), report.after.text.as_str());
-    match changes.first() {
+    match correspondence.changes().first() {
         Some(change) => {
             let of_after = change.lines.first().filter(|line| !change.lines_of_before.contains(line));
-            let text = match of_after {
-                Some(line) => opcode(&report.after, *line),
-                None => change.lines_of_before.first().map_or("", |line| opcode(&report.before, *line)),
+            let what = match of_after {
+                Some(line) => opcode_in(after, *line),
+                None => change.lines_of_before.first().map_or("", |line| opcode_in(before, *line)),
             };
-            (text.to_owned(), change.lines.first().copied())
+            // Lines of other texts are not those that people have.
+            let line = change.lines.first().copied().filter(|_| report.diff.is_none());
+            (what.to_owned(), line)
         }
         None => (String::new(), None),
     }
@@ -103,6 +107,12 @@ fn storage(run: &Run, violation: &Violation) -> Option<String> {
 
 /// The opcode on a line of a module's text.
 fn opcode(module: &Source, line: Line) -> &str {
-    let text = module.line(line).unwrap_or_default();
-    text.split_whitespace().find(|word| word.starts_with("Op")).unwrap_or_default()
+    opcode_in(module.text.as_str(), line)
+}
+
+/// The opcode on a line of a text.
+fn opcode_in(text: &str, line: Line) -> &str {
+    let index = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
+    let line = index.and_then(|index| text.lines().nth(index)).unwrap_or_default();
+    line.split_whitespace().find(|word| word.starts_with("Op")).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 
 mod aligned;
 mod globals;
+mod inlined;
 mod moved;
 mod operands;
 
@@ -15,8 +16,10 @@ use rustc_hash::FxBuildHasher;
 
 use super::listing::{Function, Inst, Listing};
 use super::renaming::Renaming;
+use super::Correspondence;
 use crate::ir::Line;
 use aligned::{Aligned, Named};
+use inlined::{Left, Modules};
 
 /// A change. Ordered by what it may do: what orders accesses first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,50 +53,63 @@ pub enum ChangeKind {
     Computation,
 }
 
-/// All changes, the most important kind first.
-pub fn changes(before: &str, after: &str) -> Vec<Change> {
-    let (old_listing, new_listing) = (Listing::of(before), Listing::of(after));
-    let listings = [&old_listing, &new_listing];
-    let renaming = Renaming::of(&old_listing, &new_listing);
-    let mut found = globals::changes([before, after], listings, &renaming);
-    let constants = operands::Constants::of(listings, &renaming);
-    for (at, other) in &renaming.functions {
-        let (Some(old), Some(new)) = (old_listing.functions.get(*at), new_listing.functions.get(*other))
-        else {
-            continue;
-        };
-        let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else {
-            found.extend(too_long(old, new));
-            continue;
-        };
-        let changed =
-            aligned.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
-        found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
-        found.extend(moved::changes(&aligned));
-        let own = [Own::of(&old_listing, old), Own::of(&new_listing, new)];
-        found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
-        found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
-    }
-    found.extend(whole_functions(listings, &renaming));
-    found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
-    found.dedup_by(|one, other| one.sentence == other.sentence);
-    found
+/// Two functions that correspond.
+pub(super) struct PairOfFunctions<'l, 't> {
+    old: &'l Function<'t>,
+    new: &'l Function<'t>,
+    /// None where they are too long to be compared.
+    aligned: Option<Aligned<'l, 't>>,
 }
 
-/// For lines of after, the lines of before to which they correspond, changed or moved ones included.
-pub fn counterparts(before: &str, after: &str) -> BTreeMap<Line, Line> {
-    let (before, after) = (Listing::of(before), Listing::of(after));
-    let renaming = Renaming::of(&before, &after);
-    let mut found = BTreeMap::new();
-    for (at, other) in &renaming.functions {
-        let (Some(old), Some(new)) = (before.functions.get(*at), after.functions.get(*other)) else {
-            continue;
-        };
-        let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else { continue };
-        let all = aligned.same.iter().chain(&aligned.changed).chain(&aligned.moved);
-        found.extend(all.map(|(old, new)| (aligned.after[*new].inst.line, aligned.before[*old].inst.line)));
+impl<'l, 't> Correspondence<'l, 't> {
+    fn pairs(&self) -> &[PairOfFunctions<'l, 't>] {
+        self.pairs.get_or_init(|| {
+            let [before, after] = self.listings();
+            let pairs = self.renaming.functions.iter().filter_map(|(at, other)| {
+                let (old, new) = (before.functions.get(*at)?, after.functions.get(*other)?);
+                let aligned = Aligned::of(&old.code, &new.code, &self.renaming);
+                Some(PairOfFunctions { old, new, aligned })
+            });
+            pairs.collect()
+        })
     }
-    found
+
+    /// All changes, the most important kind first.
+    pub fn changes(&self) -> Vec<Change> {
+        let (listings, renaming) = (self.listings(), &self.renaming);
+        let mut found = globals::changes(self.texts.texts, listings, renaming);
+        let constants = operands::Constants::of(listings, renaming);
+        for PairOfFunctions { old, new, aligned } in self.pairs() {
+            let Some(aligned) = aligned else {
+                found.extend(too_long(old, new));
+                continue;
+            };
+            let own = [Own::of(listings[0], old), Own::of(listings[1], new)];
+            let modules = Modules { listings, renaming, constants: &constants, own };
+            let mut left = Left::of(aligned);
+            found.extend(modules.changes(aligned, &mut left));
+            let changed =
+                left.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
+            found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
+            found.extend(moved::changes(aligned));
+            let own = &modules.own;
+            found.extend(left.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
+            found.extend(left.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
+        }
+        found.extend(whole_functions(listings, renaming));
+        found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
+        found.dedup_by(|one, other| one.sentence == other.sentence);
+        found
+    }
+
+    /// For lines of after, the lines of before to which they correspond, changed or moved ones included.
+    pub fn counterparts(&self) -> BTreeMap<Line, Line> {
+        let all = self.pairs().iter().filter_map(|pair| pair.aligned.as_ref()).flat_map(|aligned| {
+            let all = aligned.same.iter().chain(&aligned.changed).chain(&aligned.moved);
+            all.map(|(old, new)| (aligned.after[*new].inst.line, aligned.before[*old].inst.line))
+        });
+        all.collect()
+    }
 }
 
 /// A pair of functions that is not compared.
@@ -141,10 +157,15 @@ struct Own<'t>(HashSet<&'t str, FxBuildHasher>);
 
 impl<'t> Own<'t> {
     fn of(listing: &Listing<'t>, function: &Function<'t>) -> Self {
+        let is_class = |class: Option<&&str>| matches!(class, Some(&"Function" | &"Private"));
+        let types = listing.definitions.iter().filter(|inst| inst.opcode == "OpTypePointer");
+        let types: HashSet<&str, FxBuildHasher> =
+            types.filter(|inst| is_class(inst.operands.first())).filter_map(|inst| inst.result).collect();
         let mut own: HashSet<&'t str, FxBuildHasher> = HashSet::default();
         for inst in listing.definitions.iter().chain(&function.code) {
             let is_own = match inst.opcode {
-                "OpVariable" => matches!(inst.operands.get(1), Some(&"Function" | &"Private")),
+                "OpVariable" => is_class(inst.operands.get(1)),
+                "OpFunctionParameter" => inst.operands.first().is_some_and(|ty| types.contains(ty)),
                 "OpAccessChain" | "OpInBoundsAccessChain" => {
                     inst.operands.get(1).is_some_and(|base| own.contains(base))
                 }
@@ -193,9 +214,13 @@ fn alone<'l, 't>(
     is_alone: impl Fn(usize) -> bool + 'l,
 ) -> impl Iterator<Item = (Line, &'t str)> + 'l {
     let functions = listing.functions.iter().enumerate().filter(move |(at, _)| is_alone(*at));
-    functions.filter_map(|(_, function)| {
-        Some((function.code.first()?.line, listing.name(function.id).unwrap_or(function.id)))
-    })
+    functions.filter_map(|(_, function)| Some((function.code.first()?.line, name_of(listing, function))))
+}
+
+/// What people call a function: without types, which front ends put behind its name.
+fn name_of<'t>(listing: &Listing<'t>, function: &Function<'t>) -> &'t str {
+    let name = listing.name(function.id).unwrap_or(function.id);
+    name.split('(').next().filter(|name| !name.is_empty()).unwrap_or(name)
 }
 
 /// What an instruction is, in the field's words.
