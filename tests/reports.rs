@@ -139,12 +139,17 @@ fn the_operation_from_which_on_values_differ_is_found_in_other_code() {
 
 /// The text of a module of `tests/reports/` with one line changed, compared with it.
 fn report_of_change(name: &str, from: &str, to: &str) -> String {
+    report_of_change_by(&["--inputs", "2"], name, from, to)
+}
+
+/// The same with other options.
+fn report_of_change_by(options: &[&str], name: &str, from: &str, to: &str) -> String {
     let text = std::fs::read_to_string(example(name)).unwrap();
     assert_eq!(text.matches(from).count(), 1, "{from}");
     let changed = text
         .replace(from, to)
         .replace("%bool = OpTypeBool", "%bool = OpTypeBool\n%yes = OpConstantTrue %bool");
-    let checker = Checker::new(&["--inputs".to_owned(), "2".to_owned()]);
+    let checker = Checker::new(&options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>());
     let before = checker.made(assemble(&text, None).unwrap(), "before");
     let after = checker.made(assemble(&changed, None).unwrap(), "after");
     text::check(&checker.check(&before, &after), PLAIN)
@@ -182,4 +187,40 @@ fn an_inserted_operation_is_the_first_difference() {
         "{told}"
     );
     assert!(lines[2].contains("= OpFMul %float ") && lines[2].contains(" = 0.25"), "{told}");
+}
+
+/// What an execution does behind a bound of its replay is not known, and said not to be.
+#[test]
+fn what_a_bound_keeps_from_being_told_is_named() {
+    let waits = report_of_change("long.spvasm", "OpIEqual %bool %56 %uint_7", "OpIEqual %bool %56 %uint_0");
+    let unguarded =
+        report_of_change("long.spvasm", "OpBranchConditional %43 %44", "OpBranchConditional %yes %44");
+    let wrong = report_of_change("long.spvasm", "OpIAdd %uint %23 %uint_1", "OpIAdd %uint %23 %uint_2");
+    let followed = "followed for 1000000 instructions of one invocation";
+    for (told, line) in [
+        (&waits, format!("  invocation 0: whether it waits is not known: {followed}, up to line ")),
+        (&unguarded, format!("  how it comes to that is not known: after was {followed}")),
+        (&wrong, format!("  where the values begin to differ is not known: before was {followed}")),
+    ] {
+        assert!(told.lines().any(|other| other.starts_with(&line)), "{line}\n{told}");
+    }
+    assert!(!waits.contains("for ever, where"), "{waits}");
+    // What is known of the first turns is told.
+    assert!(wrong.contains("    after, invocation 0: gives 2 from %23 = 0"), "{wrong}");
+}
+
+/// A value that is computed from itself twice, again and again, is followed once each time: 2^40 ways lead back from the
+/// last one.
+#[test]
+fn what_is_computed_from_itself_is_followed_once() {
+    let change = |from: &str, to: &str| {
+        report_of_change_by(&["--inputs", "2", "--float", "exact"], "squared.spvasm", from, to)
+    };
+    let told =
+        change("%54 = OpConstantComposite %v4float %float_5", "%54 = OpConstantComposite %v4float %float_1");
+    let line = "= OpMatrixTimesVector %v4float %52 %54 = (1.0, 5.0, 5.0, 5.0)";
+    assert!(told.contains("  the values differ from here on") && told.contains(line), "{told}");
+    let told = change("OpFAdd %float %29 %float_1", "OpFAdd %float %29 %float_0");
+    let line = "= OpFAdd %float %29 %float_0 = 0.0";
+    assert!(told.contains("  the values differ from here on") && told.contains(line), "{told}");
 }

@@ -290,6 +290,14 @@ pub struct FrozenSpec {
 }
 
 impl CheckReport {
+    /// The texts that are compared, before first. Lines are those of `before` and `after` unless there is a `diff`.
+    pub fn compared_texts(&self) -> [&str; 2] {
+        match &self.diff {
+            Some((before, after)) => [before, after],
+            None => [self.before.text.as_str(), self.after.text.as_str()],
+        }
+    }
+
     /// The runs of the launches that the verdict rests on.
     pub fn counted(&self) -> impl Iterator<Item = &Run> + Clone {
         let launches = &self.choices.launch;

@@ -68,11 +68,9 @@ impl Pair<'_> {
 
 /// The instructions that were changed, with what they take.
 fn watched([before, after]: &[Text; 2]) -> [Vec<Watched>; 2] {
-    let [gone, new] = correspondence::changed(before, after);
-    [(before, gone), (after, new)].map(|(text, lines)| {
-        let operands = correspondence::operands(text, &lines).into_iter();
-        operands.map(|(line, operands)| Watched { line, operands }).collect()
-    })
+    let watched = |(line, operands)| Watched { line, operands };
+    let changed = correspondence::changed_with_operands(before, after);
+    changed.map(|lines| lines.into_iter().map(watched).collect())
 }
 
 /// Whether floats alone keep a comparison from deciding.

@@ -3,8 +3,8 @@
 //! Types, constants and global variables are what they are made of, with their decorations. Functions are matched by their
 //! entry points, then by content, then in their order. Inside of two functions instructions are matched as a sequence, by
 //! opcode, literals and what is global of their operands (`matching.rs`). [`changed`] says what has no counterpart: those
-//! whose other operands do not correspond count, too. [`in_names_of_before`] writes both texts for a diff, with one name
-//! for what is the same (`renaming.rs`); [`fn@changes`] says in words what was changed.
+//! whose other operands do not correspond count, too. A [`Correspondence`] writes both texts for a diff, with one name
+//! for what is the same (`renaming.rs`), and says in words what was changed ([`Correspondence::changes`]).
 
 mod changes;
 mod listing;
@@ -15,6 +15,7 @@ mod texts;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 use rustc_hash::FxBuildHasher;
@@ -23,28 +24,74 @@ use crate::ir::Line;
 use listing::Listing;
 use matching::{keys, matched, matched_functions, Key};
 
-pub use changes::{changes, counterparts, Change, ChangeKind};
+use changes::PairOfFunctions;
+use renaming::Renaming;
+
+pub use changes::{Change, ChangeKind};
 pub(crate) use listing::{insts, Inst};
-pub use texts::{in_names_of_before, Told, Written};
+pub use texts::{Told, Written};
+
+/// The texts of two modules, before first, in parts.
+pub struct Texts<'t> {
+    texts: [&'t str; 2],
+    listings: [Listing<'t>; 2],
+}
+
+impl<'t> Texts<'t> {
+    /// Takes two texts apart.
+    pub fn of(before: &'t str, after: &'t str) -> Self {
+        Texts { texts: [before, after], listings: [Listing::of(before), Listing::of(after)] }
+    }
+
+    /// Finds out what corresponds.
+    pub fn matched(&self) -> Correspondence<'_, 't> {
+        let [before, after] = &self.listings;
+        Correspondence { texts: self, renaming: Renaming::of(before, after), pairs: OnceCell::new() }
+    }
+}
+
+/// What corresponds in two texts.
+pub struct Correspondence<'l, 't> {
+    texts: &'l Texts<'t>,
+    renaming: Renaming<'t>,
+    /// The functions that correspond, instruction by instruction; found when they are asked for.
+    pairs: OnceCell<Vec<PairOfFunctions<'l, 't>>>,
+}
+
+impl<'l, 't> Correspondence<'l, 't> {
+    fn listings(&self) -> [&'l Listing<'t>; 2] {
+        self.texts.listings.each_ref()
+    }
+}
 
 /// The lines in functions of each of two texts to which nothing in the other corresponds.
 pub fn changed(before: &str, after: &str) -> [BTreeSet<Line>; 2] {
+    changed_in(&Listing::of(before), &Listing::of(after))
+}
+
+/// The same, each with the lines of the instructions of the same function whose results it takes.
+pub fn changed_with_operands(before: &str, after: &str) -> [Vec<(Line, Vec<Line>)>; 2] {
     let (before, after) = (Listing::of(before), Listing::of(after));
+    let [gone, new] = changed_in(&before, &after);
+    [operands(&before, &gone), operands(&after, &new)]
+}
+
+fn changed_in(before: &Listing<'_>, after: &Listing<'_>) -> [BTreeSet<Line>; 2] {
     let mut changed = [BTreeSet::new(), BTreeSet::new()];
-    let pairs = matched_functions(&before, &after);
+    let pairs = matched_functions(before, after);
     let ids: HashMap<&str, &str, FxBuildHasher> = pairs
         .iter()
         .filter_map(|(old, new)| Some((before.functions.get(*old)?.id, after.functions.get(*new)?.id)))
         .collect();
     for (old, new) in &pairs {
         if let (Some(old), Some(new)) = (before.functions.get(*old), after.functions.get(*new)) {
-            let (old, new) = (keys(old, &before, &before.globals), keys(new, &after, &after.globals));
+            let (old, new) = (keys(old, before, &before.globals), keys(new, after, &after.globals));
             compare(&old, &new, &ids, &mut changed);
         }
     }
     let [gone, new] = &mut changed;
     let (old_of, new_of): (BTreeSet<usize>, BTreeSet<usize>) = pairs.into_iter().unzip();
-    for (listing, known, changed) in [(&before, &old_of, gone), (&after, &new_of, new)] {
+    for (listing, known, changed) in [(before, &old_of, gone), (after, &new_of, new)] {
         let others = listing.functions.iter().enumerate().filter(|(number, _)| !known.contains(number));
         changed.extend(others.flat_map(|(_, function)| &function.code).map(|inst| inst.line));
     }
@@ -52,8 +99,7 @@ pub fn changed(before: &str, after: &str) -> [BTreeSet<Line>; 2] {
 }
 
 /// For each of these lines in functions, the lines of the instructions of the same function whose results it takes.
-pub fn operands(text: &str, lines: &BTreeSet<Line>) -> Vec<(Line, Vec<Line>)> {
-    let listing = Listing::of(text);
+fn operands(listing: &Listing<'_>, lines: &BTreeSet<Line>) -> Vec<(Line, Vec<Line>)> {
     let mut found = Vec::new();
     for function in &listing.functions {
         let defined: HashMap<&str, Line, FxBuildHasher> =

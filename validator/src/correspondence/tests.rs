@@ -20,6 +20,10 @@ OpFunctionEnd
 
 const NONE: [Vec<Line>; 2] = [Vec::new(), Vec::new()];
 
+fn told_of(before: &str, after: &str, everything: bool) -> Told {
+    Texts::of(before, after).matched().in_names_of_before(everything)
+}
+
 fn lines(after: &str) -> [Vec<Line>; 2] {
     changed(MODULE, after).map(|lines| lines.into_iter().collect())
 }
@@ -59,7 +63,7 @@ fn a_function_that_only_one_module_has_is_changed() {
 
 /// What differs, each line behind the sign of its module.
 fn differing(before: &str, after: &str) -> Vec<String> {
-    let told = in_names_of_before(before, after, false);
+    let told = told_of(before, after, false);
     let [old, new] = told.lines.map(|lines| lines.into_iter().map(|line| line.text).collect::<Vec<_>>());
     let ops = similar::capture_diff_slices(similar::Algorithm::Myers, &old, &new);
     let changes = ops.into_iter().filter(|op| op.tag() != similar::DiffTag::Equal);
@@ -140,10 +144,10 @@ fn a_changed_decoration_is_one_line() {
 fn what_does_nothing_is_counted() {
     let after = format!("; a comment\nOpName %a \"a\"\n{MODULE}");
     let after = after.replace("%two = ", "%float = OpTypeFloat 32\n%two = ");
-    let told = in_names_of_before(MODULE, &after, false);
+    let told = told_of(MODULE, &after, false);
     assert_eq!((told.remarks, told.declarations, told.too_long), (2, 1, 0));
     assert_eq!(told.lines[0].len(), told.lines[1].len());
-    let told = in_names_of_before(MODULE, &after, true);
+    let told = told_of(MODULE, &after, true);
     assert_eq!((told.remarks, told.declarations), (0, 0));
     assert_eq!(told.lines[0].len() + 3, told.lines[1].len());
 }
@@ -154,8 +158,8 @@ fn functions_too_long_are_told() {
         let code = format!("OpStore %buffer {operand}\n").repeat(matching::MOST_LINES + 1);
         MODULE.replace("OpStore %buffer %c\n", &code)
     };
-    assert_eq!(in_names_of_before(&long("%c"), &long("%two"), false).too_long, 1);
-    assert_eq!(in_names_of_before(&long("%c"), &long("%c"), false).too_long, 0);
+    assert_eq!(told_of(&long("%c"), &long("%two"), false).too_long, 1);
+    assert_eq!(told_of(&long("%c"), &long("%c"), false).too_long, 0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::listing::{insts, Inst, Listing};
 use super::renaming::{is_constant, Renaming};
+use super::Correspondence;
 use crate::ir::Line;
 
 /// Two texts for a diff.
@@ -52,41 +53,43 @@ struct Item<'t> {
     common: bool,
 }
 
-/// Both texts with before's names for what is the same, after's functions and declarations in before's order. Unless
-/// `everything` is wanted, what does nothing by itself is left out where only one of them has it.
-pub fn in_names_of_before(before: &str, after: &str, everything: bool) -> Told {
-    let (old, new) = (Listing::of(before), Listing::of(after));
-    let renaming = Renaming::of(&old, &new);
-    let [common_of_old, common_of_new] = renaming.common();
-    let old = items(before, &old, &common_of_old, None);
-    let new = in_order_of(&old, items(after, &new, &common_of_new, Some(&renaming)), &renaming);
-    let mut both = [old, new];
-    note_what_is_common(&mut both);
-    let (mut remarks, mut declarations) = (0, 0);
-    if !everything {
-        for items in &mut both {
-            let changed = items.iter().filter(|item| item.kind == Kind::Code && !item.common);
-            let of_changed = changed.filter_map(|item| item.inst.as_ref());
-            let needed: HashSet<&str, FxBuildHasher> =
-                of_changed.flat_map(|inst| inst.operands.iter().copied()).collect();
-            items.retain(|item| match item.kind {
-                Kind::Remark => {
-                    remarks += usize::from(!item.common && !item.written.text.is_empty());
-                    false
-                }
-                Kind::Declaration => {
-                    let constant = item.inst.as_ref().filter(|inst| is_constant(inst));
-                    let is_needed =
-                        constant.and_then(|inst| inst.result).is_some_and(|id| needed.contains(id));
-                    declarations += usize::from(!item.common && !is_needed);
-                    item.common || is_needed
-                }
-                Kind::Code => true,
-            });
+impl Correspondence<'_, '_> {
+    /// Both texts with before's names for what is the same, after's functions and declarations in before's order. Unless
+    /// `everything` is wanted, what does nothing by itself is left out where only one of them has it.
+    pub fn in_names_of_before(&self, everything: bool) -> Told {
+        let ([before, after], [old, new]) = (self.texts.texts, self.listings());
+        let renaming = &self.renaming;
+        let [common_of_old, common_of_new] = renaming.common();
+        let old = items(before, old, &common_of_old, None);
+        let new = in_order_of(&old, items(after, new, &common_of_new, Some(renaming)), renaming);
+        let mut both = [old, new];
+        note_what_is_common(&mut both);
+        let (mut remarks, mut declarations) = (0, 0);
+        if !everything {
+            for items in &mut both {
+                let changed = items.iter().filter(|item| item.kind == Kind::Code && !item.common);
+                let of_changed = changed.filter_map(|item| item.inst.as_ref());
+                let needed: HashSet<&str, FxBuildHasher> =
+                    of_changed.flat_map(|inst| inst.operands.iter().copied()).collect();
+                items.retain(|item| match item.kind {
+                    Kind::Remark => {
+                        remarks += usize::from(!item.common && !item.written.text.is_empty());
+                        false
+                    }
+                    Kind::Declaration => {
+                        let constant = item.inst.as_ref().filter(|inst| is_constant(inst));
+                        let is_needed =
+                            constant.and_then(|inst| inst.result).is_some_and(|id| needed.contains(id));
+                        declarations += usize::from(!item.common && !is_needed);
+                        item.common || is_needed
+                    }
+                    Kind::Code => true,
+                });
+            }
         }
+        let lines = both.map(|items| items.into_iter().map(|item| item.written).collect());
+        Told { lines, remarks, declarations, too_long: renaming.too_long }
     }
-    let lines = both.map(|items| items.into_iter().map(|item| item.written).collect());
-    Told { lines, remarks, declarations, too_long: renaming.too_long }
 }
 
 /// The lines of a text. `common` has the ids that the other text has, too.

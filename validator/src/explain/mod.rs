@@ -29,11 +29,14 @@ use crate::value::Byte;
 use crate::witness::Witness;
 
 pub use crate::model::explain::{Explanation, Names};
-use account::{About, Tracer};
-pub use account::{Account, Computed, Entry, FaultAccount, History, Parting, Standing, StandsAt, Watched};
+use account::{About, Other, Own, Who};
+pub use account::{
+    Account, Bound, Computations, Computed, Entry, FaultAccount, History, Parting, Standing, StandsAt,
+    Watched,
+};
 pub use names::DispatchNames;
 use outcome::Wanted;
-use replay::{Kin, Played};
+use replay::Replay;
 use words::Told;
 
 pub use words::Loss;
@@ -135,6 +138,7 @@ pub fn why(pair: Pair, witness: &Witness, new: New, settings: &Settings) -> Why 
     let started = Instant::now();
     let is_over = || settings.timeout.is_some_and(|left| started.elapsed() >= left);
     let about = match new {
+        // Who races is found out first.
         New::Race(_) => None,
         New::Undefined(undefined) => Some(About::Undefined(undefined)),
         New::Outcome(outcome, _) if outcome.end == End::Hang => Some(About::Hang),
@@ -142,13 +146,10 @@ pub fn why(pair: Pair, witness: &Witness, new: New, settings: &Settings) -> Why 
             difference.and_then(|difference| left_at(pair.after.dispatch, outcome, difference)),
         )),
     };
-    let account = about.and_then(|about| {
-        let of = |way: u32| account::of(pair.after, witness, about, way, pair.watched[1], &is_over);
-        // What is undefined may go either way, and only one of them may come to the witness's end.
-        of(0).filter(|found| !found.is_silent(about)).or_else(|| of(1))
-    });
-    let mut why = Why { account: account.unwrap_or_default(), ..Why::default() };
-    let told = reason(pair, witness, new, settings, &is_over, &mut why);
+    let own = Own { side: pair.after, witness, watched: pair.watched[1], is_over: &is_over };
+    let (account, who) = about.and_then(|about| account::of(own, about)).unwrap_or_default();
+    let mut why = Why { account, ..Why::default() };
+    let told = reason(pair, witness, new, settings, (&is_over, who), &mut why);
     let too_late = || format!("the explanation was not finished in time ({})", settings.timed_by);
     why.text = told.or_else(|| is_over().then(too_late));
     why
@@ -168,91 +169,148 @@ fn left_at(dispatch: &Dispatch, outcome: &Outcome, difference: &Difference) -> O
 }
 
 fn reason(
-    Pair { before, after: Side { dispatch: after, .. }, watched }: Pair,
+    Pair { before, after: own, watched }: Pair,
     witness: &Witness,
     new: New,
     settings: &Settings,
-    is_over: &dyn Fn() -> bool,
+    (is_over, mut who): (&dyn Fn() -> bool, Who),
     why: &mut Why,
 ) -> Option<String> {
+    let after = own.dispatch;
     // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
     in_time()?;
     let model = &settings.model;
     let graph = &*witness.graph();
-    let relations_after = model.relations(graph, Extent::Complete);
+    // Barriers alone order nothing.
+    let of_after = has_accesses(graph).then(|| model.relations(graph, Extent::Complete));
     in_time()?;
-    let mut races = model.data_races(graph, &relations_after);
+    let mut races = of_after.as_ref().map_or(Vec::new(), |relations| model.data_races(graph, relations));
     if let New::Race(lines) = new {
         races.sort_by_key(|found| !is_on(graph, *found, lines));
         why.race = races.first().map(|found| [found.first as usize, found.second as usize]);
     }
     in_time()?;
-    let mut tracer = Tracer::of(watched[0], false);
+    let racing = why.race.map(|race| race.map(|event| graph.events[event].agent));
+    if let Some(racing) = racing.filter(|_| watched.iter().any(|lines| !lines.is_empty())) {
+        let own = Own { side: own, witness, watched: watched[1], is_over };
+        (why.account, who) = account::of(own, About::Race(racing))?;
+    }
     let target = match new {
         New::Outcome(_, Some(difference)) => place(before.dispatch, difference),
         New::Outcome(_, None) | New::Race(_) | New::Undefined(_) => None,
     };
-    let played = Played { before, after, witness, kin: Kin::Other, way: 0, target };
-    let replay = replay::run(played, &mut tracer, is_over)?;
-    why.account.computed[0] = tracer.computed;
-    if let Some((place, (writer, _))) = target.zip(replay.writer).filter(|_| why.account.wrote[1].is_some()) {
-        why.account.wrote[0] = account::wrote(before, after, witness, writer, place, is_over);
+    let other = Other { before, after, witness, watched: watched[0], who, is_over };
+    let replay = account::replay_on_before(other, target, &mut why.account)?;
+    if of_after.is_none() && !has_accesses(&replay.graph) {
+        why.counterpart = Some(Box::new(Counterpart::replayed(&replay, Vec::new(), None)));
+        let New::Outcome(outcome, _) = new else { return None };
+        return unreachable(before, Wanted { outcome, dispatch: after }, settings, why);
     }
-    if let Some(fault) = &why.account.fault {
-        let invocation = fault.history.invocation;
-        why.account.wrote[0] = account::executed(before, after, witness, invocation, is_over);
-    }
-    let relations = model.relations(&replay.graph, Extent::Complete);
+    let relations = of_after.unwrap_or_else(|| model.relations(graph, Extent::Complete));
     in_time()?;
-    let names = DispatchNames::of(after, before.program, &**model);
-    let of_after = &replay.of_after;
-    let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };
-    let (long, short) = (|event: usize| told.long(event), |event: usize| told.name(event));
-    let telling = Telling { long: &long, short: &short, names: &names };
-    let explainer = model.explainer(&replay.graph, &relations, telling);
-    let pair =
-        Compared { told: &told, explainer: &*explainer, relations: &relations, after: &relations_after };
-    let in_after = |found: DataRace| format!("in after {}", model.race(graph, found, &names));
-    let counterpart = |lost: Vec<usize>, violation: Option<Violation>| {
-        let (graph, of_after) = (replay.graph.clone(), replay.of_after.clone());
-        Box::new(Counterpart { graph, of_after, origin: Origin::Replayed, lost, violation })
-    };
-    for found in &races {
+    let executions = Executions { before, after, witness, graph, relations, races, replay };
+    executions.reason(new, settings, is_over, why)
+}
+
+fn has_accesses(graph: &Graph) -> bool {
+    graph.events.iter().any(|event| event.accesses())
+}
+
+/// An execution of after, and what it is in before.
+struct Executions<'a> {
+    before: Side<'a>,
+    after: &'a Dispatch,
+    witness: &'a Witness,
+    /// That of the witness.
+    graph: &'a Graph,
+    relations: Relations,
+    races: Vec<DataRace>,
+    replay: Replay,
+}
+
+impl Executions<'_> {
+    fn reason(
+        &self,
+        new: New,
+        settings: &Settings,
+        is_over: &dyn Fn() -> bool,
+        why: &mut Why,
+    ) -> Option<String> {
+        let Executions { before, after, witness, graph, races, replay, .. } = self;
+        let in_time = || (!is_over()).then_some(());
+        let (model, cut) = (&settings.model, replay.cut());
+        let relations = model.relations(&replay.graph, Extent::Complete);
         in_time()?;
-        if let Some(Lost { text, losses, events }) = pair.lost_order(*found) {
-            why.lost = losses;
-            why.race = why.race.map(|_| [found.first as usize, found.second as usize]);
-            why.counterpart = Some(counterpart(events, None));
-            return Some(format!("{text}\n{}", in_after(*found)));
+        let names = DispatchNames::of(after, before.program, &**model);
+        let of_after = &replay.of_after;
+        let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };
+        let (long, short) = (|event: usize| told.long(event), |event: usize| told.name(event));
+        let telling = Telling { long: &long, short: &short, names: &names };
+        let explainer = model.explainer(&replay.graph, &relations, telling);
+        let pair =
+            Compared { told: &told, explainer: &*explainer, relations: &relations, after: &self.relations };
+        let in_after = |found: DataRace| format!("in after {}", model.race(graph, found, &names));
+        let counterpart = |lost: Vec<usize>, violation: Option<Violation>| {
+            Some(Box::new(Counterpart::replayed(replay, lost, violation)))
+        };
+        for found in races {
+            in_time()?;
+            if let Some(Lost { text, losses, events }) = pair.lost_order(*found) {
+                why.lost = losses;
+                why.race = why.race.map(|_| [found.first as usize, found.second as usize]);
+                why.counterpart = counterpart(events, None);
+                return Some(format!("{text}\n{}", in_after(*found)));
+            }
         }
+        in_time()?;
+        let reason = match explainer.refutation() {
+            Some(refutation) => {
+                let Lost { text, losses, events } = pair.forbidden(&refutation);
+                why.lost = losses;
+                why.counterpart = counterpart(events, Some(refutation.violation));
+                Some(text)
+            }
+            None => {
+                why.counterpart = counterpart(Vec::new(), None);
+                told.different_write().or_else(|| match new {
+                    New::Outcome(outcome, _) => {
+                        let wanted = Wanted { outcome, dispatch: after };
+                        let not_left = cut.is_none().then(|| pair.not_left(witness, wanted)).flatten();
+                        not_left.or_else(|| unreachable(*before, wanted, settings, why))
+                    }
+                    New::Race(_) | New::Undefined(_) => None,
+                })
+            }
+        };
+        let reason = reason.or_else(|| match cut {
+            // What before does behind the bound may correspond.
+            Some(bound) if has_accesses(graph) => Some(format!(
+                "why before does not is not known: with what after reads it was followed for {bound}"
+            )),
+            _ => told.unmatched(),
+        });
+        let race = races.first().filter(|_| matches!(new, New::Race(_))).map(|found| in_after(*found));
+        let parts: Vec<String> = reason.into_iter().chain(race).collect();
+        (!parts.is_empty()).then(|| parts.join("\n"))
     }
-    let reason = match explainer.refutation() {
-        Some(refutation) => {
-            let Lost { text, losses, events } = pair.forbidden(&refutation);
-            why.lost = losses;
-            why.counterpart = Some(counterpart(events, Some(refutation.violation)));
-            Some(text)
-        }
-        None => {
-            why.counterpart = Some(counterpart(Vec::new(), None));
-            told.different_write().or_else(|| match new {
-                New::Outcome(outcome, _) => {
-                    let wanted = Wanted { outcome, dispatch: after };
-                    pair.not_left(witness, wanted).or_else(|| {
-                        let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
-                        why.counterpart = Some(Box::new(searched(graph, &**model)));
-                        Some(format!("before forbids this: {explanation}"))
-                    })
-                }
-                New::Race(_) | New::Undefined(_) => None,
-            })
-        }
-    };
-    let reason = reason.or_else(|| told.unmatched());
-    let race = races.first().filter(|_| matches!(new, New::Race(_))).map(|found| in_after(*found));
-    let parts: Vec<String> = reason.into_iter().chain(race).collect();
-    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+impl Counterpart {
+    fn replayed(replay: &Replay, lost: Vec<usize>, violation: Option<Violation>) -> Self {
+        let (graph, of_after) = (replay.graph.clone(), replay.of_after.clone());
+        Counterpart { graph, of_after, origin: Origin::Replayed, lost, violation }
+    }
+}
+
+/// Why before cannot come to an outcome, by a search of its own. What a single invocation does is in order.
+fn unreachable(before: Side, wanted: Wanted, settings: &Settings, why: &mut Why) -> Option<String> {
+    if before.dispatch.places.len() == 1 {
+        return None;
+    }
+    let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
+    why.counterpart = Some(Box::new(searched(graph, &*settings.model)));
+    Some(format!("before forbids this: {explanation}"))
 }
 
 /// A graph of before that a search without the axioms found.

@@ -6,7 +6,7 @@ use similar::{Algorithm, DiffOp};
 
 use super::parts::Part;
 use super::style::Painter;
-use crate::correspondence::{in_names_of_before, Told, Written};
+use crate::correspondence::{Correspondence, Told, Written};
 use crate::ir::Line;
 
 /// Lines of context around a change.
@@ -31,14 +31,13 @@ struct Shown {
 /// The unified diff of what corresponds, in the names of before; empty where the texts are equal. Of a long one what is
 /// around the suspects, if it has them. With `full` all of it, also comments, names, and what nothing depends on.
 pub(super) fn part(
-    before: (&str, &str),
-    after: (&str, &str),
+    [before_name, after_name]: [&str; 2],
+    correspondence: &Correspondence<'_, '_>,
     suspects: &Suspects,
     full: bool,
     painter: Painter,
 ) -> Part {
-    let ((before_name, before), (after_name, after)) = (before, after);
-    let told = in_names_of_before(before, after, full);
+    let told = correspondence.in_names_of_before(full);
     let [old, new] = &told.lines;
     let [old_texts, new_texts] =
         [old, new].map(|lines| lines.iter().map(|line| line.text.as_str()).collect::<Vec<&str>>());
@@ -158,12 +157,14 @@ pub(super) fn left_out(told: &Told) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::correspondence::Texts;
 
     const PLAIN: Painter = Painter { coloured: false };
 
     fn diff(before: &str, after: &str, painter: Painter) -> Vec<String> {
+        let texts = Texts::of(before, after);
         let Part { head, lines, tail } =
-            part(("b", before), ("a", after), &Suspects::default(), false, painter);
+            part(["b", "a"], &texts.matched(), &Suspects::default(), false, painter);
         [head, lines, tail].concat()
     }
 
@@ -184,11 +185,13 @@ mod tests {
         let before = format!("%f = OpFunction\n{}OpFunctionEnd\n", lines(0..60));
         let after = format!("%f = OpFunction\n{}OpFunctionEnd\n", lines(100..160));
         let suspects = [BTreeSet::from([32]), BTreeSet::from([42])];
-        let Part { lines, tail, .. } = part(("b", &before), ("a", &after), &suspects, false, PLAIN);
+        let texts = Texts::of(&before, &after);
+        let part = |full: bool| part(["b", "a"], &texts.matched(), &suspects, full, PLAIN);
+        let Part { lines, tail, .. } = part(false);
         assert_eq!((lines.len(), lines[0].as_str(), lines[1].as_str()), (25, "@@ -1,62 +1,62 @@", "  …"));
         assert!(lines.contains(&"-Op30".to_owned()) && lines.contains(&"+Op140".to_owned()), "{lines:?}");
         assert_eq!(tail, ["100 more lines of the diff (--full)"]);
-        let Part { lines, tail, .. } = part(("b", &before), ("a", &after), &suspects, true, PLAIN);
+        let Part { lines, tail, .. } = part(true);
         assert_eq!((lines.len(), tail.len()), (123, 0));
     }
 

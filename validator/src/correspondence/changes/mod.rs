@@ -15,6 +15,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::listing::{Function, Inst, Listing};
 use super::renaming::Renaming;
+use super::Correspondence;
 use crate::ir::Line;
 use aligned::{Aligned, Named};
 
@@ -50,50 +51,59 @@ pub enum ChangeKind {
     Computation,
 }
 
-/// All changes, the most important kind first.
-pub fn changes(before: &str, after: &str) -> Vec<Change> {
-    let (old_listing, new_listing) = (Listing::of(before), Listing::of(after));
-    let listings = [&old_listing, &new_listing];
-    let renaming = Renaming::of(&old_listing, &new_listing);
-    let mut found = globals::changes([before, after], listings, &renaming);
-    let constants = operands::Constants::of(listings, &renaming);
-    for (at, other) in &renaming.functions {
-        let (Some(old), Some(new)) = (old_listing.functions.get(*at), new_listing.functions.get(*other))
-        else {
-            continue;
-        };
-        let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else {
-            found.extend(too_long(old, new));
-            continue;
-        };
-        let changed =
-            aligned.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
-        found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
-        found.extend(moved::changes(&aligned));
-        let own = [Own::of(&old_listing, old), Own::of(&new_listing, new)];
-        found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
-        found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
-    }
-    found.extend(whole_functions(listings, &renaming));
-    found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
-    found.dedup_by(|one, other| one.sentence == other.sentence);
-    found
+/// Two functions that correspond.
+pub(super) struct PairOfFunctions<'l, 't> {
+    old: &'l Function<'t>,
+    new: &'l Function<'t>,
+    /// None where they are too long to be compared.
+    aligned: Option<Aligned<'l, 't>>,
 }
 
-/// For lines of after, the lines of before to which they correspond, changed or moved ones included.
-pub fn counterparts(before: &str, after: &str) -> BTreeMap<Line, Line> {
-    let (before, after) = (Listing::of(before), Listing::of(after));
-    let renaming = Renaming::of(&before, &after);
-    let mut found = BTreeMap::new();
-    for (at, other) in &renaming.functions {
-        let (Some(old), Some(new)) = (before.functions.get(*at), after.functions.get(*other)) else {
-            continue;
-        };
-        let Some(aligned) = Aligned::of(&old.code, &new.code, &renaming) else { continue };
-        let all = aligned.same.iter().chain(&aligned.changed).chain(&aligned.moved);
-        found.extend(all.map(|(old, new)| (aligned.after[*new].inst.line, aligned.before[*old].inst.line)));
+impl<'l, 't> Correspondence<'l, 't> {
+    fn pairs(&self) -> &[PairOfFunctions<'l, 't>] {
+        self.pairs.get_or_init(|| {
+            let [before, after] = self.listings();
+            let pairs = self.renaming.functions.iter().filter_map(|(at, other)| {
+                let (old, new) = (before.functions.get(*at)?, after.functions.get(*other)?);
+                let aligned = Aligned::of(&old.code, &new.code, &self.renaming);
+                Some(PairOfFunctions { old, new, aligned })
+            });
+            pairs.collect()
+        })
     }
-    found
+
+    /// All changes, the most important kind first.
+    pub fn changes(&self) -> Vec<Change> {
+        let (listings, renaming) = (self.listings(), &self.renaming);
+        let mut found = globals::changes(self.texts.texts, listings, renaming);
+        let constants = operands::Constants::of(listings, renaming);
+        for PairOfFunctions { old, new, aligned } in self.pairs() {
+            let Some(aligned) = aligned else {
+                found.extend(too_long(old, new));
+                continue;
+            };
+            let changed =
+                aligned.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
+            found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
+            found.extend(moved::changes(aligned));
+            let own = [Own::of(listings[0], old), Own::of(listings[1], new)];
+            found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
+            found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
+        }
+        found.extend(whole_functions(listings, renaming));
+        found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
+        found.dedup_by(|one, other| one.sentence == other.sentence);
+        found
+    }
+
+    /// For lines of after, the lines of before to which they correspond, changed or moved ones included.
+    pub fn counterparts(&self) -> BTreeMap<Line, Line> {
+        let all = self.pairs().iter().filter_map(|pair| pair.aligned.as_ref()).flat_map(|aligned| {
+            let all = aligned.same.iter().chain(&aligned.changed).chain(&aligned.moved);
+            all.map(|(old, new)| (aligned.after[*new].inst.line, aligned.before[*old].inst.line))
+        });
+        all.collect()
+    }
 }
 
 /// A pair of functions that is not compared.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::correspondence::Texts;
 
 const MODULE: &str = "OpEntryPoint GLCompute %main \"main\"
 OpExecutionMode %main RoundingModeRTE 32
@@ -29,17 +30,21 @@ OpReturn
 OpFunctionEnd
 ";
 
+fn changes_of(before: &str, after: &str) -> Vec<Change> {
+    Texts::of(before, after).matched().changes()
+}
+
 /// The sentences of what is changed where `what` becomes `by`.
 fn told(what: &str, by: &str) -> Vec<String> {
     let after = MODULE.replace(what, by);
     assert_ne!(after, MODULE, "{what}");
-    changes(MODULE, &after).into_iter().map(|change| change.sentence).collect()
+    changes_of(MODULE, &after).into_iter().map(|change| change.sentence).collect()
 }
 
 #[test]
 fn nothing_is_told_of_what_is_the_same() {
-    assert_eq!(changes(MODULE, MODULE), []);
-    assert_eq!(changes(MODULE, &MODULE.replace("%a", "%17").replace("%one", "%18")), []);
+    assert_eq!(changes_of(MODULE, MODULE), []);
+    assert_eq!(changes_of(MODULE, &MODULE.replace("%a", "%17").replace("%one", "%18")), []);
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn values_are_told_with_what_computed_them_before() {
     );
     // What only feeds a change is not told beside it.
     let added = MODULE.replace("OpStore %buffer %b", "%d = OpNot %uint %b\nOpStore %buffer %d");
-    let kinds: Vec<ChangeKind> = changes(MODULE, &added).into_iter().map(|change| change.kind).collect();
+    let kinds: Vec<ChangeKind> = changes_of(MODULE, &added).into_iter().map(|change| change.kind).collect();
     assert_eq!(kinds, [ChangeKind::Value, ChangeKind::Computation]);
 }
 
@@ -157,7 +162,7 @@ fn values_are_told_with_what_computed_them_before() {
 fn loops_and_branches_are_told() {
     let loops = MODULE
         .replace("OpReturn", "OpBranch %head\n%head = OpLabel\nOpLoopMerge %out %head None\nOpBranch %head");
-    let first = changes(MODULE, &loops).into_iter().next().unwrap();
+    let first = changes_of(MODULE, &loops).into_iter().next().unwrap();
     assert_eq!(
         (first.kind, first.sentence.as_str()),
         (ChangeKind::Flow, "after adds the loop on line 28: OpLoopMerge %out %head None")

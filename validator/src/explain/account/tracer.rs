@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bound::Bound;
 use super::history::Recorder;
 use crate::interp::Invocation;
 use crate::ir::{Line, Program};
@@ -29,6 +30,28 @@ pub struct Computed {
     pub result: Option<Vec<Scalar>>,
 }
 
+/// Who is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Who {
+    #[default]
+    Nobody,
+    /// Everybody, up to a bound.
+    Everybody,
+    /// These two.
+    Both([u32; 2]),
+    /// This one, and everything that it does is noted.
+    Recorded(u32),
+}
+
+/// What watched instructions computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Computations {
+    /// Of each invocation in order.
+    pub all: Vec<Computed>,
+    /// Behind this bound there may be more.
+    pub cut: Option<Bound>,
+}
+
 /// A branch that an invocation took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
@@ -41,11 +64,14 @@ pub(crate) struct Taken {
 /// Instructions that are watched, of all invocations together.
 const FUEL: u64 = 1 << 20;
 
-/// Invocations that are watched.
+/// Invocations that are watched where it is not known which one matters.
 const INVOCATIONS: u32 = 64;
 
 /// Times that one instruction is noted.
 const TIMES: usize = 1 << 8;
+
+/// Times that instructions are noted together.
+const VALUES: usize = 1 << 14;
 
 /// Branches that are noted of one invocation.
 const BRANCHES: usize = 1 << 12;
@@ -54,15 +80,18 @@ const BRANCHES: usize = 1 << 12;
 #[derive(Debug, Default)]
 pub(crate) struct Tracer {
     watched: BTreeMap<Line, Vec<Line>>,
+    pub(crate) who: Who,
     with_branches: bool,
     /// Instructions that may still be watched.
     left: u64,
     /// What every invocation does next with what it began.
     begun: BTreeMap<u32, Begun>,
     times: BTreeMap<Line, usize>,
-    pub(crate) computed: Vec<Computed>,
+    pub(crate) computed: Computations,
     /// The branches of each invocation.
     pub(crate) taken: BTreeMap<u32, Vec<Taken>>,
+    /// The bound behind which branches are missing.
+    pub(crate) cut: Option<Bound>,
     /// Of one invocation everything.
     pub(crate) recorder: Option<Recorder>,
 }
@@ -82,15 +111,19 @@ enum What {
 }
 
 impl Tracer {
-    /// Notes what these compute, and perhaps which way branches go.
-    pub(crate) fn of(watched: &[Watched], with_branches: bool) -> Self {
+    /// Notes what these instructions compute in these invocations.
+    pub(crate) fn of(watched: &[Watched], who: Who) -> Self {
         let watched = watched.iter().map(|watched| (watched.line, watched.operands.clone())).collect();
-        Tracer { watched, with_branches, left: FUEL, ..Tracer::default() }
+        let recorder = match who {
+            Who::Recorded(invocation) => Some(Recorder::of(invocation)),
+            Who::Nobody | Who::Everybody | Who::Both(_) => None,
+        };
+        Tracer { watched, who, recorder, left: FUEL, ..Tracer::default() }
     }
 
-    /// Notes everything that an invocation does.
-    pub(crate) fn recording(invocation: u32) -> Self {
-        Tracer { left: FUEL, recorder: Some(Recorder::of(invocation)), ..Tracer::default() }
+    /// Notes also which way branches go.
+    pub(crate) fn with_branches(self) -> Self {
+        Tracer { with_branches: true, ..self }
     }
 
     /// The invocation of which everything is noted.
@@ -107,12 +140,26 @@ impl Tracer {
     }
 
     /// Whether an invocation must be run instruction by instruction.
-    pub(crate) fn watches(&self, invocation: u32) -> bool {
-        if let Some(recorder) = &self.recorder {
-            return recorder.invocation == invocation && self.left > 0;
+    pub(crate) fn watches(&mut self, invocation: u32) -> bool {
+        let is_wanted = match self.who {
+            Who::Recorded(recorded) => recorded == invocation,
+            _ if self.with_branches => true,
+            Who::Nobody => false,
+            _ if self.watched.is_empty() => false,
+            Who::Both(both) => both.contains(&invocation),
+            Who::Everybody => {
+                let is_first = invocation < INVOCATIONS;
+                if !is_first {
+                    self.computed.cut.get_or_insert(Bound::Invocations(INVOCATIONS));
+                }
+                is_first
+            }
+        };
+        if is_wanted && self.left == 0 {
+            self.computed.cut.get_or_insert(Bound::Watched(FUEL));
+            self.cut.get_or_insert(Bound::Watched(FUEL));
         }
-        let wants = self.with_branches || (!self.watched.is_empty() && invocation < INVOCATIONS);
-        wants && self.left > 0
+        is_wanted && self.left > 0
     }
 
     /// Looks at an invocation in front of its next instruction.
@@ -124,14 +171,14 @@ impl Tracer {
         let Some(inst) = function.code.get(at.index as usize) else { return };
         let depth = calls.len();
         if let Some(recorder) = &mut self.recorder {
-            return recorder.note(inst.line, depth, program, run);
+            recorder.note(inst.line, depth, program, run);
         }
         if let Some(begun) = self.begun.get(&invocation).copied() {
             match begun.what {
                 // An instruction may be started again, or be several.
                 What::Computes(_) if begun.depth == depth && begun.line == inst.line => return,
                 What::Computes(index) if begun.depth == depth => {
-                    self.computed[index].result = run.result_on(program, begun.line);
+                    self.computed.all[index].result = run.result_on(program, begun.line);
                     self.begun.remove(&invocation);
                 }
                 What::Computes(_) => {}
@@ -139,7 +186,9 @@ impl Tracer {
                 What::Branches => {
                     let block = function.blocks.iter().rev().find(|block| block.start <= at.index);
                     let taken = self.taken.entry(invocation).or_default();
-                    if let Some(block) = block.filter(|_| taken.len() < BRANCHES) {
+                    if taken.len() == BRANCHES {
+                        self.cut.get_or_insert(Bound::Branches(BRANCHES));
+                    } else if let Some(block) = block {
                         taken.push(Taken { line: begun.line, to: block.line });
                     }
                     self.begun.remove(&invocation);
@@ -151,14 +200,20 @@ impl Tracer {
         }
         let Some(operands) = self.watched.get(&inst.line) else { return };
         let times = self.times.entry(inst.line).or_default();
-        if *times == TIMES {
+        let bound = match (*times, self.computed.all.len()) {
+            (TIMES, _) => Some(Bound::Times(TIMES)),
+            (_, VALUES) => Some(Bound::Values(VALUES)),
+            _ => None,
+        };
+        if bound.is_some() {
+            self.computed.cut = self.computed.cut.or(bound);
             return;
         }
         *times += 1;
         let operands =
             operands.iter().filter_map(|line| Some((*line, run.result_on(program, *line)?))).collect();
-        self.computed.push(Computed { invocation, line: inst.line, operands, result: None });
-        let what = What::Computes(self.computed.len() - 1);
+        self.computed.all.push(Computed { invocation, line: inst.line, operands, result: None });
+        let what = What::Computes(self.computed.all.len() - 1);
         self.begun.insert(invocation, Begun { depth, line: inst.line, what });
     }
 }

@@ -1,6 +1,8 @@
 //! Memory that has no events in an execution.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use crate::dispatch::Dispatch;
 use crate::event::{Access, Atomicity, Order};
@@ -12,10 +14,13 @@ pub(super) struct Quiet<'a> {
     before: &'a Dispatch,
     /// Keys and first bytes of the witness's units.
     shared: BTreeSet<(u32, u32)>,
-    written: BTreeMap<(u32, u32), Byte>,
+    /// What was written, by memory and byte.
+    written: FxHashMap<(u32, u32), Byte>,
     target: Option<Target>,
     /// Who runs.
     pub(super) agent: u32,
+    /// Writes that changed something.
+    pub(super) changes: u64,
 }
 
 /// A byte whose writers are wanted.
@@ -32,8 +37,8 @@ struct Target {
 impl<'a> Quiet<'a> {
     /// The initial contents.
     pub(super) fn of(dispatch: &'a Dispatch) -> Self {
-        let written = BTreeMap::new();
-        Quiet { before: dispatch, shared: BTreeSet::new(), written, target: None, agent: 0 }
+        let written = FxHashMap::default();
+        Quiet { before: dispatch, shared: BTreeSet::new(), written, target: None, agent: 0, changes: 0 }
     }
 
     /// Notes who writes this byte of an object.
@@ -108,7 +113,15 @@ impl SharedMemory for Quiet<'_> {
         if !self.is_quiet(access, atomicity) {
             return Written::Event;
         }
+        let same = bytes_of(access).zip(bytes).all(|(byte, value)| self.byte(access.object, byte) == *value);
         self.set(access, bytes);
-        Written::Changed
+        // Of a loop that writes the same again and again the interpreter knows that it never ends.
+        match same {
+            true => Written::Unchanged,
+            false => {
+                self.changes += 1;
+                Written::Changed
+            }
+        }
     }
 }

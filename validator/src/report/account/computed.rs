@@ -3,24 +3,34 @@
 use super::flow::without_bits;
 use super::{Code, VALUES};
 use crate::correspondence::Inst;
-use crate::explain::Computed;
+use crate::explain::{Bound, Computations, Computed};
 use crate::ir::Line;
 use crate::value::Scalar;
 
 /// What the instructions on these lines of before and after computed, where that differs, for one invocation: for `guilty`
 /// where it executed them. One line for each module that has the instruction.
 pub(in crate::report) fn values(
-    computed: &[Vec<Computed>; 2],
+    computed: &[Computations; 2],
     lines: [Option<Line>; 2],
     codes: [&Code<'_>; 2],
     guilty: Option<u32>,
 ) -> Vec<String> {
     let on = |side: usize| {
-        let all = computed.get(side).map_or(&[][..], |all| &all[..]);
-        all.iter().filter(|one| Some(one.line) == lines[side]).collect::<Vec<&Computed>>()
+        computed[side].all.iter().filter(|one| Some(one.line) == lines[side]).collect::<Vec<&Computed>>()
     };
     let (old, new) = (on(0), on(1));
-    let Some(invocation) = chosen(&old, &new, guilty) else { return Vec::new() };
+    // More may have been computed behind a bound.
+    let cut = |side: usize, noted: usize| {
+        computed[side].cut.filter(|bound| match bound {
+            Bound::Times(most) => noted == *most,
+            _ => lines[side].is_some(),
+        })
+    };
+    let cut = cut(0, old.len()).or(cut(1, new.len()));
+    let not_told = |what: &str| cut.map(|bound| format!("  {what}: noted are {bound}")).into_iter().collect();
+    let Some(invocation) = chosen(&old, &new, guilty) else {
+        return not_told("what it computes is not known");
+    };
     let of = |all: &[&Computed]| {
         all.iter().filter(|one| one.invocation == invocation).copied().cloned().collect::<Vec<Computed>>()
     };
@@ -28,7 +38,7 @@ pub(in crate::report) fn values(
     let differing = old.iter().zip(&new).position(|(a, b)| differ(a, b));
     // What is the same says nothing.
     if differing.is_none() && !old.is_empty() && !new.is_empty() {
-        return Vec::new();
+        return not_told("whether it computes something else later is not known");
     }
     let at = differing.unwrap_or(0);
     let tell = |side: usize, all: &[Computed]| {

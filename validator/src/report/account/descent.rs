@@ -12,7 +12,7 @@ const STEPS: usize = 4_096;
 const POINTERS: usize = 16;
 
 /// The instructions where the values begin to differ that lead to a write of before and one of after, in words.
-pub(in crate::report) fn first_difference(wrote: [&History; 2], codes: [&Code<'_>; 2]) -> Option<Difference> {
+pub(super) fn first_difference(wrote: [&History; 2], codes: [&Code<'_>; 2]) -> Option<Difference> {
     let [old, new] = [0, 1].map(|side| Flow { code: codes[side], history: wrote[side] });
     from(&old, &new, [wrote[0], wrote[1]].map(|history| history.entries.len().saturating_sub(1)))
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{first_difference, Code};
+use super::{Beginning, Code};
 use crate::check::{CheckReport, Role, Run, Source};
-use crate::correspondence::{changes, Change, ChangeKind};
+use crate::correspondence::{Change, ChangeKind, Correspondence, Texts};
 use crate::explain::{Loss, Parting, Standing, StandsAt};
 use crate::ir::Line;
 use crate::module::Place;
@@ -26,6 +26,8 @@ pub(in crate::report) struct AccountJson<'a> {
     standing: Vec<StandingJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parting: Option<PartingJson<'a>>,
+    #[serde(skip_serializing_if = "FollowedJson::is_empty")]
+    followed_for: FollowedJson,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     places: Vec<PlaceJson<'a>>,
 }
@@ -77,6 +79,19 @@ struct PartingJson<'a> {
     others_to: Line,
 }
 
+/// The bounds at which following the modules was given up, in words.
+#[derive(Serialize)]
+struct FollowedJson {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl FollowedJson {
+    fn is_empty(&self) -> bool {
+        self.before.is_none() && self.after.is_none()
+    }
+}
+
 #[derive(Serialize)]
 struct PlaceJson<'a> {
     module: &'static str,
@@ -102,12 +117,11 @@ pub(in crate::report) fn account<'a>(
     lines: &[Line],
 ) -> AccountJson<'a> {
     let why = &run.why;
-    let (before, after) = match &report.diff {
-        Some((before, after)) => (before.as_str(), after.as_str()),
-        None => (&*report.before.text, &*report.after.text),
-    };
-    let changes = changes(before, after);
-    let first_difference = first_difference_of(report, run);
+    let [before, after] = report.compared_texts();
+    let texts = Texts::of(before, after);
+    let correspondence = texts.matched();
+    let changes = correspondence.changes();
+    let first_difference = first_difference_of(report, run, &correspondence);
     let mut of_before: Vec<Line> = why.lost.iter().map(|loss| loss.before).collect();
     let mut of_after: Vec<Line> = why.lost.iter().filter_map(|loss| loss.after).collect();
     of_after.extend(lines);
@@ -125,6 +139,7 @@ pub(in crate::report) fn account<'a>(
         let (at, location, value) = match &one.at {
             StandsAt::Barrier => ("barrier", None, None),
             StandsAt::Nothing => ("nothing", None, None),
+            StandsAt::Unknown(_) => ("unknown", None, None),
             StandsAt::Value { object, offset, bytes } => (
                 "value",
                 dispatch.map(|dispatch| place(dispatch, *object, *offset)),
@@ -145,15 +160,23 @@ pub(in crate::report) fn account<'a>(
             .map(|fault| FaultJson { invocation: fault.history.invocation, calls: &fault.calls }),
         standing: standing.collect(),
         parting: why.account.parting.as_ref().map(parting),
+        followed_for: FollowedJson {
+            before: why.account.cut[0].map(|bound| bound.to_string()),
+            after: why.account.cut[1].map(|bound| bound.to_string()),
+        },
         places: places.collect(),
     }
 }
 
-fn first_difference_of(report: &CheckReport, run: &Run) -> Option<FirstDifferenceJson> {
-    let [Some(old), Some(new)] = &run.why.account.wrote else { return None };
+fn first_difference_of(
+    report: &CheckReport,
+    run: &Run,
+    correspondence: &Correspondence<'_, '_>,
+) -> Option<FirstDifferenceJson> {
     let types = [&report.before, &report.after].map(|module| Types::of(&module.text));
     let codes = [Code::of(&report.before, &types[0]), Code::of(&report.after, &types[1])];
-    let found = first_difference([old, new], [&codes[0], &codes[1]])?;
+    let beginning = Beginning::of(report, run, [&codes[0], &codes[1]], correspondence);
+    let found = beginning.known()?;
     let text = found.lines.iter().map(|line| line.trim().to_owned()).collect();
     Some(FirstDifferenceJson { before: found.at[0], after: found.at[1], text })
 }

@@ -1,6 +1,7 @@
 //! What happened in a witness beside its events, in words: a fault with the values that led to it, who waits for what,
 //! where invocations parted, and what changed instructions computed.
 
+mod beginning;
 mod code;
 mod computed;
 mod constants;
@@ -11,13 +12,12 @@ mod json;
 mod standing;
 mod way;
 
+pub(super) use beginning::Beginning;
 pub(super) use code::Code;
 pub(super) use computed::values;
-pub(super) use descent::first_difference;
 pub(super) use fault::lines as fault;
 pub(super) use json::{account as account_json, AccountJson};
 pub(super) use standing::{hang, parting};
-pub(super) use way::other_way;
 
 /// The values of instructions that are told with one line.
 const VALUES: usize = 4;

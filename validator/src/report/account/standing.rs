@@ -30,8 +30,9 @@ pub(in crate::report) fn hang(standing: &[Standing], code: &Code<'_>, scene: &Sc
     for (told, line, one, who) in kinds.into_iter().take(shown) {
         lines.push(format!("  {}: {told}", witness::runs(&who)));
         lines.push(scene.painter.faint(&format!("    line {line}: {}", code.line(line))));
-        // At a barrier the others decide.
-        let branches = one.branches.iter().filter(|_| one.at != StandsAt::Barrier);
+        // At a barrier the others decide; who goes on may go another way next time.
+        let tells = !matches!(one.at, StandsAt::Barrier | StandsAt::Unknown(_));
+        let branches = one.branches.iter().filter(|_| tells);
         lines.extend(branches.take(BRANCHES).filter_map(|(line, way)| condition(*line, *way, code)));
     }
     if more > 0 {
@@ -79,6 +80,9 @@ fn what(one: &Standing, standing: &[Standing], scene: &Scene<'_>) -> (String, Li
         }
         (StandsAt::Nothing, Some(line)) => return (format!("{in_loop}for ever"), line),
         (StandsAt::Nothing, None) => "for ever".to_owned(),
+        (StandsAt::Unknown(bound), _) => {
+            format!("whether it waits is not known: followed for {bound}, up to line {}", one.line)
+        }
     };
     (told, one.line)
 }

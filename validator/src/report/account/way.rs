@@ -11,7 +11,7 @@ use crate::ir::Line;
 /// The branch at which an invocation goes another way in after than in before, or the instructions from which on its
 /// condition differs; where it goes the same way up to the end of `new`, and `to_the_end`, those from which on what the last
 /// instructions take differs. `counterparts` has for lines of after those of before.
-pub(in crate::report) fn other_way(
+pub(super) fn other_way(
     [old, new]: [&History; 2],
     codes: [&Code<'_>; 2],
     counterparts: &BTreeMap<Line, Line>,

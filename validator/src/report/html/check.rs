@@ -50,10 +50,7 @@ pub(super) fn sections(
     let told = budget.text("the text report", 30, &told);
     let choices = budget.first_of("choices", 30, std::iter::once(choices_list(&report.choices)));
     let replay = replay(&extent.replay, budget);
-    let (before, after) = match &report.diff {
-        Some((before, after)) => (before.as_str(), after.as_str()),
-        None => (&*report.before.text, &*report.after.text),
-    };
+    let [before, after] = report.compared_texts();
     let pair = Pair { before: (&report.before.name, before), after: (&report.after.name, after) };
     let modules = side_by_side(&pair, budget, 35);
     for (number, (heading, body)) in executions(report, extent, budget).into_iter().enumerate() {

@@ -4,7 +4,7 @@ use maud::{html, Markup};
 use similar::{Algorithm, DiffOp};
 
 use super::page::Budget;
-use crate::correspondence::{in_names_of_before, Written};
+use crate::correspondence::{Texts, Written};
 use crate::report::diff;
 
 /// Lines around what differs.
@@ -28,7 +28,7 @@ enum Block<'w> {
 
 /// The modules side by side. Equal lines are hidden where they fit in the page, and else only counted.
 pub(super) fn side_by_side(pair: &Pair<'_>, budget: &mut Budget, share: usize) -> Option<Markup> {
-    let told = in_names_of_before(pair.before.1, pair.after.1, false);
+    let told = Texts::of(pair.before.1, pair.after.1).matched().in_names_of_before(false);
     let [old, new] = &told.lines;
     let blocks = blocks(old, new);
     let notes = diff::left_out(&told);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::check::CheckReport;
-use crate::correspondence::{changes, Change, ChangeKind};
-use crate::explain::{Computed, Loss};
+use crate::correspondence::{Change, ChangeKind};
+use crate::explain::{Computations, Loss};
 use crate::ir::Line;
 use crate::report::account::{self, Code};
 use crate::report::diff::Suspects;
@@ -12,24 +12,20 @@ use crate::report::diff::Suspects;
 /// Changes that are told.
 pub(super) const TOLD: usize = 3;
 
-/// The first changes, at most as many: those first that events of a violation are about. `lines` are those of these events
+/// The first of all changes, at most as many: those first that events of a violation are about. `lines` are those of these events
 /// in after. Below a change stands what its instructions computed: of that the code of after and the invocation that is
 /// told, where there is one.
 pub(super) fn lines(
     report: &CheckReport,
+    mut all: Vec<Change>,
     lines: &BTreeSet<Line>,
     most: usize,
-    (computed, codes, guilty): (&[Vec<Computed>; 2], [&Code<'_>; 2], Option<u32>),
+    (computed, codes, guilty): (&[Computations; 2], [&Code<'_>; 2], Option<u32>),
     first_difference: Option<[Line; 2]>,
     lost: &[Loss],
 ) -> (Vec<String>, Suspects) {
     // Where one module is the user's own text, lines of what is compared are not those of reports.
-    let (before, after) = match &report.diff {
-        Some((before, after)) => (before.as_str(), after.as_str()),
-        None => (&*report.before.text, &*report.after.text),
-    };
     let has_lines = report.diff.is_none();
-    let mut all = changes(before, after);
     let is_it = |change: &Change| {
         first_difference.is_some_and(|[of_before, of_after]| {
             change.lines.contains(&of_after) || change.lines_of_before.contains(&of_before)

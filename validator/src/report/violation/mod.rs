@@ -5,7 +5,7 @@ mod outcome;
 
 use std::collections::BTreeSet;
 
-use super::account::{self, Code};
+use super::account::{self, Beginning, Code};
 use super::parts::Part;
 use super::style::Painter;
 use super::typed::Types;
@@ -15,9 +15,10 @@ use super::{diff, text, witness};
 use crate::behaviour::Undefined;
 use crate::check::{CheckReport, Explored, Run};
 use crate::compare::{Subject, Violation};
-use crate::correspondence::counterparts;
+use crate::correspondence::Texts;
 use crate::dispatch::{Dispatch, Object};
-use crate::explain::{Account, History};
+use crate::event::UndefinedKind;
+use crate::explain::Account;
 use crate::ir::Line;
 use crate::value::Byte;
 use crate::witness::WitnessEvent;
@@ -81,35 +82,21 @@ pub(super) fn parts(
     let types_of_before = Types::of(&report.before.text);
     let code_of_before = Code::of(&report.before, &types_of_before);
     let codes = [&code_of_before, &code];
-    let Account { wrote, fault, .. } = &run.why.account;
-    let other_way = |histories: [&History; 2], to_the_end: bool| {
-        // Where one module is the user's own text, what corresponds has no lines here.
-        let counterparts =
-            report.diff.is_none().then(|| counterparts(&report.before.text, &report.after.text))?;
-        account::other_way(histories, codes, &counterparts, to_the_end)
-    };
-    let first_difference = match (wrote, fault) {
-        ([Some(old), Some(new)], _) => {
-            let found = account::first_difference([old, new], codes);
-            // Where something differs in front of it, control flow may say more.
-            let is_origin = found.as_ref().is_some_and(|found| found.is_origin);
-            let way = if is_origin { None } else { other_way([old, new], false) };
-            way.or(found)
-        }
-        ([Some(old), None], Some(fault)) => other_way([old, &fault.history], true),
-        _ => None,
-    };
+    let [before_text, after_text] = report.compared_texts();
+    let texts = Texts::of(before_text, after_text);
+    let correspondence = texts.matched();
+    let beginning = Beginning::of(report, run, codes, &correspondence);
     let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));
     let (changes, suspects) = cause::lines(
         report,
+        correspondence.changes(),
         &lines_of(violation, after, events.as_deref(), &wanted),
         told.at_most(cause::TOLD),
         (&run.why.account.computed, codes, of_wanted.map(|event| event.invocation).next()),
-        first_difference.as_ref().map(|found| found.at),
+        beginning.known().map(|found| found.at),
         &run.why.lost,
     );
-    let changes: Vec<String> =
-        first_difference.into_iter().flat_map(|found| found.lines).chain(changes).collect();
+    let changes: Vec<String> = beginning.lines().into_iter().chain(changes).collect();
     if !changes.is_empty() {
         let lines = changes.iter().map(|line| format!("  {line}")).collect();
         parts.push(Part::of(lines).under(heading("What was changed")));
@@ -122,12 +109,8 @@ pub(super) fn parts(
         let lines = why.lines().map(|line| format!("  {line}")).collect();
         parts.push(Part::of(lines).under(heading("Why before does not")));
     }
-    let (before_text, after_text) = match &report.diff {
-        Some((before, after)) => (before.as_str(), after.as_str()),
-        None => (report.before.text.as_str(), report.after.text.as_str()),
-    };
-    let names = [&report.before.name, &report.after.name];
-    parts.push(diff::part((names[0], before_text), (names[1], after_text), &suspects, full, painter));
+    let names = [report.before.name.as_str(), report.after.name.as_str()];
+    parts.push(diff::part(names, &correspondence, &suspects, full, painter));
     parts.push(Part { tail: vec![String::new()], ..Part::default() });
     parts
 }
@@ -189,7 +172,7 @@ impl<'a> Told<'a> {
 
     fn undefined(&self, undefined: &Undefined, code: &Code<'_>) -> Vec<String> {
         let mut new = vec![format!("  {}: {}", text::fault(undefined), undefined.detail)];
-        let Account { fault, standing, parting, .. } = &self.run.why.account;
+        let Account { fault, standing, parting, cut, .. } = &self.run.why.account;
         let mut lines = undefined.lines.clone();
         lines.dedup();
         // The account of a fault begins with its line.
@@ -201,6 +184,10 @@ impl<'a> Told<'a> {
         }
         if let Some(fault) = fault {
             new.extend(account::fault(fault, code, self.dispatch(), self.scene.full));
+        }
+        let is_silent = fault.is_none() && parting.is_none() && undefined.kind != UndefinedKind::DataRace;
+        if let Some(bound) = cut[1].filter(|_| is_silent) {
+            new.push(format!("  how it comes to that is not known: after was followed for {bound}"));
         }
         new.extend(account::parting(parting.as_ref(), standing, code, self.dispatch()));
         new
