@@ -394,6 +394,10 @@ impl UndefinedKind {
     }
 }
 
+/// The detail of an access by a pointer that went beyond what an access chain indexes: which index that was, the pointer
+/// does not say.
+pub const INDEX_OUT_OF_BOUNDS: &str = "an index of the pointer's access chain is, or may be, out of bounds";
+
 /// What an invocation did that the specification leaves undefined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {

@@ -237,13 +237,24 @@ impl<'l, 't> Pairs<'l, 't> {
         for [old, new] in gaps {
             // A block never takes the name of a value.
             for labels in [true, false] {
-                let is_one = |inst: &&&Inst<'t>| (inst.opcode == "OpLabel") == labels;
-                let old = old.iter().filter(is_one).filter_map(|inst| inst.result);
-                let new = new.iter().filter(is_one).filter_map(|inst| inst.result);
-                let old: Vec<&str> = old.filter(|id| !self.used.contains(id)).collect();
-                let new: Vec<&str> = new.filter(|id| !self.of_after.contains_key(id)).collect();
+                let is_one = |inst: &&Inst<'t>| (inst.opcode == "OpLabel") == labels;
+                let old = old.iter().copied().filter(is_one);
+                let new = new.iter().copied().filter(is_one);
+                let is_free = |inst: &&Inst<'t>| inst.result.is_some_and(|id| !self.used.contains(id));
+                let old: Vec<&Inst<'t>> = old.filter(is_free).collect();
+                let is_free =
+                    |inst: &&Inst<'t>| inst.result.is_some_and(|id| !self.of_after.contains_key(id));
+                let new: Vec<&Inst<'t>> = new.filter(is_free).collect();
+                // Nor does a value take the name of one of another type.
+                let of_one_type = |(old, new): &(&Inst<'t>, &Inst<'t>)| {
+                    let ty = new.operands.first().and_then(|ty| self.of_after.get(ty));
+                    labels || ty == old.operands.first()
+                };
                 if old.len() == new.len() {
-                    self.pair_each(old.into_iter().zip(new));
+                    let pairs = old.into_iter().zip(new).filter(of_one_type);
+                    let pairs: Vec<_> =
+                        pairs.filter_map(|(old, new)| old.result.zip(new.result)).collect();
+                    self.pair_each(pairs.into_iter());
                 }
             }
         }
@@ -258,11 +269,14 @@ impl<'l, 't> Pairs<'l, 't> {
         };
         let constants: HashSet<&str, FxBuildHasher> =
             constants(self.before).chain(constants(self.after)).collect();
+        let [before, after] = [self.before, self.after].map(declared);
+        let kind = |side: usize, id: &str| [&before, &after][side].get(id).copied();
         let mut votes: HashMap<(&'t str, &'t str), (usize, usize), FxBuildHasher> = HashMap::default();
         for [old, new] in alike.iter().filter(|[old, new]| old.operands.len() == new.operands.len()) {
             for (old, new) in old.operands.iter().copied().zip(new.operands.iter().copied()) {
                 let are_ids = old.starts_with('%') && new.starts_with('%');
-                let fixed = constants.contains(old) || constants.contains(new);
+                let fixed =
+                    constants.contains(old) || constants.contains(new) || kind(0, old) != kind(1, new);
                 if are_ids && !fixed && !self.used.contains(old) && !self.of_after.contains_key(new) {
                     let first = votes.len();
                     votes.entry((old, new)).or_insert((0, first)).0 += 1;
@@ -273,6 +287,17 @@ impl<'l, 't> Pairs<'l, 't> {
         votes.sort_by_key(|(_, (count, first))| (std::cmp::Reverse(*count), *first));
         self.pair_each(votes.into_iter().map(|(pair, _)| pair));
     }
+}
+
+/// What ids are declared as, which are no values: one never takes the name of another.
+fn declared<'t>(listing: &Listing<'t>) -> HashMap<&'t str, &'t str, FxBuildHasher> {
+    let code = listing.functions.iter().flat_map(|function| &function.code);
+    let is_declaration = |inst: &&Inst<'t>| {
+        matches!(inst.opcode, "OpVariable" | "OpLabel" | "OpFunctionParameter" | "OpFunction")
+            || inst.opcode.starts_with("OpType")
+    };
+    let all = listing.definitions.iter().chain(code).filter(is_declaration);
+    all.filter_map(|inst| Some((inst.result?, inst.opcode))).collect()
 }
 
 /// What lies between matched instructions, where both functions have something there.

@@ -5,7 +5,7 @@ use super::invocation::Copied;
 use super::machine::{fault, Components, Machine, Step};
 use super::own_memory::OwnAddress;
 use super::{Invocation, Pointer, Stop, Written};
-use crate::event::{StorageClass, UndefinedKind};
+use crate::event::{StorageClass, UndefinedKind, INDEX_OUT_OF_BOUNDS};
 use crate::ir::{CooperativeOp, Line, MemoryOp, MemoryOperands, Op, Operand, Program, Shape, ShapeId};
 use crate::value::{mask, Byte, Scalar};
 
@@ -174,8 +174,7 @@ impl Machine<'_> {
             return Err(fault(UndefinedKind::NullAccess, line, "the pointer is null"));
         }
         if pointer.out_of_bounds {
-            let detail = "an index of the pointer's access chain is, or may be, out of bounds";
-            return Err(fault(UndefinedKind::OutOfBounds, line, detail));
+            return Err(fault(UndefinedKind::OutOfBounds, line, INDEX_OUT_OF_BOUNDS));
         }
         Ok(pointer)
     }

@@ -3,7 +3,7 @@
 use super::chain::Way;
 use super::machine::{fault, Machine, Step};
 use super::{PhysicalPointer, Pointer, Stop};
-use crate::event::UndefinedKind;
+use crate::event::{UndefinedKind, INDEX_OUT_OF_BOUNDS};
 use crate::ir::{Chain, Decorations, Line, Operand};
 use crate::value::Scalar;
 
@@ -21,8 +21,7 @@ impl Machine<'_> {
             return Err(fault(UndefinedKind::NullAccess, line, "the pointer is null"));
         }
         if pointer.out_of_bounds {
-            let detail = "an index of the pointer's access chain is, or may be, out of bounds";
-            return Err(fault(UndefinedKind::OutOfBounds, line, detail));
+            return Err(fault(UndefinedKind::OutOfBounds, line, INDEX_OUT_OF_BOUNDS));
         }
         let Some((object, offset)) = self.dispatch.object_at(pointer.address) else {
             let detail = format!("the address {:#x} lies in no buffer", pointer.address);

@@ -3,6 +3,7 @@
 
 mod aligned;
 mod globals;
+mod inlined;
 mod moved;
 mod operands;
 
@@ -18,6 +19,7 @@ use super::renaming::Renaming;
 use super::Correspondence;
 use crate::ir::Line;
 use aligned::{Aligned, Named};
+use inlined::{Left, Modules};
 
 /// A change. Ordered by what it may do: what orders accesses first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,13 +84,17 @@ impl<'l, 't> Correspondence<'l, 't> {
                 found.extend(too_long(old, new));
                 continue;
             };
+            let own = [Own::of(listings[0], old), Own::of(listings[1], new)];
+            let modules = Modules { listings, renaming, constants: &constants, own };
+            let mut left = Left::of(aligned);
+            found.extend(modules.changes(aligned, &mut left));
             let changed =
-                aligned.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
+                left.changed.iter().map(|(at, other)| (&aligned.before[*at], &aligned.after[*other]));
             found.extend(changed.flat_map(|(old, new)| operands::changes(old, new, &constants)));
             found.extend(moved::changes(aligned));
-            let own = [Own::of(listings[0], old), Own::of(listings[1], new)];
-            found.extend(aligned.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
-            found.extend(aligned.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
+            let own = &modules.own;
+            found.extend(left.gone.iter().map(|at| gone(&aligned.before[*at], &own[0])));
+            found.extend(left.added.iter().map(|at| added(&aligned.after[*at], &own[1])));
         }
         found.extend(whole_functions(listings, renaming));
         found.sort_by_key(|change| (change.kind, change.lines.first().copied()));
@@ -151,10 +157,15 @@ struct Own<'t>(HashSet<&'t str, FxBuildHasher>);
 
 impl<'t> Own<'t> {
     fn of(listing: &Listing<'t>, function: &Function<'t>) -> Self {
+        let is_class = |class: Option<&&str>| matches!(class, Some(&"Function" | &"Private"));
+        let types = listing.definitions.iter().filter(|inst| inst.opcode == "OpTypePointer");
+        let types: HashSet<&str, FxBuildHasher> =
+            types.filter(|inst| is_class(inst.operands.first())).filter_map(|inst| inst.result).collect();
         let mut own: HashSet<&'t str, FxBuildHasher> = HashSet::default();
         for inst in listing.definitions.iter().chain(&function.code) {
             let is_own = match inst.opcode {
-                "OpVariable" => matches!(inst.operands.get(1), Some(&"Function" | &"Private")),
+                "OpVariable" => is_class(inst.operands.get(1)),
+                "OpFunctionParameter" => inst.operands.first().is_some_and(|ty| types.contains(ty)),
                 "OpAccessChain" | "OpInBoundsAccessChain" => {
                     inst.operands.get(1).is_some_and(|base| own.contains(base))
                 }

@@ -12,6 +12,9 @@ use crate::report::witness;
 /// Instructions that are told, from the one with the fault to what it takes.
 const STEPS: usize = 6;
 
+/// Access chains in each other that are looked through.
+const CHAINS: usize = 16;
+
 /// The instructions that led to a fault, with their values; `full`: all of them.
 pub(in crate::report) fn lines(
     fault: &FaultAccount,
@@ -55,6 +58,29 @@ pub(in crate::report) fn lines(
         told.push(format!("    … {more} more instructions that these values come from (--full)"));
     }
     told
+}
+
+/// Which index of an access chain went beyond what it indexes, where the instruction with the fault takes a pointer of it.
+pub(in crate::report) fn index_beyond(
+    fault: &FaultAccount,
+    code: &Code<'_>,
+    dispatch: &Dispatch,
+) -> Option<String> {
+    let flow = Flow { code, history: &fault.history };
+    let first = fault.history.entries.len().checked_sub(1)?;
+    taken(flow.inst(first)?).find_map(|pointer| {
+        let mut origin = flow.origin(first, pointer);
+        for _ in 0..CHAINS {
+            let Origin::Instance(at) = origin else { return None };
+            let chain = flow.inst(at).filter(|inst| inst.opcode.ends_with("AccessChain"))?;
+            let found = beyond(&flow, at, chain, dispatch);
+            if !found.is_empty() {
+                return Some(format!("{} (line {})", found.join(", "), flow.line(at)));
+            }
+            origin = flow.origin(at, chain.operands.get(1)?);
+        }
+        None
+    })
 }
 
 /// The ids that an instruction takes, without its type; of a phi none, as it takes one of several.

@@ -15,7 +15,7 @@ mod way;
 pub(super) use beginning::Beginning;
 pub(super) use code::Code;
 pub(super) use computed::values;
-pub(super) use fault::lines as fault;
+pub(super) use fault::{index_beyond, lines as fault};
 pub(super) use json::{account as account_json, AccountJson};
 pub(super) use standing::{hang, parting};
 

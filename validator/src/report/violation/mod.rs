@@ -17,7 +17,7 @@ use crate::check::{CheckReport, Explored, Run};
 use crate::compare::{Subject, Violation};
 use crate::correspondence::Texts;
 use crate::dispatch::{Dispatch, Object};
-use crate::event::UndefinedKind;
+use crate::event::{UndefinedKind, INDEX_OUT_OF_BOUNDS};
 use crate::explain::Account;
 use crate::ir::Line;
 use crate::value::Byte;
@@ -171,8 +171,14 @@ impl<'a> Told<'a> {
     }
 
     fn undefined(&self, undefined: &Undefined, code: &Code<'_>) -> Vec<String> {
-        let mut new = vec![format!("  {}: {}", text::fault(undefined), undefined.detail)];
         let Account { fault, standing, parting, cut, .. } = &self.run.why.account;
+        let index = fault.as_ref().filter(|_| undefined.detail == INDEX_OUT_OF_BOUNDS);
+        let index = index.and_then(|fault| account::index_beyond(fault, code, self.dispatch()));
+        let detail = match index {
+            Some(index) => format!("an index of the pointer's access chain is out of bounds: {index}"),
+            None => undefined.detail.clone(),
+        };
+        let mut new = vec![format!("  {}: {detail}", text::fault(undefined))];
         let mut lines = undefined.lines.clone();
         lines.dedup();
         // The account of a fault begins with its line.
