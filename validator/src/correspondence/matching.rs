@@ -1,6 +1,6 @@
 //! Functions and instructions of two modules that are alike.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
@@ -117,16 +117,36 @@ fn pair_up<T: PartialEq>(old: &[Option<T>], new: &[Option<T>], pairs: &mut Vec<(
 }
 
 /// Instructions of two sequences that are alike, as indices, in the order of both; `None` where they are too long to
-/// be compared. First those with one name; between these those whose operands are computed alike, too; then the others.
+/// be compared. First those with the same ids, where most have them, and those with one name; between these those whose operands are computed alike, too; then the others.
 pub(super) fn matched(before: &[Key<'_, '_>], after: &[Key<'_, '_>]) -> Option<Vec<(usize, usize)>> {
     let equal = before.len() == after.len()
         && before.iter().zip(after).all(|(old, new)| (old.hash, old.deep) == (new.hash, new.deep));
     if before.len().max(after.len()) > MOST_LINES && !equal {
         return None;
     }
-    let matched = refined(before, after, &[], |key| key.named);
+    // Where ids do not shift, what has the same ids is the same.
+    let matched = match have_ids_in_common(before, after) {
+        true => refined(before, after, &[], |key| Some(with_ids(key))),
+        false => Vec::new(),
+    };
+    let matched = refined(before, after, &matched, |key| key.named);
     let matched = refined(before, after, &matched, |key| Some(key.deep));
     Some(refined(before, after, &matched, |key| Some(key.hash)))
+}
+
+/// Of an instruction with its ids, and with what computes its operands.
+fn with_ids(key: &Key<'_, '_>) -> u64 {
+    let mut hasher = FxHasher::default();
+    (key.deep, key.inst.result, &key.inst.operands).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether most instructions of the shorter one of two sequences are in the other one, with the same ids.
+fn have_ids_in_common(before: &[Key<'_, '_>], after: &[Key<'_, '_>]) -> bool {
+    let (short, long) = if before.len() < after.len() { (before, after) } else { (after, before) };
+    let known: HashSet<u64, FxBuildHasher> = long.iter().map(with_ids).collect();
+    let common = short.iter().filter(|key| known.contains(&with_ids(key))).count();
+    common * 4 > short.len() * 3
 }
 
 /// `matched`, and what is alike between that: a longest common subsequence of what `value` says.

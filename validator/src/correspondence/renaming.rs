@@ -252,8 +252,7 @@ impl<'l, 't> Pairs<'l, 't> {
                 };
                 if old.len() == new.len() {
                     let pairs = old.into_iter().zip(new).filter(of_one_type);
-                    let pairs: Vec<_> =
-                        pairs.filter_map(|(old, new)| old.result.zip(new.result)).collect();
+                    let pairs: Vec<_> = pairs.filter_map(|(old, new)| old.result.zip(new.result)).collect();
                     self.pair_each(pairs.into_iter());
                 }
             }

@@ -8,7 +8,7 @@ use super::super::renaming::Renaming;
 use super::super::texts::in_names;
 use super::aligned::{Aligned, Named};
 use super::operands::{self, Constants};
-use super::{is_flow, kind_of, noun, Change, ChangeKind, Own};
+use super::{is_flow, kind_of, name_of, noun, Change, ChangeKind, Own};
 use crate::ir::Line;
 
 /// Calls in each other that are followed.
@@ -117,9 +117,9 @@ impl<'a, 't> Modules<'a, 't> {
         let (first, end) = surroundings(aligned, side, call);
         let mut region = left.of_side(1 - side, |pair| self.is_pair(aligned, *pair));
         region.retain(|(at, _)| (first..end).contains(at));
-        // What the caller keeps for the callee's parameters and variables comes and goes with them.
+        // Parameters and variables become variables of the caller; that is told behind everything else.
         let is_own = |at: usize| self.own[1 - side].kind_of(code[at].inst) == ChangeKind::OwnAccess;
-        let (own_accesses, region): (Vec<_>, Vec<_>) = region.into_iter().partition(|(at, _)| is_own(*at));
+        region.retain(|(at, _)| !is_own(*at));
         let forms = |insts: &[&Inst<'t>], side: usize| {
             insts.iter().map(|inst| self.form(inst, side)).collect::<Vec<Form>>()
         };
@@ -137,9 +137,7 @@ impl<'a, 't> Modules<'a, 't> {
             ([old], [new]) if kind_of(&old.opcode) == kind_of(&new.opcode) => vec![(0, 0)],
             _ => Vec::new(),
         });
-        let name = self.listings[side].name(callee.id).unwrap_or(callee.id);
-        // Front ends put types behind it.
-        let name = name.split('(').next().unwrap_or(name);
+        let name = name_of(self.listings[side], callee);
         let mut inline: Vec<Line> = pairs.iter().map(|(_, other)| region_insts[*other].line).collect();
         inline.sort_unstable();
         let (from, to) = (*inline.first()?, *inline.last()?);
@@ -170,7 +168,7 @@ impl<'a, 't> Modules<'a, 't> {
         let own = Own::of(self.listings[side], callee);
         let missing = body.iter().enumerate().filter(|(at, _)| !known.contains(at));
         found.extend(missing.map(|(_, inst)| missing_of(inst, side, name, own.kind_of(inst))));
-        let taken: Vec<_> = pairs.iter().map(|(_, other)| region[*other]).chain(own_accesses).collect();
+        let taken: Vec<_> = pairs.iter().map(|(_, other)| region[*other]).collect();
         left.take(1 - side, &taken);
         left.alone(side).retain(|at| *at != call);
         Some(found)

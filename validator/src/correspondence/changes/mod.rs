@@ -214,9 +214,13 @@ fn alone<'l, 't>(
     is_alone: impl Fn(usize) -> bool + 'l,
 ) -> impl Iterator<Item = (Line, &'t str)> + 'l {
     let functions = listing.functions.iter().enumerate().filter(move |(at, _)| is_alone(*at));
-    functions.filter_map(|(_, function)| {
-        Some((function.code.first()?.line, listing.name(function.id).unwrap_or(function.id)))
-    })
+    functions.filter_map(|(_, function)| Some((function.code.first()?.line, name_of(listing, function))))
+}
+
+/// What people call a function: without types, which front ends put behind its name.
+fn name_of<'t>(listing: &Listing<'t>, function: &Function<'t>) -> &'t str {
+    let name = listing.name(function.id).unwrap_or(function.id);
+    name.split('(').next().filter(|name| !name.is_empty()).unwrap_or(name)
 }
 
 /// What an instruction is, in the field's words.

@@ -172,3 +172,93 @@ fn loops_and_branches_are_told() {
         ["the conditional branch on line 23 has %else instead of %then, %then instead of %else: OpBranchConditional %x %else %then"]
     );
 }
+
+const CALLS: &str = "OpEntryPoint GLCompute %main \"main\"
+OpName %scaled \"scaled(u1;\"
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%two = OpConstant %uint 2
+%three = OpConstant %uint 3
+%sem = OpConstant %uint 24904
+%pointer = OpTypePointer StorageBuffer %uint
+%buffer = OpVariable %pointer StorageBuffer
+%own = OpTypePointer Function %uint
+%type = OpTypeFunction %void
+%of_uint = OpTypeFunction %uint %own
+%main = OpFunction %void None %type
+%entry = OpLabel
+%param = OpVariable %own Function
+%a = OpLoad %uint %buffer
+OpStore %param %a
+%b = OpFunctionCall %uint %scaled %param
+OpStore %buffer %b
+OpReturn
+OpFunctionEnd
+%scaled = OpFunction %uint None %of_uint
+%x = OpFunctionParameter %own
+%start = OpLabel
+%y = OpLoad %uint %x
+%z = OpIMul %uint %y %two
+OpControlBarrier %two %two %sem
+%w = OpLoad %uint %x
+%v = OpUDiv %uint %z %w
+OpReturnValue %v
+OpFunctionEnd
+";
+
+/// The same with the code of the function, which is this, in the place of the call.
+fn inlined(code: &str) -> String {
+    let own = "OpStore %param %a\n%b = OpFunctionCall %uint %scaled %param\n";
+    let (main, _) = CALLS.split_once("%scaled = OpFunction").unwrap();
+    main.replace(own, code)
+}
+
+/// What is told of the module with the call and the one with the code, and the other way round.
+fn told_of_calls(code: &str) -> [Vec<String>; 2] {
+    let code = inlined(code);
+    let sentences = |changes: Vec<Change>| {
+        let wanted = changes.into_iter().filter(|change| change.kind != ChangeKind::OwnAccess);
+        wanted.map(|change| change.sentence).collect::<Vec<String>>()
+    };
+    [sentences(changes_of(CALLS, &code)), sentences(changes_of(&code, CALLS))]
+}
+
+#[test]
+fn a_call_and_the_code_of_its_function_are_the_same_but_for_what_differs() {
+    let barrier = "OpControlBarrier %two %two %sem\n";
+    let same = format!("%1 = OpIMul %uint %a %two\n{barrier}%b = OpUDiv %uint %1 %a\n");
+    let calls = "the call of scaled on line 18 of before is inlined: lines 17 to 19";
+    let code = "the call of scaled on line 18 stands for code of before: lines 17 to 19 there";
+    let lacks = "after lacks the function scaled on line 22 of before";
+    let adds = "after adds the function scaled on line 22";
+    assert_eq!(told_of_calls(&same), [vec![lacks, calls], vec![code, adds]]);
+
+    let [inlined, called] = told_of_calls(&same.replace(barrier, ""));
+    let text = barrier.trim();
+    assert_eq!(
+        inlined[0],
+        format!("after's code of scaled lacks the control barrier on line 27 of before: {text}")
+    );
+    let adds = "after adds the control barrier on line 27, which before's code of scaled lacks";
+    assert_eq!(called[0], format!("{adds}: {text}"));
+
+    let [inlined, called] = told_of_calls(&same.replace("%a %two", "%a %three"));
+    assert_eq!(
+        inlined[0],
+        "the OpIMul on line 17 has %three (3) instead of %two (2): %1 = OpIMul %uint %a %three"
+    );
+    assert_eq!(
+        called[0],
+        "the OpIMul on line 26 has %two (2) instead of %three (3): %z = OpIMul %uint %y %two"
+    );
+
+    let [inlined, _] = told_of_calls(&same.replace("OpUDiv", "OpISub"));
+    assert_eq!(inlined[0], "line 19 is %b = OpISub %uint %1 %a instead of %v = OpUDiv %uint %z %w");
+
+    // Something else in the place of a call.
+    let [other, _] = told_of_calls("%b = OpIAdd %uint %a %three\n");
+    assert!(
+        other.iter().any(|told| told.starts_with("after lacks the call on line 18 of before")),
+        "{other:?}"
+    );
+}
