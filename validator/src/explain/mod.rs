@@ -303,11 +303,8 @@ impl Counterpart {
     }
 }
 
-/// Why before cannot come to an outcome, by a search of its own. What a single invocation does is in order.
+/// Why before cannot come to an outcome, by a search of its own.
 fn unreachable(before: Side, wanted: Wanted, settings: &Settings, why: &mut Why) -> Option<String> {
-    if before.dispatch.places.len() == 1 {
-        return None;
-    }
     let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
     why.counterpart = Some(Box::new(searched(graph, &*settings.model)));
     Some(format!("before forbids this: {explanation}"))

@@ -39,7 +39,9 @@ impl Units {
             units.map(|(memory, offset)| Some((*memories.get(memory)?, *offset))).collect();
         let mut by_place: BTreeMap<(u32, u32), SmallVec<[Unit; 1]>> = BTreeMap::new();
         for (unit, place) in places.iter().enumerate() {
-            place.into_iter().for_each(|place| by_place.entry(*place).or_default().push(unit as Unit));
+            if let Some(place) = place {
+                by_place.entry(*place).or_default().push(unit as Unit);
+            }
         }
         Units { places, by_place }
     }
