@@ -114,7 +114,7 @@ pub enum ProgramFailure {
 
 impl fmt::Display for ProgramFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |said: &String| match last_line(said) {
+        let told = |said: &String| match telling_line(said) {
             "" => String::new(),
             line => format!(": {line}"),
         };
@@ -136,8 +136,15 @@ impl fmt::Display for ProgramFailure {
 
 impl std::error::Error for ProgramFailure {}
 
-fn last_line(text: &str) -> &str {
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default()
+/// What tells most of what a program said: the first line with a word for an error, or else the last one.
+fn telling_line(said: &str) -> &str {
+    const WORDS: [&str; 4] = ["error", "assert", "panicked", "fatal"];
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_error = |line: &&str| {
+        let line = line.to_ascii_lowercase();
+        WORDS.iter().any(|word| line.contains(word))
+    };
+    lines.clone().find(is_error).or_else(|| lines.next_back()).unwrap_or_default()
 }
 
 impl FromStr for Program {
@@ -362,6 +369,19 @@ mod tests {
         assert!(matches!(command("c {in}", &[]), Err(ProgramError::Half { missing: "{out}", .. })));
         assert!(command("", &[]).is_err() && command("c 'x", &[]).is_err());
         Ok(())
+    }
+
+    #[test]
+    fn the_line_that_tells_most_is_told() {
+        let glslang =
+            "a.comp\nERROR: a.comp:3: 'x' : undeclared\nERROR: 1 compilation errors.  No code generated.\n\n";
+        assert_eq!(telling_line(glslang), "ERROR: a.comp:3: 'x' : undeclared");
+        assert_eq!(
+            telling_line("optimising\nAssertion `a' failed.\nStack dump:\n 0\n"),
+            "Assertion `a' failed."
+        );
+        assert_eq!(telling_line("one\n two \n\n"), "two");
+        assert_eq!(telling_line(" \n"), "");
     }
 
     #[test]

@@ -138,7 +138,10 @@ mod linux {
     fn a_program_ends_with_its_parent() -> Tested {
         let [first, second] = [nap(3), nap(4)];
         let script = format!("setsid env -i sleep {first} & sleep {second}");
-        let mut worker: Child = Command::new(std::env::current_exe()?).args([WORKER, &script]).spawn()?;
+        // Nobody removes the temporary files of who is killed.
+        let folder = tempfile::tempdir()?;
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut worker: Child = command.args([WORKER, &script]).env("TMPDIR", folder.path()).spawn()?;
         let both = || runs(&["sleep", &first]) && runs(&["sleep", &second]);
         let begun = waits_until(both);
         worker.kill()?;
