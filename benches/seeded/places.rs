@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rspirv::spirv::Op;
-use spirv_tv::correspondence::{changed, counterparts};
+use spirv_tv::correspondence::{changed, Texts};
 use spirv_tv::ir::Line;
 use spirv_tv::module::Module;
 
@@ -12,8 +12,12 @@ use spirv_tv::module::Module;
 pub fn places(before: &Module, after: &Module) -> BTreeSet<usize> {
     let texts = (before.text.as_str(), after.text.as_str());
     let [gone, mut lines] = changed(texts.0, texts.1);
-    let kept: BTreeMap<Line, Line> =
-        counterparts(texts.0, texts.1).into_iter().map(|(new, old)| (old, new)).collect();
+    let kept: BTreeMap<Line, Line> = Texts::of(texts.0, texts.1)
+        .matched()
+        .counterparts()
+        .into_iter()
+        .map(|(new, old)| (old, new))
+        .collect();
     for function in code(before) {
         for (at, line) in function.iter().enumerate() {
             if !gone.contains(line) {
