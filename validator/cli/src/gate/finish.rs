@@ -167,7 +167,8 @@ pub(super) const UNTESTABLE: u8 = 125;
 pub(super) fn bisect(results: &Results, bucket: &str, is_whole: bool) -> u8 {
     let has = |case: &Judgement| case.record.bucket.as_ref().is_some_and(|own| own.0 == bucket);
     let is_bad = |case: &Judgement| case.record.status.class() == Class::Bad;
-    match (results.cases.iter().any(has), results.cases.iter().any(is_bad) || !is_whole) {
+    let is_in_doubt = results.remarks.iter().any(|remark| remark.fails) || !is_whole;
+    match (results.cases.iter().any(has), results.cases.iter().any(is_bad) || is_in_doubt) {
         (true, _) => 1,
         (false, false) => 0,
         (false, true) => UNTESTABLE,

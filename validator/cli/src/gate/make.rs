@@ -88,7 +88,18 @@ impl<'a> Maker<'a> {
     pub(super) fn make(&mut self, case: &Case) -> Result<Made, NotMade> {
         let made = self.made(case)?;
         let after = mapped(&made.before, made.after, &self.compilers.map, &self.read);
-        let after = after.map_err(|error| NotMade::new(Status::InvalidAfter, error))?;
+        let after = after.map_err(|error| match error {
+            // What the options name is not there: that says nothing of the compiler.
+            CliError::Usage(_) => NotMade::new(Status::InvalidBefore, error),
+            CliError::Read(_)
+            | CliError::Check(_)
+            | CliError::Launch(_)
+            | CliError::File { .. }
+            | CliError::Output(_)
+            | CliError::Gate(_)
+            | CliError::Optimiser(_)
+            | CliError::Bug(_) => NotMade::new(Status::InvalidAfter, error),
+        })?;
         Ok(Made { after, ..made })
     }
 

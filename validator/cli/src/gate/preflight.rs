@@ -13,7 +13,7 @@ use super::make::flags_of;
 use super::options::{self, CaseOptions};
 use super::plan::Plan;
 use crate::optimiser::Tool;
-use crate::{help, CliError};
+use crate::{help, html, CliError};
 
 /// Options of a check that are those of a case as well.
 const OF_CASES: [&str; 1] = ["jobs"];
@@ -28,6 +28,9 @@ pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
     let mut programs: Vec<_> = commands.into_iter().flatten().cloned().collect();
     if let Tool::Program(program) = compilers.choice.tool()? {
         programs.push(program);
+    }
+    if let Some(path) = &arguments.read.spirv_val {
+        programs.push(html::quoted(&path.to_string_lossy()).parse().map_err(CliError::usage)?);
     }
     for program in programs {
         program.look_for().map_err(CliError::usage)?;

@@ -160,7 +160,10 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
     }
     let verdict = match results.is_good() {
         true => painter.good("nothing unexpected"),
-        false => painter.bad(&format!("{} unexpected", results.unexpected().count())),
+        false => {
+            let remarks = results.remarks.iter().filter(|remark| remark.fails).count();
+            painter.bad(&format!("{} unexpected", results.unexpected().count() + remarks))
+        }
     };
     text.push_str(&format!("{verdict}\n"));
     print(&text)

@@ -95,7 +95,10 @@ pub(super) fn with_pipelines(
             ));
         }
         Tool::Bundled => false,
-        Tool::Program(program) => !program.is_like_spirv_opt(),
+        Tool::Program(program) => {
+            program.look_for().map_err(CliError::usage)?;
+            !program.is_like_spirv_opt()
+        }
     };
     for flags in &arguments.pipeline {
         let words = shlex::split(flags);
