@@ -39,10 +39,7 @@ impl<'a> Answerer<'a> {
     pub(super) fn answer(&mut self, case: &Case) -> Record {
         let record = match caught(|| self.checked(case)) {
             Ok(Ok(record)) => record,
-            Ok(Err(NotMade { status, detail })) => {
-                let bucket = (status.class() == Class::Bad).then(|| self.bucket(case, None, status.name()));
-                Record { bucket, ..Record::new(&case.name, status, detail) }
-            }
+            Ok(Err(failed)) => self.not_made(case, failed),
             Err(bug) => Record::new(&case.name, Status::ToolBug, CliError::from(bug).to_string()),
         };
         let file = case.source.file();
