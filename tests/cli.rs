@@ -170,7 +170,18 @@ fn manual_pages_are_of_every_command() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     pages.sort();
-    let names = ["-check", "-completions", "-litmus", "-man", "-opt", "-outcomes", ""];
+    let names = [
+        "-chain",
+        "-check",
+        "-completions",
+        "-gate",
+        "-litmus",
+        "-man",
+        "-opt-wrapper",
+        "-opt",
+        "-outcomes",
+        "",
+    ];
     assert_eq!(pages, names.map(|name| format!("spirv-tv{name}.1")));
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), names.len());
     let check = std::fs::read_to_string(out.join("spirv-tv-check.1")).unwrap();

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-use super::arguments::SHOW;
+use super::arguments::{COUNTS, FAR, MEMORY, READ, RUN, SHOW};
 use super::CommandLine;
 
 /// Subcommands whose options do not fit a screen or two.
@@ -25,7 +25,8 @@ pub(crate) fn command() -> Command {
     let command = CommandLine::command().bin_name("spirv-tv");
     let command = LONG.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_help_all));
     // What a manifest says of its cases stands behind what the command line says of all.
-    let merged = |gate: Command| gate.args_override_self(true).mut_subcommand("merge", with_help_all);
+    let merged =
+        |gate: Command| of_gate(gate.args_override_self(true)).mut_subcommand("merge", with_help_all);
     command.mut_subcommand("gate", merged)
 }
 
@@ -50,6 +51,43 @@ pub(crate) fn given(command_line: &[OsString], without: &[&str]) -> Vec<String> 
         }
     }
     all
+}
+
+/// Options of a check that `gate --help` lists.
+const OF_GATE: [&str; 4] = ["launch", "timeout", "max_memory", "jobs"];
+
+/// Options of `gate` in the groups of a check.
+const OWN: [&str; 10] = [
+    "pipeline",
+    "map",
+    "optimizer",
+    "spirv_opt",
+    "reference",
+    "before_cmd",
+    "after_cmd",
+    "cache",
+    "cache_readonly",
+    "no_val",
+];
+
+/// What `gate` does with options of a check, of which the short help lists few.
+fn of_gate(command: Command) -> Command {
+    let groups = [RUN, MEMORY, COUNTS, FAR, READ];
+    let command = command.mut_args(|option| {
+        let is_of_check = option.get_help_heading().is_some_and(|group| groups.contains(&group));
+        let id = option.get_id().as_str();
+        let is_listed = OF_GATE.contains(&id) || OWN.contains(&id);
+        match is_of_check && !is_listed {
+            true => option.hide_short_help(true),
+            false => option,
+        }
+    });
+    command
+        .mut_arg("timeout", |option| option.help("Time for the check of each case [default: 60]"))
+        .mut_arg("max_memory", |option| {
+            option.help("Memory of each worker's checks, in bytes, or with K, M or G [default: a share of the machine's]")
+        })
+        .mut_arg("jobs", |option| option.help("Workers, each with one thread [default: one per core]"))
 }
 
 fn with_help_all(command: Command) -> Command {
