@@ -1,10 +1,10 @@
 //! spirv-opt.
 
-use super::validator::validate;
 use crate::optimizer::{OptimizeError, OptimizeOptions, Optimized};
 use crate::passes::find_pass;
 use crate::process;
 use crate::program_error::ProgramError;
+use crate::validator_program::validate;
 
 const SPIRV_OPT: &str = "spirv-opt";
 
