@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use spirv_tv::behaviour::Stopped;
 use spirv_tv::check::{CheckOptions, CheckReport};
+use spirv_tv::compare::Cut;
 use spirv_tv::launch::file;
 use spirv_tv::module;
 use spirv_tv::report::brief;
@@ -50,7 +52,8 @@ impl Answers {
             return None;
         }
         let mut own = options.clone();
-        // What time cut is not kept, and nothing else depends on it.
+        // What time or memory cut is not kept, and nothing else depends on them: machines differ in both.
+        own.bounds.max_memory = 0;
         own.bounds.timeout = None;
         own.bounds.begun = None;
         own.bounds.step_timeout = None;
@@ -80,10 +83,15 @@ impl Answers {
         self.cache.get(&key.answer)
     }
 
-    /// Keeps an answer, unless time had a part in it.
+    /// Keeps an answer, unless time or memory had a part in it.
     pub(super) fn keep(&self, key: &Key, record: &Record, report: &CheckReport) -> Result<(), CliError> {
-        let is_by_time = report.tried().cuts.iter().any(|cut| cut.of_what() == "time");
-        if is_by_time || record.status == Status::Timeout {
+        let by_machine = |cut: &Cut| match cut {
+            Cut::Stopped(
+                Stopped::Timeout | Stopped::StepTimeout | Stopped::MaxMemory | Stopped::Cancelled,
+            ) => true,
+            Cut::Stopped(Stopped::MaxExecutions) | Cut::Bound(_) | Cut::Elsewhere => false,
+        };
+        if report.tried().cuts.iter().any(by_machine) || record.status == Status::Timeout {
             return Ok(());
         }
         let decisive = report.decisive().filter(|_| record.status == Status::Fail);
