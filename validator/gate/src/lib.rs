@@ -35,3 +35,13 @@ pub use status::{Class, Judged, Status};
 pub fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
+
+/// The hash of a file's content, which is not read into memory as a whole.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn hash_file(path: &std::path::Path) -> std::io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(std::fs::File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}

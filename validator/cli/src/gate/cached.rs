@@ -34,10 +34,11 @@ impl Answers {
         let fail = |error| CliError::File { path: folder.clone(), error };
         let cache = Cache::open(folder, results.cache_readonly).map_err(fail)?;
         // Another build may decide otherwise, whatever its version says.
-        let program = std::env::current_exe().and_then(std::fs::read).map_err(CliError::Optimiser)?;
+        let program = std::env::current_exe().and_then(|path| spirv_tv_gate::hash_file(&path));
+        let program = program.map_err(CliError::Optimiser)?;
         let read = arguments.read.command_line().join(" ");
         let map = &arguments.compilers.map;
-        let build = format!("{} {read} {map:?} {GENERATION}", spirv_tv_gate::hash(&program));
+        let build = format!("{program} {read} {map:?} {GENERATION}");
         Ok(Some(Answers {
             cache,
             build: spirv_tv_gate::hash(build.as_bytes()),
