@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::workplace::{files, Workplace};
+use super::workplace::{exchange, files, Workplace};
 
 const PAIRS: [&str; 6] = [
     "aliased-dropped",
@@ -50,7 +50,8 @@ fn a_hit_says_what_the_run_said() {
     let first = gate("first", &[]);
     assert_eq!(cached(&place, "first"), 0);
     let entries = files(&place.path("cache"));
-    assert_eq!(entries.len(), PAIRS.len());
+    // By the modules, and by the bytes of the files.
+    assert_eq!(entries.len(), 2 * PAIRS.len());
     let second = gate("second", &[]);
     assert_eq!(cached(&place, "second"), PAIRS.len());
     for file in ["results.csv", "failures.csv", "failures.json"] {
@@ -171,4 +172,28 @@ fn a_cache_that_cannot_be_written_costs_nothing_but_the_cache() {
     assert!(is_root || ran.out.contains("cache"), "{}", ran.out);
     place.write("file", "");
     place.ends(&["gate", "pairs", "--cache", "file", "--out", "refused"], 2);
+}
+
+#[test]
+fn what_is_invalid_is_not_answered_by_what_is_valid() {
+    let place = Workplace::new();
+    let words = spirv_tv_toolchain::assemble(&exchange(), None).expect("it assembles");
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let gate = |out: &str, code| {
+        place.ends(&["gate", "pairs/p", "--cache", "cache", "--workgroups", "1", "--out", out], code);
+        place.records(out).into_values().next().expect("a record")
+    };
+    place.write("pairs/p/before.spv", bytes(&words));
+    // The bound of the ids is no part of the text of a module.
+    let gate_with_bound = |bound: u32, out: &str, code| {
+        let mut after = words.clone();
+        after[3] = bound;
+        place.write("pairs/p/after.spv", bytes(&after));
+        gate(out, code)
+    };
+    let first = gate_with_bound(words[3] + 1, "first", 0);
+    assert_eq!((&first["status"], &first["cached"]), (&"Pass".into(), &false.into()));
+    assert_eq!(gate_with_bound(2, "small", 1)["status"], "InvalidAfter");
+    let same_module = gate_with_bound(words[3] + 2, "second", 0);
+    assert_eq!((&same_module["status"], &same_module["cached"]), (&"Pass".into(), &true.into()));
 }

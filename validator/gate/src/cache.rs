@@ -22,6 +22,8 @@ pub struct Entry {
     pub detail: String,
     /// Whether both modules are the same program.
     pub proved: bool,
+    /// A hash of both modules without names and lines, where there is one.
+    pub modules: Option<String>,
     /// The names of the inputs that were run, in order.
     pub inputs: Vec<String>,
     /// The launch on which it fails: an answer that is a failure is told anew with it.
@@ -106,6 +108,7 @@ mod tests {
             status: Status::Pass,
             detail: detail.to_owned(),
             proved: false,
+            modules: Some("m".to_owned()),
             inputs: vec!["zeros".to_owned()],
             launch: Some(Launch {
                 text: "x = 1".to_owned(),

@@ -85,8 +85,9 @@ impl Pool {
                 scope.spawn(move || {
                     let mut worker = None;
                     while let Some(case) = queue.next() {
-                        let record = self.answer(&mut worker, case, self.memory);
-                        let is_run_again = is_retried(&record);
+                        let (record, is_by_memory) = self.answer(&mut worker, case, self.memory);
+                        // What the optimiser did is run again as well, since it need not do the same twice.
+                        let is_run_again = is_by_memory || record.status.may_change();
                         if is_run_again {
                             let mut again = queue.again.lock().unwrap_or_else(PoisonError::into_inner);
                             again.push((case, record.clone()));
@@ -113,7 +114,7 @@ impl Pool {
                 heard(Answer { record: first, is_run_again: false });
                 continue;
             }
-            let mut record = self.answer(&mut worker, case, memory);
+            let (mut record, _) = self.answer(&mut worker, case, memory);
             record.earlier = first.earlier;
             record.earlier.push(first.status);
             heard(Answer { record, is_run_again: false });
@@ -121,22 +122,23 @@ impl Pool {
         end(worker);
     }
 
-    /// The record of a case, by a worker that is started where there is none.
-    fn answer(&self, worker: &mut Option<Worker>, case: &Case, memory: u64) -> Record {
+    /// The record of a case, by a worker that is started where there is none; and whether want of memory ended it.
+    fn answer(&self, worker: &mut Option<Worker>, case: &Case, memory: u64) -> (Record, bool) {
         let begun = Instant::now();
-        let record = match self.ask(worker, case, memory) {
-            Ok(record) => record,
+        let (record, is_by_memory) = match self.ask(worker, case, memory) {
+            Ok(told) => told,
             Err(error) => {
                 if let Some(worker) = worker.take() {
                     let _ = worker.kill();
                 }
-                Record::new(&case.name, Status::ToolBug, format!("the worker could not be run: {error}"))
+                let detail = format!("the worker could not be run: {error}");
+                (Record::new(&case.name, Status::ToolBug, detail), false)
             }
         };
-        Record { seconds: begun.elapsed().as_secs_f64(), ..record }
+        (Record { seconds: begun.elapsed().as_secs_f64(), ..record }, is_by_memory)
     }
 
-    fn ask(&self, worker: &mut Option<Worker>, case: &Case, memory: u64) -> io::Result<Record> {
+    fn ask(&self, worker: &mut Option<Worker>, case: &Case, memory: u64) -> io::Result<(Record, bool)> {
         let mut running = match worker.take() {
             Some(running) => running,
             None => Worker::start(self)?,
@@ -151,30 +153,25 @@ impl Pool {
                 Ok(line) => {
                     let record = serde_json::from_str(&line)?;
                     *worker = Some(running);
-                    return Ok(record);
+                    return Ok((record, false));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return running.ended(case),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return running.ended(case).map(|record| (record, false))
+                }
             }
             if begun.elapsed() >= self.time {
                 running.kill()?;
                 let detail = format!("the check had not ended after {} s", self.time.as_secs_f64());
-                return Ok(Record::new(&case.name, Status::Timeout, detail));
+                return Ok((Record::new(&case.name, Status::Timeout, detail), false));
             }
             if running.memory().is_some_and(|held| held > memory) {
                 running.kill()?;
                 let detail = format!("memory: the worker held more than {} MiB", memory >> 20);
-                return Ok(Record::new(&case.name, Status::Inconclusive, detail));
+                return Ok((Record::new(&case.name, Status::Inconclusive, detail), true));
             }
         }
     }
-}
-
-/// Whether a case is run once more: time, memory or a crash ended it. What the optimiser did is run again as well, since
-/// it need not do the same twice.
-fn is_retried(record: &Record) -> bool {
-    record.status.may_change()
-        || (record.status == Status::Inconclusive && record.detail.starts_with("memory: "))
 }
 
 fn end(worker: Option<Worker>) {
@@ -256,6 +253,7 @@ mod tests {
     use super::*;
     use crate::cases::Source;
     use std::collections::BTreeMap;
+    use std::path::Path;
 
     /// A worker in a shell: what a case's name asks for.
     const WORKER: &str = r#"
@@ -280,19 +278,24 @@ mod tests {
         }
     }
 
+    fn pool(script: PathBuf, jobs: usize, time: Duration) -> Pool {
+        let scratch = script.parent().map(Path::to_owned).unwrap_or_default();
+        Pool {
+            program: "bash".into(),
+            arguments: vec![script.into()],
+            jobs,
+            time,
+            memory: 100 << 20,
+            scratch,
+        }
+    }
+
     #[test]
     fn whatever_becomes_of_a_worker_is_a_status() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let script = folder.path().join("worker");
         std::fs::write(&script, WORKER)?;
-        let pool = Pool {
-            program: "bash".into(),
-            arguments: vec![script.into()],
-            jobs: 2,
-            time: Duration::from_millis(1500),
-            memory: 100 << 20,
-            scratch: folder.path().to_owned(),
-        };
+        let pool = pool(script, 2, Duration::from_millis(1500));
         let cases: Vec<Case> = ["good", "hang", "crash", "bug", "once"].map(case).into();
         let mut last = BTreeMap::new();
         let mut answers = 0;
@@ -317,14 +320,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let script = folder.path().join("worker");
         std::fs::write(&script, WORKER)?;
-        let pool = Pool {
-            program: "bash".into(),
-            arguments: vec![script.into()],
-            jobs: 1,
-            time: Duration::from_secs(30),
-            memory: 100 << 20,
-            scratch: folder.path().to_owned(),
-        };
+        let pool = pool(script, 1, Duration::from_secs(30));
         let mut records = Vec::new();
         pool.run(&[case("eat"), case("good")], &AtomicBool::new(false), |answer| records.push(answer.record));
         let told: Vec<(&str, Status)> =

@@ -12,7 +12,8 @@ pub enum Status {
     Pass,
     /// After refines before, but the changed code never ran, or nothing observable was written.
     Hollow,
-    /// After refines before, as far as the search went.
+    /// After refines before, as far as the search went, or compared in part: scopes that the launch does not tell apart,
+    /// specialisation constants that after has frozen.
     Bounded,
     /// Before is undefined on every input that was tried, so that anything is allowed.
     Vacuous,
@@ -97,7 +98,7 @@ impl Status {
             Status::Hollow => {
                 "after refines before, but the changed code never ran or nothing was observable"
             }
-            Status::Bounded => "after refines before as far as the search went",
+            Status::Bounded => "after refines before as far as it was compared",
             Status::Vacuous => "before is undefined on every input tried",
             Status::Inconclusive => "a budget ran out",
             Status::Unsupported => "the modules have what is not supported",

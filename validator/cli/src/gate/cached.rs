@@ -15,6 +15,7 @@ use spirv_tv_gate::cases::{Case, Source};
 use spirv_tv_gate::{Record, Status};
 
 use super::arguments::GateArguments;
+use super::make::Made;
 use super::plan::GENERATION;
 use crate::{save, CliError};
 
@@ -23,7 +24,6 @@ pub(super) struct Answers {
     cache: Cache,
     /// What the program and the options of reading come to, as a hash.
     build: String,
-    env: Option<spirv_tv_toolchain::TargetEnv>,
 }
 
 impl Answers {
@@ -39,19 +39,11 @@ impl Answers {
         let read = arguments.read.command_line().join(" ");
         let map = &arguments.compilers.map;
         let build = format!("{program} {read} {map:?} {GENERATION}");
-        Ok(Some(Answers {
-            cache,
-            build: spirv_tv_gate::hash(build.as_bytes()),
-            env: arguments.read.target_env,
-        }))
+        Ok(Some(Answers { cache, build: spirv_tv_gate::hash(build.as_bytes()) }))
     }
 
-    /// What the answer for two modules depends on, as a hash; `None` where that is more than the modules without their
-    /// names, or cannot be told.
-    pub(super) fn key(&self, before: &[u32], after: &[u32], options: &CheckOptions) -> Option<Key> {
-        if !options.launch.is_by_number() {
-            return None;
-        }
+    /// What an answer depends on beside the modules; `None` where that cannot be told.
+    fn surroundings(&self, options: &CheckOptions) -> Option<String> {
         let mut own = options.clone();
         // What time or memory cut is not kept, and nothing else depends on them: machines differ in both.
         own.bounds.max_memory = 0;
@@ -61,31 +53,43 @@ impl Answers {
         let mut text =
             format!("{}\n{own:?}\n{} {:?}\n", self.build, own.model.name(), own.model.parameters());
         for path in options.launch.files() {
-            let bytes = std::fs::read(path).ok()?;
             // Strings can be written to without an error.
-            let _ = writeln!(text, "{}", spirv_tv_gate::hash(&bytes));
+            let _ = writeln!(text, "{}", spirv_tv_gate::hash_file(path).ok()?);
         }
-        let modules = modules(before, after)?;
-        Some(Key { answer: spirv_tv_gate::hash(format!("{text}{modules}").as_bytes()), modules })
+        Some(text)
     }
 
-    /// The same of a pair that has not been read yet.
-    pub(super) fn key_of_pair(&self, case: &Case, options: &CheckOptions) -> Option<Key> {
+    /// The key of the answer for two modules, whatever their names and lines are; `None` where the launch names things
+    /// that they name.
+    pub(super) fn key(&self, made: &Made, options: &CheckOptions) -> Option<Key> {
+        let by_number = options.launch.is_by_number();
+        let modules = by_number.then(|| modules(&made.before.words, &made.after.words)).flatten()?;
+        let text = format!("{}{modules}", self.surroundings(options)?);
+        Some(Key(spirv_tv_gate::hash(text.as_bytes())))
+    }
+
+    /// The key of the answer for the files of a pair, byte by byte: what was read and validated once need not be again.
+    pub(super) fn key_of_files(&self, case: &Case, options: &CheckOptions) -> Option<Key> {
         let Source::Pair { before, after } = &case.source else { return None };
-        let words = |path: &Path| {
-            let bytes = std::fs::read(path).ok()?;
-            module::words(&bytes, &path.to_string_lossy(), self.env).ok()
-        };
-        self.key(&words(before)?, &words(after)?, options)
+        let files = [before, after].map(|path| spirv_tv_gate::hash_file(path).ok());
+        let [Some(before), Some(after)] = files else { return None };
+        let text = format!("files\n{}{before}\n{after}", self.surroundings(options)?);
+        Some(Key(spirv_tv_gate::hash(text.as_bytes())))
     }
 
     /// What is kept with a key.
     pub(super) fn get(&self, key: &Key) -> Option<Entry> {
-        self.cache.get(&key.answer)
+        self.cache.get(&key.0)
     }
 
-    /// Keeps an answer, unless time or memory had a part in it.
-    pub(super) fn keep(&self, key: &Key, record: &Record, report: &CheckReport) -> Result<(), CliError> {
+    /// Keeps what is known already with another key.
+    pub(super) fn put(&self, key: &Key, entry: &Entry) -> Result<(), CliError> {
+        let not_kept = |error| CliError::File { path: "answers are not kept in the cache".into(), error };
+        self.cache.put(&key.0, entry).map_err(not_kept)
+    }
+
+    /// Keeps an answer with keys, unless time or memory had a part in it.
+    pub(super) fn keep(&self, keys: &[Key], record: &Record, report: &CheckReport) -> Result<(), CliError> {
         let by_machine = |cut: &Cut| match cut {
             Cut::Stopped(
                 Stopped::Timeout | Stopped::StepTimeout | Stopped::MaxMemory | Stopped::Cancelled,
@@ -100,25 +104,19 @@ impl Answers {
             status: record.status,
             detail: plain_detail(report),
             proved: record.proved,
+            modules: record.modules.clone(),
             inputs: report.usual().map(|run| run.input.name.clone()).collect(),
             launch: decisive.map(|run| {
                 let (text, files) = save::launch_file(report, run);
                 Launch { text, files }
             }),
         };
-        self.cache
-            .put(&key.answer, &entry)
-            .map_err(|error| CliError::File { path: "answers are not kept in the cache".into(), error })
+        keys.iter().try_for_each(|key| self.put(key, &entry))
     }
 }
 
-/// What an answer depends on.
-pub(super) struct Key {
-    /// Everything, as a hash.
-    answer: String,
-    /// The modules alone.
-    pub(super) modules: String,
-}
+/// What an answer depends on, as a hash.
+pub(super) struct Key(String);
 
 /// A hash of two modules without names and lines.
 pub(super) fn modules(before: &[u32], after: &[u32]) -> Option<String> {
@@ -141,9 +139,9 @@ fn plain_detail(report: &CheckReport) -> String {
 }
 
 /// The record that an entry comes to, which is no failure.
-pub(super) fn record(case: &Case, entry: Entry, key: &Key) -> Record {
+pub(super) fn record(case: &Case, entry: Entry) -> Record {
     Record {
-        modules: Some(key.modules.clone()),
+        modules: entry.modules,
         proved: entry.proved,
         inputs: u64::try_from(entry.inputs.len()).unwrap_or(u64::MAX),
         cached: true,

@@ -48,12 +48,12 @@ impl<'a> Answerer<'a> {
 
     fn checked(&mut self, case: &Case) -> Result<Record, NotMade> {
         let options = self.options.of(case).map_err(refused)?;
-        let known = self.answers.as_ref().and_then(|answers| {
-            let key = answers.key_of_pair(case, &options)?;
-            Some((answers.get(&key), key))
-        });
-        if let Some((Some(entry), key)) = known.as_ref().filter(|(entry, _)| is_complete(entry.as_ref())) {
-            return Ok(cached::record(case, entry.clone(), key));
+        let answers = self.answers.as_ref();
+        let files = answers.and_then(|answers| answers.key_of_files(case, &options));
+        let known = |key: &Option<Key>| answers.zip(key.as_ref()).and_then(|(answers, key)| answers.get(key));
+        let of_files = known(&files);
+        if let Some(entry) = of_files.as_ref().filter(|entry| is_complete(entry)) {
+            return Ok(cached::record(case, entry.clone()));
         }
         let made = match self.maker.make(case) {
             Ok(made) => made,
@@ -68,21 +68,26 @@ impl<'a> Answerer<'a> {
             });
         }
         let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
-        let known = known.or_else(|| {
-            let answers = self.answers.as_ref()?;
-            let key = answers.key(&made.before.words, &made.after.words, &options)?;
-            Some((answers.get(&key), key))
-        });
-        let record = match known {
-            Some((Some(entry), key)) if is_complete(Some(&entry)) => {
-                Record { optimizer_seconds: made.optimizer_seconds, ..cached::record(case, entry, &key) }
+        let answers = self.answers.as_ref();
+        let key = answers.and_then(|answers| answers.key(&made, &options));
+        let of_modules = answers.zip(key.as_ref()).and_then(|(answers, key)| answers.get(key));
+        let record = match of_modules.or(of_files) {
+            Some(entry) if is_complete(&entry) => {
+                // The next time these files need not be read.
+                let kept = answers.zip(files.as_ref()).map(|(answers, files)| answers.put(files, &entry));
+                Record {
+                    optimizer_seconds: made.optimizer_seconds,
+                    trouble: kept.and_then(Result::err).map(|error| error.to_string()),
+                    ..cached::record(case, entry)
+                }
             }
-            Some((entry, key)) => match entry.and_then(|entry| self.told_anew(case, &made, &entry, &options))
-            {
-                Some(record) => record,
-                None => self.record(case, &made, &options, Some(&key))?,
-            },
-            None => self.record(case, &made, &options, None)?,
+            entry => {
+                let keys: Vec<Key> = key.into_iter().chain(files).collect();
+                match entry.and_then(|entry| self.told_anew(case, &made, &entry, &options)) {
+                    Some(record) => record,
+                    None => self.record(case, &made, &options, &keys)?,
+                }
+            }
         };
         Ok(self.as_the_reference(case, &options, record))
     }
@@ -97,7 +102,7 @@ impl<'a> Answerer<'a> {
         options: &CheckOptions,
     ) -> Option<Record> {
         let own = cached::options_of(entry, options)?;
-        let record = self.record(case, made, &own, None).ok()?;
+        let record = self.record(case, made, &own, &[]).ok()?;
         (record.status == Status::Fail).then(|| Record {
             cached: true,
             detail: entry.detail.clone(),
@@ -111,13 +116,13 @@ impl<'a> Answerer<'a> {
         Record { bucket, ..Record::new(&case.name, status, detail) }
     }
 
-    /// The record of a comparison, which is kept with the key.
+    /// The record of a comparison, which is kept with the keys.
     fn record(
         &mut self,
         case: &Case,
         made: &Made,
         options: &CheckOptions,
-        key: Option<&Key>,
+        keys: &[Key],
     ) -> Result<Record, NotMade> {
         let report = compare(&made.before, &made.after, options)?;
         let (status, detail) = status_of(&report, options);
@@ -125,10 +130,7 @@ impl<'a> Answerer<'a> {
             proved: report.same_program,
             inputs: u64::try_from(report.tried().inputs).unwrap_or(u64::MAX),
             optimizer_seconds: made.optimizer_seconds,
-            modules: match key {
-                Some(key) => Some(key.modules.clone()),
-                None => cached::modules(&made.before.words, &made.after.words),
-            },
+            modules: cached::modules(&made.before.words, &made.after.words),
             ..Record::new(&case.name, status, detail)
         };
         if status == Status::Fail {
@@ -144,9 +146,9 @@ impl<'a> Answerer<'a> {
                 NotMade::new(Status::ToolBug, format!("what fails cannot be kept: {error}"))
             })?;
         }
-        if let Some((answers, key)) = self.answers.as_ref().zip(key) {
+        if let Some(answers) = &self.answers {
             // The answer is known all the same.
-            record.trouble = answers.keep(key, &record, &report).err().map(|error| error.to_string());
+            record.trouble = answers.keep(keys, &record, &report).err().map(|error| error.to_string());
         }
         Ok(record)
     }
@@ -231,8 +233,8 @@ impl<'a> Answerer<'a> {
 }
 
 /// Whether an entry is all that there is to say.
-fn is_complete(entry: Option<&Entry>) -> bool {
-    entry.is_some_and(|entry| entry.status != Status::Fail)
+fn is_complete(entry: &Entry) -> bool {
+    entry.status != Status::Fail
 }
 
 /// A name for a folder of a case: what there is of letters, and what tells it from others.
@@ -284,7 +286,8 @@ pub(super) fn status_of(report: &CheckReport, options: &CheckOptions) -> (Status
         Verdict::Inconclusive => Status::Inconclusive,
         Verdict::Refines if report.same_program => Status::Pass,
         Verdict::Refines if report.exercised.is_hollow() => Status::Hollow,
-        Verdict::Refines if report.bounded() => Status::Bounded,
+        // Bounded, or compared in part: scopes that the launch does not tell apart, frozen specialisation constants.
+        Verdict::Refines if report.exit_code(true) != 0 => Status::Bounded,
         Verdict::Refines => Status::Pass,
     };
     let mut parts = vec![brief::gist(report)];

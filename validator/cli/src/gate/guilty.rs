@@ -2,13 +2,15 @@
 //! bisection. Where no pass does it by itself, one that uses what another left behind may: then the modules of a whole run
 //! are looked at, where the optimiser prints them.
 
+use std::time::Instant;
+
 use serde_json::Value;
-use spirv_tv::check::{check, CheckOptions, Watch};
+use spirv_tv::check::{check, settle, CheckOptions, Watch};
 use spirv_tv::compare::Verdict;
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::pipeline::first_violating;
 use spirv_tv::optimise::plan::plan;
-use spirv_tv::optimise::{CheckResult, Mode, Pipeline};
+use spirv_tv::optimise::{CheckResult, Mode, Outcome, Pipeline, Step};
 use spirv_tv_gate::cases::Case;
 use spirv_tv_toolchain::Validator;
 
@@ -46,7 +48,7 @@ impl CheckResult for Judged {
 }
 
 /// The pass of a case's pipeline that makes it violate, where the pipeline is one of spirv-opt's passes. `None` for other
-/// cases.
+/// cases, and where there is no time to find out.
 pub(super) fn pass(
     case: &Case,
     made: &Made,
@@ -59,12 +61,15 @@ pub(super) fn pass(
     if let [only] = &plan[..] {
         return Some(only.label.clone());
     }
+    // What passes make of the module has other ids, and what --map names need not be there yet.
+    let mut options = settle(&made.before, options).ok().filter(|_| maker.compilers.map.is_empty())?;
+    options.bounds.begun = Some(Instant::now());
     let read = ReadOptions { lenient: true, ..maker.read.clone() };
     let timeout = maker.compilers.choice.optimizer_timeout;
     let verdict = |before: &[u32], after: &[u32]| {
         let load = |words: &[u32], name| Module::from_words(words.to_vec(), name, &read).ok();
         let verdict = load(before, "before").zip(load(after, "after")).and_then(|(before, after)| {
-            check(&before, &after, options, &Watch::default()).ok().map(|report| report.verdict)
+            check(&before, &after, &options, &Watch::default()).ok().map(|report| report.verdict)
         });
         verdict.unwrap_or(Verdict::Inconclusive)
     };
@@ -78,6 +83,13 @@ pub(super) fn pass(
     };
     if let Some(step) = report.guilty().next() {
         return Some(step.pass.clone());
+    }
+    // Only where the passes one by one do nothing wrong it is the whole that does.
+    let ran = |step: &Step<Judged>| !matches!(step.outcome, Outcome::OutOfTime | Outcome::Failed(_));
+    let refines =
+        report.ends.as_ref().is_none_or(|ends| matches!(ends.0, Verdict::Refines | Verdict::Vacuous));
+    if !refines || !report.steps.iter().all(ran) {
+        return None;
     }
     let dumps = maker.dumps(first, &case.pipeline);
     let changes: Vec<(usize, Vec<u32>)> = dumps.iter().map(|(_, words)| words.clone()).enumerate().collect();

@@ -34,10 +34,19 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
             remarks.push(format!("{} ends in the middle of a record: its run was ended", path.display()));
         }
         for (case, record) in shard.records {
-            // What one shard skipped another may have run.
-            let is_better = records.get(&case).is_none_or(|other| other.status == Status::Skip);
-            if is_better {
-                records.insert(case, record);
+            match records.get(&case) {
+                // What one shard skipped another may have run.
+                Some(other) if other.status != Status::Skip && record.status != Status::Skip => {
+                    let is_same = other.status == record.status && other.bucket == record.bucket;
+                    if !is_same {
+                        let (first, second) = (other.status, record.status);
+                        remarks.push(format!("{case} is {first} in one of the results and {second} in another; the first counts"));
+                    }
+                }
+                Some(other) if other.status != Status::Skip => {}
+                Some(_) | None => {
+                    records.insert(case, record);
+                }
             }
         }
     }
