@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use spirv_tv_toolchain::{optimize, OptimizeOptions};
 
+/// The option that says how many inputs there are.
+const INPUTS: &str = "--inputs";
 /// Seconds that the tool may take.
 const TIMEOUT: &str = "10";
 /// Processes that take longer are ended.
@@ -25,6 +27,13 @@ pub struct Found {
     /// `spirv-opt -O` makes the same words of both.
     pub equal: bool,
     pub milliseconds: u64,
+}
+
+/// These options without numbers of inputs: those of the tests are small, so that the tests are quick.
+fn without_inputs(args: &[String]) -> Vec<&String> {
+    let is_number = |at: usize| at.checked_sub(1).is_some_and(|before| args[before] == INPUTS);
+    let kept = args.iter().enumerate().filter(|(at, arg)| *arg != INPUTS && !is_number(*at));
+    kept.map(|(_, arg)| arg).collect()
 }
 
 /// The module, with a place for its mutants.
@@ -48,7 +57,7 @@ impl Pair {
         write(&self.after, words);
         let equal = self.normal.is_some() && self.normal == normal(&self.after);
         let mut command = Command::new(binary);
-        command.arg("check").args([&self.before, &self.after]).args(args);
+        command.arg("check").args([&self.before, &self.after]).args(without_inputs(args));
         command.args(["--timeout", TIMEOUT, "--format", "json", "--jobs", "1"]);
         command.stdout(File::create(&self.report).unwrap()).stderr(Stdio::null());
         let begun = Instant::now();

@@ -1,4 +1,5 @@
-//! What of a program was executed: the functions that were entered, and the sides of branches that were taken.
+//! What of a program was executed: the functions that were entered, the sides of branches that were taken, and the ways
+//! that comparisons, truth values, bounds and choices of the lesser or greater went.
 //!
 //! A [`Dispatch`](crate::dispatch::Dispatch) carries what its executions have covered. Whatever runs on it, a search or a
 //! single interleaving, adds to that.
@@ -17,17 +18,9 @@ pub struct Coverage(Option<Arc<Vec<Taken>>>);
 #[derive(Debug, Default)]
 struct Taken {
     entered: AtomicBool,
-    /// For each instruction, a bit for each of its edges that was taken ([`Op::edges`](crate::ir::Op::edges)).
+    /// For each instruction, a bit for each of its edges that was taken ([`Op::edges`](crate::ir::Op::edges)); for one that
+    /// tells values apart, a bit for each way that it went.
     sides: Vec<AtomicU32>,
-}
-
-/// A side of a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Side {
-    /// The branch.
-    pub branch: InstId,
-    /// The number of its edge.
-    pub number: u32,
 }
 
 impl PartialEq for Coverage {
@@ -58,7 +51,7 @@ impl Coverage {
         }
     }
 
-    /// A branch is taken.
+    /// A side of a branch is taken, or a way of an instruction that tells values apart.
     #[inline]
     pub fn take(&self, branch: InstId, side: u32) {
         let Some(functions) = self.0.as_deref() else { return };
@@ -87,11 +80,11 @@ impl Coverage {
         is_new
     }
 
-    /// Whether this side was taken.
-    pub fn has(&self, side: Side) -> bool {
-        let taken = self.0.as_deref().and_then(|taken| taken.get(side.branch.function.0 as usize));
-        let sides = taken.and_then(|taken| taken.sides.get(side.branch.index as usize));
-        let bit = 1 << side.number.min(MOST_SIDES - 1);
+    /// Whether the side of this number of an instruction was taken.
+    pub fn has(&self, at: InstId, number: u32) -> bool {
+        let taken = self.0.as_deref().and_then(|taken| taken.get(at.function.0 as usize));
+        let sides = taken.and_then(|taken| taken.sides.get(at.index as usize));
+        let bit = 1 << number.min(MOST_SIDES - 1);
         sides.is_some_and(|sides| sides.load(Ordering::Relaxed) & bit != 0)
     }
 
@@ -105,8 +98,7 @@ impl Coverage {
             }
             for (index, inst) in (0..).zip(&function.code) {
                 let branch = InstId { function: FunctionId(number), index };
-                let taken =
-                    (0..).zip(inst.op.edges()).filter(|(side, _)| self.has(Side { branch, number: *side }));
+                let taken = (0..).zip(inst.op.edges()).filter(|(side, _)| self.has(branch, *side));
                 reached.extend(taken.map(|(_, edge)| (number, edge.target)));
             }
         }
@@ -127,7 +119,7 @@ impl Coverage {
                 let is_half = range.clone().any(|index| {
                     let edges = code.code.get(index as usize).map_or(0, |inst| inst.op.edges().len());
                     let branch = InstId { function, index };
-                    let taken = (0..).take(edges).filter(|number| self.has(Side { branch, number: *number }));
+                    let taken = (0..).take(edges).filter(|number| self.has(branch, *number));
                     (1..edges).contains(&taken.count())
                 });
                 if is_half {
@@ -156,11 +148,11 @@ impl Coverage {
                     let Some(inst) = function.code.get(index as usize) else { continue };
                     let branch = InstId { function: FunctionId(number), index };
                     let all = inst.op.edges();
-                    for side in (0..).take(all.len()).map(|number| Side { branch, number }) {
-                        if !self.has(side) {
-                            executed.not_taken.insert((inst.line, side.number));
+                    for number in (0..).take(all.len()) {
+                        if !self.has(branch, number) {
+                            executed.not_taken.insert((inst.line, number));
                         } else {
-                            executed.taken.insert((inst.line, side.number));
+                            executed.taken.insert((inst.line, number));
                         }
                     }
                 }

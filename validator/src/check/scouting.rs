@@ -4,7 +4,7 @@
 //! Such a run is one interleaving and decides nothing. That a change of what each invocation computes shows in it is
 //! likely, and it costs a fraction of a search.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::error::CheckError;
 use super::launched::Plan;
@@ -12,11 +12,12 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::run::Pair;
-use super::solving::{Tried, REPAIRING, SOLVING};
+use super::solving::{Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Reason, Verdict};
+use crate::correspondence::Texts;
 use crate::coverage;
 use crate::dispatch::Dispatch;
-use crate::ir::{Op, Program};
+use crate::ir::{Line, Op, Program};
 use crate::launch::inputs::{Inputs, Next, Trial};
 use crate::launch::recipe::Recipe;
 use crate::launch::trial::{self, Ended};
@@ -46,8 +47,22 @@ const MOST_SEARCHED: u32 = 6;
 /// Of these, how many that are decided are enough.
 const ENOUGH: u32 = 3;
 
-/// Inputs that are repaired, at most, where before is undefined on most: what that costs is missing for looks.
-const REPAIRS: u32 = 1;
+/// Inputs that are repaired, at most, where before is undefined on most, and how many of them serve: what that costs is
+/// missing for looks.
+const REPAIRS: u32 = 4;
+const REPAIRED: u32 = 2;
+
+/// Invocations of each workgroup that run in a repair at first.
+const FEW: usize = 4;
+
+/// Invocations that run, at most, where it is asked whether any conflict.
+const WIDELY: usize = 1024;
+
+/// Of so many workgroups, at most.
+const FEW_GROUPS: usize = 4;
+
+/// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
+const DEAR_TO_FOLLOW: u64 = 1 << 18;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -73,9 +88,14 @@ struct Scouted<'s> {
     plain: Plain,
     /// The blocks of both modules in which something was changed.
     changed: [BTreeSet<(u32, u32)>; 2],
+    /// For lines of after, the lines of before to which they correspond.
+    counterparts: BTreeMap<Line, Line>,
+    /// Lines of after whose instructions have given something else than those of before.
+    differing: BTreeSet<Line>,
     /// An input on which before is undefined, to be repaired; and how many there were.
     broken: Vec<(Recipe, Input)>,
     repairs: u32,
+    repaired: u32,
     /// Inputs that were solved for have reached something new.
     has_solved_new: bool,
 }
@@ -89,6 +109,10 @@ enum Making {
 }
 
 impl Scouted<'_> {
+    fn may_repair(&self) -> bool {
+        self.repairs < REPAIRS && self.repaired < REPAIRED
+    }
+
     /// Whether nothing else is worth a look.
     fn has_enough(&self) -> bool {
         self.searched >= MOST_SEARCHED || self.decided >= ENOUGH || self.fuel == 0
@@ -115,6 +139,8 @@ impl Checker<'_> {
         inputs.extend(plan.scouted);
         let scout = Scout::of(programs);
         let runs = |dispatch: &Dispatch| (scout.tried(dispatch), scout.communicate);
+        let few = |dispatch: &Dispatch| (Scout::few(dispatch), scout.communicate);
+        let all = |dispatch: &Dispatch| (Scout::widely(dispatch), scout.communicate);
         let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
             let invocations = scout.tried(dispatch);
             trial::touched_by(&programs.before, dispatch, &invocations, limits, &is_over)
@@ -136,8 +162,11 @@ impl Checker<'_> {
             open: None,
             plain: Plain::default(),
             changed,
+            counterparts: Texts::of(&self.before.text, &self.after.text).matched().counterparts(),
+            differing: BTreeSet::new(),
             broken: Vec::new(),
             repairs: 0,
+            repaired: 0,
             has_solved_new: false,
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
@@ -167,11 +196,12 @@ impl Checker<'_> {
                     &programs.before,
                     launch,
                     inputs,
-                    &runs,
+                    [&few, &all],
                     &broken,
-                    (seed, scouted.fuel / REPAIRING),
+                    (seed, scouted.fuel / (REPAIRING * u64::from(scouted.repairs)).min(MOST_REPAIRING)),
                 )?;
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
+                scouted.repaired += u32::from(found.is_some());
                 solved.extend(found);
             }
             let (making, next) = match solved.pop_front() {
@@ -224,20 +254,23 @@ impl Checker<'_> {
                 look = self.look(scouted, &input)?;
             }
         }
-        let Some(Looked { look, is_new, is_changed, cost }) = look else {
+        let Some(Looked { look, works, is_new, is_changed, cost }) = look else {
             scouted.fuel = 0;
             return Ok(true);
         };
         self.found.looked_at += 1;
         scouted.looks += 1;
         let is_defined = matches!(look, Look::Alike | Look::Differently);
+        let goes_farther = look == Look::Alike && is_changed && self.goes_farther(scouted, &input, cost)?;
         if is_defined {
-            inputs.serve(is_new, is_changed);
+            inputs.serve(is_new || goes_farther, is_changed && scouted.differing.is_empty() || goes_farther);
         }
-        scouted.has_solved_new |= making == Making::Solved && is_defined && is_new;
+        scouted.has_solved_new |= making == Making::Solved && is_defined && (is_new || goes_farther);
         if making == Making::Plain {
-            scouted.plain.note(is_defined);
-            if look == Look::Undefined && scouted.plain.are_mostly_undefined() && scouted.repairs < REPAIRS {
+            let serves = is_defined && works;
+            scouted.plain.note(serves);
+            if !serves && look != Look::Unseen && scouted.plain.are_mostly_undefined() && scouted.may_repair()
+            {
                 scouted.repairs += 1;
                 scouted.broken.push((inputs.recipe().clone(), input.clone()));
             }
@@ -248,6 +281,13 @@ impl Checker<'_> {
         let none_decided = || self.found.runs.iter().skip(scouted.first).all(says_little);
         let is_wanted = || !plan.is_only_looked_at() && none_decided();
         if look == Look::Differently || look == Look::Alike && is_wanted() {
+            if self.conflicts(scouted, &input)? {
+                if scouted.may_repair() {
+                    scouted.repairs += 1;
+                    scouted.broken.push((inputs.recipe().clone(), input));
+                }
+                return Ok(true);
+            }
             scouted.searched += 1;
             inputs.distrust();
             let deadline = self.runner.deadline;
@@ -280,25 +320,80 @@ impl Checker<'_> {
         Ok(true)
     }
 
+    /// Whether instructions that correspond give something else on this input that gave the same on all others: what was
+    /// changed goes farther towards an outcome.
+    fn goes_farther(
+        &mut self,
+        scouted: &mut Scouted<'_>,
+        input: &Input,
+        cost: u64,
+    ) -> Result<bool, CheckError> {
+        if cost > DEAR_TO_FOLLOW {
+            return Ok(false);
+        }
+        let Scouted { programs, launch, scout, .. } = *scouted;
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let mut results = Vec::new();
+        for (program, role) in [(&programs.before, Role::Before), (&programs.after, Role::After)] {
+            let Ok(dispatch) = prepare::dispatch_of(program, role, launch, input)? else { return Ok(false) };
+            let invocations = scout.invocations(&dispatch);
+            let Some(given) = trial::results(program, &dispatch, &invocations, &is_over) else {
+                return Ok(false);
+            };
+            results.push(given);
+        }
+        let [before, after] = &results[..] else { return Ok(false) };
+        scouted.fuel = scouted.fuel.saturating_sub(cost);
+        let differing = scouted.counterparts.iter().filter(|(new, old)| {
+            after.get(new).zip(before.get(old)).is_some_and(|(after, before)| after != before)
+        });
+        let known = scouted.differing.len();
+        let differing: Vec<Line> = differing.map(|(line, _)| *line).collect();
+        scouted.differing.extend(differing);
+        Ok(scouted.differing.len() > known)
+    }
+
+    /// Whether any invocations of before conflict on an input on which few of them do not.
+    fn conflicts(&self, scouted: &mut Scouted<'_>, input: &Input) -> Result<bool, CheckError> {
+        let Scouted { programs, launch, scout, .. } = *scouted;
+        if scout.synchronizes {
+            return Ok(false);
+        }
+        let deadline = self.runner.deadline;
+        let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+        let Ok(dispatch) = prepare::dispatch_of(&programs.before, Role::Before, launch, input)? else {
+            return Ok(false);
+        };
+        let invocations = Scout::widely(&dispatch);
+        let Some(ended) = trial::ended(&programs.before, &dispatch, &invocations, &is_over) else {
+            return Ok(false);
+        };
+        scouted.fuel = scouted.fuel.saturating_sub(ended.executed.saturating_add(LOOK));
+        Ok(ended.conflicts || ended.faulted > 0)
+    }
+
     /// How both end on an input; `None` where something in it is not supported, or time is over.
     fn look(&mut self, scouted: &Scouted<'_>, input: &Input) -> Result<Option<Looked>, CheckError> {
         let Scouted { programs, launch, scout, .. } = scouted;
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
-        let Some((look, cost)) = scout.look(&pair, &is_over) else { return Ok(None) };
+        let Some((look, works, cost)) = scout.look(&pair, &is_over) else { return Ok(None) };
         let is_defined = matches!(look, Look::Alike | Look::Differently);
         let [of_before, of_after] = &scouted.changed;
         let is_changed = is_defined
             && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)
                 || pair.after_dispatch.coverage.reaches(&programs.after, of_after));
-        Ok(Some(Looked { look, is_new: is_defined && self.cover(&pair), is_changed, cost }))
+        Ok(Some(Looked { look, works, is_new: is_defined && self.cover(&pair), is_changed, cost }))
     }
 }
 
 /// What a look came to.
 struct Looked {
     look: Look,
+    /// Before leaves something else in memory than it found.
+    works: bool,
     /// Something was reached for the first time.
     is_new: bool,
     /// Something that was changed was executed.
@@ -329,23 +424,23 @@ enum Look {
 #[derive(Default)]
 struct Plain {
     count: u32,
-    /// Of these, on so many before is defined.
+    /// Of these, on so many before is defined and works.
     defined: u32,
 }
 
 impl Plain {
-    fn note(&mut self, is_defined: bool) {
+    fn note(&mut self, serves: bool) {
         self.count += 1;
-        self.defined += u32::from(is_defined);
+        self.defined += u32::from(serves);
     }
 
-    /// Whether before is undefined on three in four.
+    /// Whether before is undefined, or does nothing, on three in four.
     fn are_mostly_undefined(&self) -> bool {
         self.count >= FIRST_PLAIN / 2 && self.defined * 4 < self.count
     }
 
-    /// Whether the next input, of this number, should be a graft: every other one, and most where before is undefined on
-    /// what is none.
+    /// Whether the next input, of this number, should be a graft: every other one, and most where before is undefined, or
+    /// does nothing, on what is none.
     fn asks_for_grafts(&self, number: u32) -> bool {
         match self.count >= FIRST_PLAIN {
             true if self.defined * 4 < self.count => !number.is_multiple_of(8),
@@ -379,14 +474,15 @@ impl Scout {
         }
     }
 
-    /// Looks at how both end, and what that cost in instructions; `None` where there is no time.
-    fn look(&self, pair: &Pair<'_>, is_over: &dyn Fn() -> bool) -> Option<(Look, u64)> {
+    /// Looks at how both end, whether before works, and what that cost in instructions; `None` where there is no time.
+    fn look(&self, pair: &Pair<'_>, is_over: &dyn Fn() -> bool) -> Option<(Look, bool, u64)> {
         let invocations = self.invocations(&pair.before_dispatch);
         let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
         let mut cost = before.executed.saturating_add(LOOK);
         if before.faulted > 0 || before.conflicts && !self.synchronizes {
-            return Some((Look::Undefined, cost));
+            return Some((Look::Undefined, false, cost));
         }
+        let works = works(&pair.before_dispatch, &before);
         let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
@@ -397,7 +493,20 @@ impl Scout {
             (true, true) => Look::Alike,
             (true, false) | (false, _) => Look::Unseen,
         };
-        Some((look, cost))
+        Some((look, works, cost))
+    }
+
+    /// Few invocations, in all corners of the first workgroups.
+    fn few(dispatch: &Dispatch) -> Vec<u32> {
+        let group = |index: &u32| dispatch.places.get(*index as usize).map(|place| place.workgroup);
+        let indices: Vec<u32> = (0..dispatch.places.len() as u32).collect();
+        let of_group = |members: &[u32]| {
+            let part = (members.len() / FEW).max(1);
+            let is_end = |at: usize| at < 2 || at + 2 >= members.len();
+            let chosen = members.iter().enumerate().filter(|(at, _)| is_end(*at) || at % part == part / 2);
+            chosen.map(|(_, index)| *index).collect::<Vec<u32>>()
+        };
+        indices.chunk_by(|a, b| group(a) == group(b)).take(FEW_GROUPS).flat_map(of_group).collect()
     }
 
     /// The invocations that say how large memory is.
@@ -406,6 +515,11 @@ impl Scout {
             true => (0..dispatch.places.len() as u32).collect(),
             false => self.invocations(dispatch),
         }
+    }
+
+    /// All invocations, where they are not too many.
+    fn widely(dispatch: &Dispatch) -> Vec<u32> {
+        (0..dispatch.places.len().min(WIDELY) as u32).collect()
     }
 
     /// The invocations that run: all of the first workgroup where they communicate, else some of each.
@@ -427,6 +541,15 @@ impl Scout {
 
 fn has(program: &Program, what: &dyn Fn(&Op) -> bool) -> bool {
     program.functions.iter().flat_map(|function| &function.code).any(|inst| what(&inst.op))
+}
+
+/// Whether something that outcomes show is left that was not there.
+fn works(before: &Dispatch, ended: &Ended) -> bool {
+    let shown = before.objects.iter().enumerate().filter(|(_, object)| object.observed);
+    let initial = before.initial_memory();
+    shown
+        .into_iter()
+        .any(|(index, _)| before.contents(index, &ended.memory) != before.contents(index, &initial))
 }
 
 /// Whether after leaves something that before does not, in an object that outcomes show.

@@ -11,7 +11,9 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::Role;
 use crate::correspondence;
+use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
+use crate::interp::is_half_covered;
 use crate::ir::{FunctionId, InstId, Line, Op, Program};
 use crate::launch::inputs::Inputs;
 use crate::launch::patch::Patch;
@@ -21,12 +23,14 @@ use crate::launch::solver::{Solver, Wanted};
 use crate::launch::trial::{self, Site};
 use crate::launch::{Input, Launch};
 
-/// The parts of the instructions that are left that solving may cost for each module, each time, and a repair.
+/// The parts of the instructions that are left that solving may cost for each module, each time, and the first repair; the
+/// second may cost half as much, later ones a third or less.
 pub(super) const SOLVING: u64 = 16;
-pub(super) const REPAIRING: u64 = 8;
+pub(super) const REPAIRING: u64 = 4;
+pub(super) const MOST_REPAIRING: u64 = 12;
 
 /// Inputs that are solved for, of each module and each time, at most.
-const MOST: usize = 12;
+const MOST: usize = 16;
 
 /// Inputs that are taken on, of those that served: the latest, and fewer where these take more than a part of the fuel.
 const BASES: usize = 24;
@@ -73,8 +77,9 @@ impl Checker<'_> {
                     Err(_) => return Ok((solved, spent)),
                 }
             }
-            let half_taken = self.covered[side].half_taken(program);
-            let rank = |inst: InstId| rank(program, &changed[side], &half_taken, inst);
+            let covered = &self.covered[side];
+            let half_taken = covered.half_taken(program);
+            let rank = |inst: InstId| rank(program, &changed[side], (covered, &half_taken), inst);
             let (found, left) = self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
             spent += fuel - left;
             for found in found {
@@ -86,27 +91,31 @@ impl Checker<'_> {
         Ok((solved, spent))
     }
 
-    /// Values with which before is defined on an input on which it is not, and what that cost in instructions.
+    /// Values with which before is defined and works on an input on which it is not, or does nothing, and what that cost in
+    /// instructions. `runs`: few invocations, and all that count.
     pub(super) fn repair(
         &self,
         program: &Program,
         launch: &Launch,
         inputs: &Inputs<'_>,
-        runs: Runs<'_>,
+        runs: [Runs<'_>; 2],
         (recipe, input): &(Recipe, Input),
         (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
-        let Ok(dispatch) = prepare::dispatch_of(program, Role::Before, launch, input)? else {
-            return Ok((None, 0));
-        };
-        let (limits, (who, _)) = (inputs.limits(&dispatch), runs(&dispatch));
+        let mut dispatches = Vec::new();
+        for input in inputs.with_room(recipe, input)? {
+            dispatches.extend(prepare::dispatch_of(program, Role::Before, launch, &input)?);
+        }
+        let Some((dispatch, others)) = dispatches.split_first() else { return Ok((None, 0)) };
+        let (limits, [(few, _), (all, _)]) = (inputs.limits(dispatch), runs.map(|runs| runs(dispatch)));
         let mut repair = Repair {
             program,
-            dispatch,
+            dispatch: dispatch.clone(),
             limits: &limits,
-            invocations: &who,
+            invocations: [&few, &all],
+            others,
             is_free: &|key| inputs.makes(key),
             is_over: &is_over,
             fuel,
@@ -156,7 +165,7 @@ impl Checker<'_> {
             let (who, together) = runs(dispatch);
             let is_known = |wanted: Wanted| known.contains(&(site, wanted));
             for wanted in wanted_of(program, site, is_known) {
-                if fuel == 0 || solved.len() == MOST || !tried.0.insert((side, site, wanted)) {
+                if fuel == 0 || solved.len() >= MOST || !tried.0.insert((side, site, wanted)) {
                     continue;
                 }
                 let together = together.then_some(&who[..]);
@@ -164,7 +173,8 @@ impl Checker<'_> {
                     Solver { program, dispatch, together, is_free: &is_free, is_over: &is_over, fuel };
                 let patch = solver.solve(site, met.invocation, wanted);
                 fuel = solver.fuel;
-                solved.extend(patch.map(|patch| ((*recipe).clone(), vec![patch])));
+                let nearby = patch.iter().flat_map(|patch| nearby(patch, site));
+                solved.extend(nearby.map(|patch| ((*recipe).clone(), vec![patch])));
             }
         }
         (solved, fuel)
@@ -175,6 +185,23 @@ impl Checker<'_> {
         let [before, after] = [self.before, self.after].map(|module| module.text.as_str());
         correspondence::changed(before, after)
     }
+}
+
+/// What is added to a negative number that was found: what division leaves of some of them is the same whether they are taken
+/// for negative or not.
+const NEARBY: [u32; 3] = [0, 1, 0x0001_2347];
+
+/// The value that was found, and others like it where its sign is what matters.
+fn nearby(found: &Patch, site: Site) -> Vec<Patch> {
+    let Ok(word) = found.bytes.as_slice().try_into().map(u32::from_le_bytes) else {
+        return vec![found.clone()];
+    };
+    let steps = if site.is_sign { &NEARBY[..] } else { &NEARBY[..1] };
+    let of = |step: &u32| {
+        let bytes = word.wrapping_add(*step).to_le_bytes().to_vec();
+        Patch { place: found.place.clone(), bytes }
+    };
+    steps.iter().map(of).collect()
 }
 
 /// What is still to be met at a site.
@@ -193,11 +220,12 @@ fn wanted_of(program: &Program, site: Site, is_known: impl Fn(Wanted) -> bool) -
     all.iter().copied().filter(|wanted| !is_known(*wanted)).collect()
 }
 
-/// What is solved for first: what was changed, then what decides a branch that went one way only; nothing else.
+/// What is solved for first: what was changed, then what decides a branch that went one way only, then what has come out one
+/// way only; nothing else.
 fn rank(
     program: &Program,
     changed: &BTreeSet<Line>,
-    half_taken: &[(FunctionId, std::ops::Range<u32>)],
+    (covered, half_taken): (&Coverage, &[(FunctionId, std::ops::Range<u32>)]),
     inst: InstId,
 ) -> Option<u32> {
     let code = &program.functions.get(inst.function.0 as usize)?.code;
@@ -209,5 +237,8 @@ fn rank(
         && half_taken
             .iter()
             .any(|(function, range)| *function == inst.function && range.contains(&inst.index));
-    decides.then_some(1)
+    match decides {
+        true => Some(1),
+        false => is_half_covered(covered, inst, &inst_of.op).then_some(2),
+    }
 }

@@ -44,11 +44,17 @@ impl<'a> Machine<'a> {
             Op::Cooperative(op) => return self.cooperative(op, inst.line),
             Op::Binary { op, width, count, dst, a, b } if *count <= FEW && inst.evaluation.is_none() => {
                 self.few_components(inst, (*op, *width), *count, *dst, [*a, *b])?;
+                if op.is_condition() {
+                    self.cover_truths(*dst, *count);
+                }
             }
-            _ => match &inst.evaluation {
-                None => self.compute(inst)?,
-                Some(evaluation) => self.otherwise(inst, evaluation)?,
-            },
+            _ => {
+                match &inst.evaluation {
+                    None => self.compute(inst)?,
+                    Some(evaluation) => self.otherwise(inst, evaluation)?,
+                }
+                self.cover(inst);
+            }
         }
         self.state.advance();
         Ok(())

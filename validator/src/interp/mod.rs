@@ -24,6 +24,7 @@ mod control;
 pub mod convergence;
 mod convert;
 mod cooperative;
+mod covered;
 pub mod descriptors;
 mod encoded;
 pub mod evaluate;
@@ -57,6 +58,7 @@ mod tests;
 mod watched;
 
 pub use convergence::Convergence;
+pub use covered::is_half_covered;
 pub use exit::{ActiveLoop, LeftLoop};
 pub use future::Pauses;
 pub use image::encode_texel;

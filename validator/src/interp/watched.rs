@@ -1,4 +1,4 @@
-//! Runs that are watched: what an invocation compares.
+//! Runs that are watched: what an invocation compares, and what its instructions give.
 
 use super::float::to_double;
 use super::machine::Machine;
@@ -6,7 +6,7 @@ use super::{Invocation, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
 use crate::ir::{
     BinaryKind, ControlOp, ConvertOp, ExtendedOp, FloatBinary, FloatFunction2, FloatFunction3, GlslFunction,
-    GlslOp, Inst, InstId, IntegerFunction2, Op, Operand, Program,
+    GlslOp, Inst, InstId, IntegerFunction2, Line, Op, Operand, Program,
 };
 use crate::value::Scalar;
 
@@ -80,6 +80,37 @@ impl Invocation {
             }
             *fuel -= 1;
             let stop = self.run(program, dispatch, &mut *memory, &mut 1);
+            if !matches!(stop, Stop::OutOfFuel) {
+                return stop;
+            }
+        }
+        if self.finished {
+            Stop::Finished
+        } else {
+            Stop::OutOfFuel
+        }
+    }
+}
+
+impl Invocation {
+    /// As [`Invocation::run`], and tells what each instruction gave, by its line.
+    pub fn run_traced(
+        &mut self,
+        program: &Program,
+        dispatch: &Dispatch,
+        memory: &mut dyn SharedMemory,
+        fuel: &mut u64,
+        trace: &mut dyn FnMut(Line, &[Scalar]),
+    ) -> Stop {
+        while *fuel > 0 && !self.finished {
+            let (line, depth) = (self.instruction(program).map(|inst| inst.line), self.callers.len());
+            *fuel -= 1;
+            let stop = self.run(program, dispatch, &mut *memory, &mut 1);
+            if let Some(line) = line.filter(|_| self.callers.len() == depth) {
+                if let Some(result) = self.result_on(program, line) {
+                    trace(line, &result);
+                }
+            }
             if !matches!(stop, Stop::OutOfFuel) {
                 return stop;
             }

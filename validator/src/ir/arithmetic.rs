@@ -121,6 +121,22 @@ pub enum FloatBinary {
 }
 
 impl BinaryOp {
+    /// Whether the result is a truth value.
+    pub const fn is_condition(self) -> bool {
+        let is_logical = matches!(
+            self,
+            BinaryOp::LogicalEqual
+                | BinaryOp::LogicalNotEqual
+                | BinaryOp::LogicalOr
+                | BinaryOp::LogicalAnd
+                | BinaryOp::Ordered
+                | BinaryOp::Unordered
+        );
+        is_logical
+            || self.compares_integers()
+            || matches!(self.kind(), BinaryKind::Float(FloatBinary::Compare))
+    }
+
     /// Whether it compares integers.
     pub const fn compares_integers(self) -> bool {
         matches!(

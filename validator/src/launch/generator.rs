@@ -57,6 +57,9 @@ pub(super) struct Layout {
 }
 
 /// How large what the user did not size is.
+/// Elements of runtime arrays in inputs that are repaired.
+const ROOM: u32 = 2048;
+
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     /// Elements of runtime arrays, by the slot that stands for their memory.
@@ -247,6 +250,24 @@ impl<'a> Generator<'a> {
                 self.shrink(&mut sizes, &dispatch, &touched);
             }
             return Ok(Some((self.fill(recipe, seed, &sizes)?, Some(sizes))));
+        }
+    }
+
+    /// Sizes with which an input is as large as this one, but for what physical pointers lead to, and for runtime arrays of
+    /// which nobody asks the length: they have room.
+    pub(super) fn sizes_of(&self, input: &Input) -> Sizes {
+        let elements = self.runtime_arrays().filter_map(|(slot, stride)| {
+            let bytes = input.buffers.get(&slot)?.len() as u32;
+            let fixed = self.bounds.get(&slot)?.size;
+            let own = (bytes.saturating_sub(fixed) / stride.max(1)).max(1);
+            Some((slot, if self.array_length { own } else { own.max(ROOM) }))
+        });
+        let images = self.free_images().filter_map(|(slot, _)| Some((slot, input.images.get(&slot)?.layout)));
+        let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
+        Sizes {
+            elements: elements.collect(),
+            images: images.collect(),
+            physical: physical::Sizes { elements: start, copies: 1, ends: None },
         }
     }
 

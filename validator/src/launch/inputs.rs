@@ -28,6 +28,9 @@ const SERVED: usize = 6;
 /// One of so many grafts is of any input that served, the others of one that is favoured, if there is one.
 const OTHERS: u32 = 4;
 
+/// Other inputs of each kind of which values are taken in a repair.
+const OTHER_KINDS: u32 = 8;
+
 /// Initial contents of everything that the host provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
@@ -310,6 +313,18 @@ impl<'a> Inputs<'a> {
         trial: &mut Trial<'_>,
     ) -> Result<Next, LaunchError> {
         self.made_of(served.patched(self.number, patches), trial)
+    }
+
+    /// This input with room in its runtime arrays, and then ones of other kinds as large.
+    pub fn with_room(&self, recipe: &Recipe, input: &Input) -> Result<Vec<Input>, LaunchError> {
+        let sizes = self.generator.sizes_of(input);
+        let kinds = [Kind::Distinct].into_iter().chain(
+            (0..OTHER_KINDS)
+                .flat_map(|turn| [Kind::Boundary(turn), Kind::Random(self.number.wrapping_add(turn))]),
+        );
+        let others = kinds.filter(|kind| *kind != recipe.kind).map(|kind| Recipe::of(kind, self.number));
+        let all = std::iter::once(recipe.clone()).chain(others);
+        all.map(|recipe| self.generator.fill(&recipe, self.seed, &sizes)).collect()
     }
 
     /// Whether some input served.

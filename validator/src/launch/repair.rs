@@ -1,8 +1,10 @@
-//! Inputs on which before is undefined are made such that it is defined: parameters are changed one by one, as long as
-//! fewer invocations meet undefined behaviour and conflict with each other, and more of them work.
+//! Inputs on which before is undefined, or nobody does anything, are made such that it is defined and works: parameters
+//! are changed, as long as fewer invocations meet undefined behaviour and conflict with each other, and more of them work.
 //!
 //! Sizes and strides that fit each other seldom come by chance. What is wrong with them shows in a run of the invocations
-//! one after the other, which decides nothing.
+//! one after the other, which decides nothing. First few of them run, then all.
+
+use std::cmp::Reverse;
 
 use super::patch::{word_at, Patch, Place};
 use super::trial::{self, Outlook};
@@ -13,6 +15,15 @@ use crate::ir::Program;
 /// Values that parameters are given.
 const VALUES: [u32; 15] = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
 
+/// Values of parameters that hold four bytes, each of which is one of these.
+const BYTES: [u32; 6] = [1, 2, 4, 8, 16, 24];
+
+/// By how much each of several strides is larger than the one before.
+const RATIOS: [u32; 5] = [2, 4, 8, 16, 32];
+
+/// Parameters in a row that are changed together, at most.
+const RUN_OF: u32 = 6;
+
 /// Words that are changed, at most: the first that were read.
 const MOST_WORDS: usize = 32;
 
@@ -20,7 +31,10 @@ const MOST_WORDS: usize = 32;
 const SMALL: usize = 8192;
 
 /// Runs without anything better, after which it is given up.
-const PATIENCE: u32 = 160;
+const PATIENCE: u32 = 400;
+
+/// The same where nobody is in trouble, and some work.
+const PATIENCE_AT_WORK: u32 = 60;
 
 /// What it costs to begin a run, in instructions.
 const RUN: u64 = 2_000;
@@ -35,8 +49,10 @@ pub struct Repair<'r> {
     pub dispatch: Dispatch,
     /// How large each object may be made.
     pub limits: &'r [u32],
-    /// Who runs.
-    pub invocations: &'r [u32],
+    /// Who runs: first few, then all that count.
+    pub invocations: [&'r [u32]; 2],
+    /// The same dispatch with other values, which are tried.
+    pub others: &'r [Dispatch],
     /// Whether the contents of an object may be chosen, by its key.
     pub is_free: &'r dyn Fn(&str) -> bool,
     /// Whether time is over.
@@ -45,61 +61,132 @@ pub struct Repair<'r> {
     pub fuel: u64,
 }
 
-/// How good an outlook is: as few as possible in trouble, then as many as possible at work.
-fn rank(outlook: &Outlook) -> (u32, std::cmp::Reverse<u32>) {
-    (outlook.faulted + outlook.conflicting, std::cmp::Reverse(outlook.working))
+/// How good an outlook is, the less the better: as few as possible in trouble, then as many as possible at work.
+fn rank(outlook: &Outlook) -> (u32, Reverse<u32>) {
+    (outlook.faulted + outlook.conflicting + outlook.unfinished, Reverse(outlook.working))
 }
+
+/// A word that is changed: object, first byte, and its key.
+type Word = (u32, u32, String);
 
 impl Repair<'_> {
     /// What is put into the input; `None` where it stays undefined, or nobody works.
     pub fn run(&mut self, seed: u64) -> Option<Vec<Patch>> {
         let mut random = Random::new(seed);
-        let mut best = self.outlook(u32::MAX)?;
         let mut patches: Vec<Patch> = Vec::new();
-        let mut waited = 0;
-        let mut words = self.words(&best);
-        while waited < PATIENCE && self.fuel > 0 && !words.is_empty() {
-            if rank(&best).0 == 0 && best.working as usize * 2 > self.invocations.len() {
-                break;
-            }
-            let at = random.below(words.len() as u32) as usize;
-            let Some((object, offset, key)) = words.get(at).cloned() else { break };
-            let own = self.word(object, offset)?;
-            let value = VALUES[random.below(VALUES.len() as u32) as usize];
-            waited += 1;
-            if value == own {
-                continue;
-            }
-            let place = Place::Object { key, offset };
-            let of = |word: u32| Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
-            of(value).put_into(self.program, &mut self.dispatch);
-            let other = self.outlook(rank(&best).0)?;
-            // What makes no difference by itself may do so together with the next one.
-            if rank(&other) <= rank(&best) {
-                if rank(&other) < rank(&best) {
-                    waited = 0;
-                    words = self.words(&other);
-                }
-                best = other;
-                patches.retain(|patch| patch.place != place);
-                patches.push(of(value));
-            } else {
-                of(own).put_into(self.program, &mut self.dispatch);
-            }
-        }
+        let [few, all] = self.invocations;
+        self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
+        let best = self.improve((all, 0), &mut patches, &mut random)?;
         (rank(&best).0 == 0 && best.working > 0).then_some(patches)
     }
 
-    fn outlook(&mut self, patience: u32) -> Option<Outlook> {
+    /// Changes parameters while that makes things better for these invocations, and more than so many instructions are
+    /// left; the outlook then.
+    fn improve(
+        &mut self,
+        (invocations, left): (&[u32], u64),
+        patches: &mut Vec<Patch>,
+        random: &mut Random,
+    ) -> Option<Outlook> {
+        let mut best = self.outlook(invocations, u32::MAX)?;
+        let mut words = self.words(&best);
+        let mut waited = 0;
+        while waited < PATIENCE && self.fuel > left && !words.is_empty() {
+            let is_enough = best.working as usize * 2 > invocations.len();
+            if rank(&best).0 == 0 && (is_enough || best.working > 0 && waited > PATIENCE_AT_WORK) {
+                break;
+            }
+            waited += 1;
+            let changes = self.changes(&words, random);
+            let mut undo = Vec::with_capacity(changes.len());
+            for ((object, offset, key), value) in &changes {
+                let Some(own) = self.word(*object, *offset) else { continue };
+                let place = Place::Object { key: key.clone(), offset: *offset };
+                undo.push(Patch { place: place.clone(), bytes: own.to_le_bytes().to_vec() });
+                let patch = Patch { place, bytes: value.to_le_bytes().to_vec() };
+                patch.put_into(self.program, &mut self.dispatch);
+            }
+            if undo.is_empty() {
+                continue;
+            }
+            let other = self.outlook(invocations, rank(&best).0)?;
+            // What makes no difference by itself may do so together with the next one.
+            if rank(&other) > rank(&best) {
+                undo.iter().rev().for_each(|patch| patch.put_into(self.program, &mut self.dispatch));
+                continue;
+            }
+            if rank(&other) < rank(&best) {
+                waited = 0;
+                words = self.words(&other);
+            }
+            best = other;
+            for ((_, offset, key), value) in changes {
+                let place = Place::Object { key, offset };
+                patches.retain(|patch| patch.place != place);
+                patches.push(Patch { place, bytes: value.to_le_bytes().to_vec() });
+            }
+        }
+        Some(best)
+    }
+
+    /// Words that are changed together, and what they become; those that are so already are left out.
+    fn changes(&self, words: &[Word], random: &mut Random) -> Vec<(Word, u32)> {
+        let any = |random: &mut Random| words.get(random.below(words.len() as u32) as usize).cloned();
+        let usual = |random: &mut Random| VALUES[random.below(VALUES.len() as u32) as usize];
+        let mut changes: Vec<(Word, u32)> = Vec::new();
+        match random.below(10) {
+            0..=2 => changes.extend(any(random).map(|word| (word, usual(random)))),
+            3 | 4 => {
+                let byte = BYTES[random.below(BYTES.len() as u32) as usize];
+                changes.extend(any(random).map(|word| (word, 0x0101_0101 * byte)));
+            }
+            5 => {
+                for _ in 0..2 {
+                    changes.extend(any(random).map(|word| (word, usual(random))));
+                }
+            }
+            6 => {
+                let mut stride = 1;
+                let ratio = RATIOS[random.below(RATIOS.len() as u32) as usize];
+                for word in self.row(any(random), random) {
+                    changes.push((word, stride));
+                    stride = stride.saturating_mul(ratio);
+                }
+            }
+            _ => {
+                let Some(other) = self.others.get(random.below(self.others.len().max(1) as u32) as usize)
+                else {
+                    return changes;
+                };
+                for word in self.row(any(random), random) {
+                    let of_other = other.objects.iter().find(|object| object.key == word.2);
+                    let value = of_other.and_then(|object| word_at(&object.initial, word.1));
+                    changes.extend(value.map(|value| (word, value)));
+                }
+            }
+        }
+        changes.retain(|((object, offset, _), value)| self.word(*object, *offset) != Some(*value));
+        changes
+    }
+
+    /// A few words in a row, from this one on.
+    fn row(&self, first: Option<Word>, random: &mut Random) -> Vec<Word> {
+        let count = 1 + random.below(RUN_OF);
+        let Some((object, offset, key)) = first else { return Vec::new() };
+        let after = (0..count).map(|number| (object, offset + number * WORD as u32, key.clone()));
+        after.filter(|(object, offset, _)| self.word(*object, *offset).is_some_and(is_integer)).collect()
+    }
+
+    fn outlook(&mut self, invocations: &[u32], patience: u32) -> Option<Outlook> {
         let limits = (self.limits, patience);
-        let outlook = trial::outlook(self.program, &self.dispatch, limits, self.invocations, self.is_over)?;
+        let outlook = trial::outlook(self.program, &self.dispatch, limits, invocations, self.is_over)?;
         self.fuel = self.fuel.saturating_sub(outlook.executed + RUN);
         Some(outlook)
     }
 
-    /// The words of parameters that were read: object, first byte, and the object's key.
-    fn words(&self, outlook: &Outlook) -> Vec<(u32, u32, String)> {
-        let mut words: Vec<(u32, u32, String)> = Vec::new();
+    /// The words of parameters that were read.
+    fn words(&self, outlook: &Outlook) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
         for (object, first, bytes) in &outlook.reads {
             let Some(it) = self.dispatch.objects.get(*object as usize) else { continue };
             let holds_parameters = it.image.is_none() && (it.constant || it.initial.len() <= SMALL);
@@ -198,7 +285,8 @@ OpFunctionEnd
             program: &program,
             dispatch: build_dispatch(&program, &launch, &input).unwrap(),
             limits: &[],
-            invocations: &[0, 1, 2, 3, 4, 5, 6, 7],
+            invocations: [&[0, 1, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
+            others: &[],
             is_free: &|_| is_free,
             is_over: &|| false,
             fuel: 1_000_000,
@@ -207,7 +295,8 @@ OpFunctionEnd
             patch.put(&program, &launch, &mut input);
         }
         let dispatch = build_dispatch(&program, &launch, &input).unwrap();
-        let outlook = trial::outlook(&program, &dispatch, (&[], 8), repair.invocations, &|| false).unwrap();
+        let outlook =
+            trial::outlook(&program, &dispatch, (&[], 8), repair.invocations[1], &|| false).unwrap();
         assert!(outlook.faulted == 0 && outlook.conflicting == 0 && outlook.working > 4, "{outlook:?}");
         Some(outlook.working)
     }

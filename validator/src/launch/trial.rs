@@ -6,19 +6,19 @@
 
 mod memory;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::inputs::Touched;
 use crate::dispatch::{Dispatch, Place};
 use crate::event::{InstanceName, Scope, UndefinedKind};
 use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{subgroup, Compared, Enough, Invocation, Stop};
-use crate::ir::{InstId, Program};
-use crate::value::Byte;
-use memory::{TrialMemory, NOBODY};
-
-/// Instructions of a whole trial: it need not reach the end, only what is touched.
-const BUDGET: u64 = 2_000_000;
+use crate::ir::{InstId, Line, Program};
+use crate::value::{Byte, Scalar};
+use memory::{TrialMemory, BUDGET, NOBODY};
 
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
@@ -77,8 +77,11 @@ pub struct Ended {
     pub faulted: u32,
     /// Whether that was an access out of bounds.
     pub out_of_bounds: bool,
-    /// Whether an invocation accessed, not atomically, what another one had written so since the last barrier.
+    /// Whether an invocation accessed, not atomically, what another one had written so since the last barrier, or one of
+    /// another workgroup at all.
     pub conflicts: bool,
+    /// Invocations that did not come to their end: it took too long.
+    pub unfinished: u32,
     /// Whether every invocation ran to its end, as far as it was followed.
     pub whole: bool,
     /// Instructions of all invocations.
@@ -93,9 +96,20 @@ pub fn ended(
     invocations: &[u32],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Ended> {
-    let mut memory = TrialMemory { writers: TrialMemory::nobody(dispatch), ..TrialMemory::new(dispatch) };
+    let mut memory = TrialMemory {
+        writers: TrialMemory::nobody(dispatch),
+        writing_groups: TrialMemory::nobody(dispatch),
+        groups: groups(dispatch, invocations),
+        ..TrialMemory::new(dispatch)
+    };
     let ended = run(program, dispatch, invocations, &mut memory, true, is_over, None)?;
     Some(Ended { conflicts: !memory.conflicting.is_empty(), memory: memory.spaces, ..ended })
+}
+
+/// The workgroups of invocations.
+fn groups(dispatch: &Dispatch, invocations: &[u32]) -> Vec<u32> {
+    let group = |index: &u32| dispatch.places.get(*index as usize).map_or(NOBODY, |place| place.workgroup);
+    invocations.iter().map(group).collect()
 }
 
 /// What invocations come to on a dispatch.
@@ -105,7 +119,9 @@ pub struct Outlook {
     pub faulted: u32,
     /// How many conflict with others.
     pub conflicting: u32,
-    /// How many write something, and conflict with nobody.
+    /// How many did not come to their end: it took too long.
+    pub unfinished: u32,
+    /// How many write something that outcomes show, and conflict with nobody.
     pub working: u32,
     /// What was read of shared memory, one after the other: object, first byte and bytes.
     pub reads: Vec<(u32, u32, u32)>,
@@ -122,17 +138,22 @@ pub fn outlook(
     invocations: &[u32],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Outlook> {
+    let budget = BUDGET.min(invocations.len() as u64 * TURN).max(BUDGET / 32);
     let mut memory = TrialMemory {
         limits: limits.to_vec(),
         reads: Some(Vec::new()),
         writers: TrialMemory::nobody(dispatch),
+        writing_groups: TrialMemory::nobody(dispatch),
+        groups: groups(dispatch, invocations),
         patience: patience as usize,
+        budget,
         ..TrialMemory::new(dispatch)
     };
     let ended = run(program, dispatch, invocations, &mut memory, true, is_over, None)?;
     Some(Outlook {
         faulted: ended.faulted,
         conflicting: memory.conflicting.len() as u32,
+        unfinished: ended.unfinished,
         working: memory.writing.difference(&memory.conflicting).count() as u32,
         reads: memory.reads.unwrap_or_default(),
         executed: ended.executed,
@@ -193,9 +214,69 @@ pub fn watched(
 ) -> Option<Watched> {
     let mut memory = TrialMemory { reads: Some(Vec::new()), ..TrialMemory::new(dispatch) };
     let mut watch = Watch { values: BTreeMap::new(), until, has_enough: false };
-    let ended = run(program, dispatch, invocations, &mut memory, true, is_over, Some(&mut watch))?;
+    let ended = run(
+        program,
+        dispatch,
+        invocations,
+        &mut memory,
+        true,
+        is_over,
+        Some(Observer::Compared(&mut watch)),
+    )?;
     let reads = memory.reads.unwrap_or_default();
     Some(Watched { values: watch.values, reads, executed: ended.executed })
+}
+
+/// What instructions gave, by line: a hash of all results, one after the other.
+pub type Results = HashMap<Line, u64, FxBuildHasher>;
+
+/// What the instructions of these invocations give; `None` where time is over before that.
+pub fn results(
+    program: &Program,
+    dispatch: &Dispatch,
+    invocations: &[u32],
+    is_over: &dyn Fn() -> bool,
+) -> Option<Results> {
+    let mut memory = TrialMemory::new(dispatch);
+    let mut results = Results::default();
+    let observer = Some(Observer::Results(&mut results));
+    run(program, dispatch, invocations, &mut memory, true, is_over, observer)?;
+    Some(results)
+}
+
+/// Who hears of what invocations do.
+enum Observer<'o> {
+    /// Of what they compare.
+    Compared(&'o mut Watch),
+    /// Of what their instructions give.
+    Results(&'o mut Results),
+}
+
+impl Observer<'_> {
+    fn has_enough(&self) -> bool {
+        match self {
+            Observer::Compared(watch) => watch.has_enough,
+            Observer::Results(_) => false,
+        }
+    }
+
+    fn reborrowed(&mut self) -> Observer<'_> {
+        match self {
+            Observer::Compared(watch) => Observer::Compared(watch),
+            Observer::Results(results) => Observer::Results(results),
+        }
+    }
+}
+
+/// Adds a result to those of its line.
+fn add_result(results: &mut Results, line: Line, result: &[Scalar]) {
+    let mut hasher = FxHasher::default();
+    let known = results.entry(line).or_insert(0);
+    known.hash(&mut hasher);
+    for scalar in result {
+        (scalar.bits, scalar.undef).hash(&mut hasher);
+    }
+    *known = hasher.finish();
 }
 
 #[derive(PartialEq)]
@@ -215,13 +296,13 @@ fn run(
     memory: &mut TrialMemory,
     passes_faults: bool,
     is_over: &dyn Fn() -> bool,
-    mut watch: Option<&mut Watch>,
+    mut observer: Option<Observer<'_>>,
 ) -> Option<Ended> {
     let all = Invocation::all(program, dispatch, order.iter().copied());
     let mut invocations: Vec<(Invocation, State)> =
         all.into_iter().map(|invocation| (invocation, State::Running)).collect();
     let mut ended = Ended { whole: true, ..Ended::default() };
-    let mut budget = BUDGET;
+    let mut budget = memory.budget;
     'trial: while budget > 0 {
         let mut moved = false;
         for ((number, index), (invocation, state)) in (0..).zip(order).zip(&mut invocations) {
@@ -243,12 +324,12 @@ fn run(
                 fuel: &mut fuel,
                 ended: &mut ended,
                 index: *index,
-                watch: watch.as_deref_mut(),
+                observer: observer.as_mut().map(Observer::reborrowed),
             };
             *state = runner::drive(program, &mut turn_of, Decision::GoOn);
             let troubles = ended.faulted as usize + memory.conflicting.len();
             let has_enough =
-                troubles > memory.patience || watch.as_ref().is_some_and(|watch| watch.has_enough);
+                troubles > memory.patience || observer.as_ref().is_some_and(Observer::has_enough);
             if has_enough || ended.out_of_bounds && !passes_faults {
                 break 'trial;
             }
@@ -270,6 +351,8 @@ fn run(
             }
         }
     }
+    let is_unfinished = |(_, state): &&(Invocation, State)| !matches!(state, State::Done);
+    ended.unfinished = invocations.iter().filter(is_unfinished).count() as u32;
     ended.whole &= invocations.iter().all(|(_, state)| matches!(state, State::Done));
     ended.executed = invocations.iter().map(|(invocation, _)| invocation.executed()).sum();
     Some(ended)
@@ -341,7 +424,7 @@ struct TurnOf<'t> {
     ended: &'t mut Ended,
     /// Its number in the dispatch.
     index: u32,
-    watch: Option<&'t mut Watch>,
+    observer: Option<Observer<'t>>,
 }
 
 impl Driver for TurnOf<'_> {
@@ -349,12 +432,18 @@ impl Driver for TurnOf<'_> {
 
     fn run(&mut self) -> Stop {
         let TurnOf { invocation, program, dispatch, memory, fuel, .. } = self;
-        let Some(watch) = self.watch.as_deref_mut() else {
-            return invocation.run(program, dispatch, *memory, fuel);
-        };
-        let index = self.index;
-        let mut hear = |compared| watch.hear(index, compared);
-        invocation.run_watched(program, dispatch, *memory, fuel, &mut hear)
+        match &mut self.observer {
+            None => invocation.run(program, dispatch, *memory, fuel),
+            Some(Observer::Compared(watch)) => {
+                let index = self.index;
+                let mut hear = |compared| watch.hear(index, compared);
+                invocation.run_watched(program, dispatch, *memory, fuel, &mut hear)
+            }
+            Some(Observer::Results(results)) => {
+                let mut trace = |line, result: &[Scalar]| add_result(results, line, result);
+                invocation.run_traced(program, dispatch, *memory, fuel, &mut trace)
+            }
+        }
     }
 
     fn invocation(&mut self) -> &mut Invocation {

@@ -156,14 +156,14 @@ impl Typed {
         if usage.is(Role::Guard) {
             return Some(self.guard(place, turn));
         }
+        if usage.is(Role::Shift) && usage.is(Role::Packed) {
+            return Some(self.packed_shifts(turn));
+        }
         if usage.is(Role::PartOfIndex) {
             let part = 1 + at % (PART_LIMIT - 1);
             // The other half of the word may be another offset.
             let is_both = usage.is(Role::Packed) && usage.width == 4 && turn % 2 == 1;
             return Some(u64::from(if is_both { part << 16 | part } else { part }));
-        }
-        if usage.is(Role::Shift) && usage.is(Role::Packed) {
-            return Some(self.packed_shifts(turn));
         }
         if usage.is(Role::Shift) && usage.width == 4 {
             return Some(u64::from(if rank == 0 && layout_of(self.kind) % 3 == 1 { 2_u32 } else { 1 }));
@@ -182,11 +182,13 @@ impl Typed {
         self.integer(usage, (place, turn), random)
     }
 
-    /// Shifts in the bytes of a word: those by which all sizes of the inner dimensions divide, or any small ones.
+    /// Shifts in the bytes of a word: those by which all sizes of the inner dimensions divide, or so many that nothing is
+    /// left, or any small ones.
     fn packed_shifts(&self, turn: u32) -> u64 {
-        match layout_of(self.kind) % 3 {
+        match layout_of(self.kind) % 4 {
             0 => 0x0001_0203,
             1 => 0x0002_0304,
+            2 => 0x001f_1f1f,
             _ => (0..3).fold(0, |word, part| word << 8 | u64::from((turn >> part) % 4)),
         }
     }

@@ -60,6 +60,9 @@ pub const BOUNDARIES: [u32; 12] = [
 /// How many of them come before harvested constants and random inputs.
 pub const FIRST_BOUNDARIES: u32 = 4;
 
+/// Places from the beginning of one memory with data to that of the next one.
+const APART: u32 = 256;
+
 /// Parameters count as small below this.
 const SMALL: u32 = 4;
 
@@ -74,7 +77,8 @@ impl<'a> Words<'a> {
     /// `values` are those that [`Kind::Boundary`] takes in turn.
     pub fn new(recipe: &Recipe, seed: u64, values: &'a [u32], extent: [u32; 3], specials: bool) -> Self {
         let kinds = std::iter::once(recipe.kind).chain(recipe.grafts.iter().map(|graft| graft.kind));
-        let streams = kinds.map(|kind| Stream { kind, seed, values, extent, specials, next: 0 }).collect();
+        let streams =
+            kinds.map(|kind| Stream { kind, seed, values, extent, specials, memories: 0 }).collect();
         Words { recipe: recipe.clone(), streams }
     }
 
@@ -113,14 +117,14 @@ struct Stream<'a> {
     extent: [u32; 3],
     /// Infinities and NaNs are tried.
     specials: bool,
-    /// Counts on through all data, so that its values are distinct.
-    next: u32,
+    /// Counts memories with data. Places in them lie apart, so that values are distinct, however long the memories are.
+    memories: u32,
 }
 
 impl Stream<'_> {
     fn typed(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
         let first = match memory {
-            Use::Data => self.next,
+            Use::Data => self.memories.wrapping_mul(APART),
             Use::Parameters => 0,
         };
         let mut bytes = self.take(salt, size, memory);
@@ -161,17 +165,15 @@ impl Stream<'_> {
     fn take(&mut self, salt: u64, size: u32, memory: Use) -> Vec<Byte> {
         let mut random = self.random(salt);
         let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
-        let mut own = 0;
+        let first = self.memories.wrapping_mul(APART);
+        self.memories = self.memories.wrapping_add(u32::from(memory == Use::Data));
+        let mut own: u32 = 0;
         while bytes.len() < size as usize {
             let word = match memory {
-                Use::Data => {
-                    let word = self.data(self.next, &mut random);
-                    self.next = self.next.wrapping_add(1);
-                    word
-                }
+                Use::Data => self.data(first.wrapping_add(own), &mut random),
                 Use::Parameters => self.parameter(own, &mut random),
             };
-            own += 1;
+            own = own.wrapping_add(1);
             bytes.extend(word.to_le_bytes().map(Byte::Known));
         }
         bytes.truncate(size as usize);

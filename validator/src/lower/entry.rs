@@ -1,7 +1,5 @@
 //! Entry points, their execution modes, and what the module says about execution as a whole.
 
-use std::collections::HashSet;
-
 use rspirv::spirv::{
     AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel as Model,
     Op as Opcode,
@@ -12,6 +10,7 @@ use super::decorations::Decoration as Decorated;
 use super::error::{LowerError, Problem, Problems};
 use super::globals::Globals;
 use super::index::Index;
+use super::relaxed::Relaxed;
 use super::types::TypeTable;
 use crate::ir::{FloatModes, Inexact, Line, MemoryModel, Modes, SpecConstant};
 use crate::module::{Instruction, Module};
@@ -258,71 +257,35 @@ pub(super) fn modes(globals: &Globals, entry: &EntryPoint, problems: &mut Proble
 
 /// What decorations and constants say of float operations.
 fn float_modes(module: &Module) -> FloatModes {
-    let mut modes = FloatModes::default();
+    let relaxed = Relaxed::of(module);
+    let mut modes = FloatModes {
+        always_inexact: relaxed.first,
+        unbounded: relaxed.is_elsewhere,
+        ..FloatModes::default()
+    };
     let mut has_floats = false;
-    let mut targets = HashSet::new();
     for instruction in module.instructions() {
-        let decoration = match instruction.op() {
-            Some(Opcode::TypeFloat) => {
-                has_floats = true;
-                continue;
-            }
-            // The evaluation of constants is no step of the interpreter.
-            Some(Opcode::SpecConstantOp) => {
-                if instruction.word(0).and_then(Opcode::from_u32).is_some_and(computes_floats) {
-                    modes.always_inexact.get_or_insert(inexact(&instruction));
-                    modes.unbounded = true;
-                }
-                continue;
-            }
-            Some(Opcode::Decorate) => instruction.word(1),
-            Some(Opcode::MemberDecorate) => instruction.word(2),
-            Some(Opcode::Function) => break,
-            _ => continue,
-        };
-        let relaxed = Some(Decoration::RelaxedPrecision as u32);
         match instruction.op() {
-            Some(Opcode::Decorate) if decoration == relaxed => targets.extend(instruction.word(0)),
-            Some(Opcode::MemberDecorate) if decoration == relaxed => modes.unbounded = true,
-            _ => {}
-        }
-        match decoration.and_then(Decoration::from_u32) {
-            Some(Decoration::RelaxedPrecision) => {
+            Some(Opcode::TypeFloat) => has_floats = true,
+            // The evaluation of constants is no step of the interpreter.
+            Some(Opcode::SpecConstantOp)
+                if instruction.word(0).and_then(Opcode::from_u32).is_some_and(computes_floats) =>
+            {
                 modes.always_inexact.get_or_insert(inexact(&instruction));
+                modes.unbounded = true;
             }
-            Some(Decoration::FPFastMathMode) => modes.fast_math = true,
+            Some(Opcode::Decorate) => {
+                modes.fast_math |= instruction.word(1) == Some(Decoration::FPFastMathMode as u32);
+            }
+            Some(Opcode::Function) => break,
             _ => {}
         }
     }
     modes.always_inexact = modes.always_inexact.filter(|_| has_floats);
-    modes.unbounded |= !targets.is_empty() && !are_computed(module, targets);
     modes
 }
 
-/// Whether these ids are results of instructions that compute or move something, not parameters, variables and the like.
-fn are_computed(module: &Module, mut ids: HashSet<u32>) -> bool {
-    let mut in_function = false;
-    for instruction in module.instructions() {
-        in_function |= instruction.op() == Some(Opcode::Function);
-        let computes = in_function
-            && !matches!(
-                instruction.op(),
-                Some(
-                    Opcode::Function
-                        | Opcode::FunctionParameter
-                        | Opcode::FunctionCall
-                        | Opcode::Variable
-                        | Opcode::Phi
-                )
-            );
-        if let Some(result) = instruction.result.filter(|_| computes) {
-            ids.remove(&result);
-        }
-    }
-    ids.is_empty()
-}
-
-fn inexact(instruction: &Instruction) -> Inexact {
+pub(super) fn inexact(instruction: &Instruction) -> Inexact {
     Inexact { line: instruction.line, opcode: instruction.opcode, extended: 0 }
 }
 

@@ -41,6 +41,7 @@ mod pointers;
 mod program;
 mod rays;
 mod recursion;
+mod relaxed;
 mod spec_uses;
 mod specialisation;
 mod subgroup;

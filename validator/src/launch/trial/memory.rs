@@ -24,16 +24,28 @@ pub(super) struct TrialMemory {
     /// Who last wrote each byte of a location space without an atomic instruction since the last barrier; none where
     /// nobody asks.
     pub(super) writers: Vec<Vec<u32>>,
-    /// Invocations that accessed, not atomically, what another one had written so since the last barrier, and those that
-    /// had written it.
+    /// The workgroup of each invocation, by its number in the order; none where nobody asks.
+    pub(super) groups: Vec<u32>,
+    /// The workgroup that last wrote each byte of a location space without an atomic instruction: no barrier orders it with
+    /// others.
+    pub(super) writing_groups: Vec<Vec<u32>>,
+    /// Invocations that accessed, not atomically, what another one had written so since the last barrier, or one of another
+    /// workgroup at all, and those that had written it since the last barrier.
     pub(super) conflicting: BTreeSet<u32>,
     /// More invocations in trouble, conflicting or at undefined behaviour, end the trial.
     pub(super) patience: usize,
-    /// Invocations that wrote something.
+    /// Instructions of the whole trial.
+    pub(super) budget: u64,
+    /// Whether outcomes show each object.
+    pub(super) observed: Vec<bool>,
+    /// Invocations that wrote something that outcomes show.
     pub(super) writing: BTreeSet<u32>,
     /// What was read, one after the other: object, first byte and bytes; nothing where nobody asks.
     pub(super) reads: Option<Vec<(u32, u32, u32)>>,
 }
+
+/// Instructions of a whole trial: it need not reach the end, only what is touched.
+pub(super) const BUDGET: u64 = 2_000_000;
 
 /// In the place of an invocation.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -44,13 +56,17 @@ impl TrialMemory {
         TrialMemory {
             accessor: NOBODY,
             writers: Vec::new(),
+            groups: Vec::new(),
+            writing_groups: Vec::new(),
             reads: None,
             conflicting: BTreeSet::new(),
             patience: usize::MAX,
+            budget: BUDGET,
             writing: BTreeSet::new(),
             limits: Vec::new(),
             spaces: dispatch.initial_memory(),
             objects: dispatch.objects.iter().map(place).collect(),
+            observed: dispatch.objects.iter().map(|object| object.observed).collect(),
             ends: vec![0; dispatch.objects.len()],
             texels: vec![[0; 4]; dispatch.objects.len()],
         }
@@ -65,10 +81,12 @@ impl TrialMemory {
     fn note(&mut self, access: &Access, writes: bool) {
         let Some((space, _)) = self.objects.get(access.object as usize) else { return };
         let Some(writers) = self.writers.get_mut(*space as usize) else { return };
-        if writes {
+        if writes && self.observed.get(access.object as usize) == Some(&true) {
             self.writing.insert(self.accessor);
         }
         let limit = self.limits.get(access.object as usize).copied().unwrap_or(0);
+        let group = self.groups.get(self.accessor as usize).copied().unwrap_or(NOBODY);
+        let groups = self.writing_groups.get_mut(*space as usize);
         for &(start, length) in &access.ranges {
             let end = start.saturating_add(length);
             if writers.len() < end as usize && end <= limit {
@@ -81,6 +99,21 @@ impl TrialMemory {
                 }
                 if writes {
                     *writer = self.accessor;
+                }
+            }
+        }
+        let Some(groups) = groups.filter(|_| group != NOBODY) else { return };
+        for &(start, length) in &access.ranges {
+            let end = start.saturating_add(length);
+            if groups.len() < end as usize && end <= limit {
+                groups.resize(end as usize, NOBODY);
+            }
+            for last in groups.get_mut(start as usize..end as usize).into_iter().flatten() {
+                if *last != NOBODY && *last != group {
+                    self.conflicting.insert(self.accessor);
+                }
+                if writes {
+                    *last = group;
                 }
             }
         }

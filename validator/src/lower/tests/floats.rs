@@ -43,18 +43,29 @@ fn modes_that_demand_an_evaluation_give_it_to_operations_of_their_width() {
 fn relaxed_precision_has_a_bound_on_results_of_instructions_alone() {
     let modes = |decoration: &str| {
         let body = "%local = OpVariable %ptr_Function_float Function\n%sum = OpFAdd %float %f1 %f1\nOpReturn";
-        let source = text("%ptr_Function_float = OpTypePointer Function %float", body)
+        let types = "%ptr_Function_float = OpTypePointer Function %float\n%Pair = OpTypeStruct %uint %float2";
+        let source = text(types, body)
             .replace("OpDecorate %Block Block", &format!("{decoration}\nOpDecorate %Block Block"));
         lower(&read_leniently(&source), &LowerOptions::default()).unwrap()
     };
     let relaxed = |program: &Program| program.functions[0].code.iter().any(|inst| inst.relaxed);
     let sum = modes("OpDecorate %sum RelaxedPrecision");
     assert!(sum.modes.floats.always_inexact.is_some() && !sum.modes.floats.unbounded && relaxed(&sum));
-    for elsewhere in ["OpDecorate %local RelaxedPrecision", "OpMemberDecorate %Block 0 RelaxedPrecision"] {
+    let grouped =
+        "OpDecorate %group RelaxedPrecision\n%group = OpDecorationGroup\nOpGroupDecorate %group %local";
+    for elsewhere in
+        ["OpDecorate %local RelaxedPrecision", "OpMemberDecorate %Pair 1 RelaxedPrecision", grouped]
+    {
         let program = modes(elsewhere);
         assert!(program.modes.floats.unbounded, "{elsewhere}");
     }
     assert!(!modes("").modes.floats.unbounded);
+    // Integers are exact.
+    for of_integers in ["OpDecorate %local_id RelaxedPrecision", "OpMemberDecorate %Pair 0 RelaxedPrecision"]
+    {
+        let modes = modes(of_integers).modes.floats;
+        assert!(modes.always_inexact.is_none() && !modes.unbounded, "{of_integers}");
+    }
 }
 
 /// The lines of what the way changes, counted from that of %a.
