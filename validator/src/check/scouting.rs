@@ -26,10 +26,10 @@ use crate::launch::{Input, Launch};
 use crate::value::Byte;
 
 /// Inputs that are looked at beyond those that may be searched.
-pub(super) const SCOUTED: u32 = 256;
+pub(super) const SCOUTED: u32 = 384;
 
 /// Instructions of all such runs of a pair, if there are so many.
-const FUEL: u64 = 16_000_000;
+const FUEL: u64 = 24_000_000;
 
 /// What it costs to make an input and its memory, in instructions.
 const LOOK: u64 = 30_000;
@@ -41,11 +41,14 @@ const RUN: usize = 6;
 const FIRST_PLAIN: u32 = 8;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
-/// floats are, others are likely to be.
-const MOST_SEARCHED: u32 = 6;
+/// floats and undefined values are, others are likely to be.
+const MOST_SEARCHED: u32 = 24;
 
 /// Of these, how many that are decided are enough.
-const ENOUGH: u32 = 3;
+const ENOUGH: u32 = 12;
+
+/// What an execution in a search costs, in looks.
+const SEARCH: u64 = 8;
 
 /// Inputs that are repaired, at most, where before is undefined on most, and how many of them serve: what that costs is
 /// missing for looks.
@@ -300,6 +303,9 @@ impl Checker<'_> {
             }
             let known = self.found.runs.len();
             let ended = self.input(programs, launch, input)?;
+            let explored = self.found.runs.get(known).map_or(1, Run::explored);
+            let searching = explored.saturating_mul(cost.saturating_sub(LOOK)).saturating_mul(SEARCH);
+            scouted.fuel = scouted.fuel.saturating_sub(searching);
             match self.found.runs.get(known) {
                 // Another input may show what floats leave open here.
                 Some(run) if hangs_on_floats(run) => {
@@ -545,6 +551,10 @@ fn has(program: &Program, what: &dyn Fn(&Op) -> bool) -> bool {
 
 /// Whether something that outcomes show is left that was not there.
 fn works(before: &Dispatch, ended: &Ended) -> bool {
+    // What a vertex or a fragment hands on is all that it does.
+    if !before.inputs.is_empty() {
+        return true;
+    }
     let shown = before.objects.iter().enumerate().filter(|(_, object)| object.observed);
     let initial = before.initial_memory();
     shown
