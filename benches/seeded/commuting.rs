@@ -9,6 +9,9 @@ use spirv_tv_mutators::Mutant;
 /// Built-ins that are zero in a workgroup of one invocation.
 const LOCAL: [BuiltIn; 2] = [BuiltIn::LocalInvocationIndex, BuiltIn::LocalInvocationId];
 
+/// Updates that change nothing where their operand is 0.
+const KEEP: [&str; 5] = ["AtomicOr", "AtomicXor", "AtomicIAdd", "AtomicISub", "AtomicUMax"];
+
 /// Why the mutant means the same as the module that it was made from.
 pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
     let position = mutant.site?.position;
@@ -29,12 +32,26 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
         "wrong-signedness" if facts.counts_upwards(code.get(at)?) => {
             Some("a counter from a constant to a constant")
         }
+        "wrong-signedness" if mutant.what == "SMod" && facts.is_modulo_power_of_two(code.get(at)?) => {
+            Some("the lower bits of a number are its remainder modulo a power of two, with or without a sign")
+        }
+        "wrong-constant" if is_without_case(code.get(at)?) => {
+            Some("a switch without a case goes to its default whatever its selector is")
+        }
+        "wrong-atomic" if KEEP.contains(&mutant.what.as_str()) && facts.updates_by_zero(code.get(at)?) => {
+            Some("an update by 0 that changes nothing")
+        }
         "built-in-zero" if LOCAL.iter().any(|name| mutant.what == format!("{name:?}")) && is_one(module) => {
             Some("the workgroup has one invocation")
         }
         _ if !facts.is_used(code.get(at)?) => Some("nobody uses the result"),
         _ => None,
     }
+}
+
+/// Whether it is a switch that has its default alone.
+fn is_without_case(inst: &Instruction) -> bool {
+    inst.class.opcode == Op::Switch && inst.operands.len() == 2
 }
 
 /// Whether the workgroup has one invocation.
@@ -95,6 +112,19 @@ impl<'m> Facts<'m> {
 
     fn is_used(&self, inst: &Instruction) -> bool {
         has_effect(inst) || inst.result_id.is_some_and(|id| self.used.contains(&id))
+    }
+
+    /// Whether it is an unsigned remainder by a constant power of two.
+    fn is_modulo_power_of_two(&self, inst: &Instruction) -> bool {
+        let divisor = ids(inst).last().and_then(|id| self.constant(id));
+        inst.class.opcode == Op::UMod
+            && divisor.is_some_and(|divisor| divisor > 0 && divisor.count_ones() == 1)
+    }
+
+    /// Whether it is an atomic update of those that keep what is there, by the constant 0.
+    fn updates_by_zero(&self, inst: &Instruction) -> bool {
+        let is_one = KEEP.contains(&format!("{:?}", inst.class.opcode).as_str());
+        is_one && ids(inst).last().and_then(|id| self.constant(id)) == Some(0)
     }
 
     fn commute(&self, one: &Instruction, other: &Instruction) -> bool {
