@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rspirv::dr::{Function, Instruction, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, MemoryAccess, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GLOp, MemoryAccess, Op, StorageClass, Word};
 use spirv_tv_mutators::Mutant;
 
 /// Built-ins that are zero in a workgroup of one invocation.
@@ -34,6 +34,11 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
         }
         "wrong-signedness" if mutant.what == "SMod" && facts.is_modulo_power_of_two(code.get(at)?) => {
             Some("the lower bits of a number are its remainder modulo a power of two, with or without a sign")
+        }
+        "operation-skipped" | "wrong-function" | "wrong-constant"
+            if facts.is_limit(code.get(at)?, mutant) =>
+        {
+            Some("a buffer has fewer than 2^31 elements, and any clamp puts an index in bounds")
         }
         "wrong-constant" if is_without_case(code.get(at)?) => {
             Some("a switch without a case goes to its default whatever its selector is")
@@ -112,6 +117,29 @@ impl<'m> Facts<'m> {
 
     fn is_used(&self, inst: &Instruction) -> bool {
         has_effect(inst) || inst.result_id.is_some_and(|id| self.used.contains(&id))
+    }
+
+    /// Whether it limits a length by the greatest positive number, which is skipped, done with a sign or by one more; or
+    /// clamps an index from 0 on, which is then done without a sign: negative ones go to the end instead.
+    fn is_limit(&self, inst: &Instruction, mutant: &Mutant) -> bool {
+        let [Operand::IdRef(_), Operand::LiteralExtInstInteger(function), Operand::IdRef(first), Operand::IdRef(second), ..] =
+            inst.operands[..]
+        else {
+            return false;
+        };
+        let is = |wanted: GLOp| inst.class.opcode == Op::ExtInst && function == wanted as u32;
+        let is_length = self.defined.get(&first).is_some_and(|inst| {
+            let length = ids(inst).next().and_then(|id| self.defined.get(&id));
+            inst.class.opcode == Op::ISub && length.is_some_and(|inst| inst.class.opcode == Op::ArrayLength)
+        });
+        let limits = is(GLOp::UMin) && is_length && self.constant(second) == Some(i64::from(i32::MAX));
+        let clamps = is(GLOp::SClamp) && self.constant(second) == Some(0);
+        let what = mutant.what.as_str();
+        match mutant.mutator {
+            "wrong-function" => (limits && what == "UMin to SMin") || (clamps && what == "SClamp to UClamp"),
+            "wrong-constant" => limits && what.ends_with("2147483647 plus 1"),
+            _ => limits,
+        }
     }
 
     /// Whether it is an unsigned remainder by a constant power of two.
