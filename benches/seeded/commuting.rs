@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rspirv::dr::{Function, Instruction, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GLOp, MemoryAccess, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GlslStd450Op, MemoryAccess, Op, StorageClass, Word};
 use spirv_tv_mutators::Mutant;
 
 /// Built-ins that are zero in a workgroup of one invocation.
@@ -127,13 +127,14 @@ impl<'m> Facts<'m> {
         else {
             return false;
         };
-        let is = |wanted: GLOp| inst.class.opcode == Op::ExtInst && function == wanted as u32;
+        let is = |wanted: GlslStd450Op| inst.class.opcode == Op::ExtInst && function == wanted as u32;
         let is_length = self.defined.get(&first).is_some_and(|inst| {
             let length = ids(inst).next().and_then(|id| self.defined.get(&id));
             inst.class.opcode == Op::ISub && length.is_some_and(|inst| inst.class.opcode == Op::ArrayLength)
         });
-        let limits = is(GLOp::UMin) && is_length && self.constant(second) == Some(i64::from(i32::MAX));
-        let clamps = is(GLOp::SClamp) && self.constant(second) == Some(0);
+        let limits =
+            is(GlslStd450Op::UMin) && is_length && self.constant(second) == Some(i64::from(i32::MAX));
+        let clamps = is(GlslStd450Op::SClamp) && self.constant(second) == Some(0);
         let what = mutant.what.as_str();
         match mutant.mutator {
             "wrong-function" => (limits && what == "UMin to SMin") || (clamps && what == "SClamp to UClamp"),
