@@ -23,6 +23,7 @@ mod check;
 mod compile;
 #[path = "power/draw.rs"]
 mod draw;
+mod drawing;
 #[path = "power/equivalent.rs"]
 mod equivalent;
 #[allow(dead_code, reason = "here, glslang must be installed")]

@@ -21,6 +21,7 @@
 mod commuting;
 #[path = "seeded/draw.rs"]
 mod draw;
+mod drawing;
 #[path = "seeded/equivalent.rs"]
 mod equivalent;
 #[allow(dead_code, reason = "the modules that show a pass are for tests/modules.rs")]

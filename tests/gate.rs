@@ -20,6 +20,11 @@ mod misuse;
 mod newer;
 #[path = "gate/optimisers.rs"]
 mod optimisers;
+#[allow(dead_code, reason = "other tests need the rest")]
+#[path = "support/require.rs"]
+mod require;
+#[path = "gate/schemas.rs"]
+mod schemas;
 #[path = "gate/shards.rs"]
 mod shards;
 #[path = "gate/survival.rs"]

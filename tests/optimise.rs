@@ -143,8 +143,13 @@ fn run<C: Checker>(
     let plan = plan(&flags(passes), &words);
     let options = ValidatorOptions::default();
     let timeout = process.timeout;
-    Pipeline { plan: &plan, timeout, validate: Some(&options), validator: &Validator::Own, mode, keep_going }
-        .run(&words, &mut Session::new(process), checker, &|| None)
+    let (validate, validator) = (Some(&options), &Validator::Own);
+    Pipeline { plan: &plan, timeout, validate, validator, mode, keep_going, whole: None }.run(
+        &words,
+        &mut Session::new(process),
+        checker,
+        &|| None,
+    )
 }
 
 #[test]
@@ -307,6 +312,7 @@ fn an_invalid_result_is_the_optimisers_failure() {
         validator: &Validator::Own,
         mode: Mode::EachStep,
         keep_going: false,
+        whole: None,
     };
     let report = pipeline.run(&words, &mut Session::new(&process), &mut refines, &|| None);
     assert!(matches!(report.steps[0].outcome, Outcome::Failed(OptimiserFailure::Invalid { .. })));
@@ -328,6 +334,7 @@ fn a_pass_that_crashes_leaves_the_others_their_process() {
         validator: &Validator::Own,
         mode: Mode::EachStep,
         keep_going: true,
+        whole: None,
     };
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     let report = pipeline.run(&words, &mut Session::new(&process), &mut refines, &|| None);
@@ -350,6 +357,7 @@ fn passes_without_time_are_not_run() {
         validator: &Validator::Own,
         mode: Mode::EachStep,
         keep_going: false,
+        whole: None,
     };
     let mut refines = |_: &[u32], _: &[u32], _: &str| Judgement(Verdict::Refines);
     // It is over while the first pass runs.

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rspirv::dr::{Function, Instruction, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, MemoryAccess, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GlslStd450Op, MemoryAccess, Op, StorageClass, Word};
 use spirv_tv_mutators::Mutant;
 
 /// Built-ins that are zero in a workgroup of one invocation.
 const LOCAL: [BuiltIn; 2] = [BuiltIn::LocalInvocationIndex, BuiltIn::LocalInvocationId];
+
+/// Updates that change nothing where their operand is 0.
+const KEEP: [&str; 5] = ["AtomicOr", "AtomicXor", "AtomicIAdd", "AtomicISub", "AtomicUMax"];
 
 /// Why the mutant means the same as the module that it was made from.
 pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
@@ -29,12 +32,31 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
         "wrong-signedness" if facts.counts_upwards(code.get(at)?) => {
             Some("a counter from a constant to a constant")
         }
+        "wrong-signedness" if mutant.what == "SMod" && facts.is_modulo_power_of_two(code.get(at)?) => {
+            Some("the lower bits of a number are its remainder modulo a power of two, with or without a sign")
+        }
+        "operation-skipped" | "wrong-function" | "wrong-constant"
+            if facts.is_limit(code.get(at)?, mutant) =>
+        {
+            Some("a buffer has fewer than 2^31 elements, and any clamp puts an index in bounds")
+        }
+        "wrong-constant" if is_without_case(code.get(at)?) => {
+            Some("a switch without a case goes to its default whatever its selector is")
+        }
+        "wrong-atomic" if KEEP.contains(&mutant.what.as_str()) && facts.updates_by_zero(code.get(at)?) => {
+            Some("an update by 0 that changes nothing")
+        }
         "built-in-zero" if LOCAL.iter().any(|name| mutant.what == format!("{name:?}")) && is_one(module) => {
             Some("the workgroup has one invocation")
         }
         _ if !facts.is_used(code.get(at)?) => Some("nobody uses the result"),
         _ => None,
     }
+}
+
+/// Whether it is a switch that has its default alone.
+fn is_without_case(inst: &Instruction) -> bool {
+    inst.class.opcode == Op::Switch && inst.operands.len() == 2
 }
 
 /// Whether the workgroup has one invocation.
@@ -95,6 +117,43 @@ impl<'m> Facts<'m> {
 
     fn is_used(&self, inst: &Instruction) -> bool {
         has_effect(inst) || inst.result_id.is_some_and(|id| self.used.contains(&id))
+    }
+
+    /// Whether it limits a length by the greatest positive number, which is skipped, done with a sign or by one more; or
+    /// clamps an index from 0 on, which is then done without a sign: negative ones go to the end instead.
+    fn is_limit(&self, inst: &Instruction, mutant: &Mutant) -> bool {
+        let [Operand::IdRef(_), Operand::LiteralExtInstInteger(function), Operand::IdRef(first), Operand::IdRef(second), ..] =
+            inst.operands[..]
+        else {
+            return false;
+        };
+        let is = |wanted: GlslStd450Op| inst.class.opcode == Op::ExtInst && function == wanted as u32;
+        let is_length = self.defined.get(&first).is_some_and(|inst| {
+            let length = ids(inst).next().and_then(|id| self.defined.get(&id));
+            inst.class.opcode == Op::ISub && length.is_some_and(|inst| inst.class.opcode == Op::ArrayLength)
+        });
+        let limits =
+            is(GlslStd450Op::UMin) && is_length && self.constant(second) == Some(i64::from(i32::MAX));
+        let clamps = is(GlslStd450Op::SClamp) && self.constant(second) == Some(0);
+        let what = mutant.what.as_str();
+        match mutant.mutator {
+            "wrong-function" => (limits && what == "UMin to SMin") || (clamps && what == "SClamp to UClamp"),
+            "wrong-constant" => limits && what.ends_with("2147483647 plus 1"),
+            _ => limits,
+        }
+    }
+
+    /// Whether it is an unsigned remainder by a constant power of two.
+    fn is_modulo_power_of_two(&self, inst: &Instruction) -> bool {
+        let divisor = ids(inst).last().and_then(|id| self.constant(id));
+        inst.class.opcode == Op::UMod
+            && divisor.is_some_and(|divisor| divisor > 0 && divisor.count_ones() == 1)
+    }
+
+    /// Whether it is an atomic update of those that keep what is there, by the constant 0.
+    fn updates_by_zero(&self, inst: &Instruction) -> bool {
+        let is_one = KEEP.contains(&format!("{:?}", inst.class.opcode).as_str());
+        is_one && ids(inst).last().and_then(|id| self.constant(id)) == Some(0)
     }
 
     fn commute(&self, one: &Instruction, other: &Instruction) -> bool {

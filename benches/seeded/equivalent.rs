@@ -1,12 +1,13 @@
 //! Mistakes that are none: they mean the same as the result that they were made of.
 //!
-//! Proved are those of which `spirv-opt -O` makes the same words, those of `power/equivalent.rs` and `commuting.rs`, and
+//! Proved are those of which `spirv-opt -O` makes the same words, perhaps once it has unrolled their loops, those of `power/equivalent.rs` and `commuting.rs`, and
 //! scopes of one queue family: it runs the dispatch, so that Device and QueueFamily are the same invocations. Others are argued one
 //! by one in `equivalent.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use rspirv::spirv::{LoopControl, Op};
 use serde::Deserialize;
 use spirv_tv::module::Module;
 use spirv_tv_mutators::Mutant;
@@ -16,6 +17,12 @@ use crate::{commuting, proofs};
 
 /// Passes after which modules that mean the same often have the same words.
 const NORMAL: [&str; 4] = ["--strip-debug", "-O", "--eliminate-dead-const", "--compact-ids"];
+
+/// The same with loops that have the Unroll hint written out.
+const UNROLLED: [&str; 4] = ["--loop-unroll", "-O", "--eliminate-dead-const", "--compact-ids"];
+
+/// Words in front of the first instruction.
+const HEADER: usize = 5;
 
 /// `equivalent.toml`.
 #[derive(Deserialize)]
@@ -74,8 +81,25 @@ impl Equivalents {
             return Some(proof.to_owned());
         }
         let normal = |words: &[u32]| optimiser.run(words, &NORMAL);
-        let is_same =
-            normal(&result.words).is_some_and(|words| normal(&mutant.module.words()) == Some(words));
-        is_same.then(|| "spirv-opt makes the same words of both".to_owned())
+        let (one, other) = (normal(&result.words)?, normal(&mutant.module.words())?);
+        if one == other {
+            return Some("spirv-opt makes the same words of both".to_owned());
+        }
+        let unrolled = |words| optimiser.run(&to_unroll(words), &UNROLLED);
+        let is_same = unrolled(one).is_some_and(|words| unrolled(other) == Some(words));
+        is_same.then(|| "spirv-opt makes the same words of both where it unrolls their loops".to_owned())
     }
+}
+
+/// The module with the Unroll hint for each loop that has no hint, which means nothing.
+fn to_unroll(mut words: Vec<u32>) -> Vec<u32> {
+    let mut at = HEADER;
+    while let Some(first) = words.get(at).copied() {
+        let is_merge = first & 0xffff == Op::LoopMerge as u32;
+        if let Some(control) = words.get_mut(at + 3).filter(|control| is_merge && **control == 0) {
+            *control = LoopControl::UNROLL.bits();
+        }
+        at += (first >> 16).max(1) as usize;
+    }
+    words
 }

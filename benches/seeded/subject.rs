@@ -18,6 +18,10 @@ use crate::table::{FLAGGED, HOLLOW};
 /// The pass that clamps indices.
 const ROBUST: &str = "--graphics-robust-access";
 
+/// How its result is judged: nothing may be out of bounds then. It changes no arithmetic on floats.
+const ROBUSTLY: [&str; 6] =
+    ["--out-of-bounds", "robust", "--after-out-of-bounds", "undefined", "--float", "exact"];
+
 /// How long a check may take.
 const LONGEST: Duration = Duration::from_secs(20);
 
@@ -29,8 +33,8 @@ pub struct Subject {
     pub is_alone: bool,
     read: ReadOptions,
     options: CheckOptions,
-    /// How a pass that clamps indices is judged: with buffers of one word, so that most accesses are out of bounds.
-    robust: CheckOptions,
+    /// How a pass that clamps indices is judged: with shorter buffers, so that accesses are out of bounds.
+    robust: Vec<CheckOptions>,
 }
 
 /// What a check says.
@@ -70,13 +74,18 @@ impl Subject {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         // The disassembler's text, so that literals are written as in the results of passes.
         let module = Module::from_words(module.words, &name, &read).unwrap();
-        let short = size.buffer.iter().map(|(target, spec)| format!("--buffer={target}={}", first(spec)));
-        let short: Vec<String> = short.collect();
-        let clamped =
-            ["--launch", &launch, "--out-of-bounds", "robust", "--after-out-of-bounds", "undefined"];
-        let robust =
-            arguments(&clamped.into_iter().chain(short.iter().map(String::as_str)).collect::<Vec<_>>());
-        Subject { name, module, is_alone, read, options: options(&given), robust: options(&robust) }
+        let shortened = |races: &str, shorten: fn(&str) -> String| {
+            let short =
+                size.buffer.iter().map(|(target, spec)| format!("--buffer={target}={}", shorten(spec)));
+            let short: Vec<String> = short.collect();
+            let clamped = ["--launch", &launch, "--races", races].into_iter().chain(ROBUSTLY);
+            options(&arguments(&clamped.chain(short.iter().map(String::as_str)).collect::<Vec<_>>()))
+        };
+        let lengths: [fn(&str) -> String; 2] = [one_word, half];
+        // Invocations whose indices are clamped to one word race there, so that everything is allowed: such races are kept.
+        let both = |races| lengths.map(|shorten| shortened(races, shorten));
+        let robust = ["undefined", "keep"].into_iter().flat_map(both).collect();
+        Subject { name, module, is_alone, read, options: options(&given), robust }
     }
 
     /// A module that was made from it.
@@ -91,11 +100,14 @@ impl Subject {
 
     /// Checks a pair under this module's launch, and, where nothing is found, as a pass of this flag is judged besides.
     pub fn check(&self, flag: &str, before: &Module, after: &Module) -> Finding {
-        let found = finding(before, after, &self.options);
-        match flag {
-            ROBUST if found.verdict != FLAGGED => finding(before, after, &self.robust),
-            _ => found,
+        let mut found = finding(before, after, &self.options);
+        for options in self.robust.iter().filter(|_| flag == ROBUST) {
+            if found.verdict == FLAGGED {
+                break;
+            }
+            found = finding(before, after, options);
         }
+        found
     }
 }
 
@@ -132,10 +144,24 @@ struct Size {
 }
 
 /// The first word of the contents of a buffer.
-fn first(spec: &str) -> String {
+fn one_word(spec: &str) -> String {
+    cut(spec, |_| 1)
+}
+
+/// The first half of the words of the contents of a buffer, at least one.
+fn half(spec: &str) -> String {
+    cut(spec, |words| (words / 2).max(1))
+}
+
+/// Contents of a buffer with fewer words; those that are no words as they are.
+fn cut(spec: &str, to: impl Fn(usize) -> usize) -> String {
     match spec.split_once(':') {
-        Some(("zeros", _)) => "zeros:1".to_owned(),
-        _ => spec.split(',').next().unwrap_or_default().to_owned(),
+        Some(("zeros", words)) => format!("zeros:{}", words.parse().map_or(1, to)),
+        Some((kind @ ("words" | "floats"), values)) => {
+            let values: Vec<&str> = values.split(',').collect();
+            format!("{kind}:{}", values[..to(values.len())].join(","))
+        }
+        _ => spec.to_owned(),
     }
 }
 

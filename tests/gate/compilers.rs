@@ -77,7 +77,12 @@ fn a_chain_names_the_guilty_file() {
         let ran = place.ends(&[&["chain", "dumps"], more].concat(), 1);
         assert!(ran.out.contains("guilty pass: 9-barriers.spvasm"), "{more:?}: {}", ran.out);
         assert!(!ran.out.contains("guilty pass: 10-later.spvasm"), "{}", ran.out);
+        // Files are called by their names, and lines are theirs.
+        assert!(ran.out.contains("+++ dumps/9-barriers.spvasm"), "{}", ran.out);
+        assert!(!ran.out.contains("of the disassembly"), "{}", ran.out);
     }
+    let sized = place.ends(&["chain", "dumps", "--local-size", "1"], 0);
+    assert!(!sized.out.contains("guilty"), "{}", sized.out);
     let files = ["dumps/00-front-end.spvasm", "dumps/1-same.spvasm", "dumps/2-renamed.spvasm"];
     let good = place.ends(&[&["chain"], &files[..]].concat(), 0);
     assert!(!good.out.contains("guilty"), "{}", good.out);

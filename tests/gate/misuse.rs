@@ -89,13 +89,39 @@ fn what_cannot_be_right_is_an_error() {
 fn a_run_that_checks_nothing_fails() {
     let place = Workplace::new();
     place.pair("aliased-kept-on-one", "pair");
-    let ran = place.ends(&["gate", "pairs", "--entry", "nowhere", "--out", "entry"], 1);
+    let ran = place.ends(&["gate", "pairs", "--entry", "nowhere", "--out", "entry"], 2);
     assert!(ran.out.contains("no case could be checked"), "{}", ran.out);
     place.write("invalid/a.spvasm", "no module");
-    place.ends(&["gate", "invalid", "--out", "invalid-out"], 1);
+    place.ends(&["gate", "invalid", "--out", "invalid-out"], 2);
     assert_eq!(place.table("invalid-out/results.csv")["invalid/a.spvasm@-O"], "InvalidBefore");
     // Beside a good one it is one of the cases that decide nothing.
     place.ends(&["gate", "invalid", "modules", "--pipeline", "--strip-debug", "--out", "both"], 0);
+}
+
+/// Also where the optimiser changed nothing, so that nothing had to be compared.
+#[test]
+fn what_options_and_launches_name_must_be_there() {
+    let place = Workplace::new();
+    let same = ["gate", "modules", "--optimizer", "cp {in} {out}"];
+    for (out, option) in [("entry", "--entry=nowhere"), ("buffer", "--buffer=nothing=zeros:1")] {
+        let ran = place.ends(&[&same[..], &[option, "--out", out]].concat(), 2);
+        assert!(ran.out.contains("no case could be checked"), "{}", ran.out);
+    }
+    // Beside cases that are right, one whose own launch is not is no case of which nothing is known.
+    place.write("right.toml", "entry = \"main\"\n");
+    place.write("wrong.toml", "entry = \"nowhere\"\n");
+    place.write(
+        "gate.toml",
+        "[[cases]]\nmodules = \"modules/*\"\nlaunch = [\"right.toml\", \"wrong.toml\"]\n",
+    );
+    let ran = place.ends(&["gate", "gate.toml", "--optimizer", "cp {in} {out}", "--out", "manifest"], 2);
+    let told = ran.out.lines().find(|line| line.contains("modules lack what"));
+    assert!(told.is_some_and(|line| line.contains("wrong") && line.contains("`nowhere`")), "{}", ran.out);
+    let table = place.table("manifest/results.csv");
+    assert!(table.values().any(|status| status == "Pass"), "{table:?}");
+    // What the command line asks of all modules, some may lack.
+    place.write("modules/other.spvasm", super::workplace::exchange().replace("\"main\"", "\"other\""));
+    place.ends(&[&same[..], &["--entry", "other", "--out", "some"]].concat(), 0);
 }
 
 #[test]

@@ -80,6 +80,38 @@ fn four_shards_joined_are_one_run() {
     place.ends(&["gate", "merge", "joined", "nowhere"], 2);
 }
 
+/// Two shards that were given the same case and do not agree, and pages that link to what the shards saved.
+#[test]
+fn contradicting_shards_are_told_and_pages_lead_to_what_was_saved() {
+    let place = Workplace::new();
+    place.pair("aliased-dropped", "pair");
+    place.pair("barrier-removed", "other");
+    place.ends(&["gate", "pairs", "--html", "html", "--out", "shards/one"], 1);
+    for file in ["before.spvasm", "after.spvasm"] {
+        place.write(&format!("pairs/pair/{file}"), place.read("pairs/pair/before.spvasm"));
+    }
+    place.ends(&["gate", "pairs", "--out", "shards/two"], 1);
+    let merge = |first: &str, second: &str, out: &str| {
+        let html = format!("{out}/html");
+        place.ends(&["gate", "merge", first, second, "--out", out, "--html", &html], 1)
+    };
+    let ran = merge("shards/one", "shards/two", "joined");
+    let told: Vec<&str> = ran.out.lines().filter(|line| line.contains("in one of the results")).collect();
+    let expected = "note: pairs/pair is Fail in one of the results and Pass in another; the first counts";
+    assert_eq!(told, [expected], "{}", ran.out);
+    assert_eq!(place.table("joined/results.csv")["pairs/pair"], "Fail");
+    let ran = merge("shards/two", "shards/one", "turned");
+    assert!(ran.out.contains("pairs/pair is Pass in one of the results and Fail in another"), "{}", ran.out);
+    assert_eq!(place.table("turned/results.csv")["pairs/pair"], "Pass");
+
+    let saved = place.records("joined")["pairs/pair"]["saved"].as_str().expect("it is saved").to_owned();
+    assert!(saved.starts_with("../shards/one/failures/"), "{saved}");
+    assert!(place.path(&format!("joined/{saved}/before.spvasm")).is_file());
+    let mut pages = super::workplace::files(&place.path("joined/html")).into_iter();
+    let link = format!("href=\"../{saved}/report.html\"");
+    assert!(pages.any(|page| std::fs::read_to_string(page).is_ok_and(|page| page.contains(&link))), "{link}");
+}
+
 #[test]
 fn systems_that_run_jobs_say_which_part() {
     let place = pairs();

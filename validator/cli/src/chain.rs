@@ -7,11 +7,10 @@ use clap::Args;
 use walkdir::WalkDir;
 
 use super::arguments::{parse_seconds, FAR, RUN, SHOW};
-use super::check::PairArguments;
 use super::opt::{self, Dump, OptArguments};
 use super::optimiser::OptimiserChoice;
-use super::{ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
-use spirv_tv::module;
+use super::{CliError, ComparisonArguments, OutputArguments};
+use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::OptimiserArguments;
 
 /// Options of `chain`.
@@ -24,16 +23,10 @@ pub struct ChainArguments {
     #[arg(long, help_heading = RUN)]
     pub(crate) each: bool,
     #[command(flatten)]
-    pub(crate) launch: LaunchArguments,
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
-    #[command(flatten)]
-    pub(crate) choices: ChoiceArguments,
+    pub(crate) comparison: ComparisonArguments,
     /// Time for the check of each step
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = FAR)]
     pub(crate) step_timeout: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) read: ReadArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Say how long each step took, and the whole
@@ -51,28 +44,24 @@ pub(super) fn run(arguments: ChainArguments) -> Result<u8, CliError> {
             "a chain has at least two modules: that before, and that after each pass",
         ));
     };
-    let env = arguments.read.target_env;
+    // What a pass wrote is validated where the pass can be blamed for it.
+    let read = ReadOptions { lenient: true, ..arguments.comparison.read.options() };
     let mut dumps = Vec::new();
     for path in others {
         let name = path.to_string_lossy();
-        let bytes = std::fs::read(path).map_err(|error| CliError::File { path: path.clone(), error })?;
         let label =
             path.file_name().map_or_else(|| name.to_string(), |name| name.to_string_lossy().into_owned());
-        dumps.push(Dump { label, words: module::words(&bytes, &name, env)? });
+        dumps.push(Dump { label, module: Module::load(&name, &read)? });
     }
-    let ChainArguments { modules: _, each, launch, pair, choices, step_timeout, read, output, time } =
-        arguments;
+    let ChainArguments { modules: _, each, comparison, step_timeout, output, time } = arguments;
     let arguments = OptArguments {
         modules: vec![first.to_string_lossy().into_owned()],
         keep_going: false,
         optimizer: OptimiserChoice::default(),
         pipeline: Vec::new(),
-        launch,
-        pair,
-        choices,
+        comparison,
         ends: !each,
         step_timeout,
-        read,
         output,
         time,
         output_file: None,

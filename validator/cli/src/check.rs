@@ -1,21 +1,16 @@
 //! `spirv-tv check`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 
-use super::arguments::{OutOfBoundsChoice, YesNo, COUNTS, FAR, RUN, SHOW};
+use super::arguments::{RUN, SHOW};
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{
-    asm, caught, format, html, print, save, ChoiceArguments, CliError, Format, LaunchArguments,
-    OutputArguments, ReadArguments,
-};
+use super::{asm, caught, format, html, print, save, CliError, ComparisonArguments, Format, OutputArguments};
 use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
-use spirv_tv::compare::{Verdict, ViolationKind};
-use spirv_tv::launch::OutOfBounds;
+use spirv_tv::compare::Verdict;
 use spirv_tv::module::{self, Mapping, Module, ReadOptions};
 use spirv_tv::report::{self, json, stats};
 
@@ -32,64 +27,12 @@ pub struct CheckArguments {
     #[arg(long, value_name = "BEFORE=AFTER", help_heading = RUN)]
     pub(crate) map: Vec<Mapping>,
     #[command(flatten)]
-    pub(crate) launch: LaunchArguments,
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
-    #[command(flatten)]
-    pub(crate) choices: ChoiceArguments,
-    #[command(flatten)]
-    pub(crate) read: ReadArguments,
+    pub(crate) comparison: ComparisonArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Say what each search cost: explored and blocked executions, speculated values, and how its paths ended
     #[arg(long, help_heading = SHOW, hide_short_help = true)]
     pub(crate) stats: bool,
-}
-
-/// Options of everything that compares pairs.
-#[derive(Debug, Args)]
-pub struct PairArguments {
-    /// Kinds of violations that are not reported: new-race, new-undefined, new-outcome, new-hang, volatile-trace
-    #[arg(long, value_name = "KIND,…", value_delimiter = ',', help_heading = COUNTS)]
-    pub(crate) ignore: Vec<ViolationKind>,
-    /// Whether after may lack a SpecId that matters to before; it is compared at the default then
-    #[arg(long, value_enum, value_name = "yes|no", default_value_t = YesNo::Yes, hide_possible_values = true,
-        help_heading = COUNTS, hide_short_help = true)]
-    pub(crate) spec_may_freeze: YesNo,
-    /// What accesses outside of buffers and images do in after, where that is not what they do in before
-    #[arg(long, value_enum, value_name = "undefined|robust|robust2", hide_possible_values = true,
-        help_heading = COUNTS, hide_short_help = true)]
-    pub(crate) after_out_of_bounds: Option<OutOfBoundsChoice>,
-    /// Say whether after lost behaviours, too
-    #[arg(long, help_heading = FAR)]
-    pub(crate) both_ways: bool,
-    /// Find everything that after does, also behind the first behaviour that violates
-    #[arg(long, help_heading = FAR)]
-    pub(crate) all: bool,
-    /// Compare each module with itself first, without shortcuts
-    #[arg(long, help_heading = FAR, hide_short_help = true)]
-    pub(crate) self_check: bool,
-    /// Report violations in full, not on at most 60 lines: every event, the whole memory, every difference
-    #[arg(long, help_heading = SHOW)]
-    pub(crate) full: bool,
-    /// Keep violating pairs with their launch and a command to replay
-    #[arg(long, value_name = "DIR", help_heading = SHOW)]
-    pub(crate) save_failing: Option<PathBuf>,
-}
-
-impl PairArguments {
-    /// These options added to others.
-    pub fn apply(&self, options: CheckOptions) -> CheckOptions {
-        CheckOptions {
-            ignore: self.ignore.iter().copied().collect(),
-            after_out_of_bounds: self.after_out_of_bounds.map(OutOfBounds::from),
-            spec_must_stay: self.spec_may_freeze == YesNo::No,
-            self_check: self.self_check,
-            both_ways: self.both_ways,
-            all: self.all,
-            ..options
-        }
-    }
 }
 
 impl CheckArguments {
@@ -98,13 +41,12 @@ impl CheckArguments {
     /// # Errors
     /// Options that contradict each other or are not built.
     pub fn options(&self) -> Result<CheckOptions, CliError> {
-        let options = self.choices.options(self.launch.options()?, self.read.target_env_name())?;
-        Ok(self.pair.apply(options))
+        self.comparison.options()
     }
 
     /// How the modules are read.
     pub fn read_options(&self) -> ReadOptions {
-        self.read.options()
+        self.comparison.read.options()
     }
 }
 
@@ -130,18 +72,18 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<u8, CliError> {
             return Err(error);
         }
     };
-    if let Some(folder) = &arguments.pair.save_failing {
+    if let Some(folder) = &arguments.comparison.pair.save_failing {
         if report.verdict == Verdict::Violates {
-            save::failing(folder, None, &before, &after, &report, &options, &arguments.read)?;
+            save::failing(folder, None, &before, &after, &report, &options, &arguments.comparison.read)?;
         }
     }
     if let Some(path) = &arguments.output.html {
         let names = [arguments.before.clone(), arguments.after.clone()];
-        let alone = save::alone(names, &report, &options, &arguments.read);
-        let extent = html::extent(alone, &options.bounds, begun, arguments.pair.full);
+        let alone = save::alone(names, &report, &options, &arguments.comparison.read);
+        let extent = html::extent(alone, &options.bounds, begun, arguments.comparison.pair.full);
         html::write(path, &report::html::check(&report, &extent))?;
     }
-    print(&format::check(&report, &arguments.output, arguments.pair.full))?;
+    print(&format::check(&report, &arguments.output, arguments.comparison.pair.full))?;
     if arguments.stats && arguments.output.format == Format::Text {
         print(&stats::check(&report))?;
     }
@@ -173,10 +115,10 @@ fn compare(
     let _progress = ProgressLine::start(&watch, arguments.output.color);
     let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
     watch.enter("reading");
-    let read = arguments.read.options();
+    let read = arguments.comparison.read.options();
     let before = Module::load(&arguments.before, &read)?;
     let after = mapped(&before, Module::load(&arguments.after, &read)?, &arguments.map, &read)?;
-    if let Some(folder) = &arguments.read.emit_asm {
+    if let Some(folder) = &arguments.comparison.read.emit_asm {
         for (name, module) in [("before", &before), ("after", &after)] {
             asm::emit(folder, name, &module.text)?;
         }

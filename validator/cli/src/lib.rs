@@ -33,7 +33,9 @@ use std::process::ExitCode;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
-use arguments::{ChoiceArguments, ColorChoice, LaunchArguments, OutputArguments, ReadArguments};
+use arguments::{
+    ChoiceArguments, ColorChoice, ComparisonArguments, LaunchArguments, OutputArguments, ReadArguments,
+};
 use chain::ChainArguments;
 pub use check::CheckArguments;
 use completions::CompletionsArguments;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use spirv_tv::optimise::process::DEFAULT_TIMEOUT;
-use spirv_tv::optimise::{Optimiser, OptimiserFailure};
+use spirv_tv::optimise::{from_bytes, to_bytes, Optimiser, OptimiserFailure};
 use spirv_tv_gate::program::{Limits, Program, ProgramFailure};
 
 use crate::arguments::{parse_bytes, parse_seconds, RUN};
@@ -91,9 +91,8 @@ impl External {
         flags: &[String],
         timeout: Duration,
     ) -> Result<Vec<u8>, ProgramFailure> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let limits = Limits::new(timeout, self.memory);
-        self.program.run(&self.launcher, &bytes, ".spv", flags, limits).map(|written| written.bytes)
+        self.program.run(&self.launcher, &to_bytes(words), ".spv", flags, limits).map(|written| written.bytes)
     }
 }
 
@@ -106,15 +105,17 @@ impl External {
         flags: &[String],
         timeout: Duration,
     ) -> Vec<(String, Vec<u32>)> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let limits = Limits { said: DUMPS, ..Limits::new(timeout, self.memory) };
         let flags: Vec<String> = flags.iter().cloned().chain([PRINT_ALL.to_owned()]).collect();
-        let Ok(written) = self.program.run(&self.launcher, &bytes, ".spv", &flags, limits) else {
+        let Ok(written) = self.program.run(&self.launcher, &to_bytes(words), ".spv", &flags, limits) else {
             return Vec::new();
         };
         dumps(&written.said, words)
     }
 }
+
+/// The first word of a binary.
+const MAGIC_NUMBER: u32 = 0x0723_0203;
 
 /// Bytes of dumps that are kept.
 const DUMPS: usize = 1 << 28;
@@ -162,14 +163,17 @@ impl Optimiser for External {
         timeout: Duration,
     ) -> Result<Vec<u32>, OptimiserFailure> {
         let bytes = self.bytes(words, flags, timeout).map_err(failure)?;
-        let no_words = || OptimiserFailure::Failed {
-            message: format!("its output of {} bytes is no sequence of words", bytes.len()),
+        let no_module = || OptimiserFailure::Failed {
+            message: format!("its output of {} bytes is no module", bytes.len()),
         };
-        bytes
-            .chunks(4)
-            .map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)))
-            .collect::<Option<_>>()
-            .ok_or_else(no_words)
+        match from_bytes(&bytes).filter(|words| words.first() == Some(&MAGIC_NUMBER)) {
+            Some(words) => Ok(words),
+            // Text, as where the whole is run.
+            None => std::str::from_utf8(&bytes)
+                .ok()
+                .and_then(|text| spirv_tv_toolchain::assemble(text, None).ok())
+                .ok_or_else(no_module),
+        }
     }
 }
 

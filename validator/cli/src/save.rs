@@ -10,6 +10,7 @@ use spirv_tv::explore::ReductionName;
 use spirv_tv::launch::Input;
 use spirv_tv::model::memory_model::Parameter;
 use spirv_tv::module::Module;
+use spirv_tv::optimise::to_bytes;
 use spirv_tv::report::html::Alone;
 use spirv_tv::report::json;
 use spirv_tv::value::Byte;
@@ -62,7 +63,7 @@ pub fn into(
             names.push(format!("{name}.spvasm"));
             write(&format!("{name}.spvasm"), module.text.as_bytes())?;
         } else {
-            let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let bytes = to_bytes(&module.words);
             names.push(format!("{name}.spv"));
             write(&format!("{name}.spv"), &bytes)?;
         }

@@ -20,6 +20,8 @@ pub struct Entry {
     pub status: Status,
     /// Why, without lines and names.
     pub detail: String,
+    /// Of both modules, what was changed and never ran: positions among the instructions that are not for debugging.
+    pub never_ran: [Vec<usize>; 2],
     /// Whether both modules are the same program.
     pub proved: bool,
     /// A hash of both modules without names and lines, where there is one.
@@ -33,6 +35,8 @@ pub struct Entry {
 /// A launch with everything that it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
+    /// What the input is called that it gives.
+    pub input: String,
     /// The launch file.
     pub text: String,
     /// The names and bytes of the files that it names.
@@ -107,10 +111,12 @@ mod tests {
         Entry {
             status: Status::Pass,
             detail: detail.to_owned(),
+            never_ran: [vec![], vec![3]],
             proved: false,
             modules: Some("m".to_owned()),
             inputs: vec!["zeros".to_owned()],
             launch: Some(Launch {
+                input: "zeros".to_owned(),
                 text: "x = 1".to_owned(),
                 files: vec![("a.bin".to_owned(), vec![0, 255])],
             }),

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::limited::{self, Own, NOT_RUN};
-use crate::process;
+use crate::{process, signature};
 
 /// Where the command has the file that it reads.
 const INPUT: &str = "{in}";
@@ -136,15 +136,27 @@ impl fmt::Display for ProgramFailure {
 
 impl std::error::Error for ProgramFailure {}
 
-/// What tells most of what a program said: the first line with a word for an error, or else the last one.
+impl ProgramFailure {
+    /// What tells it from other failures of the same program.
+    pub fn signature(&self) -> String {
+        match self {
+            ProgramFailure::Crashed { signal, said } => {
+                signature::of_said(said).unwrap_or_else(|| format!("signal-{signal}"))
+            }
+            ProgramFailure::Failed { code, said } => {
+                signature::of_said(said).unwrap_or_else(|| format!("exit-code-{code}"))
+            }
+            ProgramFailure::NoOutput { .. } => "no-output".to_owned(),
+            ProgramFailure::TimedOut { .. } => "timed-out".to_owned(),
+            ProgramFailure::NotRun { .. } => "not-started".to_owned(),
+        }
+    }
+}
+
+/// What tells most of what a program said: the line with an error, or else the last one.
 fn telling_line(said: &str) -> &str {
-    const WORDS: [&str; 4] = ["error", "assert", "panicked", "fatal"];
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_error = |line: &&str| {
-        let line = line.to_ascii_lowercase();
-        WORDS.iter().any(|word| line.contains(word))
-    };
-    lines.clone().find(is_error).or_else(|| lines.next_back()).unwrap_or_default()
+    let last = || said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    signature::error_line(said).map(|(line, _)| line).or_else(last).unwrap_or_default()
 }
 
 impl FromStr for Program {

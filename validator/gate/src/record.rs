@@ -1,5 +1,7 @@
 //! What is kept of a case.
 
+use std::path::{Component, Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use crate::status::Status;
@@ -38,7 +40,7 @@ pub struct Record {
     /// The text report, of failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
-    /// The folder below that of the results which has the pair, the launch and the command to replay, of failures.
+    /// The folder, relative to that of the results, which has the pair, the launch and the command to replay, of failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
     /// The file that the case's module is in, as the command line names it.
@@ -65,6 +67,9 @@ pub struct Record {
     /// What went wrong beside it, such as a cache that cannot be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// The module lacks what the case's own launch or options name, so that nothing was compared.
+    #[serde(default)]
+    pub misfit: bool,
     /// The answer is that of a cache.
     #[serde(default)]
     pub cached: bool,
@@ -82,6 +87,19 @@ impl std::fmt::Display for Bucket {
 }
 
 impl Record {
+    /// The record as results in the folder `to` have it, where it was in those in `from`: what was saved stays where it is.
+    pub fn moved(mut self, from: &Path, to: &Path) -> Record {
+        let path = |saved: &String| {
+            let path = pathdiff::diff_paths(absolute(&from.join(saved))?, absolute(to)?)?;
+            let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+            Some(parts?.join("/"))
+        };
+        if let Some(moved) = self.saved.as_ref().and_then(path) {
+            self.saved = Some(moved);
+        }
+        self
+    }
+
     /// What is known before anything is.
     pub fn new(case: impl Into<String>, status: Status, detail: impl Into<String>) -> Record {
         Record {
@@ -105,7 +123,35 @@ impl Record {
             expect: None,
             note: None,
             trouble: None,
+            misfit: false,
             cached: false,
         }
+    }
+}
+
+/// A path from the root, without `..`.
+fn absolute(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in std::path::absolute(path).ok()?.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            other => plain.push(other),
+        }
+    }
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_saved_stays_where_it_is() {
+        let mut record = Record::new("a", Status::Fail, "");
+        record.saved = Some("failures/a-1".to_owned());
+        let moved = record.moved(Path::new("shards/one"), Path::new("merged"));
+        assert_eq!(moved.saved.as_deref(), Some("../shards/one/failures/a-1"));
+        let again = moved.moved(Path::new("merged"), Path::new("shards"));
+        assert_eq!(again.saved.as_deref(), Some("one/failures/a-1"));
     }
 }

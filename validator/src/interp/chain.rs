@@ -24,7 +24,7 @@ impl Machine<'_> {
         if !pointer.is_null() {
             let start = Way::from(!pointer.out_of_bounds);
             let checked = self.is_checked(pointer);
-            let way = self.way(start, chain, self.object_size(pointer), checked, line)?;
+            let way = self.way(start, chain, Some(pointer), checked, line)?;
             pointer.out_of_bounds = !way.in_bounds;
             pointer.object += way.objects;
             pointer.indexed |= way.indexed;
@@ -42,13 +42,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Where the indices of a chain lead, in an object of this size. An undefined index whose values
+    /// Where the indices of a chain lead from a pointer, `None` for a physical one. An undefined index whose values
     /// are all in bounds is chosen. Where accesses are `checked` by their addresses, an index may leave an array.
     pub(super) fn way(
         &mut self,
         mut way: Way,
         chain: &Chain,
-        object_size: u32,
+        from: Option<Pointer>,
         checked: bool,
         line: Line,
     ) -> Result<Way, Box<Stop>> {
@@ -59,7 +59,10 @@ impl Machine<'_> {
                 Bound::Held(matrix) => u64::from(self.held(matrix.scope).length(matrix.count())),
                 Bound::Elements(count) | Bound::Descriptor(count) => u64::from(count),
                 Bound::RuntimeArray { start } => {
-                    let bytes = object_size.saturating_sub(start);
+                    // Elements of an array of descriptors have lengths of their own.
+                    let of = |from: Pointer| Pointer { object: from.object + way.objects, ..from };
+                    let size = from.map_or(0, |from| self.object_size(of(from)));
+                    let bytes = size.saturating_sub(start);
                     u64::from(bytes.checked_div(step.stride).unwrap_or(0))
                 }
                 Bound::Unbounded => {

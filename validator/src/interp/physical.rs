@@ -49,7 +49,7 @@ impl Machine<'_> {
             return Ok(());
         };
         if pointer.address != 0 {
-            let way = self.way(Way::from(!pointer.out_of_bounds), chain, 0, false, line)?;
+            let way = self.way(Way::from(!pointer.out_of_bounds), chain, None, false, line)?;
             pointer.out_of_bounds = !way.in_bounds;
             pointer.address = pointer.address.wrapping_add_signed(way.bytes);
         }

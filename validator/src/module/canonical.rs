@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::{opcode_name, Module};
+use crate::ir::Line;
 use rustc_hash::FxBuildHasher;
 use spirv_tv_toolchain::{disassemble_with, Diagnostic, DisassembleOptions};
-
-use super::{binary, ReadError};
 
 /// Instructions that say nothing of what a module does (SPIR-V specification, section 3.52.2, "Debug Instructions").
 const DEBUG: [&str; 9] = [
@@ -70,22 +70,11 @@ pub fn canonical(words: &[u32]) -> Result<String, Diagnostic> {
     Ok(canonical)
 }
 
-/// The words of the module in these bytes: a binary's own, or those that a text assembles to.
-///
-/// # Errors
-/// See [`ReadError`]; nothing is validated.
-pub fn words(
-    bytes: &[u8],
-    name: &str,
-    env: Option<spirv_tv_toolchain::TargetEnv>,
-) -> Result<Vec<u32>, ReadError> {
-    if let Some(words) = binary::words_of(bytes, name)? {
-        return Ok(words);
-    }
-    let not_text = || ReadError::NotSpirv { file: name.to_owned(), why: "it is not UTF-8 text".to_owned() };
-    let text = std::str::from_utf8(bytes).map_err(|_| not_text())?;
-    let options = super::ReadOptions { assemble_env: env, ..super::ReadOptions::default() };
-    super::tools::assemble(text, name, &options)
+/// The lines of the instructions that [`canonical`] tells, in its order: instruction N of one module is that of every other
+/// one with the same canonical text.
+pub fn canonical_lines(module: &Module) -> Vec<Line> {
+    let is_told = |opcode: u16| !DEBUG.contains(&opcode_name(u32::from(opcode)).as_str());
+    module.instructions().filter(|one| is_told(one.opcode)).map(|one| one.line).collect()
 }
 
 /// A part of a disassembly.

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-pub use canonical::{canonical, words};
+pub use canonical::{canonical, canonical_lines};
 pub use disassembly::Text;
 pub use error::{ReadError, ValidationMessage};
 pub use instruction::{opcode_name, Instruction};

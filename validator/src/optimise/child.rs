@@ -117,13 +117,13 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<OptimizeOptions, Str
     Ok(options)
 }
 
-/// Words as bytes of a binary.
-pub(super) fn to_bytes(words: &[u32]) -> Vec<u8> {
+/// The words of a module as the bytes of a binary, little-endian.
+pub fn to_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The words of a binary; `None` where a word is cut.
-pub(super) fn from_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
+/// The words of a little-endian binary; `None` where the last one is cut off.
+pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
     let words = bytes.chunks(4).map(|word| word.try_into().ok().map(u32::from_le_bytes));
     words.collect()
 }

@@ -14,6 +14,7 @@ pub mod report;
 mod session;
 pub mod table;
 
+pub use child::{from_bytes, to_bytes};
 pub use pipeline::{CheckResult, Checker, Mode, Optimiser, Outcome, Pipeline, Report, Step};
 pub use plan::{take_optimiser_arguments, OptimiserArguments, PlanError, PlannedPass};
 pub use process::{OptimiserFailure, OptimiserProcess};

@@ -104,6 +104,9 @@ pub struct Pipeline<'a> {
     pub mode: Mode,
     /// Leave a pass that fails out and go on with the next, instead of ending there.
     pub keep_going: bool,
+    /// The flags of a run of all passes at once, which is checked besides: a pass may go wrong there alone, because of what
+    /// another one left behind.
+    pub whole: Option<&'a [String]>,
 }
 
 /// How a step ended.
@@ -206,21 +209,29 @@ pub struct Report<R> {
     pub steps: Vec<Step<R>>,
     /// [`Mode::Ends`]: the first module against the last, unless nothing changed.
     pub ends: Option<R>,
+    /// The run of all passes at once, where it gave another module than the passes one by one, or none.
+    pub whole: Option<Step<R>>,
     /// The module after the last pass that gave one.
     pub words: Vec<u32>,
+}
+
+impl<R> Report<R> {
+    /// The steps, and behind them the run of all passes at once.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step<R>> {
+        self.steps.iter().chain(&self.whole)
+    }
 }
 
 impl<R: CheckResult> Report<R> {
     /// The passes that introduced a violation.
     pub fn guilty(&self) -> impl Iterator<Item = &Step<R>> {
-        self.steps.iter().filter(|step| step.is_guilty())
+        self.all_steps().filter(|step| step.is_guilty())
     }
 
     /// The worst exit code of all steps.
     pub fn exit_code(&self) -> u8 {
         let codes: Vec<u8> = self
-            .steps
-            .iter()
+            .all_steps()
             .map(Step::exit_code)
             .chain(self.ends.iter().map(CheckResult::exit_code))
             .collect();
@@ -229,15 +240,19 @@ impl<R: CheckResult> Report<R> {
 
     /// What the comparison of both ends is about.
     pub fn ends_label(&self) -> &'static str {
-        let ran = |step: &Step<R>| match step.outcome {
-            Outcome::Failed(_) | Outcome::OutOfTime | Outcome::NotRun => false,
-            Outcome::Unchanged | Outcome::NotChecked | Outcome::Checked(_) => true,
-        };
-        if self.steps.iter().all(ran) {
+        if self.all_ran() {
             ALL_PASSES
         } else {
             PASSES_THAT_RAN
         }
+    }
+
+    fn all_ran(&self) -> bool {
+        let ran = |step: &Step<R>| match step.outcome {
+            Outcome::Failed(_) | Outcome::OutOfTime | Outcome::NotRun => false,
+            Outcome::Unchanged | Outcome::NotChecked | Outcome::Checked(_) => true,
+        };
+        self.steps.iter().all(ran)
     }
 }
 
@@ -246,6 +261,9 @@ pub const ALL_PASSES: &str = "all passes";
 
 /// The same where some passes failed, or had no time left.
 pub const PASSES_THAT_RAN: &str = "passes that ran";
+
+/// What the run of all passes at once is called.
+pub const WHOLE_RUN: &str = "all passes in one run";
 
 impl Pipeline<'_> {
     /// Runs the passes on a module, each on the result of the one before. `left` says how much time there is left, if
@@ -257,8 +275,8 @@ impl Pipeline<'_> {
         checker: &mut C,
         left: &dyn Fn() -> Option<Duration>,
     ) -> Report<C::Result> {
-        let mut report =
-            Report { steps: Vec::with_capacity(self.plan.len()), ends: None, words: words.to_vec() };
+        let steps = Vec::with_capacity(self.plan.len());
+        let mut report = Report { steps, ends: None, whole: None, words: words.to_vec() };
         // For `Mode::Ends`: the steps that changed the module, with their results.
         let mut changes: Vec<(usize, Vec<u32>)> = Vec::new();
         let mut stopped = false;
@@ -307,7 +325,40 @@ impl Pipeline<'_> {
             report.steps.push(step);
         }
         self.check_ends(words, &changes, checker, &mut report);
+        report.whole = self.check_whole(words, optimiser, checker, &report, left);
         report
+    }
+
+    /// Runs all passes at once, where none of them did wrong by itself, and compares what they make of the module then.
+    fn check_whole<C: Checker>(
+        &self,
+        first: &[u32],
+        optimiser: &mut dyn Optimiser,
+        checker: &mut C,
+        report: &Report<C::Result>,
+        left: &dyn Fn() -> Option<Duration>,
+    ) -> Option<Step<C::Result>> {
+        let flags = self.whole.filter(|_| self.plan.len() > 1)?;
+        if !report.all_ran() || report.guilty().next().is_some() || left() == Some(Duration::ZERO) {
+            return None;
+        }
+        let legalizing = self.plan.iter().any(|planned| planned.legalizing);
+        let planned = PlannedPass { label: WHOLE_RUN.to_owned(), flags: flags.to_vec(), legalizing };
+        let number = self.plan.len() + 1;
+        checker.step_started(number, number, WHOLE_RUN);
+        let start = Instant::now();
+        let result = self.run_pass(optimiser, &planned, first, left());
+        let optimise_time = start.elapsed();
+        let start = Instant::now();
+        let outcome = match result {
+            Ok(after) if after == report.words => return None,
+            Ok(after) => Outcome::Checked(checker.check(first, &after, WHOLE_RUN)),
+            Err(OptimiserFailure::TimedOut { .. }) if left() == Some(Duration::ZERO) => Outcome::OutOfTime,
+            Err(failure) => Outcome::Failed(failure),
+        };
+        let step = Step { optimise_time, check_time: start.elapsed(), ..Step::new(&planned, outcome) };
+        checker.step_finished(number, &step);
+        Some(step)
     }
 
     /// Runs one pass and validates what it wrote.

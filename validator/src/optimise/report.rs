@@ -20,10 +20,11 @@ pub struct About<'a> {
     pub choices: &'a Value,
 }
 
-/// One object for each step with a verdict, and before them one for both ends where those were compared.
+/// One object for each step with a verdict, the run of all passes at once among them, and before them one for both ends
+/// where those were compared.
 pub fn json_objects<R: CheckResult>(report: &Report<R>, about: About<'_>) -> Vec<Value> {
     let ends = ends_object(report, about);
-    let steps = report.steps.iter().zip(1..).filter_map(|(step, number)| step_object(number, step, about));
+    let steps = report.all_steps().zip(1..).filter_map(|(step, number)| step_object(number, step, about));
     ends.into_iter().chain(steps).collect()
 }
 
@@ -165,6 +166,7 @@ mod tests {
                 step("--merge-blocks", Outcome::NotRun),
             ],
             ends: None,
+            whole: None,
             words: vec![],
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use spirv_tv_toolchain::passes::{find_pass, Class};
 
-use super::pipeline::{CheckResult, Outcome, Report, Step};
+use super::pipeline::{CheckResult, Outcome, Report, Step, WHOLE_RUN};
 use super::process::OptimiserFailure;
 use crate::compare::Verdict;
 
@@ -42,7 +42,7 @@ fn told_rows<R: CheckResult>(report: &Report<R>, look: Look) -> Vec<[String; 5]>
     }
     // Where there is no answer, the causes stand with the first step that has them.
     let mut causes: BTreeMap<String, usize> = BTreeMap::new();
-    for (step, number) in report.steps.iter().zip(1..) {
+    for (step, number) in report.all_steps().zip(1..) {
         let (verdict, gist) = match &step.outcome {
             Outcome::Checked(result) if result.verdict() == Some(Verdict::Inconclusive) => {
                 let first = *causes.entry(result.gist()).or_insert(number);
@@ -103,7 +103,7 @@ fn align(rows: &[[String; 5]], times: bool) -> Vec<String> {
 
 /// What failed passes, or those that ran them, say.
 pub fn failures<R>(report: &Report<R>) -> Vec<String> {
-    let failed = report.steps.iter().filter_map(|step| match &step.outcome {
+    let failed = report.all_steps().filter_map(|step| match &step.outcome {
         Outcome::Failed(failure) => Some(format!("{}: {failure}", step.pass)),
         _ => None,
     });
@@ -112,7 +112,11 @@ pub fn failures<R>(report: &Report<R>) -> Vec<String> {
 
 /// One line for each pass that introduced a violation, with what it means to do.
 pub fn guilty<R: CheckResult>(report: &Report<R>) -> Vec<String> {
-    report.guilty().map(|step| format!("guilty pass: {}{}", step.pass, promise(step))).collect()
+    let told = |step: &Step<R>| match step.pass == WHOLE_RUN {
+        true => format!("guilty: {WHOLE_RUN}; no pass by itself"),
+        false => format!("guilty pass: {}{}", step.pass, promise(step)),
+    };
+    report.guilty().map(told).collect()
 }
 
 /// What a guilty pass had promised.
@@ -174,6 +178,9 @@ impl Totals {
         if let Some(ends) = &report.ends {
             totals.by_ends = true;
             totals.count(ends);
+        }
+        if let Some(Outcome::Checked(whole)) = report.whole.as_ref().map(|whole| &whole.outcome) {
+            totals.count(whole);
         }
         totals
     }
@@ -347,6 +354,7 @@ mod tests {
                 step("--merge-blocks", Outcome::NotRun),
             ],
             ends: None,
+            whole: None,
             words: vec![],
         }
     }
@@ -362,7 +370,8 @@ step  pass                      verdict
         assert_eq!(rows(&report(), Look::default()).join("\n"), expected);
         let timed = rows(&report(), Look { times: true, bare: true });
         assert!(timed[0].starts_with("step 2  --ccp ") && timed[0].ends_with(" s"), "{timed:?}");
-        let unchanged = Report { steps: vec![step("--ccp", Outcome::Unchanged)], ends: None, words: vec![] };
+        let unchanged =
+            Report { steps: vec![step("--ccp", Outcome::Unchanged)], ends: None, whole: None, words: vec![] };
         assert!(rows(&unchanged, Look::default()).is_empty());
         let failed = ["--amd-ext-to-khr: the optimiser crashed (signal 6): Assertion failed"];
         assert_eq!(failures(&report()), failed);
@@ -395,7 +404,7 @@ step  pass                      verdict
         let open = |gist| Outcome::Checked(Fixed(Verdict::Inconclusive, false, gist));
         let steps =
             vec![step("--ccp", open(0)), step("--code-sink", open(0)), step("--merge-blocks", open(3))];
-        let report = Report { steps, ends: None, words: vec![] };
+        let report = Report { steps, ends: None, whole: None, words: vec![] };
         let told = rows(&report, Look::default());
         assert!(
             told[1].ends_with("0 inputs") && told[2].ends_with("as step 1") && told[3].ends_with("3 inputs")
@@ -404,8 +413,12 @@ step  pass                      verdict
             Totals::of(&report).lines()[1],
             "comparisons: 1 checked on 3 inputs, 2 on no input (inconclusive 3)"
         );
-        let none =
-            Report::<Fixed> { steps: vec![step("--ccp", Outcome::OutOfTime)], ends: None, words: vec![] };
+        let none = Report::<Fixed> {
+            steps: vec![step("--ccp", Outcome::OutOfTime)],
+            ends: None,
+            whole: None,
+            words: vec![],
+        };
         assert_eq!(
             Totals::of(&none).lines(),
             ["0 passes run, none of which changed the module", "1 pass not run: --timeout left no time"]

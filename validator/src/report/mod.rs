@@ -26,6 +26,7 @@ mod witness;
 mod words;
 
 pub use bucket::{bucket, Bucket};
+pub use exercised::text as never_ran;
 pub use remarks::warnings;
 pub use style::Painter;
 

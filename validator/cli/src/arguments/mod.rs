@@ -3,6 +3,7 @@
 
 mod bounds;
 mod choices;
+mod comparison;
 mod launch;
 mod output;
 mod read;
@@ -10,6 +11,7 @@ mod read;
 pub use bounds::BoundArguments;
 pub(crate) use bounds::{parse_bytes, parse_seconds};
 pub use choices::{ChoiceArguments, ModelArguments, OutOfBoundsChoice, YesNo};
+pub use comparison::ComparisonArguments;
 pub use launch::LaunchArguments;
 pub use output::{ColorChoice, OutputArguments};
 pub use read::ReadArguments;

@@ -9,9 +9,8 @@ use spirv_tv_gate::selection::Partition;
 use spirv_tv_gate::Status;
 
 use crate::arguments::{ColorChoice, RUN, SHOW};
-use crate::check::PairArguments;
 use crate::optimiser::OptimiserChoice;
-use crate::{ChoiceArguments, LaunchArguments, ReadArguments};
+use crate::ComparisonArguments;
 
 /// The group of cases.
 const CASES: &str = "Choose the cases";
@@ -49,13 +48,7 @@ pub struct GateArguments {
     #[arg(long, value_name = "BUCKET", help_heading = EXPECT, hide_short_help = true)]
     pub(crate) bisect: Option<String>,
     #[command(flatten)]
-    pub(crate) launch: LaunchArguments,
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
-    #[command(flatten)]
-    pub(crate) choices: ChoiceArguments,
-    #[command(flatten)]
-    pub(crate) read: ReadArguments,
+    pub(crate) comparison: ComparisonArguments,
 }
 
 /// What `gate` does beside running cases.

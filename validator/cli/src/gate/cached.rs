@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use spirv_tv::behaviour::Stopped;
-use spirv_tv::check::{CheckOptions, CheckReport};
+use spirv_tv::check::{CheckOptions, CheckReport, Exercised};
 use spirv_tv::compare::Cut;
 use spirv_tv::launch::file;
-use spirv_tv::module;
-use spirv_tv::report::brief;
+use spirv_tv::module::{self, Module};
+use spirv_tv::report::{self, brief};
 use spirv_tv_gate::cache::{Cache, Entry, Launch};
 use spirv_tv_gate::cases::{Case, Source};
 use spirv_tv_gate::{Record, Status};
@@ -36,7 +36,7 @@ impl Answers {
         // Another build may decide otherwise, whatever its version says.
         let program = std::env::current_exe().and_then(|path| spirv_tv_gate::hash_file(&path));
         let program = program.map_err(CliError::Optimiser)?;
-        let read = arguments.read.command_line().join(" ");
+        let read = arguments.comparison.read.command_line().join(" ");
         let map = &arguments.compilers.map;
         let build = format!("{program} {read} {map:?} {GENERATION}");
         Ok(Some(Answers { cache, build: spirv_tv_gate::hash(build.as_bytes()) }))
@@ -65,7 +65,7 @@ impl Answers {
         let by_number = options.launch.is_by_number();
         let modules = by_number.then(|| modules(&made.before.words, &made.after.words)).flatten()?;
         let text = format!("{}{modules}", self.surroundings(options)?);
-        Some(Key(spirv_tv_gate::hash(text.as_bytes())))
+        Some(Key { hash: spirv_tv_gate::hash(text.as_bytes()), is_of_files: false })
     }
 
     /// The key of the answer for the files of a pair, byte by byte: what was read and validated once need not be again.
@@ -74,22 +74,28 @@ impl Answers {
         let files = [before, after].map(|path| spirv_tv_gate::hash_file(path).ok());
         let [Some(before), Some(after)] = files else { return None };
         let text = format!("files\n{}{before}\n{after}", self.surroundings(options)?);
-        Some(Key(spirv_tv_gate::hash(text.as_bytes())))
+        Some(Key { hash: spirv_tv_gate::hash(text.as_bytes()), is_of_files: true })
     }
 
     /// What is kept with a key.
     pub(super) fn get(&self, key: &Key) -> Option<Entry> {
-        self.cache.get(&key.0)
+        self.cache.get(&key.hash)
     }
 
     /// Keeps what is known already with another key.
     pub(super) fn put(&self, key: &Key, entry: &Entry) -> Result<(), CliError> {
         let not_kept = |error| CliError::File { path: "answers are not kept in the cache".into(), error };
-        self.cache.put(&key.0, entry).map_err(not_kept)
+        self.cache.put(&key.hash, entry).map_err(not_kept)
     }
 
     /// Keeps an answer with keys, unless time or memory had a part in it.
-    pub(super) fn keep(&self, keys: &[Key], record: &Record, report: &CheckReport) -> Result<(), CliError> {
+    pub(super) fn keep(
+        &self,
+        keys: &[Key],
+        record: &Record,
+        report: &CheckReport,
+        made: &Made,
+    ) -> Result<(), CliError> {
         let by_machine = |cut: &Cut| match cut {
             Cut::Stopped(
                 Stopped::Timeout | Stopped::StepTimeout | Stopped::MaxMemory | Stopped::Cancelled,
@@ -103,20 +109,28 @@ impl Answers {
         let entry = Entry {
             status: record.status,
             detail: plain_detail(report),
+            never_ran: never_ran(report, made),
             proved: record.proved,
             modules: record.modules.clone(),
             inputs: report.usual().map(|run| run.input.name.clone()).collect(),
             launch: decisive.map(|run| {
                 let (text, files) = save::launch_file(report, run);
-                Launch { text, files }
+                Launch { input: run.input.name.clone(), text, files }
             }),
         };
-        keys.iter().try_for_each(|key| self.put(key, &entry))
+        keys.iter().try_for_each(|key| match key.is_of_files {
+            true => self.put(key, &told(entry.clone(), made)),
+            false => self.put(key, &entry),
+        })
     }
 }
 
-/// What an answer depends on, as a hash.
-pub(super) struct Key(String);
+/// What an answer depends on.
+pub(super) struct Key {
+    hash: String,
+    /// The bytes of files: lines are always the same.
+    is_of_files: bool,
+}
 
 /// A hash of two modules without names and lines.
 pub(super) fn modules(before: &[u32], after: &[u32]) -> Option<String> {
@@ -124,18 +138,39 @@ pub(super) fn modules(before: &[u32], after: &[u32]) -> Option<String> {
     Some(spirv_tv_gate::hash(both.join("\n\n").as_bytes()))
 }
 
+/// What stands in a detail for what was changed and never ran.
+const NEVER_RAN: &str = "{never ran}";
+
 /// Why the status is what it is, without lines.
 fn plain_detail(report: &CheckReport) -> String {
-    let never_ran =
-        [&report.exercised.before, &report.exercised.after].map(|one| one.changed_never_ran.len());
-    let mut parts = vec![brief::gist(report)];
-    let is_about_lines = |text: &String| text.contains("never ran");
-    parts.extend(brief::qualifiers(report).into_iter().filter(|text| !is_about_lines(text)));
-    if report.exercised.is_hollow() {
-        let [before, after] = never_ran;
-        parts.push(format!("but changed instructions never ran ({before} of before, {after} of after)"));
-    }
-    parts.join("; ")
+    let about_lines = report::never_ran(&report.exercised);
+    let about_lines = about_lines.trim_start_matches("; ");
+    let plain = |text: String| if text == about_lines { NEVER_RAN.to_owned() } else { text };
+    let parts = brief::qualifiers(report).into_iter().map(plain);
+    std::iter::once(brief::gist(report)).chain(parts).collect::<Vec<_>>().join("; ")
+}
+
+/// What was changed and never ran of both modules, without lines.
+fn never_ran(report: &CheckReport, made: &Made) -> [Vec<usize>; 2] {
+    let sides = [(&report.exercised.before, &made.before), (&report.exercised.after, &made.after)];
+    sides.map(|(exercised, module)| {
+        let lines = module::canonical_lines(module).into_iter().enumerate();
+        lines.filter(|(_, line)| exercised.changed_never_ran.contains(line)).map(|(index, _)| index).collect()
+    })
+}
+
+/// An entry with the lines of these modules.
+pub(super) fn told(entry: Entry, made: &Made) -> Entry {
+    let lines = |module: &Module, positions: &[usize]| {
+        let lines = module::canonical_lines(module);
+        positions.iter().filter_map(|index| lines.get(*index).copied()).collect()
+    };
+    let mut exercised = Exercised::default();
+    let [before, after] = &entry.never_ran;
+    exercised.before.changed_never_ran = lines(&made.before, before);
+    exercised.after.changed_never_ran = lines(&made.after, after);
+    let text = report::never_ran(&exercised);
+    Entry { detail: entry.detail.replace(NEVER_RAN, text.trim_start_matches("; ")), ..entry }
 }
 
 /// The record that an entry comes to, which is no failure.
@@ -151,7 +186,7 @@ pub(super) fn record(case: &Case, entry: Entry) -> Record {
 
 /// The options with which a failure that is kept is told anew: its own launch.
 pub(super) fn options_of(entry: &Entry, options: &CheckOptions) -> Option<CheckOptions> {
-    let Launch { text, files } = entry.launch.as_ref()?;
+    let Launch { input: _, text, files } = entry.launch.as_ref()?;
     let folder = tempfile::tempdir().ok()?;
     let path = folder.path().join("launch.toml");
     std::fs::write(&path, text).ok()?;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use spirv_tv::check::{check, CheckOptions, CheckReport, Watch};
+use spirv_tv::check::{check, settle, CheckError, CheckOptions, CheckReport, Run, Watch};
 use spirv_tv::compare::{Cut, Verdict};
+use spirv_tv::lower::LowerError;
 use spirv_tv::module::Module;
 use spirv_tv::report::{self, brief, text, Painter};
 use spirv_tv_gate::cache::Entry;
@@ -57,9 +58,14 @@ impl<'a> Answerer<'a> {
         }
         let made = match self.maker.make(case) {
             Ok(made) => made,
-            Err(failed) => return Ok(self.as_the_reference(case, &options, self.not_made(case, failed))),
+            Err(failed) => {
+                let record = self.not_made(case, failed);
+                return Ok(self.as_the_reference(case, &options, record));
+            }
         };
+        let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
         if made.before.words == made.after.words {
+            has_what_is_named(&made.before, &options)?;
             return Ok(Record {
                 proved: true,
                 optimizer_seconds: made.optimizer_seconds,
@@ -67,10 +73,10 @@ impl<'a> Answerer<'a> {
                 ..Record::new(&case.name, Status::Pass, "the same words")
             });
         }
-        let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
         let answers = self.answers.as_ref();
         let key = answers.and_then(|answers| answers.key(&made, &options));
         let of_modules = answers.zip(key.as_ref()).and_then(|(answers, key)| answers.get(key));
+        let of_modules = of_modules.map(|entry| cached::told(entry, &made));
         let record = match of_modules.or(of_files) {
             Some(entry) if is_complete(&entry) => {
                 // The next time these files need not be read.
@@ -85,7 +91,7 @@ impl<'a> Answerer<'a> {
                 let keys: Vec<Key> = key.into_iter().chain(files).collect();
                 match entry.and_then(|entry| self.told_anew(case, &made, &entry, &options)) {
                     Some(record) => record,
-                    None => self.record(case, &made, &options, &keys)?,
+                    None => self.record(case, &made, &options, &keys, None)?,
                 }
             }
         };
@@ -102,29 +108,45 @@ impl<'a> Answerer<'a> {
         options: &CheckOptions,
     ) -> Option<Record> {
         let own = cached::options_of(entry, options)?;
-        let record = self.record(case, made, &own, &[]).ok()?;
+        let input = entry.launch.as_ref().map(|launch| launch.input.as_str());
+        let record = self.record(case, made, &own, &[], input).ok()?;
         (record.status == Status::Fail).then(|| Record {
             cached: true,
             detail: entry.detail.clone(),
+            inputs: u64::try_from(entry.inputs.len()).unwrap_or(u64::MAX),
             ..record
         })
     }
 
-    fn not_made(&self, case: &Case, failed: NotMade) -> Record {
-        let NotMade { status, detail } = failed;
-        let bucket = (status.class() == Class::Bad).then(|| self.bucket(case, None, status.name()));
-        Record { bucket, ..Record::new(&case.name, status, detail) }
+    fn not_made(&mut self, case: &Case, failed: NotMade) -> Record {
+        let NotMade { status, detail, signature, is_misfit } = failed;
+        // What the command line asks of all modules some may lack.
+        let is_own = case.launch.is_some() || !case.options.is_empty();
+        let pass = match status {
+            Status::OptimizerCrash | Status::InvalidAfter => guilty::failing(case, &mut self.maker),
+            _ => None,
+        };
+        let what: Vec<&str> = std::iter::once(status.name()).chain(signature.as_deref()).collect();
+        let bucket =
+            (status.class() == Class::Bad).then(|| self.bucket(case, pass.as_deref(), &what.join("/")));
+        Record { bucket, pass, misfit: is_misfit && is_own, ..Record::new(&case.name, status, detail) }
     }
 
-    /// The record of a comparison, which is kept with the keys.
+    /// The record of a comparison, which is kept with the keys. `input` is what the input is called that the options give,
+    /// where it was made automatically once.
     fn record(
         &mut self,
         case: &Case,
         made: &Made,
         options: &CheckOptions,
         keys: &[Key],
+        input: Option<&str>,
     ) -> Result<Record, NotMade> {
-        let report = compare(&made.before, &made.after, options)?;
+        let mut report = compare(&made.before, &made.after, options)?;
+        let violates = |run: &&mut Run| run.comparison.verdict == Verdict::Violates;
+        if let Some((run, name)) = report.runs.iter_mut().find(violates).zip(input) {
+            name.clone_into(&mut run.input.name);
+        }
         let (status, detail) = status_of(&report, options);
         let mut record = Record {
             proved: report.same_program,
@@ -148,7 +170,7 @@ impl<'a> Answerer<'a> {
         }
         if let Some(answers) = &self.answers {
             // The answer is known all the same.
-            record.trouble = answers.keep(keys, &record, &report).err().map(|error| error.to_string());
+            record.trouble = answers.keep(keys, &record, &report, made).err().map(|error| error.to_string());
         }
         Ok(record)
     }
@@ -174,25 +196,19 @@ impl<'a> Answerer<'a> {
         if !is_optimised || record.status.class() != Class::Bad {
             return record;
         }
-        let status = match self.maker.make_with(case, reference) {
+        let (status, what) = match self.maker.make_with(case, reference) {
             Ok(made) => match compare(&made.before, &made.after, options) {
                 Ok(report) => {
-                    let (status, _) = status_of(&report, options);
-                    let name = report::bucket(&report).map(|found| found.name);
-                    let of_pass =
-                        |bucket: &Bucket| name.as_ref().is_some_and(|name| bucket.0.ends_with(name.as_str()));
-                    let same = status != Status::Fail || record.bucket.as_ref().is_some_and(of_pass);
-                    if same {
-                        Some(status)
-                    } else {
-                        None
-                    }
+                    (status_of(&report, options).0, report::bucket(&report).map(|found| found.name))
                 }
-                Err(failed) => Some(failed.status),
+                Err(failed) => (failed.status, failed.signature),
             },
-            Err(failed) => Some(failed.status),
+            Err(failed) => (failed.status, failed.signature),
         };
-        if status == Some(record.status) {
+        let is_same = |bucket: &Bucket| what.as_ref().is_some_and(|what| bucket.0.ends_with(what.as_str()));
+        // Where nothing tells two failures apart, they count as the same, unless they violate.
+        let same = record.bucket.as_ref().is_some_and(is_same) || (what.is_none() && status != Status::Fail);
+        if status == record.status && same {
             record.is_in_reference = true;
             record.detail = format!("the reference does the same: {}", record.detail);
         }
@@ -208,12 +224,12 @@ impl<'a> Answerer<'a> {
         options: &CheckOptions,
     ) -> Result<Option<String>, CliError> {
         let own = format!("{FAILURES}/{}", folder_name(&case.name));
-        let root = match &self.arguments.pair.save_failing {
+        let root = match &self.arguments.comparison.pair.save_failing {
             Some(folder) => folder.join(folder_name(&case.name)),
             None => self.arguments.results.out.join(&own),
         };
         let Made { before, after, .. } = made;
-        let read = &self.arguments.read;
+        let read = &self.arguments.comparison.read;
         let origin = [case.name.as_str(), &case.pipeline.join(" ")];
         save::into(&root, Some(origin), before, after, report, options, read)?;
         if let Some(folder) = &read.emit_asm {
@@ -225,10 +241,11 @@ impl<'a> Answerer<'a> {
         if self.arguments.reports.html.is_some() {
             let names = ["before", "after"].map(|name| format!("{name}.spv"));
             let alone = save::alone(names, report, options, read);
-            let extent = html::extent(alone, &options.bounds, Instant::now(), self.arguments.pair.full);
+            let extent =
+                html::extent(alone, &options.bounds, Instant::now(), self.arguments.comparison.pair.full);
             html::write(&root.join("report.html"), &report::html::check(report, &extent))?;
         }
-        Ok(self.arguments.pair.save_failing.is_none().then_some(own))
+        Ok(self.arguments.comparison.pair.save_failing.is_none().then_some(own))
     }
 }
 
@@ -256,6 +273,15 @@ fn compare(before: &Module, after: &Module, options: &CheckOptions) -> Result<Ch
     check(before, after, options, &watch).map_err(|error| refused(error.into()))
 }
 
+/// Looks for what the options name, where nothing is compared.
+fn has_what_is_named(module: &Module, options: &CheckOptions) -> Result<(), NotMade> {
+    match settle(module, options) {
+        // Of a library nothing could be compared, and nothing has to be.
+        Ok(_) | Err(CheckError::Lower { error: LowerError::NoEntryPoint, .. }) => Ok(()),
+        Err(error) => Err(refused(error.into())),
+    }
+}
+
 /// The status of options or modules that make no check.
 fn refused(error: CliError) -> NotMade {
     let status = match error {
@@ -269,7 +295,18 @@ fn refused(error: CliError) -> NotMade {
         | CliError::Gate(_)
         | CliError::Optimiser(_) => Status::InvalidBefore,
     };
-    NotMade::new(status, error)
+    let is_misfit = matches!(
+        &error,
+        CliError::Launch(_)
+            | CliError::Check(
+                CheckError::Launch(_)
+                    | CheckError::Lower {
+                        error: LowerError::UnknownEntryPoint { .. } | LowerError::Specialisation { .. },
+                        ..
+                    }
+            )
+    );
+    NotMade { is_misfit, ..NotMade::new(status, error) }
 }
 
 /// The status of a verdict, and why it is that.

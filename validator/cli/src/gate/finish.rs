@@ -62,13 +62,18 @@ pub(super) fn judge(
         seconds: finished.seconds,
         remarks,
     };
-    let ran = |case: &&Judgement| {
-        case.record.status.class() != Class::NotRun && case.record.status != Status::Missing
-    };
-    let mut all = results.cases.iter().filter(ran).peekable();
-    if all.peek().is_some() && all.all(|case| case.record.status == Status::InvalidBefore) {
+    if is_all_invalid(&results) {
         let text =
             "no case could be checked: every module is invalid, or does not go with the options".to_owned();
+        results.remarks.push(Remark { fails: true, text });
+    }
+    let misfits: Vec<&Record> = misfits(&results).collect();
+    if let Some(first) = misfits.first() {
+        let count = misfits.len();
+        let text = format!(
+            "modules lack what the launch or the options of their case name ({count}), such as {}: {}",
+            first.case, first.detail
+        );
         results.remarks.push(Remark { fails: true, text });
     }
     let troubles = results.cases.iter().filter_map(|case| case.record.trouble.clone());
@@ -149,15 +154,34 @@ pub(super) fn bless(results: &Results, arguments: &ExpectationArguments) -> Resu
     Ok(0)
 }
 
-/// The exit code: whether something unexpected happened.
+/// Whether cases ran, and none of them could be checked.
+fn is_all_invalid(results: &Results) -> bool {
+    let ran = |case: &&Judgement| {
+        case.record.status.class() != Class::NotRun && case.record.status != Status::Missing
+    };
+    let mut all = results.cases.iter().filter(ran).peekable();
+    all.peek().is_some() && all.all(|case| case.record.status == Status::InvalidBefore)
+}
+
+/// Cases whose modules lack what their own launch or options name.
+fn misfits(results: &Results) -> impl Iterator<Item = &Record> {
+    results.cases.iter().map(|case| &case.record).filter(|record| record.misfit)
+}
+
+/// The exit code: whether something unexpected happened, or cases were not what the command line or a manifest says.
 pub(super) fn exit_code(results: &Results) -> u8 {
-    let is_bug = |case: &&Judgement| case.record.status == Status::ToolBug;
-    match (results.unexpected().any(|case| is_bug(&case)), results.is_good()) {
-        (true, _) => Bug::EXIT_CODE,
-        (false, true) => 0,
-        (false, false) => 1,
+    let is_bug = |case: &Judgement| case.record.status == Status::ToolBug;
+    if results.unexpected().any(is_bug) {
+        Bug::EXIT_CODE
+    } else if is_all_invalid(results) || misfits(results).next().is_some() {
+        WRONG
+    } else {
+        u8::from(!results.is_good())
     }
 }
+
+/// The exit code where a command line, a manifest or a launch file is wrong.
+const WRONG: u8 = 2;
 
 /// What `git bisect run` takes for a commit that cannot be tested.
 pub(super) const UNTESTABLE: u8 = 125;

@@ -47,6 +47,42 @@ impl CheckResult for Judged {
     }
 }
 
+/// The pass of a case's pipeline that fails by itself, or what stands for it. `None` for cases without spirv-opt's passes.
+pub(super) fn failing(case: &Case, maker: &mut Maker<'_>) -> Option<String> {
+    let flags = flags_of(&case.pipeline).ok().filter(|flags| !flags.passes.is_empty())?;
+    let (before, _) = maker.optimised(case).ok().flatten()?;
+    let plan = plan(&flags.passes, &before.words);
+    if let [only] = &plan[..] {
+        return Some(only.label.clone());
+    }
+    let timeout = maker.compilers.choice.optimizer_timeout;
+    let read = maker.read.clone();
+    let begun = Instant::now();
+    let pipeline = Pipeline {
+        plan: &plan,
+        timeout,
+        validate: (!read.lenient).then_some(&read.validator),
+        validator: &read.validate_with,
+        mode: Mode::Ends,
+        keep_going: false,
+        whole: None,
+    };
+    // Nothing is compared here.
+    let mut checker = |_: &[u32], _: &[u32], _: &str| Judged(Verdict::Inconclusive);
+    let report = {
+        let mut optimiser = maker.optimiser(&flags).ok()?;
+        let left = || Some(timeout.saturating_sub(begun.elapsed()));
+        pipeline.run(&before.words, &mut *optimiser, &mut checker, &left)
+    };
+    let failed =
+        |step: &&Step<Judged>| matches!(&step.outcome, Outcome::Failed(failure) if failure.is_optimisers());
+    if let Some(step) = report.steps.iter().find(failed) {
+        return Some(step.pass.clone());
+    }
+    let ran = |step: &Step<Judged>| matches!(step.outcome, Outcome::Unchanged | Outcome::NotChecked);
+    report.steps.iter().all(ran).then(|| format!("{} ({WHOLE})", case.pipeline.join(" ")))
+}
+
 /// The pass of a case's pipeline that makes it violate, where the pipeline is one of spirv-opt's passes. `None` for other
 /// cases, and where there is no time to find out.
 pub(super) fn pass(
@@ -76,7 +112,8 @@ pub(super) fn pass(
     let mut checker = |before: &[u32], after: &[u32], _: &str| Judged(verdict(before, after));
     let mode = Mode::Ends;
     let validator = &Validator::Nothing;
-    let pipeline = Pipeline { plan: &plan, timeout, validate: None, validator, mode, keep_going: true };
+    let pipeline =
+        Pipeline { plan: &plan, timeout, validate: None, validator, mode, keep_going: true, whole: None };
     let report = {
         let mut optimiser = maker.optimiser(&flags).ok()?;
         pipeline.run(first, &mut *optimiser, &mut checker, &|| options.bounds.left())

@@ -12,7 +12,7 @@ use spirv_tv::optimise::{
 use spirv_tv_gate::cases::{Case, Source};
 use spirv_tv_gate::fossilize::{Database, ShaderCase};
 use spirv_tv_gate::program::{Limits, Program, ProgramFailure};
-use spirv_tv_gate::Status;
+use spirv_tv_gate::{signature, Status};
 use spirv_tv_toolchain::OptimizeOptions;
 
 use super::arguments::{CompilerArguments, GateArguments};
@@ -25,13 +25,21 @@ use crate::CliError;
 pub(super) struct NotMade {
     pub(super) status: Status,
     pub(super) detail: String,
+    /// What tells it from other failures of this status.
+    pub(super) signature: Option<String>,
+    /// The module lacks what the options or the launch name.
+    pub(super) is_misfit: bool,
 }
 
 impl NotMade {
     pub(super) fn new(status: Status, detail: impl ToString) -> NotMade {
         // Details are one line each.
         let detail = detail.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        NotMade { status, detail }
+        NotMade { status, detail, signature: None, is_misfit: false }
+    }
+
+    fn with(self, signature: impl Into<Option<String>>) -> NotMade {
+        NotMade { signature: signature.into(), ..self }
     }
 }
 
@@ -74,8 +82,8 @@ impl<'a> Maker<'a> {
         Ok(Maker {
             compilers: &arguments.compilers,
             tool: arguments.compilers.choice.tool()?,
-            read: arguments.read.options(),
-            max_id_bound: arguments.read.max_id_bound,
+            read: arguments.comparison.read.options(),
+            max_id_bound: arguments.comparison.read.max_id_bound,
             launcher: std::env::current_exe().map_err(CliError::Optimiser)?,
             memory: arguments.compilers.choice.memory(options::jobs(arguments)?),
             session: None,
@@ -111,6 +119,23 @@ impl<'a> Maker<'a> {
                 optimizer_seconds: 0.0,
                 launch: LaunchOptions::default(),
             }),
+            Source::Module(_) | Source::Fossil { .. } => {
+                let Some((before, launch)) = self.optimised(case)? else {
+                    return Err(NotMade::new(Status::ToolBug, "a case without a module"));
+                };
+                let tool = self.tool.clone();
+                let made = self.optimise(before, &case.pipeline, &tool)?;
+                Ok(Made { launch, ..made })
+            }
+            Source::Compiled(path) => self.compile(path),
+        }
+    }
+
+    /// The module that the optimiser runs on, with what its pipeline says of the launch; `None` for cases without an
+    /// optimiser.
+    pub(super) fn optimised(&mut self, case: &Case) -> Result<Option<(Module, LaunchOptions)>, NotMade> {
+        match &case.source {
+            Source::Pair { .. } | Source::Compiled(_) => Ok(None),
             Source::Module(path) => {
                 let before = match &self.last {
                     Some((last, module)) if last == path => module.clone(),
@@ -120,16 +145,9 @@ impl<'a> Maker<'a> {
                         module
                     }
                 };
-                let tool = self.tool.clone();
-                self.optimise(before, &case.pipeline, &tool)
+                Ok(Some((before, LaunchOptions::default())))
             }
-            Source::Fossil { database, module } => {
-                let (before, launch) = self.fossil(database, module)?;
-                let tool = self.tool.clone();
-                let made = self.optimise(before, &case.pipeline, &tool)?;
-                Ok(Made { launch, ..made })
-            }
-            Source::Compiled(path) => self.compile(path),
+            Source::Fossil { database, module } => self.fossil(database, module).map(Some),
         }
     }
 
@@ -208,7 +226,7 @@ impl<'a> Maker<'a> {
                     };
                     let written = command.run_on(&self.launcher, path, &[], limits).map_err(|failure| {
                         let detail = format!("--{name}-cmd: {failure}");
-                        let status = match failure {
+                        let status = match &failure {
                             ProgramFailure::TimedOut { .. } if crashed == Status::OptimizerCrash => {
                                 Status::Timeout
                             }
@@ -218,7 +236,7 @@ impl<'a> Maker<'a> {
                             | ProgramFailure::Failed { .. }
                             | ProgramFailure::NoOutput { .. } => crashed,
                         };
-                        NotMade::new(status, detail)
+                        NotMade::new(status, detail).with(failure.signature())
                     })?;
                     let invalid = match name {
                         "before" => Status::InvalidBefore,
@@ -257,9 +275,10 @@ impl<'a> Maker<'a> {
         let after = match tool {
             Tool::Program(program) => {
                 let external = self.external(program.clone());
-                let bytes = external
-                    .bytes(&before.words, flags, timeout)
-                    .map_err(|failure| not_made(&optimiser::failure(failure)))?;
+                let bytes = external.bytes(&before.words, flags, timeout).map_err(|failure| {
+                    let signature = failure.signature();
+                    not_made(&optimiser::failure(failure)).with(signature)
+                })?;
                 Module::from_bytes(&bytes, "after", &self.read)
             }
             Tool::Bundled => {
@@ -296,15 +315,16 @@ pub(super) fn flags_of(flags: &[String]) -> Result<OptimiserArguments, NotMade> 
 }
 
 fn unread(status: Status, error: ReadError) -> NotMade {
-    match error {
+    let signature = match &error {
         // Says nothing of the module.
-        ReadError::Program { .. } => NotMade::new(Status::ToolBug, error),
+        ReadError::Program { .. } => return NotMade::new(Status::ToolBug, error),
+        ReadError::Invalid { objection, .. } => Some(signature::of_message(&objection.message)),
         ReadError::Io { .. }
         | ReadError::NotSpirv { .. }
         | ReadError::Malformed { .. }
-        | ReadError::Assemble { .. }
-        | ReadError::Invalid { .. } => NotMade::new(status, error),
-    }
+        | ReadError::Assemble { .. } => None,
+    };
+    NotMade::new(status, error).with(signature)
 }
 
 fn not_made(failure: &OptimiserFailure) -> NotMade {
@@ -317,5 +337,17 @@ fn not_made(failure: &OptimiserFailure) -> NotMade {
         OptimiserFailure::TimedOut { .. } => Status::Timeout,
         OptimiserFailure::Bug { .. } => Status::ToolBug,
     };
-    NotMade::new(status, failure)
+    let signature = match failure {
+        OptimiserFailure::Crashed { signal, stderr } => {
+            signature::of_said(stderr).or_else(|| signal.map(|signal| format!("signal-{signal}")))
+        }
+        OptimiserFailure::Failed { message } | OptimiserFailure::Invalid { message } => {
+            Some(signature::of_message(message))
+        }
+        OptimiserFailure::NotRun { .. } => Some("not-started".to_owned()),
+        OptimiserFailure::Flag { .. } | OptimiserFailure::TimedOut { .. } | OptimiserFailure::Bug { .. } => {
+            None
+        }
+    };
+    NotMade::new(status, failure).with(signature)
 }

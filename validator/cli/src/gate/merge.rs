@@ -22,7 +22,9 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
     };
     let mut records: BTreeMap<String, Record> = BTreeMap::new();
     let mut remarks = Vec::new();
+    let out = arguments.out.as_deref().unwrap_or(Path::new(""));
     for (path, shard) in shards {
+        let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
         if shard.head.about != head.about {
             return Err(CliError::usage(format!(
                 "{} and {} are results of other versions, tools or options, which say nothing together",
@@ -34,6 +36,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
             remarks.push(format!("{} ends in the middle of a record: its run was ended", path.display()));
         }
         for (case, record) in shard.records {
+            let record = record.moved(folder, out);
             match records.get(&case) {
                 // What one shard skipped another may have run.
                 Some(other) if other.status != Status::Skip && record.status != Status::Skip => {
@@ -80,7 +83,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, CliError> {
     )?;
     match &arguments.out {
         Some(out) => finish::write(&results, out, &arguments.reports)?,
-        None => finish::write_reports(&results, Path::new(""), &arguments.reports)?,
+        None => finish::write_reports(&results, out, &arguments.reports)?,
     }
     if arguments.expectations.bless {
         return finish::bless(&results, &arguments.expectations);

@@ -17,8 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use spirv_tv::check::Watch;
 use spirv_tv_gate::cases::{Case, Planned};
 use spirv_tv_gate::log::{self, Head, Log};
 use spirv_tv_gate::pool::Pool;
@@ -30,6 +32,7 @@ use finish::Finished;
 use plan::Plan;
 use told::Progress;
 
+use crate::progress::ProgressLine;
 use crate::CliError;
 
 /// How long a worker may take beyond the time of a check, for the optimiser, reading and writing.
@@ -51,10 +54,15 @@ pub(super) fn run(arguments: &GateArguments, command_line: &[OsString]) -> Resul
 fn run_cases(arguments: &GateArguments, command_line: &[OsString]) -> Result<u8, CliError> {
     let begun = Instant::now();
     preflight::options(arguments)?;
+    let watch = Arc::new(Watch::default());
+    let planning = ProgressLine::start(&watch, arguments.reports.color);
+    watch.enter("looking for cases");
     let plan = Plan::of(arguments)?;
+    watch.enter(format!("looking at the options of {} cases", plan.planned.len()));
     preflight::cases(arguments, command_line, &plan)?;
     let expectations = plan::expectations(&arguments.expectations)?;
-    let head = Head::new(plan::about(arguments, command_line)?, plan.hash(arguments));
+    let head = Head::new(plan::about(arguments, command_line)?, plan.hash(arguments, &watch));
+    drop(planning);
     let out = &arguments.results.out;
     if arguments.bisect.is_some() {
         log::discard(out)?;

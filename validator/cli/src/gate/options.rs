@@ -16,8 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The options of a check without those of a case.
 pub(super) fn of(arguments: &GateArguments) -> Result<CheckOptions, CliError> {
-    let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
-    let mut options = arguments.pair.apply(options);
+    let mut options = arguments.comparison.options()?;
     options.bounds.timeout = Some(time(arguments));
     // Cases run side by side, each by one thread.
     options.bounds.jobs = 1;
@@ -27,12 +26,12 @@ pub(super) fn of(arguments: &GateArguments) -> Result<CheckOptions, CliError> {
 
 /// How long a check may take.
 pub(super) fn time(arguments: &GateArguments) -> Duration {
-    arguments.choices.bounds.timeout.unwrap_or(TIMEOUT)
+    arguments.comparison.choices.bounds.timeout.unwrap_or(TIMEOUT)
 }
 
 /// How many cases run at once.
 pub(super) fn jobs(arguments: &GateArguments) -> Result<usize, CliError> {
-    match arguments.choices.bounds.jobs {
+    match arguments.comparison.choices.bounds.jobs {
         Some(0) => Err(CliError::usage("--jobs 0: at least one worker is needed")),
         Some(jobs) => Ok(jobs),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
@@ -42,7 +41,7 @@ pub(super) fn jobs(arguments: &GateArguments) -> Result<usize, CliError> {
 /// How much memory a check may take, in bytes: all workers together fit the machine.
 pub(super) fn memory(arguments: &GateArguments) -> Result<u64, CliError> {
     let jobs = u64::try_from(jobs(arguments)?).unwrap_or(u64::MAX);
-    Ok(arguments.choices.bounds.max_memory.unwrap_or_else(|| memory::share_of(jobs)))
+    Ok(arguments.comparison.choices.bounds.max_memory.unwrap_or_else(|| memory::share_of(jobs)))
 }
 
 /// Options of cases. What a case adds is parsed as if it stood on the command line.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use spirv_tv::check::Watch;
 use spirv_tv_gate::cases::{self, Finder, Kind, Listed, Pipeline, Planned, Source};
 use spirv_tv_gate::expectation::{Baseline, Expectations, Patterns};
 use spirv_tv_gate::fossilize::Database;
@@ -65,7 +66,7 @@ impl Plan {
     }
 
     /// What tells this run's cases from another's: their names and options, and the files that they are made from.
-    pub(super) fn hash(&self, arguments: &GateArguments) -> String {
+    pub(super) fn hash(&self, arguments: &GateArguments, watch: &Watch) -> String {
         let mut files = BTreeSet::new();
         let mut text = self.skipped.join("\n");
         for case in self.planned.iter().map(|one| &one.case) {
@@ -85,7 +86,9 @@ impl Plan {
             [&compilers.before_cmd, &compilers.after_cmd, &compilers.reference, &compilers.choice.optimizer];
         files.extend(programs.into_iter().flatten().flat_map(Program::files).map(Path::to_owned));
         files.extend(compilers.choice.spirv_opt.clone());
-        for path in files {
+        let all = files.len();
+        for (number, path) in (1..).zip(files) {
+            watch.enter(format!("reading files: {number} of {all}"));
             text.push_str(&format!("{} {}\n", path.display(), content(&path)));
         }
         spirv_tv_gate::hash(text.as_bytes())

@@ -29,7 +29,7 @@ pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
     if let Tool::Program(program) = compilers.choice.tool()? {
         programs.push(program);
     }
-    if let Some(path) = &arguments.read.spirv_val {
+    if let Some(path) = &arguments.comparison.read.spirv_val {
         programs.push(html::quoted(&path.to_string_lossy()).parse().map_err(CliError::usage)?);
     }
     for program in programs {

@@ -124,8 +124,9 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
     if !reports.quiet {
         let counts: Vec<String> =
             results.counts().into_iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let plural = if results.cases.len() == 1 { "" } else { "s" };
         text.push_str(&format!(
-            "\n{} cases in {:.1} s: {}\n",
+            "\n{} case{plural} in {:.1} s: {}\n",
             results.cases.len(),
             results.seconds,
             counts.join(", ")
@@ -135,6 +136,12 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
             results.decided(),
             results.exercised()
         ));
+    }
+    let undecided = undecided(results);
+    if !undecided.is_empty() && !reports.quiet {
+        text.push_str(&format!("\n{}\n", painter.heading("Neither passed nor failed")));
+        text.push_str(&undecided);
+        text.push('\n');
     }
     for remark in results.remarks.iter().filter(|remark| remark.fails || !reports.quiet) {
         let word = if remark.fails { painter.bad("unexpected") } else { "note".to_owned() };
@@ -167,6 +174,18 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
     };
     text.push_str(&format!("{verdict}\n"));
     print(&text)
+}
+
+/// Of each status that is neither, how many cases have it, and the first of them.
+fn undecided(results: &Results) -> String {
+    let mut text = String::new();
+    for status in Status::ALL.into_iter().filter(|status| status.class() == Class::Undecided) {
+        let mut cases = results.cases.iter().filter(|case| case.record.status == status && !case.unexpected);
+        let Some(first) = cases.next() else { continue };
+        let (name, detail) = (&first.record.case, &first.record.detail);
+        text.push_str(&format!("{:6}  {status}  (such as {name}: {detail})\n", 1 + cases.count()));
+    }
+    text
 }
 
 /// Cases that nothing was run for, and what is to be known of the whole run.

@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::arguments::{parse_seconds, FAR, RUN, SHOW};
-use super::check::PairArguments;
 use super::optimiser::OptimiserChoice;
-use super::{caught, print, ChoiceArguments, CliError, LaunchArguments, OutputArguments, ReadArguments};
+use super::{caught, print, CliError, ComparisonArguments, OutputArguments};
 use page::Page;
 use run::Command;
 pub(crate) use run::Dump;
@@ -39,19 +38,13 @@ pub struct OptArguments {
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = RUN)]
     pub(crate) pipeline: Vec<String>,
     #[command(flatten)]
-    pub(crate) launch: LaunchArguments,
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
-    #[command(flatten)]
-    pub(crate) choices: ChoiceArguments,
+    pub(crate) comparison: ComparisonArguments,
     /// Compare the first module with the last only, and bisect if that violates
     #[arg(long, help_heading = FAR)]
     pub(crate) ends: bool,
     /// Time for the check of each step
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = FAR)]
     pub(crate) step_timeout: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) read: ReadArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Say how long each step took, and the whole; without it the whole is told on a terminal alone
@@ -81,11 +74,13 @@ pub(super) fn run_steps(
     if modules.several && arguments.output_file.is_some() {
         return Err(CliError::usage("-o takes the result of one module; several were given, or a folder"));
     }
-    let options = arguments.choices.options(arguments.launch.options()?, arguments.read.target_env_name())?;
-    let mut options = arguments.pair.apply(options);
+    let mut options = arguments.comparison.options()?;
     options.bounds.step_timeout = arguments.step_timeout;
-    let mut page =
-        arguments.output.html.is_some().then(|| Page::new(&options.bounds, begun, arguments.pair.full));
+    let mut page = arguments
+        .output
+        .html
+        .is_some()
+        .then(|| Page::new(&options.bounds, begun, arguments.comparison.pair.full));
     let command = Command { dumps, ..Command::new(arguments, optimiser, options, modules.several) };
     let mut sum = Sum::default();
     for module in &modules.found {

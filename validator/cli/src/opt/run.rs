@@ -15,10 +15,10 @@ use crate::progress::ProgressLine;
 use crate::{print, CliError};
 use spirv_tv::behaviour::Bug;
 use spirv_tv::check::{settle, CheckOptions, Watch};
-use spirv_tv::module::Module;
+use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::plan::{plan, PlannedPass};
 use spirv_tv::optimise::{
-    Mode, Optimiser, OptimiserArguments, OptimiserFailure, OptimiserProcess, Pipeline, Session,
+    to_bytes, Mode, Optimiser, OptimiserArguments, OptimiserFailure, OptimiserProcess, Pipeline, Session,
 };
 use spirv_tv::report::json;
 
@@ -38,11 +38,11 @@ pub(super) struct Command<'a> {
 /// The module behind a step, with the step's name.
 pub(crate) struct Dump {
     pub(crate) label: String,
-    pub(crate) words: Vec<u32>,
+    pub(crate) module: Module,
 }
 
 /// Gives the modules that are known, one after the other.
-struct Dumps<'a>(std::slice::Iter<'a, Dump>);
+struct Dumps<'a>(std::slice::Iter<'a, Module>);
 
 impl Optimiser for Dumps<'_> {
     fn run(
@@ -52,7 +52,7 @@ impl Optimiser for Dumps<'_> {
         _timeout: Duration,
     ) -> Result<Vec<u32>, OptimiserFailure> {
         let none = || OptimiserFailure::NotRun { message: "there is no further module".to_owned() };
-        self.0.next().map(|dump| dump.words.clone()).ok_or_else(none)
+        self.0.next().map(|module| module.words.clone()).ok_or_else(none)
     }
 }
 
@@ -124,8 +124,7 @@ impl<'a> Command<'a> {
 
     /// The steps. A program of the user that takes no flags is one step.
     fn plan(&self, words: &[u32], tool: &Tool) -> Vec<PlannedPass> {
-        let OptimiserArguments { passes, preserve_interface, preserve_bindings, preserve_spec_constants } =
-            self.optimiser;
+        let passes = &self.optimiser.passes;
         if let Some(dumps) = self.dumps {
             let step =
                 |dump: &Dump| PlannedPass { label: dump.label.clone(), flags: Vec::new(), legalizing: false };
@@ -139,13 +138,7 @@ impl<'a> Command<'a> {
                 vec![PlannedPass { label: program.to_string(), flags: Vec::new(), legalizing: false }]
             }
             Tool::Program(_) => {
-                let kept = [
-                    (*preserve_interface, "--preserve-interface"),
-                    (*preserve_bindings, "--preserve-bindings"),
-                    (*preserve_spec_constants, "--preserve-spec-constants"),
-                ];
-                let kept = kept.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag.to_owned());
-                let kept: Vec<String> = kept.collect();
+                let kept = self.kept();
                 let is_known = |flag: &&String| check_flag(flag).is_ok();
                 let steps = passes.iter().flat_map(|flag| match Some(flag).filter(is_known) {
                     Some(known) => plan(std::slice::from_ref(known), words),
@@ -158,6 +151,29 @@ impl<'a> Command<'a> {
         }
     }
 
+    /// The flags that say what passes must keep.
+    fn kept(&self) -> Vec<String> {
+        let OptimiserArguments { passes: _, preserve_interface, preserve_bindings, preserve_spec_constants } =
+            self.optimiser;
+        let kept = [
+            (*preserve_interface, "--preserve-interface"),
+            (*preserve_bindings, "--preserve-bindings"),
+            (*preserve_spec_constants, "--preserve-spec-constants"),
+        ];
+        kept.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag.to_owned()).collect()
+    }
+
+    /// All flags at once; `None` where modules are known already, or the program takes no flags.
+    fn whole(&self, tool: &Tool) -> Option<Vec<String>> {
+        let passes =
+            Some(&self.optimiser.passes).filter(|passes| !passes.is_empty() && self.dumps.is_none())?;
+        match tool {
+            // It has the other flags as options.
+            Tool::Bundled => Some(passes.clone()),
+            Tool::Program(_) => Some([&passes[..], &self.kept()].concat()),
+        }
+    }
+
     /// Runs the passes on a module, checks them, and prints what came of it.
     pub(super) fn run(&self, name: &str, mut page: Option<&mut Page>) -> Result<Done, Failure> {
         let arguments = self.arguments;
@@ -165,14 +181,22 @@ impl<'a> Command<'a> {
         let progress = ProgressLine::start(&watch, arguments.output.color);
         let _limit = MemoryLimit::start(&watch, self.options.bounds.max_memory);
         watch.enter(format!("reading {name}"));
-        let read = arguments.read.options();
+        let read = arguments.comparison.read.options();
         let module = Module::load(name, &read).map_err(CliError::from)?;
         // Passes drop names and renumber ids, so that targets are settled on the first module.
         let mut options = settle(&module, &self.options).map_err(CliError::from)?;
         let mut words = module.words.clone();
+        let mut files: Vec<Module> =
+            self.dumps.into_iter().flatten().map(|dump| dump.module.clone()).collect();
         if let Some(size) = options.launch.local_size.take() {
-            words = module.words_with_local_size(options.launch.entry.as_deref(), size.0);
+            let entry = options.launch.entry.as_deref();
+            words = module.words_with_local_size(entry, size.0);
             options.local_size_rewritten = words != module.words;
+            let lenient = ReadOptions { lenient: true, ..read.clone() };
+            for file in &mut files {
+                let words = file.words_with_local_size(entry, size.0);
+                *file = Module::from_words(words, &file.name, &lenient).map_err(CliError::from)?;
+            }
         }
         let tool = self.arguments.optimizer.tool().map_err(Failure::World)?;
         let plan = self.plan(&words, &tool);
@@ -181,10 +205,11 @@ impl<'a> Command<'a> {
             preserve_interface: self.optimiser.preserve_interface,
             preserve_bindings: self.optimiser.preserve_bindings,
             preserve_spec_constants: self.optimiser.preserve_spec_constants,
-            max_id_bound: arguments.read.max_id_bound,
+            max_id_bound: arguments.comparison.read.max_id_bound,
             ..OptimizeOptions::default()
         })
         .map_err(CliError::Optimiser)?;
+        let whole = self.whole(&tool);
         let pipeline = Pipeline {
             plan: &plan,
             timeout: arguments.optimizer.optimizer_timeout,
@@ -192,16 +217,23 @@ impl<'a> Command<'a> {
             validator: &read.validate_with,
             mode: if arguments.ends { Mode::Ends } else { Mode::EachStep },
             keep_going: arguments.keep_going,
+            whole: whole.as_deref(),
         };
         // What was read was validated, and what a pass writes is by the pipeline.
         let is_as_read = words == module.words;
         let is_valid = is_as_read && !read.lenient && !plan.iter().any(|pass| pass.legalizing);
-        let last = (is_as_read && !module.from_text).then_some(module);
-        let mut checker = StepChecker::new(self, name, &options, &watch, is_valid, last);
+        let last = (is_as_read && !module.from_text && self.dumps.is_none()).then(|| module.clone());
+        let known = match self.dumps {
+            // Reports name the files.
+            Some(_) => std::iter::once(module).filter(|_| is_as_read).chain(files.iter().cloned()).collect(),
+            None => Vec::new(),
+        };
+        let mut checker = StepChecker::new(self, name, &options, &watch, is_valid, known);
+        checker.last = last;
         checker.page = page.as_deref_mut();
         let bounds = options.bounds.clone();
         let mut optimiser: Box<dyn Optimiser> = match tool {
-            _ if self.dumps.is_some() => Box::new(Dumps(self.dumps.unwrap_or_default().iter())),
+            _ if self.dumps.is_some() => Box::new(Dumps(files.iter())),
             Tool::Bundled => Box::new(Session::new(&process)),
             Tool::Program(program) => {
                 Box::new(arguments.optimizer.external(program).map_err(Failure::World)?)
@@ -214,8 +246,8 @@ impl<'a> Command<'a> {
             return Err(Failure::World(error));
         }
         if let Some(path) = &arguments.output_file {
-            let bytes: Vec<u8> = report.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            std::fs::write(path, bytes).map_err(|error| CliError::File { path: path.clone(), error })?;
+            std::fs::write(path, to_bytes(&report.words))
+                .map_err(|error| CliError::File { path: path.clone(), error })?;
         }
         page.into_iter().for_each(|page| page.finish(name, &report));
         print(&self.told(name, &report))?;

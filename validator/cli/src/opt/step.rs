@@ -153,7 +153,10 @@ pub(super) struct StepChecker<'a> {
     step: usize,
     /// A step's module before is that after the step before it.
     searches: Searches,
-    last: Option<Module>,
+    /// The module after the step before, where its lines are those of its words.
+    pub(super) last: Option<Module>,
+    /// Modules as the user has them in files.
+    files: Vec<Module>,
     /// Steps are printed as they are known; what their objects say of the run.
     choices: Option<&'a Value>,
     /// `--html`: what is known of the page so far.
@@ -165,30 +168,31 @@ pub(super) struct StepChecker<'a> {
 }
 
 impl<'a> StepChecker<'a> {
-    /// `is_valid`: every module was validated before it comes here. `last`: the module, where its lines are those of
-    /// its words.
+    /// `is_valid`: every module was validated before it comes here. `files`: modules that reports tell with the names and
+    /// lines of their files.
     pub(super) fn new(
         command: &'a Command<'_>,
         name: &'a str,
         options: &'a CheckOptions,
         watch: &'a Watch,
         is_valid: bool,
-        last: Option<Module>,
+        files: Vec<Module>,
     ) -> Self {
         let arguments = command.arguments;
         let is_stream = arguments.output.format.series() == Series::Stream;
         StepChecker {
             name,
             options,
-            read: ReadOptions { lenient: true, is_valid, ..arguments.read.options() },
+            read: ReadOptions { lenient: true, is_valid, ..arguments.comparison.read.options() },
             output: &arguments.output,
-            full: arguments.pair.full,
-            save_failing: arguments.pair.save_failing.as_deref(),
-            arguments: &arguments.read,
+            full: arguments.comparison.pair.full,
+            save_failing: arguments.comparison.pair.save_failing.as_deref(),
+            arguments: &arguments.comparison.read,
             watch,
             step: 0,
             searches: Searches::default(),
-            last,
+            last: None,
+            files,
             choices: is_stream.then_some(&command.choices),
             page: None,
             error: None,
@@ -214,14 +218,19 @@ impl StepChecker<'_> {
 
     fn compare(&mut self, before: &[u32], after: &[u32], label: &str) -> Result<CheckReport, CliError> {
         let options = self.options_of(label);
-        let before = match self.last.take().filter(|last| last.words == before) {
-            Some(mut last) => {
+        let of_file = |words: &[u32]| self.files.iter().find(|file| file.words == words).cloned();
+        let before = match (of_file(before), self.last.take().filter(|last| last.words == before)) {
+            (Some(file), _) => file,
+            (None, Some(mut last)) => {
                 last.name = "before".to_owned();
                 last
             }
-            None => Module::from_words(before.to_vec(), "before", &self.read)?,
+            (None, None) => Module::from_words(before.to_vec(), "before", &self.read)?,
         };
-        let after = Module::from_words(after.to_vec(), "after", &self.read)?;
+        let after = match of_file(after) {
+            Some(file) => file,
+            None => Module::from_words(after.to_vec(), "after", &self.read)?,
+        };
         let mut report = check_in_series(&before, &after, &options, self.watch, &mut self.searches)?;
         if options.after_out_of_bounds != self.options.after_out_of_bounds {
             report.warnings.push(CLAMPED.to_owned());

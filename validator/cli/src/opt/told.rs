@@ -27,8 +27,8 @@ impl Done {
             code: report.exit_code(),
             totals: Totals::of(report),
             rests_on: rests_on(report),
-            optimise_time: report.steps.iter().map(|step| step.optimise_time).sum(),
-            check_time: report.steps.iter().map(|step| step.check_time).sum(),
+            optimise_time: report.all_steps().map(|step| step.optimise_time).sum(),
+            check_time: report.all_steps().map(|step| step.check_time).sum(),
         }
     }
 }
@@ -159,10 +159,9 @@ impl Command<'_> {
             if report.is_empty() {
                 continue;
             }
-            match told
-                .iter_mut()
-                .find(|(known, ..)| !self.arguments.pair.full && !causes.is_empty() && *known == &causes[..])
-            {
+            match told.iter_mut().find(|(known, ..)| {
+                !self.arguments.comparison.pair.full && !causes.is_empty() && *known == &causes[..]
+            }) {
                 Some((_, _, others)) => others.push(label),
                 None => {
                     let heading = if self.several { format!("{name}: {label}") } else { label };
@@ -255,7 +254,7 @@ fn sayings(report: &Report<StepResult>) -> Sayings {
 /// Every comparison, with what it is called.
 fn results(report: &Report<StepResult>) -> impl Iterator<Item = (String, &StepResult)> {
     let ends = report.ends.iter().map(|ends| (report.ends_label().to_owned(), ends));
-    let steps = report.steps.iter().zip(1..).filter_map(|(step, number)| match &step.outcome {
+    let steps = report.all_steps().zip(1..).filter_map(|(step, number)| match &step.outcome {
         Outcome::Checked(result) => Some((format!("step {number} {}", step.pass), result)),
         _ => None,
     });
@@ -273,7 +272,7 @@ fn quiet(report: &Report<StepResult>) -> Vec<String> {
     if let Some(ends) = &report.ends {
         lines.push(format!("{}: {}", report.ends_label(), told(ends)));
     }
-    for step in &report.steps {
+    for step in report.all_steps() {
         match &step.outcome {
             Outcome::Checked(result) => lines.push(format!("{}: {}", step.pass, told(result))),
             Outcome::Failed(failure) => lines.push(format!("{}: optimiser-failed: {failure}", step.pass)),

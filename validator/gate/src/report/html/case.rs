@@ -7,9 +7,18 @@ use super::REPORT;
 use crate::report::words::{cut, pass};
 use crate::results::Judgement;
 
-/// The page of a case, with a link to the one that was saved with it, if that is there. `left` is how many bytes of
+/// Links from the page of a case to what was saved of it, where that is there.
+#[derive(Default)]
+pub(super) struct Saved {
+    /// The folder.
+    pub(super) folder: Option<String>,
+    /// The page with pictures in it.
+    pub(super) page: Option<String>,
+}
+
+/// The page of a case, with links to what was saved of it. `left` is how many bytes of
 /// reports all pages may still have.
-pub(super) fn case(case: &Judgement, saved: Option<&str>, left: &mut usize) -> String {
+pub(super) fn case(case: &Judgement, saved: &Saved, left: &mut usize) -> String {
     let record = &case.record;
     let name = short(&record.case);
     let place = record.file.as_ref().map(|file| match record.line {
@@ -34,7 +43,6 @@ pub(super) fn case(case: &Judgement, saved: Option<&str>, left: &mut usize) -> S
         ("Inputs", (record.inputs > 0).then(|| record.inputs.to_string())),
         ("Time", Some(seconds)),
         ("From a cache", record.cached.then(|| "yes".to_owned())),
-        ("Saved in", record.saved.clone()),
     ];
     let body = html! {
         nav aria-label="Pages" { a href="index.html" { "All cases" } }
@@ -46,8 +54,16 @@ pub(super) fn case(case: &Judgement, saved: Option<&str>, left: &mut usize) -> S
                         tr { th scope="row" { (what) } td { (short(&value)) } }
                     }
                 }
-                @if let Some(saved) = saved {
-                    tr { th scope="row" { "Pictures" } td { a href=(saved) { "the page of this case" } } }
+                @if let Some(folder) = &record.saved {
+                    tr { th scope="row" { "Saved in" } td {
+                        @match &saved.folder {
+                            Some(link) => a href=(link) { (short(folder)) },
+                            None => { (short(folder)) ", which is not there" },
+                        }
+                    } }
+                }
+                @if let Some(page) = &saved.page {
+                    tr { th scope="row" { "Pictures" } td { a href=(page) { "the page of this case" } } }
                 }
             }
             (report(record.report.as_deref(), left))

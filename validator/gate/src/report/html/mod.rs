@@ -20,7 +20,7 @@ const ROWS: usize = 2_000;
 const REPORT: usize = 200_000;
 const REPORTS: usize = 50_000_000;
 
-/// Writes `index.html` and the pages of cases into `folder`. They link to the pages that were saved below `out`, the
+/// Writes `index.html` and the pages of cases into `folder`. They link to what was saved, relative to `out`, the
 /// folder of the results.
 ///
 /// # Errors
@@ -31,8 +31,8 @@ pub fn html(results: &Results, folder: &Path, out: &Path) -> Result<(), ReportEr
     write(&folder.join("index.html"), index::index(results, &rows))?;
     let mut left = REPORTS;
     for row in rows.iter().filter(|row| has_page(row)) {
-        let saved = saved_page(row, folder, out);
-        write(&folder.join(page_of(row)), case::case(row, saved.as_deref(), &mut left))?;
+        let saved = saved(row, folder, out);
+        write(&folder.join(page_of(row)), case::case(row, &saved, &mut left))?;
     }
     Ok(())
 }
@@ -58,10 +58,17 @@ fn page_of(case: &Judgement) -> String {
     format!("case-{}.html", hash.get(..16).unwrap_or_default())
 }
 
-/// A link from a page to the page that was saved with the case, if there is one.
-fn saved_page(case: &Judgement, folder: &Path, out: &Path) -> Option<String> {
-    let page = out.join(case.record.saved.as_ref()?).join("report.html").canonicalize().ok()?;
-    let path = pathdiff::diff_paths(page, folder.canonicalize().ok()?)?;
+/// Links from a page to what was saved with the case.
+fn saved(case: &Judgement, folder: &Path, out: &Path) -> case::Saved {
+    let Some(saved) = case.record.saved.as_ref().map(|saved| out.join(saved)) else {
+        return case::Saved::default();
+    };
+    case::Saved { page: link(&saved.join("report.html"), folder), folder: link(&saved, folder) }
+}
+
+/// A link from a page in `folder` to a file or folder, if that is there.
+fn link(path: &Path, folder: &Path) -> Option<String> {
+    let path = pathdiff::diff_paths(path.canonicalize().ok()?, folder.canonicalize().ok()?)?;
     let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
     Some(reference(&parts?.join("/")))
 }
@@ -160,7 +167,13 @@ mod tests {
         for expected in ["Fail", "licm/new-race/OpStore", "shaders/a/fail.spv", "data-race, lines 5 and 7"] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
-        assert!(values(&page, "href").contains(&"../the%20results/cases/1/report.html"), "{page}");
+        for link in ["../the%20results/cases/1/report.html", "../the%20results/cases/1"] {
+            assert!(values(&page, "href").contains(&link), "{page}");
+        }
+        fs::remove_dir_all(out.join("cases")).unwrap();
+        html(&results, &site, &out).unwrap();
+        let page = fs::read_to_string(site.join(page_of(case))).unwrap();
+        assert!(page.contains("cases/1, which is not there"), "{page}");
         let expected = results.cases.iter().find(|case| case.record.case == "a/expected.spv").unwrap();
         let page = fs::read_to_string(site.join(page_of(expected))).unwrap();
         assert!(page.contains("reported as 1234"), "{page}");
