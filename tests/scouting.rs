@@ -172,3 +172,74 @@ fn guards_are_solved_one_behind_the_other() {
     let given = check(&["--push", "words:929,3"], &guarded("%seven"), &guarded("%eight"));
     assert_eq!(given.verdict, Verdict::Refines);
 }
+
+/// Invocations store `%value` at `%at`, which the body computes from their number `%i` and the push constants `%s0`, `%s1`, …
+fn computed(invocations: u32, sizes: u32, constants: &[u32], body: &str) -> String {
+    let lines = |of: &dyn Fn(u32) -> String, all: &mut dyn Iterator<Item = u32>| {
+        all.map(of).collect::<Vec<String>>().join("\n")
+    };
+    let offsets =
+        lines(&|size| format!("OpMemberDecorate %sizes {size} Offset {}", 4 * size), &mut (0..sizes));
+    let constant = |value: u32| format!("%c{value} = OpConstant %uint {value}");
+    let constants = lines(&constant, &mut constants.iter().copied());
+    let load = |size: u32| {
+        format!("%at{size} = OpAccessChain %p_size %size %c{size}\n%s{size} = OpLoad %uint %at{size}")
+    };
+    let loads = lines(&load, &mut (0..sizes));
+    let (members, module) = (" %uint".repeat(sizes as usize), module("%value"));
+    let head = module.split("%component = ").next().unwrap_or_default();
+    head.replace("LocalSize 512 1 1", &format!("LocalSize {invocations} 1 1"))
+        .replace("OpMemoryModel", "%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel")
+        .replace("OpMemberDecorate %sizes 0 Offset 0\nOpMemberDecorate %sizes 1 Offset 4", &offsets)
+        .replace("%sizes = OpTypeStruct %uint %uint", &format!("%sizes = OpTypeStruct{members}"))
+        .replace("%zero = OpConstant", &format!("{constants}\n%zero = OpConstant"))
+        + &format!(
+            "%component = OpAccessChain %p_component %id %zero\n%i = OpLoad %uint %component\n{loads}\n{body}
+%word = OpAccessChain %p_word %buffer %zero %at\nOpStore %word %value\nOpReturn\nOpFunctionEnd\n"
+        )
+}
+
+#[test]
+fn strides_of_three_dimensions_are_repaired_until_nobody_conflicts() {
+    // Three more strides, of what is read, stand in front of those of what is written.
+    let module = |value: &str| {
+        let body = "%x = OpBitwiseAnd %uint %i %c3
+%shifted = OpShiftRightLogical %uint %i %c2
+%y = OpBitwiseAnd %uint %shifted %c3
+%z = OpShiftRightLogical %uint %i %c4
+%q0 = OpIMul %uint %x %s0
+%q1 = OpIMul %uint %y %s1
+%q2 = OpIMul %uint %z %s2
+%q01 = OpIAdd %uint %q0 %q1
+%q = OpIAdd %uint %q01 %q2
+%read = OpAccessChain %p_word %buffer %c0 %q
+%p0 = OpIMul %uint %x %s3
+%p1 = OpIMul %uint %y %s4
+%p2 = OpIMul %uint %z %s5
+%p01 = OpIAdd %uint %p0 %p1
+%at = OpIAdd %uint %p01 %p2
+%value = OpIAdd %uint %i VALUE";
+        computed(64, 6, &[0, 1, 2, 3, 4, 5], &body.replace("VALUE", value))
+    };
+    let report = check(&[], &module("%c1"), &module("%c2"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+}
+
+#[test]
+fn a_change_is_followed_through_a_bound_and_a_condition() {
+    // What is added shows where the product is within bounds that are near to each other, and two other numbers fit.
+    let module = |added: &str| {
+        let body = "%lesser = OpIAdd %uint %s0 VALUE
+%scaled = OpIMul %uint %lesser %c7
+%bounded = OpExtInst %uint %glsl UClamp %scaled %c700021 %c700099
+%twice = OpIMul %uint %s2 %c5
+%sum = OpIAdd %uint %s3 %c999983
+%is = OpIEqual %bool %sum %twice
+%value = OpSelect %uint %is %bounded %c0
+%at = OpCopyObject %uint %i";
+        computed(4, 4, &[0, 1, 2, 3, 5, 7, 700_021, 700_099, 999_983], &body.replace("VALUE", added))
+    };
+    assert_eq!(check(&[], &module("%c1"), &module("%c2")).verdict, Verdict::Violates);
+}

@@ -70,6 +70,9 @@ const DEAR_TO_FOLLOW: u64 = 1 << 18;
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
 
+/// How often inputs are solved for from one on which what was changed goes farther than on those before.
+const STEPS: u32 = 8;
+
 /// How often inputs are solved for once more, as those that were solved for have reached something new.
 const ROUNDS: u32 = 6;
 
@@ -101,6 +104,8 @@ struct Scouted<'s> {
     repaired: u32,
     /// Inputs that were solved for have reached something new.
     has_solved_new: bool,
+    /// The last input that served is the first on which what was changed goes so far.
+    has_gone_farther: bool,
 }
 
 /// How the next input is made.
@@ -171,9 +176,10 @@ impl Checker<'_> {
             repairs: 0,
             repaired: 0,
             has_solved_new: false,
+            has_gone_farther: false,
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
-        let (mut next_solving, mut rounds) = (SOLVED_AFTER[0], 0);
+        let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
         while !scouted.has_enough() && !is_over() {
             let is_last = inputs.left() == 0;
             if solved.is_empty() && inputs.has_served() {
@@ -189,6 +195,13 @@ impl Checker<'_> {
                         &runs,
                         (&mut tried, scouted.fuel / SOLVING),
                     )?;
+                    scouted.fuel = scouted.fuel.saturating_sub(cost);
+                    solved.extend(found);
+                } else if steps < STEPS && std::mem::take(&mut scouted.has_gone_farther) {
+                    steps += 1;
+                    let sides = (programs, &lines);
+                    let (found, cost) =
+                        self.solve_from_last(sides, launch, inputs, &runs, scouted.fuel / SOLVING)?;
                     scouted.fuel = scouted.fuel.saturating_sub(cost);
                     solved.extend(found);
                 }
@@ -268,6 +281,7 @@ impl Checker<'_> {
         if is_defined {
             inputs.serve(is_new || goes_farther, is_changed && scouted.differing.is_empty() || goes_farther);
         }
+        scouted.has_gone_farther |= goes_farther;
         scouted.has_solved_new |= making == Making::Solved && is_defined && (is_new || goes_farther);
         if making == Making::Plain {
             let serves = is_defined && works;

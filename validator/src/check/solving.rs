@@ -40,6 +40,24 @@ const OF_BASES: u64 = 4;
 #[derive(Default)]
 pub(super) struct Tried(BTreeSet<(usize, Site, Wanted)>);
 
+/// Which inputs are taken on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    /// Those that served.
+    Served,
+    /// The last of them.
+    Last,
+}
+
+impl From {
+    const fn bases(self) -> usize {
+        match self {
+            From::Served => BASES,
+            From::Last => 1,
+        }
+    }
+}
+
 /// An input, and what is put into it.
 pub(super) type Solved = (Recipe, Vec<Patch>);
 
@@ -65,13 +83,37 @@ impl Checker<'_> {
         runs: Runs<'_>,
         (tried, fuel): (&mut Tried, u64),
     ) -> Result<(Vec<Solved>, u64), CheckError> {
+        self.solve_for((programs, changed), launch, (inputs, From::Served), runs, (tried, fuel))
+    }
+
+    /// Values of the last input that served, for which any one comparison comes out otherwise, and what that cost in
+    /// instructions: what a single step does not show may show behind several.
+    pub(super) fn solve_from_last(
+        &mut self,
+        sides: (&Programs, &[BTreeSet<Line>; 2]),
+        launch: &Launch,
+        inputs: &Inputs<'_>,
+        runs: Runs<'_>,
+        fuel: u64,
+    ) -> Result<(Vec<Solved>, u64), CheckError> {
+        self.solve_for(sides, launch, (inputs, From::Last), runs, (&mut Tried::default(), fuel))
+    }
+
+    fn solve_for(
+        &mut self,
+        (programs, changed): (&Programs, &[BTreeSet<Line>; 2]),
+        launch: &Launch,
+        (inputs, from): (&Inputs<'_>, From),
+        runs: Runs<'_>,
+        (tried, fuel): (&mut Tried, u64),
+    ) -> Result<(Vec<Solved>, u64), CheckError> {
         let mut solved: Vec<Solved> = Vec::new();
         let mut spent = 0;
         let sides = [(&programs.before, Role::Before), (&programs.after, Role::After)];
         for (side, (program, role)) in sides.into_iter().enumerate() {
             let served = inputs.serving();
             let mut bases = Vec::new();
-            for (recipe, input) in served.iter().rev().take(BASES) {
+            for (recipe, input) in served.iter().rev().take(from.bases()) {
                 match prepare::dispatch_of(program, role, launch, input)? {
                     Ok(dispatch) => bases.push((recipe, dispatch)),
                     Err(_) => return Ok((solved, spent)),
@@ -79,7 +121,11 @@ impl Checker<'_> {
             }
             let covered = &self.covered[side];
             let half_taken = covered.half_taken(program);
-            let rank = |inst: InstId| rank(program, &changed[side], (covered, &half_taken), inst);
+            let rank = |inst: InstId| match from {
+                From::Served => rank(program, &changed[side], (covered, &half_taken), inst),
+                // What comes last is nearest to the outcome.
+                From::Last => Some(u32::MAX - inst.index),
+            };
             let (found, left) = self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
             spent += fuel - left;
             for found in found {
