@@ -15,6 +15,7 @@ mod outcome;
 mod replay;
 mod words;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::behaviour::{End, Outcome, Undefined};
@@ -23,7 +24,7 @@ use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::explain::{possible, Explainer, Refutation, Telling, Violation};
-use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
+use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::value::Byte;
 use crate::witness::Witness;
@@ -31,7 +32,7 @@ use crate::witness::Witness;
 pub use crate::model::explain::{Explanation, Names};
 use account::{About, Other, Own, Who};
 pub use account::{
-    Account, Bound, Computations, Computed, Entry, FaultAccount, History, Parting, Standing, StandsAt,
+    Account, Bound, Computations, Computed, Entry, FaultAccount, History, Parting, Raced, Standing, StandsAt,
     Watched,
 };
 pub use names::DispatchNames;
@@ -191,7 +192,7 @@ fn reason(
         why.race = races.first().map(|found| [found.first as usize, found.second as usize]);
     }
     in_time()?;
-    let racing = why.race.map(|race| race.map(|event| graph.events[event].agent));
+    let racing = why.race.map(|race| race.map(|event| access(graph, event)));
     if let Some(racing) = racing.filter(|_| watched.iter().any(|lines| !lines.is_empty())) {
         let own = Own { side: own, witness, watched: watched[1], is_over };
         (why.account, who) = account::of(own, About::Race(racing))?;
@@ -211,6 +212,14 @@ fn reason(
     in_time()?;
     let executions = Executions { before, after, witness, graph, relations, races, replay };
     executions.reason(new, settings, is_over, why)
+}
+
+/// An access by what its invocation executes.
+fn access(graph: &Graph, event: usize) -> account::Access {
+    let of = &graph.events[event];
+    let is_it = |other: &&Arc<Event>| (other.agent, other.line) == (of.agent, of.line);
+    let times = graph.events[..=event].iter().filter(is_it).count();
+    account::Access { invocation: of.agent, line: of.line, times }
 }
 
 fn has_accesses(graph: &Graph) -> bool {
@@ -273,6 +282,10 @@ impl Executions<'_> {
             }
             None => {
                 why.counterpart = counterpart(Vec::new(), None);
+                // What invocations write says nothing of a fault that is no race.
+                if let New::Undefined(_) = new {
+                    return None;
+                }
                 told.different_write().or_else(|| match new {
                     New::Outcome(outcome, _) => {
                         let wanted = Wanted { outcome, dispatch: after };

@@ -1,7 +1,8 @@
 //! Where what an invocation does begins to differ from before: in values, or in the way that it goes.
 
 use super::descent::{self, Difference};
-use super::{way, Code};
+use super::way::{Both, Ways};
+use super::Code;
 use crate::check::{CheckReport, Run};
 use crate::correspondence::Correspondence;
 use crate::explain::{Account, Bound, History};
@@ -24,22 +25,30 @@ impl Beginning {
         codes: [&Code<'_>; 2],
         correspondence: &Correspondence<'_, '_>,
     ) -> Beginning {
-        let Account { wrote, fault, .. } = &run.why.account;
-        let other_way = |histories: [&History; 2], to_the_end: bool| {
-            // Where one module is the user's own text, what corresponds has no lines here.
-            let counterparts = report.diff.is_none().then(|| correspondence.counterparts())?;
-            way::other_way(histories, codes, &counterparts, to_the_end)
+        let Account { wrote, fault, raced, cut, .. } = &run.why.account;
+        // Where one module is the user's own text, what corresponds has no lines here.
+        let counterparts = report.diff.is_none().then(|| correspondence.counterparts()).unwrap_or_default();
+        let to_the_end = |old: &History, new: &History| {
+            let both = Both::of([old, new], codes, &counterparts);
+            match both.ways(cut[0].is_none()) {
+                Ways::Part(parting) if parting.is_exact => both.told(&parting),
+                Ways::Part(parting) => {
+                    both.end().filter(|found| found.is_origin).or_else(|| both.told(&parting))
+                }
+                Ways::Same | Ways::Differ(_) => both.end(),
+            }
         };
         let found = match (wrote, fault) {
             ([Some(old), Some(new)], _) => {
                 let found = descent::first_difference([old, new], codes);
-                // Where something differs in front of it, control flow may say more.
-                let is_origin = found.as_ref().is_some_and(|found| found.is_origin);
-                let way = if is_origin { None } else { other_way([old, new], false) };
-                way.or(found)
+                let both = Both::of([old, new], codes, &counterparts);
+                first(found, both.ways(false), &both, codes)
             }
-            ([Some(old), None], Some(fault)) => other_way([old, &fault.history], true),
-            _ => None,
+            ([Some(old), None], Some(fault)) => to_the_end(old, &fault.history),
+            _ => {
+                let found = raced.iter().filter_map(|raced| to_the_end(raced.before.as_ref()?, &raced.after));
+                found.min_by_key(|found| found.branch.is_none())
+            }
         };
         let violation = run.comparison.violation.as_ref();
         let is_sought = fault.is_some() || violation.is_some_and(|violation| violation.difference.is_some());
@@ -67,6 +76,30 @@ impl Beginning {
             Beginning::Unknown(why) => vec![why],
             Beginning::Nothing => Vec::new(),
         }
+    }
+}
+
+/// What comes first: values that differ by themselves, or a branch that goes another way.
+fn first(
+    found: Option<Difference>,
+    ways: Ways,
+    both: &Both<'_, '_>,
+    codes: [&Code<'_>; 2],
+) -> Option<Difference> {
+    match (ways, found) {
+        (Ways::Part(parting), Some(found)) if found.is_origin => {
+            let is_earlier = (0..2).all(|side| found.entries[side] < parting.at[side]);
+            let told = if is_earlier || !parting.is_exact { None } else { both.told(&parting) };
+            told.or(Some(found))
+        }
+        (Ways::Part(parting), found) => both.told(&parting).or(found),
+        // Results of other instructions on other ways are no pair.
+        (Ways::Differ(places), Some(found)) => {
+            let opcode = |side: usize| codes[side].on(found.at[side]).map(|inst| inst.opcode);
+            let is_behind = (0..2).any(|side| found.entries[side] >= places[side]);
+            (found.is_origin || !is_behind || opcode(0) == opcode(1)).then_some(found)
+        }
+        (Ways::Same | Ways::Differ(_), found) => found,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::flow::{Flow, Origin};
+use super::descent::Branch;
 use super::Code;
 use crate::correspondence::Inst;
 use crate::dispatch::Dispatch;
@@ -15,14 +16,17 @@ const STEPS: usize = 6;
 /// Access chains in each other that are looked through.
 const CHAINS: usize = 16;
 
-/// The instructions that led to a fault, with their values; `full`: all of them.
+/// The instructions that led to a fault, with their values; `full`: all of them. Where the invocation came there by a branch
+/// that goes another way in before, that is said, and of what it computed only where the access goes.
 pub(in crate::report) fn lines(
     fault: &FaultAccount,
     code: &Code<'_>,
     dispatch: &Dispatch,
+    branch: Option<&Branch>,
     full: bool,
 ) -> Vec<String> {
     let mut told = vec![format!("  by {}", witness::invocation(dispatch, fault.history.invocation))];
+    told.extend(branch.map(|branch| format!("  because {}", branch.sentence)));
     if let Some(last) = fault.calls.last() {
         let calls: Vec<String> = fault.calls.iter().map(ToString::to_string).collect();
         let plural = if calls.len() == 1 { "" } else { "s" };
@@ -45,7 +49,14 @@ pub(in crate::report) fn lines(
             }
         }
     }
-    let most = if full { usize::MAX } else { STEPS };
+    let is_place = |at: &&usize| {
+        **at == first || flow.inst(**at).is_some_and(|inst| inst.opcode.ends_with("AccessChain"))
+    };
+    let most = match (full, branch) {
+        (true, _) => usize::MAX,
+        (false, Some(_)) => steps.iter().take_while(is_place).count(),
+        (false, None) => STEPS,
+    };
     for at in steps.iter().take(most) {
         // The faulty one gave nothing.
         let value = flow.short(Origin::Instance(*at)).filter(|_| *at != first);

@@ -15,6 +15,7 @@ mod way;
 pub(super) use beginning::Beginning;
 pub(super) use code::Code;
 pub(super) use computed::values;
+pub(super) use descent::Branch;
 pub(super) use fault::{index_beyond, lines as fault};
 pub(super) use json::{account as account_json, first_difference_lines, AccountJson};
 pub(super) use standing::{hang, parting};
