@@ -162,9 +162,10 @@ impl MemoryModel for Variant {
 
     fn plain_name(&self, event: &Event) -> &'static str {
         if event.non_private {
-            "non-private"
+            "NonPrivate"
         } else {
-            "private"
+            // Not to be taken for the storage class Private.
+            "private (not NonPrivate)"
         }
     }
 

@@ -94,6 +94,20 @@ fn sentence(computed: &Computed, code: &Code<'_>) -> String {
         (Some(result), true) => format!("gives {result}"),
         (Some(result), false) => format!("gives {result} from {}", operands.join(", ")),
         (None, true) => String::new(),
-        (None, false) => format!("takes {}", operands.join(", ")),
+        (None, false) => {
+            let verb = code.on(computed.line).map_or("takes", |inst| verb(inst.opcode));
+            format!("{verb} {}", operands.join(", "))
+        }
+    }
+}
+
+/// What an instruction without a result does with what it takes.
+fn verb(opcode: &str) -> &'static str {
+    match opcode {
+        "OpStore" | "OpAtomicStore" => "stores",
+        "OpImageWrite" => "writes",
+        "OpReturnValue" => "returns",
+        "OpBranchConditional" | "OpSwitch" => "goes by",
+        _ => "takes",
     }
 }

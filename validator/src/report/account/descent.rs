@@ -77,6 +77,13 @@ pub(in crate::report) struct Difference {
     pub(in crate::report) branch: Option<Branch>,
 }
 
+impl Difference {
+    /// The place of the instruction of after in its history.
+    pub(in crate::report) fn place_in_after(&self) -> usize {
+        self.entries[1]
+    }
+}
+
 /// A branch at which an invocation goes another way in after than in before.
 pub(in crate::report) struct Branch {
     /// Its lines in before and after.

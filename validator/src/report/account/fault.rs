@@ -105,6 +105,8 @@ fn taken<'c, 't>(inst: &'c Inst<'t>) -> impl Iterator<Item = &'t str> + 'c {
 fn remarks(flow: &Flow<'_, '_>, at: usize, dispatch: &Dispatch) -> String {
     let Some(inst) = flow.inst(at) else { return String::new() };
     let code = flow.code;
+    let is_chain = inst.opcode.ends_with("AccessChain");
+    let too_large = if is_chain { beyond(flow, at, inst, dispatch) } else { Vec::new() };
     let mut remarks = Vec::new();
     for operand in taken(inst) {
         // Of accesses they are scopes and the like.
@@ -115,13 +117,13 @@ fn remarks(flow: &Flow<'_, '_>, at: usize, dispatch: &Dispatch) -> String {
         if let Origin::Instance(other) = flow.origin(at, operand) {
             // Moved from where it is told.
             let moved = flow.inst(other).is_some_and(|inst| inst.result != Some(operand));
-            let value = flow.short(Origin::Instance(other)).filter(|_| moved);
+            // Of an index that is out of bounds the value is told below.
+            let is_told = too_large.iter().any(|told| told.contains(&format!(" {operand} ")));
+            let value = flow.short(Origin::Instance(other)).filter(|_| moved && !is_told);
             remarks.extend(value.map(|value| format!("{operand} is {value}, of line {}", flow.line(other))));
         }
     }
-    if inst.opcode.ends_with("AccessChain") {
-        remarks.extend(beyond(flow, at, inst, dispatch));
-    }
+    remarks.extend(too_large);
     match remarks.is_empty() {
         true => String::new(),
         false => format!(" ({})", remarks.join(", ")),
@@ -150,7 +152,11 @@ fn beyond<'t>(flow: &Flow<'_, 't>, at: usize, inst: &Inst<'t>, dispatch: &Dispat
         };
         if let (Some(value), Some(length)) = (value, code.types().length(indexed).or_else(of_runtime)) {
             if value >= length {
-                found.push(format!("the index {index} is {value}, the length {length}"));
+                let origin = match flow.origin(at, index) {
+                    Origin::Instance(other) => format!(" (line {})", flow.line(other)),
+                    Origin::Constant(_) | Origin::Other(_) => String::new(),
+                };
+                found.push(format!("the index {index} is {value}{origin}, the length {length}"));
             }
         }
         ty = code.types().part(indexed, value);

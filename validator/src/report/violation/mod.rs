@@ -1,6 +1,7 @@
 //! What a violation is, how after gets there, and why before does not.
 
 mod cause;
+mod input;
 mod outcome;
 
 use std::collections::BTreeSet;
@@ -87,6 +88,7 @@ pub(super) fn parts(
     };
     let heading = |text: &str| vec![String::new(), painter.heading(text)];
     let mut parts = Vec::new();
+    let of_input = input::lines(&told, &code, &beginning);
     let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));
     let (changes, suspects) = cause::lines(
         report,
@@ -103,6 +105,10 @@ pub(super) fn parts(
     }
     if !new.is_empty() {
         parts.push(Part::of(new).under(heading("What is new")));
+    }
+    if !of_input.is_empty() {
+        let title = format!("Input '{}'", run.input.name);
+        parts.push(Part::of(of_input).under(heading(&title)));
     }
     if let Some(events) = events.filter(|events| !events.is_empty()) {
         let lines = witness::lines(&told.scene, &events, &wanted);
@@ -207,7 +213,7 @@ impl<'a> Told<'a> {
         lines.retain(|_| fault.is_none());
         for line in lines {
             if let Some(source) = self.report.after.cited(line) {
-                new.push(self.scene.painter.faint(&format!("  {}:{line}: {source}", self.report.after.name)));
+                new.push(self.scene.painter.faint(&format!("  line {line}: {source}")));
             }
         }
         if let Some(fault) = fault {
