@@ -36,7 +36,7 @@ pub use account::{
     Watched,
 };
 pub use names::DispatchNames;
-use outcome::Wanted;
+use outcome::{Searched, Wanted};
 use replay::Replay;
 use words::Told;
 
@@ -318,9 +318,16 @@ impl Counterpart {
 
 /// Why before cannot come to an outcome, by a search of its own.
 fn unreachable(before: Side, wanted: Wanted, settings: &Settings, why: &mut Why) -> Option<String> {
-    let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
-    why.counterpart = Some(Box::new(searched(graph, &*settings.model)));
-    Some(format!("before forbids this: {explanation}"))
+    match outcome::unreachable(before, wanted, settings) {
+        Searched::Forbidden(explanation, graph) => {
+            why.counterpart = Some(Box::new(searched(graph, &*settings.model)));
+            Some(format!("before forbids this: {explanation}"))
+        }
+        Searched::Cut(steps) => Some(format!(
+            "why before does not is not known: its executions were searched for {steps} steps without the axioms"
+        )),
+        Searched::Nothing => None,
+    }
 }
 
 /// A graph of before that a search without the axioms found.

@@ -129,11 +129,7 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
 }
 
 /// Operands that have other places: `its operands swapped`; `None` where others came.
-fn swapped(
-    new: &Named<'_, '_>,
-    rest: &[(usize, &String, &String)],
-    constants: &Constants,
-) -> Option<String> {
+fn swapped(new: &Named<'_, '_>, rest: &[(usize, &String, &String)], constants: &Constants) -> Option<String> {
     let mut were: Vec<&String> = rest.iter().map(|(_, was, _)| *was).collect();
     let mut are: Vec<&String> = rest.iter().map(|(_, _, is)| *is).collect();
     were.sort_unstable();

@@ -69,10 +69,13 @@ impl Beginning {
         }
     }
 
-    /// In lines.
-    pub(in crate::report) fn lines(self) -> Vec<String> {
+    /// In lines; `with_way`: also the branch at which ways part for that reason.
+    pub(in crate::report) fn lines(self, with_way: bool) -> Vec<String> {
         match self {
-            Beginning::Known(found) => found.lines,
+            Beginning::Known(found) => {
+                let way = found.way().filter(|_| with_way);
+                way.into_iter().chain(found.lines).collect()
+            }
             Beginning::Unknown(why) => vec![why],
             Beginning::Nothing => Vec::new(),
         }

@@ -82,10 +82,19 @@ impl Difference {
     pub(in crate::report) fn place_in_after(&self) -> usize {
         self.entries[1]
     }
+
+    /// The branch, where it says more than the lines: they are not about itself.
+    pub(super) fn way(&self) -> Option<String> {
+        let Branch { invocation, at, sentence, .. } = self.branch.as_ref()?;
+        let tells = *at != self.at;
+        tells.then(|| format!("invocation {invocation} goes another way than in before: {sentence}"))
+    }
 }
 
 /// A branch at which an invocation goes another way in after than in before.
 pub(in crate::report) struct Branch {
+    /// Who goes another way.
+    pub(in crate::report) invocation: u32,
     /// Its lines in before and after.
     pub(in crate::report) at: [Line; 2],
     /// The lines of the blocks that it leads to.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::flow::{Flow, Origin};
 use super::descent::Branch;
+use super::flow::{Flow, Origin};
 use super::Code;
 use crate::correspondence::Inst;
 use crate::dispatch::Dispatch;

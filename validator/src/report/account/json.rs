@@ -58,6 +58,7 @@ struct FirstDifferenceJson {
 
 #[derive(Serialize)]
 struct BranchJson {
+    invocation: u32,
     before: Line,
     after: Line,
     to_before: Line,
@@ -198,7 +199,8 @@ fn first_difference_of(
     let beginning = Beginning::of(report, run, [&codes[0], &codes[1]], correspondence);
     let found = beginning.known()?;
     let text = found.lines.iter().map(|line| line.trim().to_owned()).collect();
-    let branch = found.branch.as_ref().map(|Branch { at, to, sentence }| BranchJson {
+    let branch = found.branch.as_ref().map(|Branch { invocation, at, to, sentence }| BranchJson {
+        invocation: *invocation,
         before: at[0],
         after: at[1],
         to_before: to[0],

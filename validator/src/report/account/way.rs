@@ -87,14 +87,18 @@ impl<'a, 't> Both<'a, 't> {
         // What is in front of the next block leads to it, whether in the block that was entered last or behind a call in it.
         let found = next(0).zip(next(1)).and_then(|((old, to_old), (new, to_new))| {
             let at = [old.checked_sub(1)?, new.checked_sub(1)?];
-            let leads_on = |side: usize| flows[side].inst(at[side]).is_some_and(|inst| is_branch(inst.opcode));
+            let leads_on =
+                |side: usize| flows[side].inst(at[side]).is_some_and(|inst| is_branch(inst.opcode));
             let decides = decides(flows[0], at[0]) || decides(flows[1], at[1]);
             (decides && leads_on(0) && leads_on(1)).then_some((at, [*to_old, *to_new]))
         });
         let Some((at, to)) = found else { return Ways::Differ(differ) };
         let alone = |side: usize, is_common: &dyn Fn(Line) -> bool| {
-            let mut alone = entered[side].iter().filter(|(place, line)| *place < at[side] && !is_common(*line));
-            alone.any(|(place, _)| end_of_block(flows[side], *place).is_some_and(|at| decides(flows[side], at)))
+            let mut alone =
+                entered[side].iter().filter(|(place, line)| *place < at[side] && !is_common(*line));
+            alone.any(|(place, _)| {
+                end_of_block(flows[side], *place).is_some_and(|at| decides(flows[side], at))
+            })
         };
         let is_exact = !alone(0, &|line| self.known.contains(&line))
             && !alone(1, &|line| self.counterparts.contains_key(&line));
@@ -110,7 +114,7 @@ impl<'a, 't> Both<'a, 't> {
         let decide = decides(old, at[0]) && decides(new, at[1]);
         let origin = descent::from(old, new, at).filter(|_| decide);
         let origin = origin.filter(|found| found.is_origin && found.entries != at);
-        let (mut lines, lines_of_both, entries) = match origin {
+        let (lines, lines_of_both, entries) = match origin {
             Some(found) => (found.lines, found.at, found.entries),
             None => {
                 let lines = vec![
@@ -121,11 +125,8 @@ impl<'a, 't> Both<'a, 't> {
                 (lines, [old.line(at[0]), new.line(at[1])], at)
             }
         };
-        if entries != at {
-            lines.insert(0, format!("invocation {who} goes another way than in before: {way}"));
-        }
         let branches = [old.line(at[0]), new.line(at[1])];
-        let branch = Branch { at: branches, to: parting.to, sentence: way };
+        let branch = Branch { invocation: who, at: branches, to: parting.to, sentence: way };
         Some(Difference { lines, at: lines_of_both, entries, is_origin: true, branch: Some(branch) })
     }
 
@@ -165,7 +166,8 @@ impl<'a, 't> Both<'a, 't> {
             None => same_access(old, new, end),
             Some(its) => {
                 let times = new.history.entries.iter().filter(|entry| entry.line == line).count();
-                let mut places = old.history.entries.iter().enumerate().filter(|(_, entry)| entry.line == *its);
+                let mut places =
+                    old.history.entries.iter().enumerate().filter(|(_, entry)| entry.line == *its);
                 places.nth(times.checked_sub(1)?).map(|(at, _)| at)
             }
         };
@@ -224,10 +226,10 @@ fn entered(flow: &Flow<'_, '_>) -> Vec<Entered> {
 fn end_of_block(flow: &Flow<'_, '_>, at: usize) -> Option<usize> {
     let depth = flow.history.entries.get(at)?.depth;
     let entries = flow.history.entries.iter().enumerate().skip(at);
-    let mut own = entries.take_while(|(_, entry)| entry.depth >= depth).filter(|(_, entry)| entry.depth == depth);
-    let ends = |inst: &Inst<'_>| {
-        is_branch(inst.opcode) || matches!(inst.opcode, "OpReturn" | "OpReturnValue")
-    };
+    let mut own =
+        entries.take_while(|(_, entry)| entry.depth >= depth).filter(|(_, entry)| entry.depth == depth);
+    let ends =
+        |inst: &Inst<'_>| is_branch(inst.opcode) || matches!(inst.opcode, "OpReturn" | "OpReturnValue");
     own.find(|(at, _)| flow.inst(*at).is_some_and(ends)).map(|(at, _)| at)
 }
 

@@ -213,7 +213,9 @@ impl Types<'_> {
             "OpTypeVector" => {
                 // A component of 64 bits takes two of the location.
                 let at = passed.component + place.start / place.size.clamp(1, 4);
-                "xyzw".get(at..=at).map_or_else(|| format!(", component {at}"), |name| format!(", component {name}"))
+                "xyzw"
+                    .get(at..=at)
+                    .map_or_else(|| format!(", component {at}"), |name| format!(", component {name}"))
             }
             "OpTypeArray" => format!("[{}]", place.start / place.size.max(1)),
             _ => match passed.component {

@@ -348,7 +348,13 @@ impl<'t> Types<'t> {
                 }
                 _ => {
                     let (scalar, size) = self.scalar(inst)?;
-                    return (rest < size).then(|| Place { path, label: None, scalar, start: offset - rest, size });
+                    return (rest < size).then(|| Place {
+                        path,
+                        label: None,
+                        scalar,
+                        start: offset - rest,
+                        size,
+                    });
                 }
             }
         }

@@ -40,7 +40,9 @@ pub(super) fn lines(
     }
     // What was changed there says more than what it computes.
     let is_named = has_lines && all.first().is_some_and(is_it);
-    let mut of_beginning = beginning.lines();
+    // Undefined behaviour is told with the branch that leads there.
+    let is_undefined = is_fault || report.decisive().is_some_and(|run| run.why.race.is_some());
+    let mut of_beginning = beginning.lines(!is_undefined);
     let mut told = if is_named { Vec::new() } else { std::mem::take(&mut of_beginning) };
     let mut suspects = Suspects::default();
     if let Some([of_before, of_after]) = first_difference {

@@ -73,11 +73,7 @@ fn memories<'a>(told: &Told<'a>) -> impl Iterator<Item = Memory<'a>> {
         let is_own = object.key.starts_with("out:") || object.key.starts_with('%');
         !is_own && object.view.is_none() && !object.initial.is_empty()
     });
-    given.map(|object| Memory {
-        key: &object.key,
-        bytes: &object.initial,
-        is_image: object.image.is_some(),
-    })
+    given.map(|object| Memory { key: &object.key, bytes: &object.initial, is_image: object.image.is_some() })
 }
 
 /// `p (push): ne = 2, ne00 = 1, … (of 128 bytes)`.

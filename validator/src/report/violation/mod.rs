@@ -192,7 +192,9 @@ impl<'a> Told<'a> {
         let of_others = |event: &WitnessEvent| {
             let mut sources = event.reads_from.iter().flatten();
             event.invocation == fault.history.invocation
-                && sources.any(|source| events.get(*source).is_some_and(|write| write.invocation != event.invocation))
+                && sources.any(|source| {
+                    events.get(*source).is_some_and(|write| write.invocation != event.invocation)
+                })
         };
         let wanted: Vec<usize> = (0..events.len()).filter(|number| of_others(&events[*number])).collect();
         (!wanted.is_empty() || self.scene.full).then_some(Wanted { events: wanted, with_reads: true })
@@ -224,7 +226,9 @@ impl<'a> Told<'a> {
             new.push(format!("  how it comes to that is not known: after was followed for {bound}"));
         }
         if fault.is_none() {
-            new.extend(branch.map(|branch| format!("  because {}", branch.sentence)));
+            new.extend(branch.map(|branch| {
+                format!("  invocation {} comes there because {}", branch.invocation, branch.sentence)
+            }));
         }
         new.extend(account::parting(parting.as_ref(), standing, code, self.dispatch()));
         new
