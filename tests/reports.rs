@@ -305,16 +305,26 @@ fn a_race_of_an_access_behind_a_branch_names_the_branch() {
 /// What decides a way is an earlier value: both are told.
 #[test]
 fn a_value_that_sends_an_invocation_another_way_is_told_with_the_branch() {
-    let told = report_of_way(
-        "%45 = OpBitwiseAnd %uint %44 %uint_1",
-        "%45 = OpBitwiseOr %uint %44 %uint_1",
-        "2,0,0,0,0",
-    );
+    let [own, other] = ["%45 = OpBitwiseAnd", "%45 = OpShiftRightLogical"];
+    let told = report_of_way(own, other, "2,0,0,0,0");
     let texts = [
-        "What was changed\n  line 78 is %45 = OpBitwiseOr",
-        "invocation 1 goes another way than in before: the branch on line 81 ",
+        "What was changed\n  line 78 is %45 = OpShiftRightLogical",
+        "  invocation 1 goes another way than in before: the branch on line 81 ",
         "    before, line 78: %45 = OpBitwiseAnd %uint %44 %uint_1 = 0 (%44 is 2)",
-        "    after, line 78: %45 = OpBitwiseOr %uint %44 %uint_1 = 3 (%44 is 2)",
+        "    after, line 78: %45 = OpShiftRightLogical %uint %44 %uint_1 = 1 (%44 is 2)",
+    ];
+    assert_in_order(&told, &texts);
+}
+
+/// What was swapped is named, and not what the operands come from.
+#[test]
+fn swapped_operands_are_where_the_values_begin_to_differ() {
+    let told = report_of_way("%61 = OpISub %uint %58 %60", "%61 = OpISub %uint %60 %58", "2,0,0,0,0");
+    let texts = [
+        "What was changed\n  the OpISub on line 97 has its operands swapped: %61 = OpISub %uint %60 %58\n",
+        "  the values differ from here on (invocation 1):\n",
+        "    before, line 97: %61 = OpISub %uint %58 %60 = 2 (%58 is 4, %60 is 2)\n",
+        "    after, line 97: %61 = OpISub %uint %60 %58 = 4294967294 (%60 is 2, %58 is 4)\n",
     ];
     assert_in_order(&told, &texts);
 }

@@ -1,6 +1,7 @@
 //! Why a module cannot come to an outcome, found without another module's execution: its executions are
 //! searched without the axioms, and of those that would come to the outcome the simplest is explained.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DispatchNames, Explanation, Side};
@@ -88,6 +89,7 @@ fn forbidden(
             .outcomes
             .iter()
             .filter(|(outcome, witness)| wanted.is_met(side.dispatch, outcome, witness))
+            .filter(|(_, witness)| has_sharing(&witness.graph()))
             .take(MAX_CANDIDATES)
             .filter_map(|(_, witness)| {
                 let graph = witness.graph();
@@ -95,6 +97,15 @@ fn forbidden(
             })
             .min_by_key(|(explanation, _)| explanation.chain.len())
     })
+}
+
+/// Whether invocations access memory of others. Where none does, what one computes is the reason, and not the order of
+/// accesses.
+fn has_sharing(graph: &Graph) -> bool {
+    let mut of_unit: BTreeMap<Unit, u32> = BTreeMap::new();
+    let accesses = graph.events.iter().filter(|event| event.accesses());
+    let mut units = accesses.flat_map(|event| event.units.iter().map(|unit| (*unit, event.agent)));
+    units.any(|(unit, agent)| *of_unit.entry(unit).or_insert(agent) != agent)
 }
 
 /// What tells executions apart whose outcomes, without shared memory, are the same.

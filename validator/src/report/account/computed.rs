@@ -23,7 +23,8 @@ pub(in crate::report) fn values(
     let cut = |side: usize, noted: usize| {
         computed[side].cut.filter(|bound| match bound {
             Bound::Times(most) => noted == *most,
-            _ => lines[side].is_some(),
+            // Declarations compute nothing.
+            _ => lines[side].is_some_and(|line| codes[side].function_of(line).is_some()),
         })
     };
     let cut = cut(0, old.len()).or(cut(1, new.len()));

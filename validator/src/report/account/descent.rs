@@ -156,6 +156,23 @@ fn takes_the_same(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> boo
     one.is_empty() || other.is_empty()
 }
 
+/// Whether two instructions take the same values in another order.
+fn swaps(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
+    let taken = |flow: &Flow<'_, '_>, at: usize| {
+        let inst = flow.inst(at)?;
+        let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
+        let ids = operands.filter(|operand| operand.starts_with('%'));
+        let values = ids.filter_map(|id| flow.components(flow.origin(at, id)));
+        Some(values.map(|value| value.iter().map(|one| (one.bits, one.undef)).collect::<Vec<_>>()).collect())
+    };
+    let both: Option<[Vec<Vec<(u64, u64)>>; 2]> =
+        taken(old, at[0]).zip(taken(new, at[1])).map(|(one, other)| [one, other]);
+    let Some([mut one, mut other]) = both.filter(|[one, other]| one != other) else { return false };
+    one.sort_unstable();
+    other.sort_unstable();
+    one == other
+}
+
 enum Step {
     /// An operand differs, which these instructions computed.
     On([usize; 2]),
@@ -170,7 +187,7 @@ fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2], pointers: usize)
     if is_inserted(old, new, at) || is_inserted(new, old, [at[1], at[0]]) {
         return Step::Here;
     }
-    if one.opcode != other.opcode || one.operands.len() != other.operands.len() {
+    if one.opcode != other.opcode || one.operands.len() != other.operands.len() || swaps(old, new, at) {
         return Step::Here;
     }
     let types = usize::from(one.result.is_some());

@@ -39,7 +39,8 @@ pub(super) fn lines(
         all.sort_by_key(|change| (!is_it(change), !is_guard(change)));
     }
     // What was changed there says more than what it computes.
-    let is_named = has_lines && all.first().is_some_and(is_it);
+    let is_alone = all.len() == 1;
+    let is_named = has_lines && all.first().is_some_and(|first| is_it(first) || is_alone);
     // Undefined behaviour is told with the branch that leads there.
     let is_undefined = is_fault || report.decisive().is_some_and(|run| run.why.race.is_some());
     let mut of_beginning = beginning.lines(!is_undefined);
@@ -79,7 +80,7 @@ pub(super) fn lines(
         // What is told of the first difference is not told again.
         let computes = change.kind != ChangeKind::Ordering && first_difference.is_none();
         let values = if has_lines && computes { values() } else { Vec::new() };
-        let is_first = is_it(&change);
+        let is_first = is_it(&change) || is_alone;
         let place = match (change.lines.first(), change.lines_of_before.first()) {
             (Some(line), _) => report.after.places.told(*line),
             (None, Some(line)) => report.before.places.told(*line),

@@ -148,10 +148,11 @@ fn passed(key: &str, bytes: &[Byte], types: &Types<'_>, most: usize) -> String {
         format!("({})", parts.join(", "))
     };
     let values: Vec<String> = bytes.chunks(size.max(1)).take(most).map(value).collect();
+    let first = bytes.get(..size).unwrap_or(bytes);
+    if bytes.chunks(size.max(1)).all(|other| other == first) {
+        return format!("  {label}: {}", value(first));
+    }
     let more = bytes.len().div_ceil(size.max(1)) - values.len();
     let rest = if more > 0 { format!(", … {more} more (--full)") } else { String::new() };
-    match values.len() {
-        1 => format!("  {label}: {}{rest}", values.concat()),
-        _ => format!("  {label}, invocation by invocation: {}{rest}", values.join(", ")),
-    }
+    format!("  {label}, invocation by invocation: {}{rest}", values.join(", "))
 }
