@@ -163,10 +163,11 @@ fn the_branch_is_named_at_which_after_goes_another_way() {
     let told = report_of_change("guarded.spvasm", guard, "OpBranchConditional %yes ");
     for line in [
         "out-of-bounds, line",
-        ": an index of the pointer's access chain is out of bounds: the index %26 is 5, the length 5 (line ",
+        ": an index of the pointer's access chain is out of bounds: the index %26 is 5 (line 65), the length 5 (line ",
         "  by invocation 5 (",
-        "the index %26 is 5, the length 5)",
-        "  the values differ from here on (invocation 5):",
+        "(the index %26 is 5 (line 65), the length 5)",
+        "  because the branch on line 81 (before: line 80) goes to the block on line 82, in before to the one on line 86",
+        "  before goes another way from here on (invocation 5):",
         " is false)",
         "  in entry",
     ] {

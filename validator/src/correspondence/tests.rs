@@ -192,3 +192,26 @@ fn literals_that_are_written_in_another_way_are_no_change() {
         assert!(changed(&by_hand, &other)[1].contains(&line), "{literal}");
     }
 }
+
+/// An instruction of another kind, which takes other values and is used in another way, has a name of its own.
+#[test]
+fn what_is_nothing_of_before_keeps_its_name() {
+    let before = MODULE.replace(
+        "%c = OpISub %uint %b %a\nOpStore %buffer %c",
+        "%c = OpIMul %uint %b %a\nOpStore %buffer %c",
+    );
+    let after = before.replace(
+        "%c = OpIMul %uint %b %a\nOpStore %buffer %c",
+        "%k = OpNot %uint %two\nOpAtomicStore %buffer %one %two %k",
+    );
+    assert_ne!(before, after);
+    let told = told_of(&before, &after, false);
+    assert!(told.lines[1].iter().any(|line| line.text == "%k = OpNot %uint %two"), "{:?}", told.lines[1]);
+    // What computes the same from the same in another way has before's name.
+    let after = before.replace(
+        "%c = OpIMul %uint %b %a\nOpStore %buffer %c",
+        "%k = OpIAdd %uint %b %a\nOpAtomicStore %buffer %one %two %k",
+    );
+    let told = told_of(&before, &after, false);
+    assert!(told.lines[1].iter().any(|line| line.text == "%c = OpIAdd %uint %b %a"), "{:?}", told.lines[1]);
+}

@@ -178,14 +178,15 @@ fn reason(
     why: &mut Why,
 ) -> Option<String> {
     let after = own.dispatch;
-    // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
     in_time()?;
     let model = &settings.model;
     let graph = &*witness.graph();
     // Barriers alone order nothing.
-    let of_after = has_accesses(graph).then(|| model.relations(graph, Extent::Complete));
-    in_time()?;
+    let of_after = match has_accesses(graph) {
+        true => Some(model.relations_in_time(graph, is_over)?),
+        false => None,
+    };
     let mut races = of_after.as_ref().map_or(Vec::new(), |relations| model.data_races(graph, relations));
     if let New::Race(lines) = new {
         races.sort_by_key(|found| !is_on(graph, *found, lines));
@@ -208,8 +209,10 @@ fn reason(
         let New::Outcome(outcome, _) = new else { return None };
         return unreachable(before, Wanted { outcome, dispatch: after }, settings, why);
     }
-    let relations = of_after.unwrap_or_else(|| model.relations(graph, Extent::Complete));
-    in_time()?;
+    let relations = match of_after {
+        Some(relations) => relations,
+        None => model.relations_in_time(graph, is_over)?,
+    };
     let executions = Executions { before, after, witness, graph, relations, races, replay };
     executions.reason(new, settings, is_over, why)
 }
@@ -249,8 +252,7 @@ impl Executions<'_> {
         let Executions { before, after, witness, graph, races, replay, .. } = self;
         let in_time = || (!is_over()).then_some(());
         let (model, cut) = (&settings.model, replay.cut());
-        let relations = model.relations(&replay.graph, Extent::Complete);
-        in_time()?;
+        let relations = model.relations_in_time(&replay.graph, is_over)?;
         let names = DispatchNames::of(after, before.program, &**model);
         let of_after = &replay.of_after;
         let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };

@@ -6,6 +6,7 @@ use super::Code;
 use crate::check::{CheckReport, Run};
 use crate::correspondence::Correspondence;
 use crate::explain::{Account, Bound, History};
+use crate::ir::Line;
 
 /// What is known of where the modules begin to differ.
 pub(in crate::report) enum Beginning {
@@ -47,7 +48,14 @@ impl Beginning {
             ([Some(old), None], Some(fault)) => to_the_end(old, &fault.history),
             _ => {
                 let found = raced.iter().filter_map(|raced| to_the_end(raced.before.as_ref()?, &raced.after));
-                found.min_by_key(|found| found.branch.is_none())
+                // An access of another shape says less than how it was changed.
+                let shape = |side: usize, line: Line| {
+                    codes[side].on(line).map(|inst| (inst.opcode, inst.operands.len()))
+                };
+                let tells = |found: &Difference| {
+                    found.branch.is_some() || shape(0, found.at[0]) == shape(1, found.at[1])
+                };
+                found.filter(tells).min_by_key(|found| found.branch.is_none())
             }
         };
         let violation = run.comparison.violation.as_ref();

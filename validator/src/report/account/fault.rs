@@ -52,10 +52,11 @@ pub(in crate::report) fn lines(
     let is_place = |at: &&usize| {
         **at == first || flow.inst(**at).is_some_and(|inst| inst.opcode.ends_with("AccessChain"))
     };
+    let places = steps.iter().take_while(is_place).count();
     let most = match (full, branch) {
         (true, _) => usize::MAX,
-        (false, Some(_)) => steps.iter().take_while(is_place).count(),
-        (false, None) => STEPS,
+        (false, Some(_)) if places > 1 => places,
+        (false, _) => STEPS,
     };
     for at in steps.iter().take(most) {
         // The faulty one gave nothing.
