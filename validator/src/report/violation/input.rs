@@ -82,7 +82,9 @@ fn line(memory: &Memory<'_>, read: &[usize], types: &Types<'_>, most: usize) -> 
         true => None,
         false => types.place(memory.key, offset),
     };
-    let known = read.iter().copied().filter(|start| typed(*start).is_some());
+    // What was read behind the end is not there.
+    let is_there = |start: &usize| *start < memory.bytes.len() && typed(*start).is_some();
+    let known = read.iter().copied().filter(is_there);
     let mut starts: Vec<usize> = known.take(most).collect();
     starts.sort_unstable();
     if starts.is_empty() || most == usize::MAX {
