@@ -373,7 +373,7 @@ fn reports_account_for_what_happened() {
                 "    after, line 58: %at = OpIAdd %uint %uint_0 %uint_7 = 7",
             ],
         ),
-        ("cycle-with-fault-out-of-bounds-added", &["(the index %index is 100, the length 4)"]),
+        ("cycle-with-fault-out-of-bounds-added", &["(the index %index is 100 (line 60), the length 4)"]),
         (
             "barrier-sunk-into-branch",
             &[
