@@ -1,7 +1,7 @@
 //! Where what an invocation does begins to differ from before: in values, or in the way that it goes.
 
 use super::descent::{self, Difference};
-use super::way::{Both, Ways};
+use super::way::{self, Both, Ways};
 use super::Code;
 use crate::check::{CheckReport, Run};
 use crate::correspondence::Correspondence;
@@ -28,7 +28,10 @@ impl Beginning {
     ) -> Beginning {
         let Account { wrote, fault, raced, cut, .. } = &run.why.account;
         // Where one module is the user's own text, what corresponds has no lines here.
-        let counterparts = report.diff.is_none().then(|| correspondence.counterparts()).unwrap_or_default();
+        let counterparts = match report.diff {
+            None => correspondence.counterparts(),
+            Some(_) => way::Counterparts::new(),
+        };
         let to_the_end = |old: &History, new: &History| {
             let both = Both::of([old, new], codes, &counterparts);
             match both.ways(cut[0].is_none()) {

@@ -156,18 +156,23 @@ fn takes_the_same(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> boo
     one.is_empty() || other.is_empty()
 }
 
+/// The values that an instruction takes, component by component, with what of them is not defined.
+type Taken = Vec<Vec<(u64, u64)>>;
+
+fn taken(flow: &Flow<'_, '_>, at: usize) -> Taken {
+    let Some(inst) = flow.inst(at) else { return Taken::new() };
+    let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
+    let ids = operands.filter(|operand| operand.starts_with('%'));
+    let values = ids.filter_map(|id| flow.components(flow.origin(at, id)));
+    values.map(|value| value.iter().map(|one| (one.bits, one.undef)).collect()).collect()
+}
+
 /// Whether two instructions take the same values in another order.
 fn swaps(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
-    let taken = |flow: &Flow<'_, '_>, at: usize| {
-        let inst = flow.inst(at)?;
-        let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
-        let ids = operands.filter(|operand| operand.starts_with('%'));
-        let values = ids.filter_map(|id| flow.components(flow.origin(at, id)));
-        Some(values.map(|value| value.iter().map(|one| (one.bits, one.undef)).collect::<Vec<_>>()).collect())
-    };
-    let both: Option<[Vec<Vec<(u64, u64)>>; 2]> =
-        taken(old, at[0]).zip(taken(new, at[1])).map(|(one, other)| [one, other]);
-    let Some([mut one, mut other]) = both.filter(|[one, other]| one != other) else { return false };
+    let (mut one, mut other) = (taken(old, at[0]), taken(new, at[1]));
+    if one == other {
+        return false;
+    }
     one.sort_unstable();
     other.sort_unstable();
     one == other
