@@ -368,12 +368,12 @@ fn reports_account_for_what_happened() {
         (
             "float-index-out-of-bounds-beside-quotient",
             &[
-                "(the index %at is 7, the length 1)",
+                "(the index %at is 7 (line 58), the length 1)",
                 "    before, line 58: %at = OpIAdd %uint %uint_0 %uint_0 = 0",
                 "    after, line 58: %at = OpIAdd %uint %uint_0 %uint_7 = 7",
             ],
         ),
-        ("cycle-with-fault-out-of-bounds-added", &["(the index %index is 100, the length 4)"]),
+        ("cycle-with-fault-out-of-bounds-added", &["(the index %index is 100 (line 60), the length 4)"]),
         (
             "barrier-sunk-into-branch",
             &[
@@ -404,7 +404,7 @@ fn reports_account_for_what_happened() {
         ),
         (
             "buffer-block-store-forwarded-to-neighbour",
-            &["    before, invocation 0: takes %x = 0"],
+            &["    before, invocation 0: stores %x = 0"],
         ),
         ("loop-on-phi-of-undefined-added", &["  invocation 0: in the loop on line 46 for ever"]),
         (

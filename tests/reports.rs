@@ -163,10 +163,11 @@ fn the_branch_is_named_at_which_after_goes_another_way() {
     let told = report_of_change("guarded.spvasm", guard, "OpBranchConditional %yes ");
     for line in [
         "out-of-bounds, line",
-        ": an index of the pointer's access chain is out of bounds: the index %26 is 5, the length 5 (line ",
+        ": an index of the pointer's access chain is out of bounds: the index %26 is 5 (line 65), the length 5 (line ",
         "  by invocation 5 (",
-        "the index %26 is 5, the length 5)",
-        "  the values differ from here on (invocation 5):",
+        "(the index %26 is 5 (line 65), the length 5)",
+        "  because the branch on line 81 (before: line 80) goes to the block on line 82, in before to the one on line 86",
+        "  before goes another way from here on (invocation 5):",
         " is false)",
         "  in entry",
     ] {
@@ -225,4 +226,106 @@ fn what_is_computed_from_itself_is_followed_once() {
     let told = change("OpFAdd %float %29 %float_1", "OpFAdd %float %29 %float_0");
     let line = "= OpFAdd %float %29 %float_0 = 0.0";
     assert!(told.contains("  the values differ from here on") && told.contains(line), "{told}");
+}
+
+/// The report of `ways.spvasm` and the same with another text in one place, where buffer 0.0 holds these words.
+fn report_of_way(text: &str, other: &str, words: &str) -> String {
+    let args = ["--workgroups", "1", "--buffer"].map(str::to_owned).into_iter();
+    let checker = Checker::new(&args.chain([format!("0.0=words:{words}")]).collect::<Vec<String>>());
+    let before = std::fs::read_to_string(example("ways.spvasm")).unwrap();
+    assert_eq!(before.matches(text).count(), 1, "{text}");
+    let after = before.replace(text, other);
+    let [before, after] = [before, after].map(|text| checker.made(assemble(&text, None).unwrap(), "module"));
+    text::check(&checker.check(&before, &after), PLAIN)
+}
+
+/// The places of texts in a report, which come in this order.
+fn assert_in_order(told: &str, texts: &[&str]) {
+    let mut rest = told;
+    for text in texts {
+        let at = rest.find(text).unwrap_or_else(|| panic!("{text}\n{told}"));
+        rest = &rest[at + text.len()..];
+    }
+}
+
+/// A guard that lets one invocation more pass: what it computes behind it says nothing.
+#[test]
+fn a_fault_behind_a_branch_that_goes_another_way_begins_with_the_branch() {
+    let told = report_of_way("%38 = OpUGreaterThanEqual", "%38 = OpUGreaterThan", "3,0,0,0");
+    let branch =
+        "  because the branch on line 71 goes to the block on line 74, in before to the one on line 72 \
+                  (its condition %38, computed on line 69, is false in after, true in before)";
+    let texts = [
+        "What was changed\n  line 69 is %38 = OpUGreaterThan ",
+        "  the values differ from here on (invocation 3):\n",
+        "What is new\n  out-of-bounds, line 104: ",
+        "the index %63 is 3 (line 64), the length 3 (line 103)",
+        branch,
+        "    line 104: OpStore",
+        "    line 103: %65 = OpAccessChain",
+        "    … 2 more instructions",
+        "Input 'given'\n  b (0.0): n = 3, … (of 16 bytes)",
+    ];
+    assert_in_order(&told, &texts);
+    // Nothing else of it: neither what others do, nor what the index comes from.
+    for text in ["How after gets there", "has no counterpart", "    line 64: "] {
+        assert!(!told.contains(text), "{text}\n{told}");
+    }
+}
+
+/// Each way calls functions, as often as it likes: their results are no pairs.
+#[test]
+fn results_of_two_ways_are_not_compared() {
+    let swapped = ["OpBranchConditional %46 %47 %53", "OpBranchConditional %46 %53 %47"];
+    let told = report_of_way(swapped[0], swapped[1], "3,0,0,0,0");
+    let texts = [
+        "What was changed\n  the conditional branch on line 81 has its targets swapped: ",
+        "  before goes another way from here on (invocation 1):\n",
+        "    before, line 81: OpBranchConditional %46 %47 %53 (%46 is true)\n",
+        "    after, line 81: OpBranchConditional %46 %53 %47 (%46 is true)\n",
+    ];
+    assert_in_order(&told, &texts);
+    assert!(!told.contains("the values differ"), "{told}");
+}
+
+/// An access that before does not come to races.
+#[test]
+fn a_race_of_an_access_behind_a_branch_names_the_branch() {
+    let [own, other] = ["%67 = OpIEqual", "%67 = OpINotEqual"];
+    let told = report_of_way(own, other, "4,0,0,0,0");
+    let texts = [
+        "What was changed\n  line 106 is %67 = OpINotEqual",
+        "What is new\n  data-race, lines 104 and 111: ",
+        "  invocation 1 comes there because the branch on line 108 goes to the block on line 109, in before to the one \
+         on line 113 (its condition %67, computed on line 106, is true in after, false in before)",
+        "  before has no counterpart of the store on line 111 (invocation 1)",
+    ];
+    assert_in_order(&told, &texts);
+}
+
+/// What decides a way is an earlier value: both are told.
+#[test]
+fn a_value_that_sends_an_invocation_another_way_is_told_with_the_branch() {
+    let [own, other] = ["%45 = OpBitwiseAnd", "%45 = OpShiftRightLogical"];
+    let told = report_of_way(own, other, "2,0,0,0,0");
+    let texts = [
+        "What was changed\n  line 78 is %45 = OpShiftRightLogical",
+        "  invocation 1 goes another way than in before: the branch on line 81 ",
+        "    before, line 78: %45 = OpBitwiseAnd %uint %44 %uint_1 = 0 (%44 is 2)",
+        "    after, line 78: %45 = OpShiftRightLogical %uint %44 %uint_1 = 1 (%44 is 2)",
+    ];
+    assert_in_order(&told, &texts);
+}
+
+/// What was swapped is named, and not what the operands come from.
+#[test]
+fn swapped_operands_are_where_the_values_begin_to_differ() {
+    let told = report_of_way("%61 = OpISub %uint %58 %60", "%61 = OpISub %uint %60 %58", "2,0,0,0,0");
+    let texts = [
+        "What was changed\n  the OpISub on line 97 has its operands swapped: %61 = OpISub %uint %60 %58\n",
+        "  the values differ from here on (invocation 1):\n",
+        "    before, line 97: %61 = OpISub %uint %58 %60 = 2 (%58 is 4, %60 is 2)\n",
+        "    after, line 97: %61 = OpISub %uint %60 %58 = 4294967294 (%60 is 2, %58 is 4)\n",
+    ];
+    assert_in_order(&told, &texts);
 }

@@ -45,7 +45,7 @@ fn transcribed() -> Vec<Value> {
 }
 
 /// Commands that print what few others do.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     // Passes that are proved, checked, refuse their module or fail on it; modules that cannot be read.
     "opt tests/cli --ccp --strip-debug --eliminate-dead-branches",
     "opt corpus/crashes --loop-peeling --interpolate-fixup --keep-going --inputs 1",
@@ -66,6 +66,7 @@ const COMMANDS: [&str; 24] = [
     "outcomes tests/cli/copy.spvasm --inputs 2",
     "outcomes tests/cli/copy.spvasm --timeout 0",
     "check tests/reports/functions.spvasm tests/reports/inlined.spvasm --inputs 2",
+    "check tests/reports/ways.spvasm tests/reports/ways-after.spvasm --workgroups 1 --buffer 0.0=words:3,0,0,0",
     "check tests/reports/long.spvasm tests/reports/long-hang.spvasm --inputs 1",
     "litmus tests/cli/nothing.litmus tests/cli/copy.spvasm",
     "litmus corpus/litmus/thin-air-allowed.litmus --max-executions 1",

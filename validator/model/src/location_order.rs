@@ -158,8 +158,9 @@ impl<'a> LocationOrderer<'a> {
         (0..events.len()).filter(is_before).collect()
     }
 
-    /// One entry for every unit that some event accesses, ascending by unit.
-    pub(super) fn locations(&self) -> Vec<Location> {
+    /// One entry for every unit that some event accesses, ascending by unit; `None` where that is not done when time is
+    /// over.
+    pub(super) fn locations(&self, is_over: &dyn Fn() -> bool) -> Option<Vec<Location>> {
         let mut units: Vec<(Unit, EventId)> = Vec::new();
         for (id, event) in self.graph.events.iter().enumerate() {
             units.extend(event.units.iter().map(|unit| (*unit, id as EventId)));
@@ -169,14 +170,19 @@ impl<'a> LocationOrderer<'a> {
         for group in units.chunk_by(|a, b| a.0 == b.0) {
             let unit = group[0].0;
             let events: Vec<EventId> = group.iter().map(|(_, event)| *event).collect();
-            let location_ordered = self.location_ordered(unit, &events);
+            let location_ordered = self.location_ordered(unit, &events, is_over)?;
             locations.push(Location { unit, events, location_ordered });
         }
-        locations
+        Some(locations)
     }
 
     /// Location-ordered for one unit.
-    fn location_ordered(&self, unit: Unit, events: &[EventId]) -> Relation {
+    fn location_ordered(
+        &self,
+        unit: Unit,
+        events: &[EventId],
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<Relation> {
         let mut relation = Relation::new(events.len());
         let all = &self.graph.events;
         let visibility: Vec<Chains> = events
@@ -187,6 +193,9 @@ impl<'a> LocationOrderer<'a> {
             })
             .collect();
         for (i, x) in events.iter().enumerate() {
+            if is_over() {
+                return None;
+            }
             let x = *x as usize;
             let availability =
                 if all[x].writes() { self.availability_chains(x, unit) } else { Chains::new() };
@@ -201,7 +210,7 @@ impl<'a> LocationOrderer<'a> {
                 }
             }
         }
-        relation
+        Some(relation)
     }
 
     /// The bullets of "Location-Ordered" that rest on no chains.

@@ -58,6 +58,12 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
     /// The relations of a graph.
     fn relations(&self, graph: &Graph, extent: Extent) -> Relations;
 
+    /// The relations of a complete graph; `None` where they are not derived when time is over.
+    fn relations_in_time(&self, graph: &Graph, is_over: &dyn Fn() -> bool) -> Option<Relations> {
+        let relations = self.relations(graph, Extent::Complete);
+        (!is_over()).then_some(relations)
+    }
+
     /// Whether these relations satisfy the axioms, for some order of writes.
     fn is_consistent(&self, graph: &Graph, relations: &Relations) -> bool;
 
@@ -165,7 +171,7 @@ pub enum Parameter {
 }
 
 /// What a model derives from a graph.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Relations {
     /// "Synchronizes-With", over the events of the graph.
     pub synchronizes_with: Relation,

@@ -115,6 +115,10 @@ impl MemoryModel for Variant {
         relations_with(graph, *self, sequences)
     }
 
+    fn relations_in_time(&self, graph: &Graph, is_over: &dyn Fn() -> bool) -> Option<Relations> {
+        relations_until(graph, *self, Sequences::ReadsFrom, is_over)
+    }
+
     fn is_consistent(&self, graph: &Graph, relations: &Relations) -> bool {
         self.judge(graph, relations).is_consistent()
     }
@@ -162,9 +166,10 @@ impl MemoryModel for Variant {
 
     fn plain_name(&self, event: &Event) -> &'static str {
         if event.non_private {
-            "non-private"
+            "NonPrivate"
         } else {
-            "private"
+            // Not to be taken for the storage class Private.
+            "private (not NonPrivate)"
         }
     }
 
@@ -206,13 +211,27 @@ pub fn relations(graph: &Graph, variant: Variant) -> Relations {
 
 /// Derives the relations of `graph`, with release sequences told in a given way.
 pub fn relations_with(graph: &Graph, variant: Variant, sequences: Sequences) -> Relations {
+    // Without an end of time they are always derived.
+    relations_until(graph, variant, sequences, &|| false).unwrap_or_default()
+}
+
+/// The same, or `None` where that is not done when time is over.
+fn relations_until(
+    graph: &Graph,
+    variant: Variant,
+    sequences: Sequences,
+    is_over: &dyn Fn() -> bool,
+) -> Option<Relations> {
     let synchronizes_with = synchronizes_with(graph, sequences);
     let operations = Operations::of(graph);
     let happens_before = happens_before(&operations.graph, &operations.expand(&synchronizes_with));
+    if is_over() {
+        return None;
+    }
     let ssw = system_synchronizes_with(&operations.graph);
     let instances = Instances::of(&operations.graph);
     let orderer = LocationOrderer::new(&operations.graph, &happens_before, Some(&ssw), &instances, variant);
-    let mut locations = orderer.locations();
+    let mut locations = orderer.locations(is_over)?;
     let events = locations.iter_mut().flat_map(|location| &mut location.events);
     events.for_each(|event| *event = operations.event_of[*event as usize]);
     let happens_before = operations.project(happens_before);
@@ -220,7 +239,7 @@ pub fn relations_with(graph: &Graph, variant: Variant, sequences: Sequences) -> 
         Sequences::Ordered(order) => Some(order.clone()),
         Sequences::ReadsFrom | Sequences::Certain => None,
     };
-    Relations { synchronizes_with, happens_before, locations, modification_order }
+    Some(Relations { synchronizes_with, happens_before, locations, modification_order })
 }
 
 /// System-synchronizes-with, transitively.

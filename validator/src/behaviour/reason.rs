@@ -63,6 +63,8 @@ pub enum Stopped {
     StepTimeout,
     /// Bytes for stored outcomes (`--max-memory`).
     MaxMemory,
+    /// The number of steps that an explanation may take.
+    MaxSteps,
     /// By whoever watched.
     Cancelled,
 }
@@ -75,6 +77,7 @@ impl Stopped {
             Stopped::Timeout => "--timeout",
             Stopped::StepTimeout => "--step-timeout",
             Stopped::MaxMemory => "--max-memory",
+            Stopped::MaxSteps => "steps of an explanation",
             Stopped::Cancelled => "cancelled",
         }
     }

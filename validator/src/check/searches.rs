@@ -236,6 +236,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         spin_bound,
         max_instructions,
         max_executions,
+        max_steps,
         max_memory,
         shortcuts,
         without,
@@ -263,6 +264,7 @@ fn finds_the_same(had: &Settings, wanted: &Settings) -> bool {
         && *spin_bound == wanted.spin_bound
         && *max_instructions == wanted.max_instructions
         && *max_executions == wanted.max_executions
+        && *max_steps == wanted.max_steps
         && *max_memory == wanted.max_memory
         && *shortcuts == wanted.shortcuts
         && *without == wanted.without

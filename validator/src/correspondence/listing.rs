@@ -1,10 +1,12 @@
 //! A module's text in parts.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 
+use super::literals::{self, canonical};
 use crate::ir::Line;
 
 pub(super) type Globals<'t> = HashMap<&'t str, u64, FxBuildHasher>;
@@ -205,15 +207,23 @@ fn content<'t>(
     known.insert(id, 0);
     let mut hasher = FxHasher::default();
     definition.opcode.hash(&mut hasher);
+    // The literal of a constant is what its type makes of it.
+    let value = match definition.operands[..] {
+        [ty, literal] if matches!(definition.opcode, "OpConstant" | "OpSpecConstant") => {
+            definitions.get(ty).and_then(|ty| literals::bits(literal, ty))
+        }
+        _ => None,
+    };
     for operand in &definition.operands {
-        match content(operand, definitions, decorations, known) {
-            Some(content) => content.hash(&mut hasher),
-            None => operand.hash(&mut hasher),
+        match (content(operand, definitions, decorations, known), value) {
+            (Some(content), _) => content.hash(&mut hasher),
+            (None, Some(value)) => value.hash(&mut hasher),
+            (None, None) => canonical(operand).hash(&mut hasher),
         }
     }
     let own = decorations.get(id).into_iter().flatten();
-    let mut own: Vec<(&str, Vec<&str>)> =
-        own.map(|inst| (inst.opcode, inst.operands.iter().skip(1).copied().collect())).collect();
+    let operands = |inst: &Inst<'t>| inst.operands.iter().skip(1).map(|word| canonical(word)).collect();
+    let mut own: Vec<(&str, Vec<Cow<'_, str>>)> = own.map(|inst| (inst.opcode, operands(inst))).collect();
     own.sort_unstable();
     own.hash(&mut hasher);
     let content = hasher.finish();

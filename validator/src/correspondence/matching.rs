@@ -7,6 +7,7 @@ use rustc_hash::{FxBuildHasher, FxHasher};
 use similar::{Algorithm, DiffOp};
 
 use super::listing::{Function, Globals, Inst, Listing};
+use super::literals::canonical;
 
 /// Lines of a pair of functions beyond which they are compared by length alone: matching takes as long as both together
 /// times what differs.
@@ -46,7 +47,7 @@ pub(super) fn keys<'f, 't>(
                     "%".hash(&mut hasher);
                     local.push(*operand);
                 }
-                None => operand.hash(&mut hasher),
+                None => canonical(operand).hash(&mut hasher),
             }
         }
         let hash = hasher.finish();

@@ -8,6 +8,7 @@
 
 mod changes;
 mod listing;
+mod literals;
 mod matching;
 mod renaming;
 mod texts;
@@ -29,6 +30,7 @@ use renaming::Renaming;
 
 pub use changes::{Change, ChangeKind};
 pub(crate) use listing::{insts, Inst};
+pub(crate) use literals::bits;
 pub use texts::{Told, Written};
 
 /// The texts of two modules, before first, in parts.

@@ -245,19 +245,30 @@ impl<'l, 't> Pairs<'l, 't> {
                 let is_free =
                     |inst: &&Inst<'t>| inst.result.is_some_and(|id| !self.of_after.contains_key(id));
                 let new: Vec<&Inst<'t>> = new.filter(is_free).collect();
-                // Nor does a value take the name of one of another type.
-                let of_one_type = |(old, new): &(&Inst<'t>, &Inst<'t>)| {
+                // Nor does a value take the name of one of another type, or of another instruction that takes nothing of
+                // what it takes.
+                let is_like = |(old, new): &(&Inst<'t>, &Inst<'t>)| {
                     let ty = new.operands.first().and_then(|ty| self.of_after.get(ty));
-                    labels || ty == old.operands.first()
+                    labels
+                        || (ty == old.operands.first() && (old.opcode == new.opcode || self.shares(old, new)))
                 };
                 if old.len() == new.len() {
-                    let pairs = old.into_iter().zip(new).filter(of_one_type);
+                    let pairs = old.into_iter().zip(new).filter(is_like);
                     let pairs: Vec<_> = pairs.filter_map(|(old, new)| old.result.zip(new.result)).collect();
                     self.pair_each(pairs.into_iter());
                 }
             }
         }
         too_long
+    }
+
+    /// Whether two instructions take one value that functions compute.
+    fn shares(&self, old: &Inst<'t>, new: &Inst<'t>) -> bool {
+        let taken = |inst: &Inst<'t>| inst.operands.iter().skip(1).copied().collect::<Vec<&'t str>>();
+        let known = taken(old);
+        let is_local = |id: &&'t str| !self.before.globals.contains_key(id);
+        let mut names = taken(new).into_iter().filter_map(|id| self.of_after.get(id).copied());
+        names.any(|name| is_local(&name) && known.contains(&name))
     }
 
     /// What is used in one place: the pair that most instructions use in one place first.

@@ -167,3 +167,51 @@ fn strings_are_words() {
     let inst = Inst::parse(1, "OpEntryPoint GLCompute %main \"a ; \\\" b\" %c ; \"d\"").unwrap();
     assert_eq!(inst.operands, ["GLCompute", "%main", "\"a ; \\\" b\"", "%c"]);
 }
+
+/// What a person writes, and what the disassembler makes of it.
+#[test]
+fn literals_that_are_written_in_another_way_are_no_change() {
+    let module = |word: &str, all: &str, one: &str, offset: &str, operands: &str| {
+        format!(
+            "OpMemberDecorate %s 0 Offset {offset}\n%u = OpTypeInt 32 0\n%i = OpTypeInt 32 1\n\
+             %h = OpTypeFloat 32\n%s = OpTypeStruct %u\n%a = OpConstant %u {word}\n\
+             %b = OpConstant %i {all}\n%c = OpConstant %h {one}\n%f = OpFunction %u None %t\n\
+             %l = OpLabel\n%x = OpLoad %u %p {operands}\n%y = OpIAdd %u %x %a\n%z = OpIMul %i %y %b\n\
+             %w = OpFMul %h %y %c\nOpReturn\nOpFunctionEnd\n"
+        )
+    };
+    let by_hand = module("0x10", "0xffffffff", "1.0", "0x10", "NonPrivatePointer|Aligned 0x4");
+    let disassembled = module("16", "-1", "1", "16", "Aligned|NonPrivatePointer 4");
+    assert_eq!(changed(&by_hand, &disassembled), [BTreeSet::new(), BTreeSet::new()]);
+    for (literal, line) in [("17", 12), ("-2", 13), ("1.5", 14)] {
+        let other = match line {
+            12 => module(literal, "-1", "1", "16", "Aligned|NonPrivatePointer 4"),
+            13 => module("16", literal, "1", "16", "Aligned|NonPrivatePointer 4"),
+            _ => module("16", "-1", literal, "16", "Aligned|NonPrivatePointer 4"),
+        };
+        assert!(changed(&by_hand, &other)[1].contains(&line), "{literal}");
+    }
+}
+
+/// An instruction of another kind, which takes other values and is used in another way, has a name of its own.
+#[test]
+fn what_is_nothing_of_before_keeps_its_name() {
+    let before = MODULE.replace(
+        "%c = OpISub %uint %b %a\nOpStore %buffer %c",
+        "%c = OpIMul %uint %b %a\nOpStore %buffer %c",
+    );
+    let after = before.replace(
+        "%c = OpIMul %uint %b %a\nOpStore %buffer %c",
+        "%k = OpNot %uint %two\nOpAtomicStore %buffer %one %two %k",
+    );
+    assert_ne!(before, after);
+    let told = told_of(&before, &after, false);
+    assert!(told.lines[1].iter().any(|line| line.text == "%k = OpNot %uint %two"), "{:?}", told.lines[1]);
+    // What computes the same from the same in another way has before's name.
+    let after = before.replace(
+        "%c = OpIMul %uint %b %a\nOpStore %buffer %c",
+        "%k = OpIAdd %uint %b %a\nOpAtomicStore %buffer %one %two %k",
+    );
+    let told = told_of(&before, &after, false);
+    assert!(told.lines[1].iter().any(|line| line.text == "%c = OpIAdd %uint %b %a"), "{:?}", told.lines[1]);
+}

@@ -15,6 +15,7 @@ mod outcome;
 mod replay;
 mod words;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::behaviour::{End, Outcome, Undefined};
@@ -23,7 +24,7 @@ use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::explain::{possible, Explainer, Refutation, Telling, Violation};
-use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
+use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::value::Byte;
 use crate::witness::Witness;
@@ -31,11 +32,11 @@ use crate::witness::Witness;
 pub use crate::model::explain::{Explanation, Names};
 use account::{About, Other, Own, Who};
 pub use account::{
-    Account, Bound, Computations, Computed, Entry, FaultAccount, History, Parting, Standing, StandsAt,
+    Account, Bound, Computations, Computed, Entry, FaultAccount, History, Parting, Raced, Standing, StandsAt,
     Watched,
 };
 pub use names::DispatchNames;
-use outcome::Wanted;
+use outcome::{Searched, Wanted};
 use replay::Replay;
 use words::Told;
 
@@ -177,21 +178,22 @@ fn reason(
     why: &mut Why,
 ) -> Option<String> {
     let after = own.dispatch;
-    // Where relations are derived nothing looks at the time.
     let in_time = || (!is_over()).then_some(());
     in_time()?;
     let model = &settings.model;
     let graph = &*witness.graph();
     // Barriers alone order nothing.
-    let of_after = has_accesses(graph).then(|| model.relations(graph, Extent::Complete));
-    in_time()?;
+    let of_after = match has_accesses(graph) {
+        true => Some(model.relations_in_time(graph, is_over)?),
+        false => None,
+    };
     let mut races = of_after.as_ref().map_or(Vec::new(), |relations| model.data_races(graph, relations));
     if let New::Race(lines) = new {
         races.sort_by_key(|found| !is_on(graph, *found, lines));
         why.race = races.first().map(|found| [found.first as usize, found.second as usize]);
     }
     in_time()?;
-    let racing = why.race.map(|race| race.map(|event| graph.events[event].agent));
+    let racing = why.race.map(|race| race.map(|event| access(graph, event)));
     if let Some(racing) = racing.filter(|_| watched.iter().any(|lines| !lines.is_empty())) {
         let own = Own { side: own, witness, watched: watched[1], is_over };
         (why.account, who) = account::of(own, About::Race(racing))?;
@@ -207,10 +209,20 @@ fn reason(
         let New::Outcome(outcome, _) = new else { return None };
         return unreachable(before, Wanted { outcome, dispatch: after }, settings, why);
     }
-    let relations = of_after.unwrap_or_else(|| model.relations(graph, Extent::Complete));
-    in_time()?;
+    let relations = match of_after {
+        Some(relations) => relations,
+        None => model.relations_in_time(graph, is_over)?,
+    };
     let executions = Executions { before, after, witness, graph, relations, races, replay };
     executions.reason(new, settings, is_over, why)
+}
+
+/// An access by what its invocation executes.
+fn access(graph: &Graph, event: usize) -> account::Access {
+    let of = &graph.events[event];
+    let is_it = |other: &&Arc<Event>| (other.agent, other.line) == (of.agent, of.line);
+    let times = graph.events[..=event].iter().filter(is_it).count();
+    account::Access { invocation: of.agent, line: of.line, times }
 }
 
 fn has_accesses(graph: &Graph) -> bool {
@@ -240,8 +252,7 @@ impl Executions<'_> {
         let Executions { before, after, witness, graph, races, replay, .. } = self;
         let in_time = || (!is_over()).then_some(());
         let (model, cut) = (&settings.model, replay.cut());
-        let relations = model.relations(&replay.graph, Extent::Complete);
-        in_time()?;
+        let relations = model.relations_in_time(&replay.graph, is_over)?;
         let names = DispatchNames::of(after, before.program, &**model);
         let of_after = &replay.of_after;
         let told = Told { before: &replay.graph, after: graph, of_after, names: &names, model: &**model };
@@ -273,6 +284,10 @@ impl Executions<'_> {
             }
             None => {
                 why.counterpart = counterpart(Vec::new(), None);
+                // What invocations write says nothing of a fault that is no race.
+                if let New::Undefined(_) = new {
+                    return None;
+                }
                 told.different_write().or_else(|| match new {
                     New::Outcome(outcome, _) => {
                         let wanted = Wanted { outcome, dispatch: after };
@@ -305,9 +320,16 @@ impl Counterpart {
 
 /// Why before cannot come to an outcome, by a search of its own.
 fn unreachable(before: Side, wanted: Wanted, settings: &Settings, why: &mut Why) -> Option<String> {
-    let (explanation, graph) = outcome::unreachable(before, wanted, settings)?;
-    why.counterpart = Some(Box::new(searched(graph, &*settings.model)));
-    Some(format!("before forbids this: {explanation}"))
+    match outcome::unreachable(before, wanted, settings) {
+        Searched::Forbidden(explanation, graph) => {
+            why.counterpart = Some(Box::new(searched(graph, &*settings.model)));
+            Some(format!("before forbids this: {explanation}"))
+        }
+        Searched::Cut(steps) => Some(format!(
+            "why before does not is not known: its executions were searched for {steps} steps without the axioms"
+        )),
+        Searched::Nothing => None,
+    }
 }
 
 /// A graph of before that a search without the axioms found.

@@ -1,11 +1,11 @@
 //! Why a module cannot come to an outcome, found without another module's execution: its executions are
 //! searched without the axioms, and of those that would come to the outcome the simplest is explained.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::{DispatchNames, Explanation, Side};
-use crate::behaviour::{End, Outcome};
+use crate::behaviour::{End, Outcome, Stopped};
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Races, Remarkable, Settings};
 use crate::model::graph::{Graph, Source, Unit, UnitBytes};
@@ -21,8 +21,8 @@ const MAX_INVOCATIONS: usize = 8;
 /// Instructions of one of them.
 const MAX_INSTRUCTIONS: u64 = 100_000;
 
-/// A search that takes longer finds nothing. Dead ends are not counted, so that this is the last bound.
-const TIMEOUT: Duration = Duration::from_secs(1);
+/// Steps of a search, dead ends included: what it finds does not depend on time.
+const MAX_STEPS: u64 = 1 << 17;
 
 /// Bytes for their outcomes.
 const MAX_MEMORY: u64 = 64 << 20;
@@ -37,9 +37,32 @@ pub(super) struct Wanted<'a> {
     pub(super) dispatch: &'a Dispatch,
 }
 
-/// Why the axioms keep `side` from an outcome, with the graph that they forbid; `None` where it would never come to it, or that takes too
-/// long to find.
-pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Option<(Explanation, Graph)> {
+/// What a search without the axioms says of an outcome.
+pub(super) enum Searched {
+    /// Why the axioms keep the module from it, with the graph that they forbid.
+    Forbidden(Explanation, Graph),
+    /// It was not found in so many steps.
+    Cut(u64),
+    /// Nothing: the module would never come to it, or is not searched.
+    Nothing,
+}
+
+/// Why the axioms keep `side` from an outcome.
+pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Searched {
+    let mut is_cut = false;
+    match forbidden(side, wanted, settings, &mut is_cut) {
+        Some((explanation, graph)) => Searched::Forbidden(explanation, graph),
+        None if is_cut => Searched::Cut(MAX_STEPS),
+        None => Searched::Nothing,
+    }
+}
+
+fn forbidden(
+    side: Side,
+    wanted: Wanted,
+    settings: &Settings,
+    is_cut: &mut bool,
+) -> Option<(Explanation, Graph)> {
     if wanted.outcome.end != End::Terminated || side.dispatch.places.len() > MAX_INVOCATIONS {
         return None;
     }
@@ -49,7 +72,7 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
         remark: Some(reads_from),
         max_executions: MAX_EXECUTIONS.min(settings.max_executions),
         max_instructions: MAX_INSTRUCTIONS.min(settings.max_instructions),
-        timeout: Some(settings.timeout.map_or(TIMEOUT, |timeout| timeout.min(TIMEOUT))),
+        max_steps: Some(MAX_STEPS),
         max_memory: MAX_MEMORY.min(settings.max_memory),
         stop_at_undefined: false,
         jobs: 1,
@@ -60,15 +83,13 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
     // What barriers separate is no event, unless nothing is left out.
     [true, false].into_iter().find_map(|shortcuts| {
         let settings = Settings { shortcuts, ..settings.clone() };
-        let start = Instant::now();
         let found = explore::explore(side.program, side.dispatch, &settings);
-        if start.elapsed() >= TIMEOUT {
-            return None;
-        }
+        *is_cut |= found.stopped == Some(Stopped::MaxSteps);
         found
             .outcomes
             .iter()
             .filter(|(outcome, witness)| wanted.is_met(side.dispatch, outcome, witness))
+            .filter(|(_, witness)| has_sharing(&witness.graph()))
             .take(MAX_CANDIDATES)
             .filter_map(|(_, witness)| {
                 let graph = witness.graph();
@@ -76,6 +97,15 @@ pub(super) fn unreachable(side: Side, wanted: Wanted, settings: &Settings) -> Op
             })
             .min_by_key(|(explanation, _)| explanation.chain.len())
     })
+}
+
+/// Whether invocations access memory of others. Where none does, what one computes is the reason, and not the order of
+/// accesses.
+fn has_sharing(graph: &Graph) -> bool {
+    let mut of_unit: BTreeMap<Unit, u32> = BTreeMap::new();
+    let accesses = graph.events.iter().filter(|event| event.accesses());
+    let mut units = accesses.flat_map(|event| event.units.iter().map(|unit| (*unit, event.agent)));
+    units.any(|(unit, agent)| *of_unit.entry(unit).or_insert(agent) != agent)
 }
 
 /// What tells executions apart whose outcomes, without shared memory, are the same.

@@ -17,6 +17,7 @@ pub(crate) struct Budget<'a> {
     settings: &'a Settings,
     started: Instant,
     executions: AtomicU64,
+    steps: AtomicU64,
     bytes: AtomicU64,
     /// The number of instructions of the longest path since the last call of [`Budget::take_longest`].
     longest: AtomicU64,
@@ -37,6 +38,7 @@ impl<'a> Budget<'a> {
             settings,
             started: Instant::now(),
             executions: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             longest: AtomicU64::new(0),
             ended: OnceLock::new(),
@@ -46,6 +48,7 @@ impl<'a> Budget<'a> {
     /// Starts the counts anew for a round. The time goes on.
     pub(crate) fn start_round(&self) {
         self.executions.store(0, Ordering::Relaxed);
+        self.steps.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
         self.settings.progress.start_round();
     }
@@ -65,6 +68,10 @@ impl<'a> Budget<'a> {
         }
         if self.settings.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
             self.end(self.settings.timed_by);
+        }
+        let is_used_up = |most: u64| self.steps.fetch_add(1, Ordering::Relaxed) >= most;
+        if self.settings.max_steps.is_some_and(is_used_up) {
+            self.end(Stopped::MaxSteps);
         }
         if self.settings.progress.cancelled.load(Ordering::Relaxed) {
             self.end(Stopped::Cancelled);

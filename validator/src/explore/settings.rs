@@ -76,6 +76,8 @@ pub struct Settings {
     pub max_instructions: u64,
     /// The number of executions that the search may visit.
     pub max_executions: u64,
+    /// The number of steps that the search may take, of all paths together; none, where other budgets bound it.
+    pub max_steps: Option<u64>,
     /// The number of bytes that stored outcomes may take.
     pub max_memory: u64,
     /// The time that the search may take.
@@ -130,6 +132,7 @@ impl Default for Settings {
             spin_bound: 256,
             max_instructions: 50_000_000,
             max_executions: 10_000_000,
+            max_steps: None,
             max_memory: 8 << 30,
             timeout: None,
             timed_by: Stopped::Timeout,

@@ -176,11 +176,11 @@ fn told(report: &CheckReport, full: bool, with_choices: bool, painter: Painter) 
 fn disassembled(report: &CheckReport, painter: Painter) -> Vec<String> {
     let names = match [report.before.is_disassembly, report.after.is_disassembly] {
         [false, false] => return Vec::new(),
-        [true, false] => report.before.name.clone(),
-        [false, true] => report.after.name.clone(),
-        [true, true] => format!("{} and {}", report.before.name, report.after.name),
+        [true, false] => "before are those of its disassembly",
+        [false, true] => "after are those of its disassembly",
+        [true, true] => "both modules are those of their disassemblies",
     };
-    vec![painter.faint(&format!("lines of {names} are those of the disassembly (--emit-asm DIR writes it)"))]
+    vec![painter.faint(&format!("lines of {names} (--emit-asm DIR writes them)"))]
 }
 
 /// Why each undefined behaviour is one, where that can be said.

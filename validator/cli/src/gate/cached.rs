@@ -100,7 +100,9 @@ impl Answers {
             Cut::Stopped(
                 Stopped::Timeout | Stopped::StepTimeout | Stopped::MaxMemory | Stopped::Cancelled,
             ) => true,
-            Cut::Stopped(Stopped::MaxExecutions) | Cut::Bound(_) | Cut::Elsewhere => false,
+            Cut::Stopped(Stopped::MaxExecutions | Stopped::MaxSteps) | Cut::Bound(_) | Cut::Elsewhere => {
+                false
+            }
         };
         if report.tried().cuts.iter().any(by_machine) || record.status == Status::Timeout {
             return Ok(());

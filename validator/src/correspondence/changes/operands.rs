@@ -116,18 +116,45 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
             true => ChangeKind::Flow,
             false => ChangeKind::Value,
         };
-        let operands: Vec<String> = rest
-            .iter()
-            .map(|(at, was, is)| {
-                // One name for two things says nothing.
-                let own = new.inst.operands.get(*at).copied().filter(|own| own != *was).unwrap_or(is);
-                format!("{} instead of {}", constants.told(is, own), constants.told(was, was))
-            })
-            .collect();
-        let told = format!("the {noun} on line {line} has {}: {}", operands.join(", "), new.own_text());
-        changes.push(change(kind, told));
+        let operands = rest.iter().map(|(at, was, is)| {
+            // One name for two things says nothing.
+            let own = new.inst.operands.get(*at).copied().filter(|own| own != *was).unwrap_or(is);
+            format!("{} instead of {}", constants.told(is, own), constants.told(was, was))
+        });
+        let what = swapped(new, &rest, constants);
+        let what = what.unwrap_or_else(|| operands.collect::<Vec<String>>().join(", "));
+        changes.push(change(kind, format!("the {noun} on line {line} has {what}: {}", new.own_text())));
     }
     changes
+}
+
+/// Operands that have other places: `its operands swapped`; `None` where others came.
+fn swapped(new: &Named<'_, '_>, rest: &[(usize, &String, &String)], constants: &Constants) -> Option<String> {
+    let mut were: Vec<&String> = rest.iter().map(|(_, was, _)| *was).collect();
+    let mut are: Vec<&String> = rest.iter().map(|(_, _, is)| *is).collect();
+    were.sort_unstable();
+    are.sort_unstable();
+    if rest.len() < 2 || were != are {
+        return None;
+    }
+    let (what, first) = match new.inst.opcode {
+        "OpBranchConditional" => ("targets", 1),
+        "OpSwitch" => ("targets", 1),
+        "OpPhi" => ("values", 1),
+        "OpCompositeConstruct" => ("components", 1),
+        "OpVectorShuffle" => ("components", 3),
+        "OpSelect" => ("values", 2),
+        "OpExtInst" => ("operands", 3),
+        _ => ("operands", usize::from(new.inst.result.is_some())),
+    };
+    let operands = new.operands.len().saturating_sub(first);
+    Some(match rest {
+        [_, _] if operands == 2 => format!("its {what} swapped"),
+        [(_, was, _), (_, other, _)] => {
+            format!("its {what} {} and {} swapped", constants.told(was, was), constants.told(other, other))
+        }
+        _ => format!("its {what} in another order"),
+    })
 }
 
 /// What an operand is.

@@ -169,7 +169,7 @@ fn loops_and_branches_are_told() {
     );
     assert_eq!(
         told("%x %then %else", "%x %else %then"),
-        ["the conditional branch on line 23 has %else instead of %then, %then instead of %else: OpBranchConditional %x %else %then"]
+        ["the conditional branch on line 23 has its targets swapped: OpBranchConditional %x %else %then"]
     );
 }
 

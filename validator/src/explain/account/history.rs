@@ -84,10 +84,26 @@ impl Recorder {
     }
 
     /// What was executed up to the marked instruction.
-    pub(crate) fn history(mut self) -> Option<History> {
+    pub(crate) fn history(self) -> Option<History> {
         let about = self.about?.checked_sub(self.dropped)?;
-        self.entries.truncate(about + 1);
+        Some(self.up_to(about))
+    }
+
+    /// What was executed up to where the instruction on `line` was executed for the so many-th time, from 1.
+    pub(crate) fn up_to_line(self, line: Line, times: usize) -> Option<History> {
+        let mut places = self.entries.iter().enumerate().filter(|(_, entry)| entry.line == line);
+        let (about, _) = places.nth(times.checked_sub(1)?)?;
+        Some(self.up_to(about))
+    }
+
+    /// All that was executed.
+    pub(crate) fn whole(self) -> History {
+        self.up_to(usize::MAX)
+    }
+
+    fn up_to(mut self, about: usize) -> History {
+        self.entries.truncate(about.saturating_add(1));
         let is_whole = self.dropped == 0;
-        Some(History { invocation: self.invocation, entries: self.entries.into(), is_whole })
+        History { invocation: self.invocation, entries: self.entries.into(), is_whole }
     }
 }

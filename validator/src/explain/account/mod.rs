@@ -41,8 +41,30 @@ pub struct Account {
     /// What the invocations executed that wrote the byte that differs, up to there; in before and in after. For undefined
     /// behaviour what the invocation executes in before that has it in after.
     pub wrote: [Option<History>; 2],
+    /// What the invocations executed that race, up to their accesses.
+    pub raced: Vec<Raced>,
     /// The bound at which an invocation was given up, in before and in after: what it did from there on is not known.
     pub cut: [Option<Bound>; 2],
+}
+
+/// An invocation that races with another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raced {
+    /// What it executed in after up to the access that races.
+    pub after: History,
+    /// What it executed in before with the values that it reads in after, up to its end.
+    pub before: Option<History>,
+}
+
+/// An access of an execution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// Who makes it.
+    pub(super) invocation: u32,
+    /// Its line.
+    pub(super) line: Line,
+    /// How often its invocation has executed that line then.
+    pub(super) times: usize,
 }
 
 /// An invocation that ran into undefined behaviour.
@@ -123,8 +145,8 @@ pub(super) struct LastRead {
 /// What is to be told.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum About<'a> {
-    /// A data race between these invocations.
-    Race([u32; 2]),
+    /// A data race between these accesses.
+    Race([Access; 2]),
     /// An undefined behaviour that is no data race.
     Undefined(&'a Undefined),
     /// Somebody waits for ever.
@@ -181,7 +203,7 @@ impl Own<'_> {
     /// The account of the execution in which what is undefined goes one way.
     fn account(&self, about: About, way: u32) -> Option<Found> {
         match about {
-            About::Race(who) => self.everybody(Tracer::of(self.watched, Who::Both(who)), (Kin::Own, way)),
+            About::Race(accesses) => self.race(accesses, way),
             About::Undefined(undefined) if undefined.kind == UndefinedKind::DivergentBarrier => {
                 self.parting(undefined, way)
             }
@@ -216,6 +238,20 @@ impl Own<'_> {
         Some(found(&replay, tracer))
     }
 
+    /// What two invocations do that race.
+    fn race(&self, accesses: [Access; 2], way: u32) -> Option<Found> {
+        let who = accesses.map(|access| access.invocation);
+        let mut tracer = Tracer::of(self.watched, Who::Both(who));
+        let replay = self.play(&mut tracer, (Kin::Own, way), None, Until::End)?;
+        let of = |recorder: Recorder| {
+            let access = accesses.iter().find(|access| access.invocation == recorder.invocation)?;
+            Some(Raced { after: recorder.up_to_line(access.line, access.times)?, before: None })
+        };
+        let raced = std::mem::take(&mut tracer.recorders).into_iter().filter_map(of).collect();
+        let found = found(&replay, tracer);
+        Some(Found { account: Account { raced, ..found.account }, ..found })
+    }
+
     /// Where those part that come to a control barrier, and those that do not.
     fn parting(&self, undefined: &Undefined, way: u32) -> Option<Found> {
         let mut tracer = Tracer::of(self.watched, Who::Everybody).with_branches();
@@ -248,7 +284,7 @@ impl Own<'_> {
         }
         let Some(it) = it else { return Some(found(&replay, Tracer::default())) };
         tracer.mark();
-        let history = tracer.recorder.take().and_then(Recorder::history);
+        let history = tracer.history();
         let calls = calls(self.side.program, &replay.runs[it].0);
         let fault = history.map(|history| FaultAccount { calls, history });
         let found = found(&replay, tracer);
@@ -274,7 +310,7 @@ impl Own<'_> {
             let until = alone_where_nobody_meets(&replay, writer);
             self.play(&mut tracer, (Kin::Own, way), Some(place), until)?;
         }
-        let history = tracer.recorder.take().and_then(Recorder::history);
+        let history = tracer.history();
         let found = found(&replay, tracer);
         Some(Found { account: Account { wrote: [None, history], ..found.account }, ..found })
     }
@@ -359,7 +395,13 @@ pub(super) fn replay_on_before(
             replay::run(Played { until, ..played }, &mut tracer, is_over)?;
         }
     }
-    account.wrote[0] = tracer.recorder.take().filter(|_| guilty.is_some()).and_then(Recorder::history);
+    for recorder in std::mem::take(&mut tracer.recorders) {
+        match account.raced.iter_mut().find(|raced| raced.after.invocation == recorder.invocation) {
+            Some(raced) => raced.before = Some(recorder.whole()),
+            None if guilty.is_some() => account.wrote[0] = recorder.history(),
+            None => {}
+        }
+    }
     account.computed[0] = tracer.computed;
     Some(replay)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bound::Bound;
-use super::history::Recorder;
+use super::history::{History, Recorder};
 use crate::interp::Invocation;
 use crate::ir::{Line, Program};
 use crate::value::Scalar;
@@ -37,7 +37,7 @@ pub(crate) enum Who {
     Nobody,
     /// Everybody, up to a bound.
     Everybody,
-    /// These two.
+    /// These two, and everything that they do is noted.
     Both([u32; 2]),
     /// This one, and everything that it does is noted.
     Recorded(u32),
@@ -92,8 +92,8 @@ pub(crate) struct Tracer {
     pub(crate) taken: BTreeMap<u32, Vec<Taken>>,
     /// The bound behind which branches are missing.
     pub(crate) cut: Option<Bound>,
-    /// Of one invocation everything.
-    pub(crate) recorder: Option<Recorder>,
+    /// Of one or two invocations everything.
+    pub(crate) recorders: Vec<Recorder>,
 }
 
 /// What an invocation has begun, and how many calls it was in.
@@ -114,11 +114,12 @@ impl Tracer {
     /// Notes what these instructions compute in these invocations.
     pub(crate) fn of(watched: &[Watched], who: Who) -> Self {
         let watched = watched.iter().map(|watched| (watched.line, watched.operands.clone())).collect();
-        let recorder = match who {
-            Who::Recorded(invocation) => Some(Recorder::of(invocation)),
-            Who::Nobody | Who::Everybody | Who::Both(_) => None,
+        let recorders = match who {
+            Who::Recorded(invocation) => vec![Recorder::of(invocation)],
+            Who::Both(both) => both.map(Recorder::of).into(),
+            Who::Nobody | Who::Everybody => Vec::new(),
         };
-        Tracer { watched, who, recorder, left: FUEL, ..Tracer::default() }
+        Tracer { watched, who, recorders, left: FUEL, ..Tracer::default() }
     }
 
     /// Notes also which way branches go.
@@ -126,17 +127,23 @@ impl Tracer {
         Tracer { with_branches: true, ..self }
     }
 
-    /// The invocation of which everything is noted.
+    /// The invocation of which everything is noted up to one instruction.
     pub(crate) fn records(&self) -> Option<u32> {
-        self.recorder.as_ref().map(|recorder| recorder.invocation)
+        match self.who {
+            Who::Recorded(invocation) => Some(invocation),
+            Who::Nobody | Who::Everybody | Who::Both(_) => None,
+        }
     }
 
     /// The last instruction of the recorded invocation is the one that matters; none, where it was not watched any more.
     pub(crate) fn mark(&mut self) {
         let is_watched = self.left > 0;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.mark(is_watched);
-        }
+        self.recorders.iter_mut().for_each(|recorder| recorder.mark(is_watched));
+    }
+
+    /// What the recorded invocation executed up to the marked instruction.
+    pub(crate) fn history(&mut self) -> Option<History> {
+        self.recorders.pop().and_then(Recorder::history)
     }
 
     /// Whether an invocation must be run instruction by instruction.
@@ -145,8 +152,8 @@ impl Tracer {
             Who::Recorded(recorded) => recorded == invocation,
             _ if self.with_branches => true,
             Who::Nobody => false,
-            _ if self.watched.is_empty() => false,
             Who::Both(both) => both.contains(&invocation),
+            Who::Everybody if self.watched.is_empty() => false,
             Who::Everybody => {
                 let is_first = invocation < INVOCATIONS;
                 if !is_first {
@@ -170,7 +177,8 @@ impl Tracer {
         let Some(function) = program.functions.get(at.function.0 as usize) else { return };
         let Some(inst) = function.code.get(at.index as usize) else { return };
         let depth = calls.len();
-        if let Some(recorder) = &mut self.recorder {
+        let recorder = self.recorders.iter_mut().find(|recorder| recorder.invocation == invocation);
+        if let Some(recorder) = recorder {
             recorder.note(inst.line, depth, program, run);
         }
         if let Some(begun) = self.begun.get(&invocation).copied() {

@@ -17,7 +17,8 @@ use crate::interp::Pointer;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Declarations {
     memories: Vec<Option<Arc<Vec<Users>>>>,
-    variables: u32,
+    /// What the variables are in, by their numbers.
+    variables: Arc<[String]>,
 }
 
 type Users = SmallVec<[User; 1]>;
@@ -53,12 +54,17 @@ impl Declarations {
             let sizes = dispatch.objects.iter().filter(|object| object.memory as usize == memory);
             sizes.map(|object| object.initial.len().div_ceil(4)).max().unwrap_or(0)
         };
+        let variables = dispatch.object_of.iter().map(|objects| {
+            let first = objects.iter().flatten().next();
+            let object = first.and_then(|object| dispatch.objects.get(*object as usize));
+            object.map_or_else(String::new, |object| object.key.clone())
+        });
         let memories = users
             .iter()
             .enumerate()
             .map(|(memory, count)| (*count > 1).then(|| Arc::new(vec![Users::new(); words(memory)])))
             .collect();
-        Declarations { memories, variables: dispatch.object_of.len() as u32 }
+        Declarations { memories, variables: variables.collect() }
     }
 
     /// Whether every memory is reached through one declaration.
@@ -69,29 +75,35 @@ impl Declarations {
     /// Notes an access. It returns the fault if the access must not alias an earlier one.
     pub(crate) fn note(&mut self, access: &Access, memory: u32, write: bool) -> Option<Fault> {
         let words = self.memories.get_mut(memory as usize)?.as_mut()?;
-        if access.declaration >= self.variables && access.declaration != Pointer::PHYSICAL {
+        if access.declaration >= self.variables.len() as u32 && access.declaration != Pointer::PHYSICAL {
             return None;
         }
         let words = Arc::make_mut(words);
         let (declaration, aliased) = (access.declaration, access.aliased);
-        let mut clash = false;
+        let mut clash = None;
         for (offset, len) in &access.ranges {
             for word in offset / 4..(offset + len).div_ceil(4) {
                 let Some(users) = words.get_mut(word as usize) else { continue };
-                clash |= users.iter().any(|other| {
+                let is_other = |other: &&User| {
                     other.declaration != declaration && (write || other.wrote) && !aliased && !other.aliased
-                });
+                };
+                clash = clash.or(users.iter().find(is_other).map(|other| other.declaration));
                 match users.iter_mut().find(|other| other.declaration == declaration) {
                     Some(known) => known.wrote |= write,
                     None => users.push(User { declaration, wrote: write, aliased }),
                 }
             }
         }
-        clash.then(|| Fault {
-            kind: UndefinedKind::Aliasing,
-            line: access.line,
-            detail: "another variable without the Aliased decoration reaches the same memory, and one of them writes"
-                .to_owned(),
+        clash.map(|other| {
+            let name = |declaration: u32| match self.variables.get(declaration as usize) {
+                Some(key) => format!("the variable of {key}"),
+                None => "a physical pointer".to_owned(),
+            };
+            let (own, other) = (name(declaration), name(other));
+            let detail = format!(
+                "{other} reaches the same memory as {own}, neither is decorated Aliased, and one of them writes"
+            );
+            Fault { kind: UndefinedKind::Aliasing, line: access.line, detail }
         })
     }
 }

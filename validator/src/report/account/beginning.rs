@@ -1,10 +1,12 @@
 //! Where what an invocation does begins to differ from before: in values, or in the way that it goes.
 
 use super::descent::{self, Difference};
-use super::{way, Code};
+use super::way::{self, Both, Ways};
+use super::Code;
 use crate::check::{CheckReport, Run};
 use crate::correspondence::Correspondence;
 use crate::explain::{Account, Bound, History};
+use crate::ir::Line;
 
 /// What is known of where the modules begin to differ.
 pub(in crate::report) enum Beginning {
@@ -24,22 +26,40 @@ impl Beginning {
         codes: [&Code<'_>; 2],
         correspondence: &Correspondence<'_, '_>,
     ) -> Beginning {
-        let Account { wrote, fault, .. } = &run.why.account;
-        let other_way = |histories: [&History; 2], to_the_end: bool| {
-            // Where one module is the user's own text, what corresponds has no lines here.
-            let counterparts = report.diff.is_none().then(|| correspondence.counterparts())?;
-            way::other_way(histories, codes, &counterparts, to_the_end)
+        let Account { wrote, fault, raced, cut, .. } = &run.why.account;
+        // Where one module is the user's own text, what corresponds has no lines here.
+        let counterparts = match report.diff {
+            None => correspondence.counterparts(),
+            Some(_) => way::Counterparts::new(),
+        };
+        let to_the_end = |old: &History, new: &History| {
+            let both = Both::of([old, new], codes, &counterparts);
+            match both.ways(cut[0].is_none()) {
+                Ways::Part(parting) if parting.is_exact => both.told(&parting),
+                Ways::Part(parting) => {
+                    both.end().filter(|found| found.is_origin).or_else(|| both.told(&parting))
+                }
+                Ways::Same | Ways::Differ(_) => both.end(),
+            }
         };
         let found = match (wrote, fault) {
             ([Some(old), Some(new)], _) => {
                 let found = descent::first_difference([old, new], codes);
-                // Where something differs in front of it, control flow may say more.
-                let is_origin = found.as_ref().is_some_and(|found| found.is_origin);
-                let way = if is_origin { None } else { other_way([old, new], false) };
-                way.or(found)
+                let both = Both::of([old, new], codes, &counterparts);
+                first(found, both.ways(false), &both, codes)
             }
-            ([Some(old), None], Some(fault)) => other_way([old, &fault.history], true),
-            _ => None,
+            ([Some(old), None], Some(fault)) => to_the_end(old, &fault.history),
+            _ => {
+                let found = raced.iter().filter_map(|raced| to_the_end(raced.before.as_ref()?, &raced.after));
+                // An access of another shape says less than how it was changed.
+                let shape = |side: usize, line: Line| {
+                    codes[side].on(line).map(|inst| (inst.opcode, inst.operands.len()))
+                };
+                let tells = |found: &Difference| {
+                    found.branch.is_some() || shape(0, found.at[0]) == shape(1, found.at[1])
+                };
+                found.filter(tells).min_by_key(|found| found.branch.is_none())
+            }
         };
         let violation = run.comparison.violation.as_ref();
         let is_sought = fault.is_some() || violation.is_some_and(|violation| violation.difference.is_some());
@@ -60,13 +80,40 @@ impl Beginning {
         }
     }
 
-    /// In lines.
-    pub(in crate::report) fn lines(self) -> Vec<String> {
+    /// In lines; `with_way`: also the branch at which ways part for that reason.
+    pub(in crate::report) fn lines(self, with_way: bool) -> Vec<String> {
         match self {
-            Beginning::Known(found) => found.lines,
+            Beginning::Known(found) => {
+                let way = found.way().filter(|_| with_way);
+                way.into_iter().chain(found.lines).collect()
+            }
             Beginning::Unknown(why) => vec![why],
             Beginning::Nothing => Vec::new(),
         }
+    }
+}
+
+/// What comes first: values that differ by themselves, or a branch that goes another way.
+fn first(
+    found: Option<Difference>,
+    ways: Ways,
+    both: &Both<'_, '_>,
+    codes: [&Code<'_>; 2],
+) -> Option<Difference> {
+    match (ways, found) {
+        (Ways::Part(parting), Some(found)) if found.is_origin => {
+            let is_earlier = (0..2).all(|side| found.entries[side] < parting.at[side]);
+            let told = if is_earlier || !parting.is_exact { None } else { both.told(&parting) };
+            told.or(Some(found))
+        }
+        (Ways::Part(parting), found) => both.told(&parting).or(found),
+        // Results of other instructions on other ways are no pair.
+        (Ways::Differ(places), Some(found)) => {
+            let opcode = |side: usize| codes[side].on(found.at[side]).map(|inst| inst.opcode);
+            let is_behind = (0..2).any(|side| found.entries[side] >= places[side]);
+            (found.is_origin || !is_behind || opcode(0) == opcode(1)).then_some(found)
+        }
+        (Ways::Same | Ways::Differ(_), found) => found,
     }
 }
 

@@ -23,7 +23,8 @@ pub(in crate::report) fn values(
     let cut = |side: usize, noted: usize| {
         computed[side].cut.filter(|bound| match bound {
             Bound::Times(most) => noted == *most,
-            _ => lines[side].is_some(),
+            // Declarations compute nothing.
+            _ => lines[side].is_some_and(|line| codes[side].function_of(line).is_some()),
         })
     };
     let cut = cut(0, old.len()).or(cut(1, new.len()));
@@ -94,6 +95,20 @@ fn sentence(computed: &Computed, code: &Code<'_>) -> String {
         (Some(result), true) => format!("gives {result}"),
         (Some(result), false) => format!("gives {result} from {}", operands.join(", ")),
         (None, true) => String::new(),
-        (None, false) => format!("takes {}", operands.join(", ")),
+        (None, false) => {
+            let verb = code.on(computed.line).map_or("takes", |inst| verb(inst.opcode));
+            format!("{verb} {}", operands.join(", "))
+        }
+    }
+}
+
+/// What an instruction without a result does with what it takes.
+fn verb(opcode: &str) -> &'static str {
+    match opcode {
+        "OpStore" | "OpAtomicStore" => "stores",
+        "OpImageWrite" => "writes",
+        "OpReturnValue" => "returns",
+        "OpBranchConditional" | "OpSwitch" => "goes by",
+        _ => "takes",
     }
 }

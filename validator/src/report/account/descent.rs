@@ -3,7 +3,9 @@
 
 use super::flow::{Flow, Origin};
 use super::{Code, VALUES};
+use crate::correspondence::Inst;
 use crate::explain::History;
+use crate::ir::Line;
 
 /// Instructions that are gone through.
 const STEPS: usize = 4_096;
@@ -15,6 +17,19 @@ const POINTERS: usize = 16;
 pub(super) fn first_difference(wrote: [&History; 2], codes: [&Code<'_>; 2]) -> Option<Difference> {
     let [old, new] = [0, 1].map(|side| Flow { code: codes[side], history: wrote[side] });
     from(&old, &new, [wrote[0], wrote[1]].map(|history| history.entries.len().saturating_sub(1)))
+}
+
+/// The same of where two accesses go, and not of what they write.
+pub(super) fn of_place(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> Option<Difference> {
+    let writes = |inst: &&Inst<'_>| matches!(inst.opcode, "OpStore" | "OpAtomicStore");
+    let pointer = |flow: &Flow<'_, '_>, at: usize| match flow.inst(at).filter(writes) {
+        Some(store) => match flow.origin(at, store.operands.first()?) {
+            Origin::Instance(chain) => Some(chain),
+            Origin::Constant(_) | Origin::Other(_) => None,
+        },
+        None => Some(at),
+    };
+    from(old, new, [pointer(old, at[0])?, pointer(new, at[1])?])
 }
 
 /// The same from two instructions on, by their places in the histories.
@@ -37,6 +52,8 @@ pub(super) fn from(old: &Flow<'_, '_>, new: &Flow<'_, '_>, mut at: [usize; 2]) -
     let least = if is_origin { "" } else { "at least " };
     Some(Difference {
         is_origin,
+        entries: at,
+        branch: None,
         lines: vec![
             format!("the values differ {least}from here on (invocation {}):", new.history.invocation),
             format!("  before, line {}: {before}", old.line(at[0])),
@@ -51,9 +68,39 @@ pub(in crate::report) struct Difference {
     /// In words.
     pub(in crate::report) lines: Vec<String>,
     /// The lines of the instructions of before and after.
-    pub(in crate::report) at: [crate::ir::Line; 2],
+    pub(in crate::report) at: [Line; 2],
+    /// Their places in the histories.
+    pub(super) entries: [usize; 2],
     /// What the instructions take is the same: nothing in front of them differs.
-    pub(in crate::report) is_origin: bool,
+    pub(super) is_origin: bool,
+    /// The branch at which the ways part for that reason, if they do.
+    pub(in crate::report) branch: Option<Branch>,
+}
+
+impl Difference {
+    /// The place of the instruction of after in its history.
+    pub(in crate::report) fn place_in_after(&self) -> usize {
+        self.entries[1]
+    }
+
+    /// The branch, where it says more than the lines: they are not about itself.
+    pub(super) fn way(&self) -> Option<String> {
+        let Branch { invocation, at, sentence, .. } = self.branch.as_ref()?;
+        let tells = *at != self.at;
+        tells.then(|| format!("invocation {invocation} goes another way than in before: {sentence}"))
+    }
+}
+
+/// A branch at which an invocation goes another way in after than in before.
+pub(in crate::report) struct Branch {
+    /// Who goes another way.
+    pub(in crate::report) invocation: u32,
+    /// Its lines in before and after.
+    pub(in crate::report) at: [Line; 2],
+    /// The lines of the blocks that it leads to.
+    pub(in crate::report) to: [Line; 2],
+    /// In words.
+    pub(in crate::report) sentence: String,
 }
 
 fn is_read(opcode: &str) -> bool {
@@ -109,6 +156,28 @@ fn takes_the_same(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> boo
     one.is_empty() || other.is_empty()
 }
 
+/// The values that an instruction takes, component by component, with what of them is not defined.
+type Taken = Vec<Vec<(u64, u64)>>;
+
+fn taken(flow: &Flow<'_, '_>, at: usize) -> Taken {
+    let Some(inst) = flow.inst(at) else { return Taken::new() };
+    let operands = inst.operands.iter().skip(usize::from(inst.result.is_some()));
+    let ids = operands.filter(|operand| operand.starts_with('%'));
+    let values = ids.filter_map(|id| flow.components(flow.origin(at, id)));
+    values.map(|value| value.iter().map(|one| (one.bits, one.undef)).collect()).collect()
+}
+
+/// Whether two instructions take the same values in another order.
+fn swaps(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
+    let (mut one, mut other) = (taken(old, at[0]), taken(new, at[1]));
+    if one == other {
+        return false;
+    }
+    one.sort_unstable();
+    other.sort_unstable();
+    one == other
+}
+
 enum Step {
     /// An operand differs, which these instructions computed.
     On([usize; 2]),
@@ -123,7 +192,7 @@ fn step(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2], pointers: usize)
     if is_inserted(old, new, at) || is_inserted(new, old, [at[1], at[0]]) {
         return Step::Here;
     }
-    if one.opcode != other.opcode || one.operands.len() != other.operands.len() {
+    if one.opcode != other.opcode || one.operands.len() != other.operands.len() || swaps(old, new, at) {
         return Step::Here;
     }
     let types = usize::from(one.result.is_some());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use super::descent::Branch;
 use super::flow::{Flow, Origin};
 use super::Code;
 use crate::correspondence::Inst;
@@ -15,14 +16,17 @@ const STEPS: usize = 6;
 /// Access chains in each other that are looked through.
 const CHAINS: usize = 16;
 
-/// The instructions that led to a fault, with their values; `full`: all of them.
+/// The instructions that led to a fault, with their values; `full`: all of them. Where the invocation came there by a branch
+/// that goes another way in before, that is said, and of what it computed only where the access goes.
 pub(in crate::report) fn lines(
     fault: &FaultAccount,
     code: &Code<'_>,
     dispatch: &Dispatch,
+    branch: Option<&Branch>,
     full: bool,
 ) -> Vec<String> {
     let mut told = vec![format!("  by {}", witness::invocation(dispatch, fault.history.invocation))];
+    told.extend(branch.map(|branch| format!("  because {}", branch.sentence)));
     if let Some(last) = fault.calls.last() {
         let calls: Vec<String> = fault.calls.iter().map(ToString::to_string).collect();
         let plural = if calls.len() == 1 { "" } else { "s" };
@@ -45,7 +49,15 @@ pub(in crate::report) fn lines(
             }
         }
     }
-    let most = if full { usize::MAX } else { STEPS };
+    let is_place = |at: &&usize| {
+        **at == first || flow.inst(**at).is_some_and(|inst| inst.opcode.ends_with("AccessChain"))
+    };
+    let places = steps.iter().take_while(is_place).count();
+    let most = match (full, branch) {
+        (true, _) => usize::MAX,
+        (false, Some(_)) if places > 1 => places,
+        (false, _) => STEPS,
+    };
     for at in steps.iter().take(most) {
         // The faulty one gave nothing.
         let value = flow.short(Origin::Instance(*at)).filter(|_| *at != first);
@@ -94,6 +106,8 @@ fn taken<'c, 't>(inst: &'c Inst<'t>) -> impl Iterator<Item = &'t str> + 'c {
 fn remarks(flow: &Flow<'_, '_>, at: usize, dispatch: &Dispatch) -> String {
     let Some(inst) = flow.inst(at) else { return String::new() };
     let code = flow.code;
+    let is_chain = inst.opcode.ends_with("AccessChain");
+    let too_large = if is_chain { beyond(flow, at, inst, dispatch) } else { Vec::new() };
     let mut remarks = Vec::new();
     for operand in taken(inst) {
         // Of accesses they are scopes and the like.
@@ -104,13 +118,13 @@ fn remarks(flow: &Flow<'_, '_>, at: usize, dispatch: &Dispatch) -> String {
         if let Origin::Instance(other) = flow.origin(at, operand) {
             // Moved from where it is told.
             let moved = flow.inst(other).is_some_and(|inst| inst.result != Some(operand));
-            let value = flow.short(Origin::Instance(other)).filter(|_| moved);
+            // Of an index that is out of bounds the value is told below.
+            let is_told = too_large.iter().any(|told| told.contains(&format!(" {operand} ")));
+            let value = flow.short(Origin::Instance(other)).filter(|_| moved && !is_told);
             remarks.extend(value.map(|value| format!("{operand} is {value}, of line {}", flow.line(other))));
         }
     }
-    if inst.opcode.ends_with("AccessChain") {
-        remarks.extend(beyond(flow, at, inst, dispatch));
-    }
+    remarks.extend(too_large);
     match remarks.is_empty() {
         true => String::new(),
         false => format!(" ({})", remarks.join(", ")),
@@ -139,7 +153,11 @@ fn beyond<'t>(flow: &Flow<'_, 't>, at: usize, inst: &Inst<'t>, dispatch: &Dispat
         };
         if let (Some(value), Some(length)) = (value, code.types().length(indexed).or_else(of_runtime)) {
             if value >= length {
-                found.push(format!("the index {index} is {value}, the length {length}"));
+                let origin = match flow.origin(at, index) {
+                    Origin::Instance(other) => format!(" (line {})", flow.line(other)),
+                    Origin::Constant(_) | Origin::Other(_) => String::new(),
+                };
+                found.push(format!("the index {index} is {value}{origin}, the length {length}"));
             }
         }
         ty = code.types().part(indexed, value);

@@ -100,6 +100,19 @@ impl<'a, 't> Flow<'a, 't> {
         self.location(Position { at, depth }, pointer).map(|(variable, _, _)| variable)
     }
 
+    /// The memory that the load at a place in the history reads, and the first byte; `None` for what is no load of a block.
+    pub(super) fn reached(&self, at: usize) -> Option<(String, usize)> {
+        let inst = self.inst(at).filter(|inst| inst.opcode == "OpLoad")?;
+        let depth = self.entry(at)?.depth;
+        let (variable, _, indices) = self.location(Position { at, depth }, inst.operands.get(1)?)?;
+        let index = |id: &&'t str| match self.components(self.origin(at, id))?[..] {
+            [component] if component.undef == 0 => Some(component.bits),
+            _ => None,
+        };
+        let indices: Option<Vec<u64>> = indices.iter().map(index).collect();
+        self.code.types().reach(variable, &indices?)
+    }
+
     fn find(&self, mut position: Position, mut id: &'t str) -> Origin<'t> {
         for _ in 0..MOVES {
             let Some(definition) = self.code.defines(id) else { return Origin::Other(id) };
@@ -236,7 +249,7 @@ impl<'a, 't> Flow<'a, 't> {
 }
 
 /// Values without the bits that stand behind them: decimals tell two floats apart.
-pub(super) fn without_bits(told: &str) -> String {
+pub(in crate::report) fn without_bits(told: &str) -> String {
     let mut short = String::new();
     let mut rest = told;
     while let Some((value, behind)) = rest.split_once(" (0x") {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Beginning, Code};
+use super::{Beginning, Branch, Code};
 use crate::check::{CheckReport, Role, Run, Source};
 use crate::correspondence::{Change, ChangeKind, Correspondence, Texts};
 use crate::explain::{Loss, Parting, Standing, StandsAt};
@@ -52,6 +52,18 @@ struct FirstDifferenceJson {
     before: Line,
     after: Line,
     text: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<BranchJson>,
+}
+
+#[derive(Serialize)]
+struct BranchJson {
+    invocation: u32,
+    before: Line,
+    after: Line,
+    to_before: Line,
+    to_after: Line,
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -187,7 +199,15 @@ fn first_difference_of(
     let beginning = Beginning::of(report, run, [&codes[0], &codes[1]], correspondence);
     let found = beginning.known()?;
     let text = found.lines.iter().map(|line| line.trim().to_owned()).collect();
-    Some(FirstDifferenceJson { before: found.at[0], after: found.at[1], text })
+    let branch = found.branch.as_ref().map(|Branch { invocation, at, to, sentence }| BranchJson {
+        invocation: *invocation,
+        before: at[0],
+        after: at[1],
+        to_before: to[0],
+        to_after: to[1],
+        text: sentence.clone(),
+    });
+    Some(FirstDifferenceJson { before: found.at[0], after: found.at[1], text, branch })
 }
 
 fn change(change: Change) -> ChangeJson {

@@ -9,14 +9,18 @@ mod descent;
 mod fault;
 mod flow;
 mod json;
+mod reads;
 mod standing;
 mod way;
 
 pub(super) use beginning::Beginning;
 pub(super) use code::Code;
 pub(super) use computed::values;
+pub(super) use descent::Branch;
 pub(super) use fault::{index_beyond, lines as fault};
+pub(super) use flow::without_bits;
 pub(super) use json::{account as account_json, first_difference_lines, AccountJson};
+pub(super) use reads::reads;
 pub(super) use standing::{hang, parting};
 
 /// The values of instructions that are told with one line.

@@ -1,5 +1,7 @@
 //! Bytes as what the module says they are: the member that they belong to by its name, and values as their types.
 
+mod passed;
+mod reach;
 mod scalar;
 mod types;
 

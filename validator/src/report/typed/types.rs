@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
+use super::passed;
 use super::Scalar;
 use crate::correspondence::{insts, Inst};
 use crate::value::{self, Byte};
@@ -11,7 +12,7 @@ use crate::value::{self, Byte};
 /// Types nested deeper than this have no names: lowering refuses them.
 const DEPTH: usize = 64;
 
-type Map<K, V> = HashMap<K, V, FxBuildHasher>;
+pub(super) type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
 /// The types and names of a module's text.
 #[derive(Debug, Default)]
@@ -23,8 +24,11 @@ pub(in crate::report) struct Types<'t> {
     decorations: Map<(&'t str, &'t str), u64>,
     /// The same of members; those without a number have 0.
     member_decorations: Map<(&'t str, usize, &'t str), u64>,
+    /// By what is one and by its member, if it is a member.
+    built_ins: Map<(&'t str, Option<usize>), &'t str>,
     /// Variables, by the key of the memory that they are in; `None` where several share it.
     variables: Map<String, Option<&'t str>>,
+    pub(super) passed: passed::Parts<'t>,
 }
 
 /// What a byte belongs to.
@@ -32,6 +36,8 @@ pub(in crate::report) struct Types<'t> {
 pub(in crate::report) struct Place {
     /// Such as `b.items[3].weight`.
     pub(in crate::report) path: String,
+    /// Of an output what it is to people, with its component and type: `output at location 0, component y (float)`.
+    pub(in crate::report) label: Option<String>,
     /// What lies there.
     pub(in crate::report) scalar: Scalar,
     /// Its first byte in the object.
@@ -42,9 +48,9 @@ pub(in crate::report) struct Place {
 
 /// How the matrices of a member lie in memory.
 #[derive(Clone, Copy, Default)]
-struct Matrix {
-    stride: Option<usize>,
-    row_major: bool,
+pub(super) struct Matrix {
+    pub(super) stride: Option<usize>,
+    pub(super) row_major: bool,
 }
 
 impl<'t> Types<'t> {
@@ -62,6 +68,7 @@ impl<'t> Types<'t> {
                 types.insts.insert(id, inst);
             }
         }
+        types.passed = passed::of(&types, &variables);
         for id in variables {
             if let Some(key) = types.key(id) {
                 types.variables.entry(key).and_modify(|known| *known = None).or_insert(Some(id));
@@ -79,6 +86,14 @@ impl<'t> Types<'t> {
             ("OpMemberName", [id, member, name]) => {
                 if let Ok(member) = member.parse() {
                     self.member_names.insert((*id, member), name.trim_matches('"'));
+                }
+            }
+            ("OpDecorate", [id, "BuiltIn", name]) => {
+                self.built_ins.insert((*id, None), *name);
+            }
+            ("OpMemberDecorate", [id, member, "BuiltIn", name]) => {
+                if let Ok(member) = member.parse() {
+                    self.built_ins.insert((*id, Some(member)), *name);
                 }
             }
             ("OpDecorate", [id, name, rest @ ..]) => {
@@ -100,11 +115,40 @@ impl<'t> Types<'t> {
     }
 
     /// What people call a variable: compilers name a buffer block at its type.
-    fn called(&self, variable: &'t str, ty: &'t str) -> &'t str {
+    pub(super) fn called(&self, variable: &'t str, ty: &'t str) -> &'t str {
         let own = variable.trim_start_matches('%');
         let is_number = own.bytes().all(|byte| byte.is_ascii_digit());
-        let given = |id: &str| self.names.get(id).copied().filter(|name| !name.is_empty());
-        given(variable).or_else(|| given(ty)).unwrap_or(if is_number { variable } else { own })
+        self.given(variable).or_else(|| self.given(ty)).unwrap_or(if is_number { variable } else { own })
+    }
+
+    /// The OpName of an id, or the name that the text has for it.
+    pub(super) fn given(&self, id: &str) -> Option<&'t str> {
+        self.names.get(id).copied().filter(|name| !name.is_empty())
+    }
+
+    pub(super) fn inst(&self, id: &str) -> Option<&Inst<'t>> {
+        self.insts.get(id)
+    }
+
+    pub(super) fn decoration(&self, id: &'t str, name: &'static str) -> Option<u64> {
+        self.decorations.get(&(id, name)).copied()
+    }
+
+    pub(super) fn member_decoration(&self, id: &'t str, member: usize, name: &'static str) -> Option<u64> {
+        self.member_decorations.get(&(id, member, name)).copied()
+    }
+
+    pub(super) fn member_name(&self, id: &'t str, member: usize) -> Option<&'t str> {
+        self.member_names.get(&(id, member)).copied().filter(|name| !name.is_empty())
+    }
+
+    pub(super) fn built_in(&self, id: &'t str, member: Option<usize>) -> Option<&'t str> {
+        self.built_ins.get(&(id, member)).copied()
+    }
+
+    /// Bytes of a type that is packed.
+    pub(super) fn size_of(&self, ty: &'t str) -> Option<usize> {
+        self.size(ty, Matrix::default(), DEPTH)
     }
 
     /// The key of a variable's memory, without elements of descriptor arrays and workgroups.
@@ -132,10 +176,26 @@ impl<'t> Types<'t> {
         Some(!has_parts && !is_placed)
     }
 
+    /// Whether a block has this key, and one variable alone.
+    pub(in crate::report) fn is_block(&self, key: &str) -> bool {
+        let variable = self.variables.get(key).copied().flatten();
+        let pointer = variable.and_then(|variable| self.insts.get(variable)?.operands.first());
+        let pointee = pointer.and_then(|pointer| self.insts.get(self.pointee(pointer)?));
+        pointee.is_some_and(|inst| inst.opcode == "OpTypeStruct")
+    }
+
+    /// Bytes from one element of an array to the next.
+    pub(super) fn stride_of(&self, ty: &'t str, element: &'t str, matrix: Matrix) -> Option<usize> {
+        self.stride(ty, element, matrix, DEPTH)
+    }
+
     /// What the byte at `offset` of the object with this key is.
     pub(in crate::report) fn place(&self, key: &str, offset: usize) -> Option<Place> {
+        if key.starts_with("out:") || key.starts_with("in:") {
+            return self.passed(key, offset);
+        }
         let whole = self.variables.get(key).map(|variable| (variable, None, None));
-        // Outputs of each fragment, Workgroup memory of each workgroup.
+        // Workgroup memory of each workgroup.
         let of_one = || {
             let (own, number) = key.rsplit_once('@')?;
             Some((self.variables.get(own)?, None, Some(number)))
@@ -157,8 +217,7 @@ impl<'t> Types<'t> {
         }
         let mut place = self.walk(ty, offset, path, Matrix::default())?;
         if let Some(number) = number {
-            let owner = if key.starts_with("out:") { "fragment" } else { "workgroup" };
-            place.path.push_str(&format!(" of {owner} {number}"));
+            place.path.push_str(&format!(" of workgroup {number}"));
         }
         Some(place)
     }
@@ -231,7 +290,7 @@ impl<'t> Types<'t> {
     }
 
     /// Follows a byte into a type.
-    fn walk(&self, ty: &'t str, offset: usize, mut path: String, matrix: Matrix) -> Option<Place> {
+    pub(super) fn walk(&self, ty: &'t str, offset: usize, mut path: String, matrix: Matrix) -> Option<Place> {
         let (mut ty, mut rest, mut matrix) = (ty, offset, matrix);
         for _ in 0..DEPTH {
             let inst = self.insts.get(ty)?;
@@ -289,7 +348,13 @@ impl<'t> Types<'t> {
                 }
                 _ => {
                     let (scalar, size) = self.scalar(inst)?;
-                    return (rest < size).then(|| Place { path, scalar, start: offset - rest, size });
+                    return (rest < size).then(|| Place {
+                        path,
+                        label: None,
+                        scalar,
+                        start: offset - rest,
+                        size,
+                    });
                 }
             }
         }
@@ -361,7 +426,7 @@ impl<'t> Types<'t> {
     }
 
     /// Where the members begin; packed where nothing says it.
-    fn offsets(&self, inst: &Inst<'t>, ty: &'t str) -> Option<Vec<usize>> {
+    pub(super) fn offsets(&self, inst: &Inst<'t>, ty: &'t str) -> Option<Vec<usize>> {
         let mut end = 0_usize;
         let mut offsets = Vec::new();
         for (member, member_ty) in inst.operands.iter().enumerate() {
@@ -390,7 +455,7 @@ impl<'t> Types<'t> {
         }
     }
 
-    fn matrix(&self, ty: &'t str, member: usize) -> Matrix {
+    pub(super) fn matrix(&self, ty: &'t str, member: usize) -> Matrix {
         let stride = self.member_decorations.get(&(ty, member, "MatrixStride"));
         let row_major = self.member_decorations.contains_key(&(ty, member, "RowMajor"));
         Matrix { stride: stride.and_then(|stride| (*stride).try_into().ok()), row_major }

@@ -1,11 +1,12 @@
 //! What a violation is, how after gets there, and why before does not.
 
 mod cause;
+mod input;
 mod outcome;
 
 use std::collections::BTreeSet;
 
-use super::account::{self, Beginning, Code};
+use super::account::{self, Beginning, Branch, Code};
 use super::parts::Part;
 use super::style::Painter;
 use super::typed::Types;
@@ -44,6 +45,14 @@ pub(super) fn parts(
     let scene = Scene::of(&after.dispatch, &report.after, full, painter);
     let told = Told { report, run, after, scene };
     let code = Code::of(&report.after, &told.scene.types);
+    let types_of_before = Types::of(&report.before.text);
+    let code_of_before = Code::of(&report.before, &types_of_before);
+    let codes = [&code_of_before, &code];
+    let [before_text, after_text] = report.compared_texts();
+    let texts = Texts::of(before_text, after_text);
+    let correspondence = texts.matched();
+    let beginning = Beginning::of(report, run, codes, &correspondence);
+    let branch = beginning.known().and_then(|found| found.branch.as_ref());
     let guilty = violation.subject.outcome(&after.behaviours);
     let (new, events, wanted) = match violation.subject {
         Subject::Outcome(_) | Subject::Part(..) => match guilty.as_deref() {
@@ -67,25 +76,19 @@ pub(super) fn parts(
         },
         Subject::Undefined(index) => match after.behaviours.undefined.get(index) {
             Some((undefined, witness)) => {
-                let race = run.why.race.map_or(Vec::new(), |race| race.to_vec());
-                let wanted = Wanted { events: race, with_reads: false };
-                (told.undefined(undefined, &code), Some(witness.events()), wanted)
+                let events = witness.events();
+                let new = told.undefined(undefined, &code, branch);
+                match told.of_undefined(undefined, &events) {
+                    Some(wanted) => (new, Some(events), wanted),
+                    None => (new, None, Wanted::default()),
+                }
             }
             None => Default::default(),
         },
     };
     let heading = |text: &str| vec![String::new(), painter.heading(text)];
     let mut parts = Vec::new();
-    if !new.is_empty() {
-        parts.push(Part::of(new).under(heading("What is new")));
-    }
-    let types_of_before = Types::of(&report.before.text);
-    let code_of_before = Code::of(&report.before, &types_of_before);
-    let codes = [&code_of_before, &code];
-    let [before_text, after_text] = report.compared_texts();
-    let texts = Texts::of(before_text, after_text);
-    let correspondence = texts.matched();
-    let beginning = Beginning::of(report, run, codes, &correspondence);
+    let of_input = input::lines(&told, &code, &beginning);
     let of_wanted = wanted.events.iter().filter_map(|number| events.as_ref()?.get(*number));
     let (changes, suspects) = cause::lines(
         report,
@@ -93,13 +96,19 @@ pub(super) fn parts(
         &lines_of(violation, after, events.as_deref(), &wanted),
         told.at_most(cause::TOLD),
         (&run.why.account.computed, codes, of_wanted.map(|event| event.invocation).next()),
-        beginning.known().map(|found| found.at),
+        beginning,
         &run.why.lost,
     );
-    let changes: Vec<String> = beginning.lines().into_iter().chain(changes).collect();
     if !changes.is_empty() {
         let lines = changes.iter().map(|line| format!("  {line}")).collect();
         parts.push(Part::of(lines).under(heading("What was changed")));
+    }
+    if !new.is_empty() {
+        parts.push(Part::of(new).under(heading("What is new")));
+    }
+    if !of_input.is_empty() {
+        let title = format!("Input '{}'", run.input.name);
+        parts.push(Part::of(of_input).under(heading(&title)));
     }
     if let Some(events) = events.filter(|events| !events.is_empty()) {
         let lines = witness::lines(&told.scene, &events, &wanted);
@@ -170,7 +179,28 @@ impl<'a> Told<'a> {
         self.dispatch().objects.iter().filter(|object| object.observed)
     }
 
-    fn undefined(&self, undefined: &Undefined, code: &Code<'_>) -> Vec<String> {
+    /// The events that matter of undefined behaviour: the accesses that race; of another fault what its invocation reads from
+    /// others; none, where it reads nothing from them.
+    fn of_undefined(&self, undefined: &Undefined, events: &[WitnessEvent]) -> Option<Wanted> {
+        if undefined.kind == UndefinedKind::DataRace {
+            let race = self.run.why.race.map_or(Vec::new(), |race| race.to_vec());
+            return Some(Wanted { events: race, with_reads: false });
+        }
+        let Some(fault) = &self.run.why.account.fault else {
+            return Some(Wanted::default());
+        };
+        let of_others = |event: &WitnessEvent| {
+            let mut sources = event.reads_from.iter().flatten();
+            event.invocation == fault.history.invocation
+                && sources.any(|source| {
+                    events.get(*source).is_some_and(|write| write.invocation != event.invocation)
+                })
+        };
+        let wanted: Vec<usize> = (0..events.len()).filter(|number| of_others(&events[*number])).collect();
+        (!wanted.is_empty() || self.scene.full).then_some(Wanted { events: wanted, with_reads: true })
+    }
+
+    fn undefined(&self, undefined: &Undefined, code: &Code<'_>, branch: Option<&Branch>) -> Vec<String> {
         let Account { fault, standing, parting, cut, .. } = &self.run.why.account;
         let index = fault.as_ref().filter(|_| undefined.detail == INDEX_OUT_OF_BOUNDS);
         let index = index.and_then(|fault| account::index_beyond(fault, code, self.dispatch()));
@@ -185,15 +215,20 @@ impl<'a> Told<'a> {
         lines.retain(|_| fault.is_none());
         for line in lines {
             if let Some(source) = self.report.after.cited(line) {
-                new.push(self.scene.painter.faint(&format!("  {}:{line}: {source}", self.report.after.name)));
+                new.push(self.scene.painter.faint(&format!("  line {line}: {source}")));
             }
         }
         if let Some(fault) = fault {
-            new.extend(account::fault(fault, code, self.dispatch(), self.scene.full));
+            new.extend(account::fault(fault, code, self.dispatch(), branch, self.scene.full));
         }
         let is_silent = fault.is_none() && parting.is_none() && undefined.kind != UndefinedKind::DataRace;
         if let Some(bound) = cut[1].filter(|_| is_silent) {
             new.push(format!("  how it comes to that is not known: after was followed for {bound}"));
+        }
+        if fault.is_none() {
+            new.extend(branch.map(|branch| {
+                format!("  invocation {} comes there because {}", branch.invocation, branch.sentence)
+            }));
         }
         new.extend(account::parting(parting.as_ref(), standing, code, self.dispatch()));
         new

@@ -92,13 +92,28 @@ impl Novelty {
         for (first, last, values) in told_cells.into_iter().take(shown) {
             self.lines.push(match first == last {
                 true => format!("  {first}: {values}"),
-                false => format!("  {first} to {last}: {values}"),
+                false => format!("  {}: {values}", range(&first, &last)),
             });
         }
         if more > 0 {
             self.lines.push(format!("  … {more} more values that before never has (--full)"));
         }
         self.cells = new;
+    }
+}
+
+/// `output at location 0, components x to z (float)`, where two names differ in the component alone.
+fn range(first: &str, last: &str) -> String {
+    let component = |name: &str| {
+        let (front, rest) = name.split_once(", component ")?;
+        let (component, behind) = rest.split_once(' ')?;
+        Some((front.to_owned(), component.to_owned(), behind.to_owned()))
+    };
+    match component(first).zip(component(last)) {
+        Some(((front, from, behind), (other, to, end))) if front == other && behind == end => {
+            format!("{front}, components {from} to {to} {behind}")
+        }
+        _ => format!("{first} to {last}"),
     }
 }
 

@@ -46,6 +46,7 @@ impl<'a> Scene<'a> {
     pub(super) fn named(&self, object: &Object, offset: usize) -> String {
         let plain = object.place(u32::try_from(offset).unwrap_or(u32::MAX));
         match self.typed(object, offset) {
+            Some(Place { label: Some(label), .. }) => label,
             Some(place) if plain.starts_with('%') => place.path,
             Some(place) => format!("{} ({plain})", place.path),
             None => plain,

@@ -138,6 +138,21 @@ fn told_forbidden(text: &str) -> String {
     }
 }
 
+/// A derivation ends with the time, and says so.
+#[test]
+fn relations_are_derived_in_time_or_not_at_all() {
+    let graph = graph("0: store x nonprivate\n1: load x nonprivate from=0");
+    let variant = Variant::default();
+    let in_time = variant.relations_in_time(&graph, &|| false).expect("there is time");
+    assert_eq!(in_time.happens_before, vulkan::relations(&graph, variant).happens_before);
+    // At each question that is asked.
+    for left in 0..3 {
+        let asked = std::cell::Cell::new(0);
+        let is_over = || asked.replace(asked.get() + 1) >= left;
+        assert!(variant.relations_in_time(&graph, &is_over).is_none(), "{left}");
+    }
+}
+
 /// The execution, and why its first race is one.
 fn told_race(text: &str) -> String {
     let graph = graph(text);
