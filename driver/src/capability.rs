@@ -79,7 +79,9 @@ impl Device {
             C::GroupNonUniformArithmetic => return Some(subgroup(vk::SubgroupFeatureFlags::ARITHMETIC)),
             C::GroupNonUniformBallot => return Some(subgroup(vk::SubgroupFeatureFlags::BALLOT)),
             C::GroupNonUniformShuffle => return Some(subgroup(vk::SubgroupFeatureFlags::SHUFFLE)),
-            C::GroupNonUniformShuffleRelative => return Some(subgroup(vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE)),
+            C::GroupNonUniformShuffleRelative => {
+                return Some(subgroup(vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE))
+            }
             C::GroupNonUniformClustered => return Some(subgroup(vk::SubgroupFeatureFlags::CLUSTERED)),
             C::GroupNonUniformQuad => return Some(subgroup(vk::SubgroupFeatureFlags::QUAD)),
             C::Float64 => core.shader_float64,

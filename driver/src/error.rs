@@ -44,7 +44,9 @@ pub(crate) fn failed(what: &str) -> impl FnOnce(vk::Result) -> Error + '_ {
     move |result| {
         let kind = match result {
             vk::Result::ERROR_DEVICE_LOST => ErrorKind::DeviceLost,
-            vk::Result::ERROR_OUT_OF_HOST_MEMORY | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => ErrorKind::OutOfMemory,
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
+                ErrorKind::OutOfMemory
+            }
             vk::Result::TIMEOUT => ErrorKind::TimedOut,
             _ => ErrorKind::Other,
         };

@@ -47,20 +47,26 @@ impl Executor for VulkanExecutor {
     }
 
     fn execute(&self, case: &Case) -> Execution {
+        self.on(case.robustness, |device| device.execute(case))
+            .unwrap_or_else(|error| open_failed(error, case.robustness))
+    }
+}
+
+impl Device {
+    /// Runs a case, as an executor does, whatever robust access it asks for.
+    pub fn execute(&self, case: &Case) -> Execution {
         let placed = match job_of::job(case) {
             Ok(placed) => placed,
             Err(why) => return Execution::Failed(why),
         };
-        let ran = self.on(case.robustness, |device| match device.lacking(case) {
-            lacking if lacking.is_empty() => observe(device, case, &placed).map_err(told),
-            lacking => Err(Execution::Unsupported(lacking)),
-        });
-        match ran.map_err(|error| open_failed(error, case.robustness)) {
-            Ok(Ok(observations)) => Execution::Finished(observations),
-            Ok(Err(execution)) | Err(execution) => match execution {
-                Execution::TimedOut(_) => Execution::TimedOut(case.time),
-                other => other,
-            },
+        let lacking = self.lacking(case);
+        if !lacking.is_empty() {
+            return Execution::Unsupported(lacking);
+        }
+        match observe(self, case, &placed) {
+            Ok(observations) => Execution::Finished(observations),
+            Err(error) if error.kind == ErrorKind::TimedOut => Execution::TimedOut(case.time),
+            Err(error) => told(error),
         }
     }
 }
@@ -95,9 +101,7 @@ fn observe(device: &Device, case: &Case, placed: &Placed<'_>) -> Result<Vec<Obse
             .places
             .iter()
             .zip(&case.resources)
-            .map(|(place, resource)| {
-                ended.contents.get(*place).filter(|_| resource.is_writable()).cloned()
-            })
+            .map(|(place, resource)| ended.contents.get(*place).filter(|_| resource.is_writable()).cloned())
             .collect();
         match known.get(&memory) {
             Some(index) => observations[*index].count += 1,

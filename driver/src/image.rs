@@ -3,9 +3,9 @@
 use ash::vk;
 
 use crate::device::Device;
+use crate::error::{failed, Error};
 use crate::job::{Image, Sampler};
 use crate::memory::Buffer;
-use crate::error::{failed, Error};
 
 /// An image with its view, always in the general layout.
 pub struct BoundImage<'d> {

@@ -30,14 +30,18 @@ pub fn job(case: &Case) -> Result<Placed<'_>, String> {
             *place - 1
         })
         .collect();
-    let place = |index: usize| places.get(index).copied().ok_or_else(|| format!("there is no resource {index}"));
+    let place =
+        |index: usize| places.get(index).copied().ok_or_else(|| format!("there is no resource {index}"));
     let mut bindings = Vec::with_capacity(bound);
     let mut unbound = Vec::new();
     for resource in &case.resources {
         match (resource.slot, &resource.kind) {
             (None, Kind::Buffer) => unbound.push(resource.bytes.clone()),
             (None, _) | (Some(_), Kind::Buffer) => {
-                return Err(format!("{}: what has no slot is a buffer, and the other way round", resource.name))
+                return Err(format!(
+                    "{}: what has no slot is a buffer, and the other way round",
+                    resource.name
+                ))
             }
             (Some(case::Slot { set, binding, element }), kind) => {
                 let resource = match kind {
@@ -117,7 +121,9 @@ fn sampler_of(sampler: &case::Sampler) -> Sampler {
         Mode::Repeat => vk::SamplerAddressMode::REPEAT,
         Mode::MirroredRepeat => vk::SamplerAddressMode::MIRRORED_REPEAT,
         Mode::MirrorClampToEdge => vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
-        Mode::TransparentBlack | Mode::OpaqueBlack | Mode::OpaqueWhite => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        Mode::TransparentBlack | Mode::OpaqueBlack | Mode::OpaqueWhite => {
+            vk::SamplerAddressMode::CLAMP_TO_BORDER
+        }
     };
     let border = match sampler.address {
         Mode::OpaqueBlack => vk::BorderColor::FLOAT_OPAQUE_BLACK,
@@ -166,14 +172,19 @@ impl Device {
         let limits = &self.limits;
         let invocations = case.local_size.iter().map(|size| u64::from(*size)).product();
         at_most("invocations of a workgroup", invocations, limits.max_compute_work_group_invocations);
-        for (axis, (size, most)) in case.local_size.into_iter().zip(limits.max_compute_work_group_size).enumerate() {
+        for (axis, (size, most)) in
+            case.local_size.into_iter().zip(limits.max_compute_work_group_size).enumerate()
+        {
             at_most(&format!("size of a workgroup in dimension {axis}"), size.into(), most);
         }
-        for (axis, (count, most)) in case.workgroups.into_iter().zip(limits.max_compute_work_group_count).enumerate() {
+        for (axis, (count, most)) in
+            case.workgroups.into_iter().zip(limits.max_compute_work_group_count).enumerate()
+        {
             at_most(&format!("workgroups in dimension {axis}"), count.into(), most);
         }
         at_most("bytes of push constants", case.push.len() as u64, limits.max_push_constants_size);
-        let sets = case.resources.iter().filter_map(|resource| resource.slot).map(|slot| u64::from(slot.set) + 1);
+        let sets =
+            case.resources.iter().filter_map(|resource| resource.slot).map(|slot| u64::from(slot.set) + 1);
         at_most("descriptor sets", sets.max().unwrap_or(0), limits.max_bound_descriptor_sets);
         for resource in &case.resources {
             let most = match resource.kind {
@@ -183,6 +194,7 @@ impl Device {
             };
             at_most(&format!("bytes of {}", resource.name), resource.bytes.len() as u64, most);
         }
+        lacking.extend(case.resources.iter().filter_map(|resource| self.lacks_format(&resource.kind)));
         if let Some(size) = case.subgroup_size {
             let sizes = self.subgroup_sizes;
             let own = self.subgroup_size();
@@ -191,5 +203,29 @@ impl Device {
             }
         }
         lacking
+    }
+
+    /// The use of a format that it does not support.
+    fn lacks_format(&self, kind: &Kind) -> Option<String> {
+        use vk::FormatFeatureFlags as Feature;
+        let (what, format, feature) = match kind {
+            Kind::StorageTexelBuffer { format } => {
+                ("storage texel buffers", format, Feature::STORAGE_TEXEL_BUFFER)
+            }
+            Kind::UniformTexelBuffer { format } => {
+                ("uniform texel buffers", format, Feature::UNIFORM_TEXEL_BUFFER)
+            }
+            Kind::StorageImage { image } => ("storage images", &image.format, Feature::STORAGE_IMAGE),
+            Kind::SampledImage { image } | Kind::CombinedImageSampler { image, .. } => {
+                ("sampled images", &image.format, Feature::SAMPLED_IMAGE)
+            }
+            _ => return None,
+        };
+        let properties = self.format(format_named(format)?);
+        let has = match kind {
+            Kind::StorageTexelBuffer { .. } | Kind::UniformTexelBuffer { .. } => properties.buffer_features,
+            _ => properties.optimal_tiling_features,
+        };
+        (!has.contains(feature)).then(|| format!("{what} of format {format}"))
     }
 }

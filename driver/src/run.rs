@@ -72,7 +72,11 @@ impl<'d> Bound<'d> {
     fn address(&self) -> Option<u64> {
         match self {
             Bound::Buffer(vk::DescriptorType::STORAGE_BUFFER, buffer) => Some(buffer.address()),
-            Bound::Buffer(..) | Bound::Texels(..) | Bound::Image(..) | Bound::Sampler(_) | Bound::Alias(_) => None,
+            Bound::Buffer(..)
+            | Bound::Texels(..)
+            | Bound::Image(..)
+            | Bound::Sampler(_)
+            | Bound::Alias(_) => None,
         }
     }
 
@@ -283,7 +287,8 @@ impl Handles<'_> {
         // SAFETY: the words are those of a valid module, which is what the job promises.
         let shader = unsafe { device.create_shader_module(&info, None) };
         self.shader = shader.map_err(failed("vkCreateShaderModule"))?;
-        let entry = CString::new(job.entry).map_err(|_| Error::new("a zero in the entry's name".to_owned()))?;
+        let entry =
+            CString::new(job.entry).map_err(|_| Error::new("a zero in the entry's name".to_owned()))?;
         let mut entries = Vec::new();
         let mut data = Vec::new();
         for (id, value) in &job.specialisation {

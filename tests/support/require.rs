@@ -11,16 +11,19 @@ pub enum Need {
     Chromium,
     /// dot.
     Graphviz,
+    /// python3.
+    Python,
     /// Other people's litmus tests, in a folder `shared` beside the checkout.
     Shared,
 }
 
 const VARIABLE: &str = "SPIRV_TV_REQUIRE";
-const WORDS: [(&str, Need); 5] = [
+const WORDS: [(&str, Need); 6] = [
     ("device", Need::Device),
     ("glslang", Need::Glslang),
     ("chromium", Need::Chromium),
     ("graphviz", Need::Graphviz),
+    ("python", Need::Python),
     ("shared", Need::Shared),
 ];
 
@@ -74,6 +77,6 @@ fn what_is_required_is_not_skipped() {
     );
     for (word, need) in WORDS {
         assert!(skip("", need, "…").is_ok() && skip(word, need, "…").is_err(), "{word}");
-        assert!(skip("device,glslang,chromium,graphviz,shared", need, "…").is_err(), "{word}");
+        assert!(skip("device,glslang,chromium,graphviz,python,shared", need, "…").is_err(), "{word}");
     }
 }

@@ -46,8 +46,8 @@ use man::ManArguments;
 use opt::OptArguments;
 use opt_wrapper::WrapperArguments;
 use outcomes::OutcomesArguments;
-pub use run::{case_of, Wanted};
 use run::RunArguments;
+pub use run::{case_of, Wanted};
 
 use spirv_tv::behaviour::Bug;
 use spirv_tv::optimise::{child, take_optimiser_arguments, OptimiserArguments};

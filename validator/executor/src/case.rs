@@ -59,7 +59,10 @@ impl Resource {
     /// Whether a module may write it, so that its contents are told.
     pub fn is_writable(&self) -> bool {
         match self.kind {
-            Kind::StorageBuffer | Kind::Buffer | Kind::StorageTexelBuffer { .. } | Kind::StorageImage { .. } => true,
+            Kind::StorageBuffer
+            | Kind::Buffer
+            | Kind::StorageTexelBuffer { .. }
+            | Kind::StorageImage { .. } => true,
             Kind::UniformBuffer
             | Kind::UniformTexelBuffer { .. }
             | Kind::SampledImage { .. }

@@ -141,7 +141,9 @@ fn told(silence: Silence, time: Duration) -> Execution {
     match silence {
         Silence::TimedOut { .. } => Execution::TimedOut(time),
         Silence::Crashed { signal, said } => Execution::Crashed(with(format!("signal {signal}"), &said)),
-        Silence::Ended { code, said } => Execution::Crashed(with(format!("it ended with exit code {code}"), &said)),
+        Silence::Ended { code, said } => {
+            Execution::Crashed(with(format!("it ended with exit code {code}"), &said))
+        }
         Silence::NotRun { why } => Execution::NotRun(why),
     }
 }

@@ -39,7 +39,10 @@ fn answer(executor: &dyn Executor, folder: &Path) -> io::Result<bool> {
         Request::Run(case) => {
             let execution = executor.execute(&case);
             folder::write_execution(folder, &execution)?;
-            Ok(!matches!(execution, Execution::TimedOut(_) | Execution::DeviceLost(_) | Execution::Crashed(_)))
+            Ok(!matches!(
+                execution,
+                Execution::TimedOut(_) | Execution::DeviceLost(_) | Execution::Crashed(_)
+            ))
         }
     }
 }

@@ -75,7 +75,12 @@ impl Service {
     ///
     /// # Errors
     /// What the system says.
-    pub fn start(launcher: &Path, words: &[OsString], folder: &Path, answer: &'static str) -> io::Result<Service> {
+    pub fn start(
+        launcher: &Path,
+        words: &[OsString],
+        folder: &Path,
+        answer: &'static str,
+    ) -> io::Result<Service> {
         // Drivers reserve much address space, and a program that serves takes as long as it is asked.
         let own = Own { memory: u64::MAX, seconds: u64::MAX, file: LONGEST_FILE, parent: std::process::id() };
         let mut command = Command::new(launcher);
@@ -206,7 +211,9 @@ mod tests {
         assert!(matches!(ask("tr '\\0' a < /dev/zero", 300)?, Some(Silence::TimedOut { .. })));
         assert!(matches!(ask("yes", 300)?, Some(Silence::TimedOut { .. })));
         assert_eq!(ask("yes done", 20_000)?, None);
-        assert!(matches!(ask("echo no >&2; exit 3", 20_000)?, Some(Silence::Ended { code: 3, said }) if said == "no"));
+        assert!(
+            matches!(ask("echo no >&2; exit 3", 20_000)?, Some(Silence::Ended { code: 3, said }) if said == "no")
+        );
         assert!(matches!(ask("kill -SEGV $$", 20_000)?, Some(Silence::Crashed { signal: 11, .. })));
         assert!(matches!(ask("exec nothing-of-this-name", 20_000)?, Some(Silence::NotRun { .. })));
         assert!(matches!(ask("exec >&-; sleep 60", 20_000)?, Some(Silence::TimedOut { .. })));

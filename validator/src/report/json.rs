@@ -16,7 +16,9 @@ use crate::check::{
     CheckOptions, CheckReport, Choices, Exercised, Explored, FrozenSpec, OutcomesReport, OutcomesRun, Role,
     Run, Source, UnsupportedConstruct, Untried,
 };
-use crate::compare::{open_operation, Comparison, Cut, Difference, Subject, Verdict, Violation, ViolationKind};
+use crate::compare::{
+    open_operation, Comparison, Cut, Difference, Subject, Verdict, Violation, ViolationKind,
+};
 use crate::dispatch::Dispatch;
 use crate::ir::{Inexact, Line};
 use crate::launch::Input;

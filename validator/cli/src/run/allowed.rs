@@ -28,7 +28,8 @@ pub(super) struct OutcomesFile {
 
 #[derive(Debug, Deserialize)]
 struct ChoicesJson {
-    launch: Vec<Value>,
+    /// One, or a list.
+    launch: Value,
     #[serde(default)]
     floats: String,
 }
@@ -102,17 +103,16 @@ impl OutcomesFile {
 
     /// The invocations of a subgroup in the first launch.
     pub(super) fn subgroup_size(&self) -> Option<u32> {
-        self.choices.launch.first()?.get("subgroup_size")?.as_u64()?.try_into().ok()
+        list(&self.choices.launch).first()?.get("subgroup_size")?.as_u64()?.try_into().ok()
     }
 
     /// Why the outcomes are none of this launch; `None` where they are.
     pub(super) fn is_of_other(&self, launches: &Value) -> Option<String> {
-        let launches = launches.as_array().cloned().unwrap_or_default();
-        if launches.len() != self.choices.launch.len() {
-            let (theirs, ours) = (self.choices.launch.len(), launches.len());
-            return Some(format!("it has {theirs} launches, and there are {ours}"));
+        let (ours, theirs) = (list(launches), list(&self.choices.launch));
+        if ours.len() != theirs.len() {
+            return Some(format!("it has {} launches, and there are {}", theirs.len(), ours.len()));
         }
-        let different = launches.iter().zip(&self.choices.launch).find_map(|(ours, theirs)| {
+        let different = ours.iter().zip(theirs).find_map(|(ours, theirs)| {
             let (ours, theirs) = (ours.as_object()?, theirs.as_object()?);
             let field = ours.iter().find(|(name, value)| theirs.get(*name) != Some(value))?;
             let other = theirs.get(field.0).unwrap_or(&Value::Null);
@@ -124,6 +124,15 @@ impl OutcomesFile {
     /// Whether floats were to be compared bit by bit.
     pub(super) fn is_exact(&self) -> bool {
         self.choices.floats == "exact"
+    }
+}
+
+/// A list, or the one that stands for a list of one.
+fn list(value: &Value) -> &[Value] {
+    match value {
+        Value::Null => &[],
+        Value::Array(all) => all,
+        one => std::slice::from_ref(one),
     }
 }
 
@@ -190,7 +199,9 @@ impl Allowed {
         let cut = run.bound.clone().or_else(|| run.stopped.clone());
         allowed.cut = match (run.undecided.first(), run.bounded || !run.complete) {
             (Some(why), _) => Some(why.clone()),
-            (None, true) => Some(format!("the search was cut: {}", cut.as_deref().unwrap_or("it is not complete"))),
+            (None, true) => {
+                Some(format!("the search was cut: {}", cut.as_deref().unwrap_or("it is not complete")))
+            }
             (None, false) => None,
         };
         let open = run.open_floats.iter().map(|place| format!("{} (line {})", place.what, place.line));
@@ -212,8 +223,12 @@ impl Allowed {
     /// Which of the listed outcomes admit this one; and whether it is one of those in factored form.
     pub(super) fn admitting(&self, outcome: &Outcome) -> (Vec<usize>, bool) {
         let known = self.known.get(&outcome.memory).copied();
-        let open = self.open.iter().copied().filter(|index| differences(&self.listed[*index], outcome).is_empty());
-        (known.into_iter().chain(open).collect(), self.factored.iter().any(|factored| factored.admits(outcome)))
+        let open =
+            self.open.iter().copied().filter(|index| differences(&self.listed[*index], outcome).is_empty());
+        (
+            known.into_iter().chain(open).collect(),
+            self.factored.iter().any(|factored| factored.admits(outcome)),
+        )
     }
 
     /// Where the outcome differs from the listed one that is nearest to it.
@@ -232,7 +247,8 @@ fn differences(allowed: &Outcome, seen: &Outcome) -> Vec<(usize, usize)> {
         }
         let words = allowed.chunks(4).zip(seen.chunks(4)).enumerate();
         let is_other = |(_, (allowed, seen)): &(usize, (&[Byte], &[Byte]))| {
-            allowed.len() != seen.len() || allowed.iter().zip(*seen).any(|(allowed, seen)| !admits(*allowed, *seen))
+            allowed.len() != seen.len()
+                || allowed.iter().zip(*seen).any(|(allowed, seen)| !admits(*allowed, *seen))
         };
         all.extend(words.filter(is_other).map(|(word, _)| (object, word)));
     }

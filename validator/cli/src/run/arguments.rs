@@ -77,7 +77,9 @@ impl RunArguments {
     pub(super) fn options(&self) -> Result<CheckOptions, CliError> {
         let options = self.choices.options(self.launch.options()?, self.read.target_env_name())?;
         if matches!(options.floats, Floats::Ulp(_)) {
-            return Err(CliError::usage("run takes --float spec or exact: it does not know which bytes are floats"));
+            return Err(CliError::usage(
+                "run takes --float spec or exact: it does not know which bytes are floats",
+            ));
         }
         if self.format == Format::Dot {
             return Err(CliError::usage("run prints text or JSON"));

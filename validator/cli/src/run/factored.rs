@@ -52,8 +52,12 @@ impl Factored {
     /// They are of other objects, or something is no word.
     pub(super) fn of(json: &FactoredJson, dispatch: &Dispatch) -> Result<Factored, String> {
         let first = outcome(&json.first, dispatch)?;
-        let observed: Vec<&str> =
-            dispatch.objects.iter().filter(|object| object.observed).map(|object| object.key.as_str()).collect();
+        let observed: Vec<&str> = dispatch
+            .objects
+            .iter()
+            .filter(|object| object.observed)
+            .map(|object| object.key.as_str())
+            .collect();
         let place = |run: &RunJson| {
             let object = observed.iter().position(|key| *key == run.object);
             let end = run.offset.checked_add(run.bytes);
@@ -66,9 +70,12 @@ impl Factored {
             }
         };
         let class = |class: &ClassJson| {
-            let slot = |slot: &Vec<RunJson>| Ok(slot.iter().map(place).collect::<Result<Vec<_>, String>>()?.concat());
+            let slot = |slot: &Vec<RunJson>| {
+                Ok(slot.iter().map(place).collect::<Result<Vec<_>, String>>()?.concat())
+            };
             let slots = class.slots.iter().map(slot).collect::<Result<Vec<_>, String>>()?;
-            let contents = class.contents.iter().map(|words| bytes(words)).collect::<Result<Vec<_>, String>>()?;
+            let contents =
+                class.contents.iter().map(|words| bytes(words)).collect::<Result<Vec<_>, String>>()?;
             Ok(Class { slots, contents })
         };
         let classes = json.classes.iter().map(class).collect::<Result<Vec<_>, String>>()?;
@@ -79,8 +86,12 @@ impl Factored {
     pub(super) fn admits(&self, outcome: &Outcome) -> bool {
         let mut rest = self.first.memory.clone();
         for class in &self.classes {
-            let slots: Vec<Vec<Byte>> =
-                class.slots.iter().map(|slot| held(slot, &outcome.memory)).collect::<Option<_>>().unwrap_or_default();
+            let slots: Vec<Vec<Byte>> = class
+                .slots
+                .iter()
+                .map(|slot| held(slot, &outcome.memory))
+                .collect::<Option<_>>()
+                .unwrap_or_default();
             if slots.len() != class.slots.len() || !class.fills(&slots) {
                 return false;
             }
@@ -90,7 +101,8 @@ impl Factored {
             }
         }
         let all = rest.iter().flatten().zip(outcome.memory.iter().flatten());
-        rest.iter().map(Vec::len).eq(outcome.memory.iter().map(Vec::len)) && { all }.all(|(one, other)| admits(*one, *other))
+        rest.iter().map(Vec::len).eq(outcome.memory.iter().map(Vec::len)) && { all }
+            .all(|(one, other)| admits(*one, *other))
     }
 }
 
@@ -112,7 +124,8 @@ impl Class {
             let mut way = vec![(first, 0)];
             let mut taken = Vec::new();
             while let Some((slot, next)) = way.last_mut() {
-                let Some(content) = (*next..slot_of.len()).find(|content| !tried[*content] && fits(*slot, *content))
+                let Some(content) =
+                    (*next..slot_of.len()).find(|content| !tried[*content] && fits(*slot, *content))
                 else {
                     way.pop();
                     taken.pop();

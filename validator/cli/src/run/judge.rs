@@ -1,11 +1,12 @@
 //! What an executor did, held against what the module allows.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use spirv_tv::behaviour::{End, Outcome};
-use spirv_tv::dispatch::Dispatch;
+use spirv_tv::dispatch::{Dispatch, Object};
 use spirv_tv::value::Byte;
-use spirv_tv_executor::case::{Case, Kind};
+use spirv_tv_executor::case::{Case, Kind, Resource};
 use spirv_tv_executor::{Execution, Executor, Observation};
 
 use super::allowed::Allowed;
@@ -32,6 +33,8 @@ pub(super) struct Judged {
     pub(super) seen: Vec<Seen>,
     /// The numbers of listed outcomes that were seen.
     pub(super) seen_listed: BTreeSet<usize>,
+    /// Outcomes that are not among those that were found may be allowed.
+    pub(super) is_open: bool,
     /// How the executor failed, if it did.
     pub(super) failure: Option<Execution>,
     /// Why there is no better verdict.
@@ -65,7 +68,11 @@ pub(super) fn judge(
         let reason = format!("the module is undefined, so whatever an executor does is allowed: {what}");
         return Judged { reasons: vec![reason], verdict: RunVerdict::Vacuous, ..Judged::default() };
     }
-    let (observed, failure) = observe(executor, case, dispatch, allowed);
+    let places = match places(case, dispatch) {
+        Ok(places) => places,
+        Err(why) => return Judged::unknown(why),
+    };
+    let (observed, failure) = observe(executor, case, dispatch, &places, allowed);
     let mut judged = Judged { seen: observed, ..Judged::default() };
     for seen in &judged.seen {
         judged.seen_listed.extend(allowed.admitting(&seen.outcome).0);
@@ -77,7 +84,9 @@ pub(super) fn judge(
     if judged.seen.iter().any(|seen| !seen.is_allowed) {
         judged.verdict = match (&allowed.cut, &allowed.open_floats[..]) {
             (Some(cut), _) => {
-                judged.reasons.push(format!("an outcome is not among those that were found, but others may be allowed: {cut}"));
+                judged.reasons.push(format!(
+                    "an outcome is not among those that were found, but others may be allowed: {cut}"
+                ));
                 RunVerdict::Inconclusive
             }
             (None, [first, more @ ..]) if open_floats => {
@@ -93,6 +102,7 @@ pub(super) fn judge(
             }
             _ => RunVerdict::Violates,
         };
+        judged.is_open = judged.verdict != RunVerdict::Violates;
     }
     if let Some(failure) = failure {
         let (verdict, reason) = of_failure(&failure, allowed);
@@ -123,6 +133,7 @@ fn observe(
     executor: &dyn Executor,
     case: &Case,
     dispatch: &Dispatch,
+    places: &Places,
     allowed: &Allowed,
 ) -> (Vec<Seen>, Option<Execution>) {
     let mut seen: Vec<Seen> = Vec::new();
@@ -132,14 +143,17 @@ fn observe(
             Execution::Finished(observations) => observations,
             failure => return (seen, Some(failure)),
         };
-        let total: u32 = observations.iter().map(|observation| observation.count).sum();
+        let total = observations.iter().fold(0, |total: u32, one| total.saturating_add(one.count));
         // Who runs nothing would be asked for ever.
         if total == 0 || total > left {
-            return (seen, Some(Execution::Invalid(format!("{total} runs are told where 1 to {left} were wanted"))));
+            return (
+                seen,
+                Some(Execution::Invalid(format!("{total} runs are told where 1 to {left} were wanted"))),
+            );
         }
         left -= total;
         for observation in observations {
-            let outcome = match told(&observation, case, dispatch, allowed) {
+            let outcome = match told(&observation, case, dispatch, places, allowed) {
                 Ok(outcome) => outcome,
                 Err(why) => return (seen, Some(Execution::Invalid(why))),
             };
@@ -165,33 +179,53 @@ fn is_allowed(outcome: &Outcome, allowed: &Allowed) -> bool {
     !listed.is_empty() || factored
 }
 
+/// Where an executor tells the contents of each observed object: the number of the resource, and the bytes of it.
+type Places = Vec<(usize, Range<usize>)>;
+
+/// # Errors
+/// What no executor tells.
+fn places(case: &Case, dispatch: &Dispatch) -> Result<Places, String> {
+    let memory_of =
+        |name: &str| dispatch.objects.iter().find(|object| object.key == name).map(|object| object.memory);
+    let place = |object: &Object| {
+        let is_it = |resource: &Resource| {
+            let has_contents = !matches!(resource.kind, Kind::SameAs { .. } | Kind::Sampler { .. });
+            has_contents && memory_of(&resource.name) == Some(object.memory)
+        };
+        let start = object.view.unwrap_or(0) as usize;
+        let bytes = start..start + object.initial.len();
+        let number = case.resources.iter().position(is_it);
+        let number =
+            number.filter(|number| case.resources.get(*number).is_some_and(|it| bytes.end <= it.bytes.len()));
+        number
+            .map(|number| (number, bytes))
+            .ok_or_else(|| format!("executors do not tell what {} holds", object.key))
+    };
+    dispatch.objects.iter().filter(|object| object.observed).map(place).collect()
+}
+
 /// What an executor showed, as an outcome of the dispatch: where it has addresses of the executor and is not allowed so,
 /// those of the dispatch stand in their places.
 fn told(
     observation: &Observation,
     case: &Case,
     dispatch: &Dispatch,
+    places: &Places,
     allowed: &Allowed,
 ) -> Result<Outcome, String> {
     let mut memory = Vec::new();
-    for object in dispatch.objects.iter().filter(|object| object.observed) {
-        let index = case.resources.iter().position(|resource| resource.name == object.key);
-        let index = index.map(|index| match case.resources.get(index).map(|resource| &resource.kind) {
-            Some(Kind::SameAs { resource }) => *resource,
-            _ => index,
-        });
-        let bytes = match index.and_then(|index| observation.memory.get(index)) {
-            Some(Some(bytes)) => bytes.get(..object.initial.len()),
-            // What the module cannot write holds what it held.
-            Some(None) => {
-                memory.push(object.initial.clone());
-                continue;
+    for ((number, range), object) in
+        places.iter().zip(dispatch.objects.iter().filter(|object| object.observed))
+    {
+        memory.push(match observation.memory.get(*number) {
+            Some(Some(bytes)) => {
+                let bytes = bytes.get(range.clone());
+                let bytes = bytes.ok_or_else(|| format!("there are too few contents of {}", object.key))?;
+                bytes.iter().copied().map(Byte::Known).collect()
             }
-            // A part of another one's memory, or what two buffers share: it is known by its place there.
-            None => None,
-        };
-        let bytes = bytes.ok_or_else(|| format!("there are no contents of {}", object.key))?;
-        memory.push(bytes.iter().copied().map(Byte::Known).collect());
+            // What the module cannot write holds what it held.
+            Some(None) | None => object.initial.clone(),
+        });
     }
     let outcome = Outcome { end: End::Terminated, memory, volatile: Vec::new(), remarks: Vec::new() };
     if is_allowed(&outcome, allowed) {
@@ -227,7 +261,10 @@ fn translate(bytes: &mut [Byte], observation: &Observation, case: &Case, dispatc
         at += match inside {
             Some((theirs, _, ours)) => {
                 let value = ours.wrapping_add(value - theirs);
-                place.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = Byte::Known(value));
+                place
+                    .iter_mut()
+                    .zip(value.to_le_bytes())
+                    .for_each(|(byte, value)| *byte = Byte::Known(value));
                 ADDRESS
             }
             None => ADDRESS / 2,

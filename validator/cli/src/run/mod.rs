@@ -186,7 +186,8 @@ fn told<'r>(
 
 /// All runs together, with what was not run.
 fn whole<'r>(found: &'r OutcomesReport, executor: Description, runs: Vec<Told<'r>>) -> RunReport<'r> {
-    let unsupported = found.unsupported.iter().map(|one| format!("{} (line {}) is not supported", one.what, one.line));
+    let unsupported =
+        found.unsupported.iter().map(|one| format!("{} (line {}) is not supported", one.what, one.line));
     let untried = found.untried.iter().map(|untried| untried.reason().to_string());
     let mut reasons: Vec<String> = unsupported.chain(untried).collect();
     if runs.is_empty() && reasons.is_empty() {

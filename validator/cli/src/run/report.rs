@@ -47,9 +47,16 @@ impl RunReport<'_> {
             all.map(String::as_str).next().unwrap_or_default()
         };
         match verdict {
-            RunVerdict::Refines => format!("{name}: every outcome in {} is allowed", runs(times)),
+            RunVerdict::Refines if times == 1 => format!("{name}: the outcome of 1 run is allowed"),
+            RunVerdict::Refines if times == 0 => format!("{name}: {}", reason()),
+            RunVerdict::Refines => format!("{name}: every outcome of {} is allowed", runs(times)),
             RunVerdict::Violates => {
-                let seen = || self.runs.iter().filter(|told| told.judged.verdict == verdict).flat_map(|told| &told.judged.seen);
+                let seen = || {
+                    self.runs
+                        .iter()
+                        .filter(|told| told.judged.verdict == verdict)
+                        .flat_map(|told| &told.judged.seen)
+                };
                 let wrong = seen().filter(|seen| !seen.is_allowed);
                 let count: u64 = wrong.clone().map(|seen| u64::from(seen.count)).sum();
                 let outcomes = match wrong.count() {
@@ -67,12 +74,23 @@ impl RunReport<'_> {
     /// The text for people; with `full` nothing is left out.
     pub(super) fn text(&self, full: bool, painter: Painter) -> String {
         let mut lines = vec![format!("{}: {}", coloured(self.verdict, painter), self.line())];
-        lines.extend(self.reasons.iter().map(|reason| format!("{}: {reason}", coloured(RunVerdict::Inconclusive, painter))));
+        lines.extend(
+            self.reasons
+                .iter()
+                .map(|reason| format!("{}: {reason}", coloured(RunVerdict::Inconclusive, painter))),
+        );
         for told in &self.runs {
             lines.extend(told.lines(full, painter));
         }
+        if self.verdict == RunVerdict::Violates {
+            lines.extend(self.executor.notes.iter().map(|note| format!("known of the executor: {note}")));
+        }
         let mut all: Vec<&String> = Vec::new();
-        self.report.warnings.iter().for_each(|warning| if !all.contains(&warning) { all.push(warning) });
+        self.report.warnings.iter().for_each(|warning| {
+            if !all.contains(&warning) {
+                all.push(warning)
+            }
+        });
         lines.extend(all.into_iter().map(|warning| format!("{}: {warning}", painter.warning("warning"))));
         lines.extend(report::outcomes::rests_on(&self.report.choices).iter().map(|line| painter.faint(line)));
         lines.into_iter().map(|line| line + "\n").collect()
@@ -116,19 +134,18 @@ impl Told<'_> {
     fn lines(&self, full: bool, painter: Painter) -> Vec<String> {
         let Told { run, allowed, judged } = self;
         let dispatch = &run.explored.dispatch;
-        let count = allowed.listed.len();
-        let head = format!(
-            "{}, input '{}': {}, {} of {count} listed outcomes seen",
-            run.entry,
-            run.input.name,
-            runs(judged.times()),
-            judged.seen_listed.len(),
-        );
+        let head = format!("{}, input '{}': {}", run.entry, run.input.name, self.size());
         let mut lines = vec![painter.heading(&head)];
-        lines.extend(judged.reasons.iter().map(|reason| format!("  {}: {reason}", coloured(judged.verdict, painter))));
+        lines.extend(
+            judged.reasons.iter().map(|reason| format!("  {}: {reason}", coloured(judged.verdict, painter))),
+        );
         let is_written = |object: usize| full || !run.unwritten.contains(&object);
         let shown = |outcome: &Outcome, is_shown: &dyn Fn(usize) -> bool| {
             report::outcomes::outcome(outcome, dispatch, is_shown).join(" ")
+        };
+        let (word, them) = match judged.is_open {
+            false => ("NOT ALLOWED", "are not allowed"),
+            true => ("not found  ", "were not found"),
         };
         let mut wrong = 0;
         for seen in &judged.seen {
@@ -141,13 +158,13 @@ impl Told<'_> {
             if wrong > LISTED && !full {
                 continue;
             }
-            let what = painter.bad("NOT ALLOWED");
+            let what = painter.bad(word);
             let changed = |object: usize| is_written(object) || self.is_changed(object, outcome);
             lines.push(format!("  {count:>10}  {what}  {}", shown(outcome, &changed)));
             lines.extend(self.nearest(outcome));
         }
         if wrong > LISTED && !full {
-            lines.push(format!("              and {} more that are not allowed (--full lists them)", wrong - LISTED));
+            lines.push(format!("              and {} more that {them} (--full lists them)", wrong - LISTED));
         }
         let never: Vec<&Outcome> = self.never_seen().collect();
         let most = if full { never.len() } else { LISTED };
@@ -155,11 +172,17 @@ impl Told<'_> {
             lines.push(format!("           0  never seen   {}", shown(outcome, &is_written)));
         }
         if never.len() > most {
-            lines.push(format!("              and {} more that were never seen (--full lists them)", never.len() - most));
+            lines.push(format!(
+                "              and {} more that were never seen (--full lists them)",
+                never.len() - most
+            ));
         }
         if !allowed.factored.is_empty() {
             let forms = allowed.factored.len();
-            lines.push(format!("              allowed besides: outcomes in factored form, {forms} (spirv-tv outcomes lists them)"));
+            let forms = if forms == 1 { "form".to_owned() } else { format!("forms, {forms}") };
+            lines.push(format!(
+                "              allowed: outcomes in factored {forms} (spirv-tv outcomes tells them)"
+            ));
         }
         if allowed.hangs && judged.failure.is_none() && !judged.seen.is_empty() {
             lines.push("           0  never seen   hang".to_owned());
@@ -168,6 +191,21 @@ impl Told<'_> {
             lines.extend(self.left_out().map(|line| painter.faint(&line)));
         }
         lines
+    }
+
+    /// How often it was run, and how much of what is allowed was seen.
+    fn size(&self) -> String {
+        let Told { allowed, judged, .. } = self;
+        let (seen, all) = (judged.seen_listed.len(), allowed.listed.len());
+        let part = match judged.times() {
+            0 => return "not run to an end".to_owned(),
+            times => runs(times),
+        };
+        match (allowed.factored.is_empty(), &allowed.cut) {
+            (false, _) => format!("{part}; there are too many allowed outcomes to be listed"),
+            (true, Some(_)) => format!("{part}, {seen} of the {all} outcomes that were found seen"),
+            (true, None) => format!("{part}, {seen} of {all} allowed outcomes seen"),
+        }
     }
 
     /// Listed outcomes that were never seen.
@@ -181,7 +219,9 @@ impl Told<'_> {
     fn is_changed(&self, object: usize, outcome: &Outcome) -> bool {
         let objects = &self.run.explored.dispatch.objects;
         let observed = objects.iter().enumerate().filter(|(_, object)| object.observed);
-        observed.zip(&outcome.memory).any(|((number, known), bytes)| number == object && known.initial != *bytes)
+        observed
+            .zip(&outcome.memory)
+            .any(|((number, known), bytes)| number == object && known.initial != *bytes)
     }
 
     /// In what an outcome differs from the nearest one that is allowed.
@@ -189,7 +229,9 @@ impl Told<'_> {
         let (nearest, different) = self.allowed.nearest(outcome)?;
         let keys = self.observed();
         let word = |(object, word): &(usize, usize)| {
-            let place = |outcome: &Outcome| outcome.memory[*object].chunks(4).nth(*word).map(word_of).unwrap_or_default();
+            let place = |outcome: &Outcome| {
+                outcome.memory[*object].chunks(4).nth(*word).map(word_of).unwrap_or_default()
+            };
             format!("{}+{} {} instead of {}", keys[*object], word * 4, place(outcome), place(nearest))
         };
         let mut told: Vec<String> = different.iter().take(WORDS).map(word).collect();
@@ -212,15 +254,20 @@ impl Told<'_> {
             .map(|(_, object)| object.key.as_str())
             .collect();
         let them = if keys.len() == 1 { "it" } else { "them" };
-        (!keys.is_empty() && !self.judged.seen.is_empty())
-            .then(|| format!("not shown: {}, which the module never writes (--full shows {them})", keys.join(", ")))
+        (!keys.is_empty() && !self.judged.seen.is_empty()).then(|| {
+            format!("not shown: {}, which the module never writes (--full shows {them})", keys.join(", "))
+        })
     }
 
     fn json(&self) -> Value {
         let Told { run, allowed, judged } = self;
         let outcome = |outcome: &Outcome| report::json::outcome(outcome, &run.explored.dispatch);
         let seen = judged.seen.iter().map(|seen| {
-            json!({"count": seen.count, "allowed": seen.is_allowed, "outcome": outcome(&seen.outcome)})
+            let is_allowed = match (seen.is_allowed, judged.is_open) {
+                (false, true) => None,
+                (is_allowed, _) => Some(is_allowed),
+            };
+            json!({"count": seen.count, "allowed": is_allowed, "outcome": outcome(&seen.outcome)})
         });
         json!({
             "entry": run.entry,
@@ -258,7 +305,8 @@ pub(super) fn features(description: &Description, painter: Painter) -> String {
         lines.push(format!("subgroups of {subgroup_size}"));
     }
     lines.extend(limits.iter().map(|(what, most)| format!("at most {most} {what}")));
-    let list = |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
+    let list =
+        |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
     lines.extend(list("has", capabilities));
     lines.extend(list("lacks", lacks));
     lines.extend(notes.iter().map(|note| format!("note: {note}")));

@@ -3,7 +3,8 @@ use crate::case::{AddressMode, Comparison, Filter, Image, Sampler, View};
 
 /// A case with something of everything.
 fn case() -> Case {
-    let image = Image { view: View::TwoArray, format: "rgba8".into(), extent: [2, 2, 1], layers: 1, levels: 1 };
+    let image =
+        Image { view: View::TwoArray, format: "rgba8".into(), extent: [2, 2, 1], layers: 1, levels: 1 };
     let sampler = Sampler {
         filter: Filter::Linear,
         mipmap: Filter::Nearest,
@@ -70,7 +71,8 @@ fn cases_and_answers_are_read_as_they_were_written() -> io::Result<()> {
     }
     write_describe(folder.path())?;
     assert_eq!(read_request(folder.path())?, Request::Describe);
-    let description = Description { name: "x".into(), limits: vec![("y".into(), 3)], ..Description::default() };
+    let description =
+        Description { name: "x".into(), limits: vec![("y".into(), 3)], ..Description::default() };
     write_description(folder.path(), &Ok(description.clone()))?;
     assert_eq!(read_description(folder.path()), Ok(description));
     Ok(())
@@ -115,15 +117,19 @@ fn answers_that_are_none_are_told() -> io::Result<()> {
         (edited(first, "nothing.bin")?, "nothing.bin: "),
         (why(|folder| fs::remove_file(folder.join(ANSWER)))?, "answer.json: "),
         (why(|folder| fs::write(folder.join(first), [0; 9]))?, "0.0.bin has 9 bytes and not 8"),
-        (why(|folder| File::create(folder.join(ANSWER))?.set_len(1 << 40))?, "answer.json has 1099511627776 bytes"),
-        (why(|folder| File::create(folder.join(first))?.set_len(1 << 40))?, "0.0.bin has 1099511627776 bytes"),
+        (
+            why(|folder| File::create(folder.join(ANSWER))?.set_len(1 << 40))?,
+            "answer.json has 1099511627776 bytes",
+        ),
+        (
+            why(|folder| File::create(folder.join(first))?.set_len(1 << 40))?,
+            "0.0.bin has 1099511627776 bytes",
+        ),
         (why(|folder| fs::remove_dir_all(folder))?, "answer.json: "),
         (
             why(|folder| {
                 (0..10).try_for_each(|index| match folder.join(format!("{index}.0.bin")) {
-                    file if file.is_file() => {
-                        fs::copy(file, folder.join(format!("{index}.1.bin"))).map(drop)
-                    }
+                    file if file.is_file() => fs::copy(file, folder.join(format!("{index}.1.bin"))).map(drop),
                     _ => Ok(()),
                 })
             })?,

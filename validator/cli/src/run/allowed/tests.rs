@@ -58,7 +58,8 @@ fn undefined_bytes_admit_every_byte() {
     for (first, second) in [(1, 4), (0x1_0001, 3), (0xab01, 2)] {
         assert_eq!(allowed.admitting(&seen(first, second)).0, Vec::<usize>::new(), "{first} {second}");
     }
-    let (_, different) = allowed.nearest(&seen(0xab01, 9)).map(|(one, different)| (one.clone(), different)).unwrap();
+    let (_, different) =
+        allowed.nearest(&seen(0xab01, 9)).map(|(one, different)| (one.clone(), different)).unwrap();
     assert_eq!(different, [(1, 0)]);
 }
 
@@ -79,9 +80,13 @@ fn factored_outcomes_are_found() {
         "classes": [{"slots": [slot("0.0"), slot("0.1")], "contents": [["0x0001"], ["0x0002"]]}],
     }]);
     let found = allowed(&with).unwrap();
-    for (first, second, is_one) in
-        [(0x9_0001, 2, true), (0x9_0002, 1, true), (0x9_0001, 1, false), (0x8_0001, 2, false), (0x9_0003, 2, false)]
-    {
+    for (first, second, is_one) in [
+        (0x9_0001, 2, true),
+        (0x9_0002, 1, true),
+        (0x9_0001, 1, false),
+        (0x8_0001, 2, false),
+        (0x9_0003, 2, false),
+    ] {
         assert_eq!(found.admitting(&seen(first, second)), (Vec::new(), is_one), "{first:x} {second}");
     }
     with["factored"][0]["classes"][0]["slots"][0][0]["bytes"] = json!(5);
@@ -134,5 +139,8 @@ fn sets_of_other_launches_are_told() {
     let runs = file.runs();
     assert_eq!(runs[0].is_of_other("main", &json!({"name": "zeros"})), None);
     assert!(runs[0].is_of_other("main", &json!({"name": "ones"})).unwrap().contains("'zeros'"));
-    assert!(runs[0].is_of_other("main", &json!({"name": "zeros", "push": []})).unwrap().contains("something else"));
+    assert!(runs[0]
+        .is_of_other("main", &json!({"name": "zeros", "push": []}))
+        .unwrap()
+        .contains("something else"));
 }
