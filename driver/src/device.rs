@@ -95,7 +95,8 @@ impl Device {
         robustness: Robustness,
         choose: impl FnOnce(&[Suitable]) -> Option<usize>,
     ) -> Result<Device, Error> {
-        let opened = Self::open_chosen(entry, instance.clone(), robustness, choose);
+        // The functions of the instance stay loaded until it is destroyed.
+        let opened = Self::open_chosen(entry.clone(), instance.clone(), robustness, choose);
         if opened.is_err() {
             // SAFETY: no device of the instance is left.
             unsafe { instance.destroy_instance(None) };

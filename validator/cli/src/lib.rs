@@ -59,7 +59,7 @@ use spirv_tv_gate::limited;
 /// Modules are .spv binaries or .spvasm text, told apart by content; `-` is standard input.
 ///
 /// Exit codes: 0 refines or vacuous, 1 violates, 2 error, 3 inconclusive, 4 (with --strict) bounded,
-/// vacuous or scopes not distinguished, 5 the optimiser failed, 70 a bug of spirv-tv.
+/// vacuous or scopes not distinguished, 5 the optimiser or the executor failed, 70 a bug of spirv-tv.
 #[derive(Debug, Parser)]
 #[command(name = "spirv-tv", version, about, max_term_width = 110)]
 struct CommandLine {
