@@ -1,6 +1,5 @@
 //! The Vulkan device.
 
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 
@@ -38,8 +37,6 @@ pub struct Wanted {
     pub device: Option<String>,
     /// Accesses outside of buffers and images do what robust access permits.
     pub robustness: Robustness,
-    /// The Khronos validation layer is loaded; it tells what it finds on standard error or standard output.
-    pub validation: bool,
 }
 
 /// A device that can run compute modules, before it is opened.
@@ -67,7 +64,7 @@ impl Device {
     /// # Errors
     /// There is no loader, or no such device.
     pub fn open() -> Result<Device, Error> {
-        let (entry, instance) = create_instance(false)?;
+        let (entry, instance) = create_instance()?;
         Self::open_on(entry, instance, Robustness::None, |suitable| {
             let is_lavapipe = |found: &Suitable| found.driver == vk::DriverId::MESA_LLVMPIPE;
             Some(suitable.iter().position(is_lavapipe).unwrap_or(0))
@@ -79,7 +76,7 @@ impl Device {
     /// # Errors
     /// There is no loader, no such device, or it lacks the robust access that is wanted.
     pub fn open_wanted(wanted: &Wanted) -> Result<Device, Error> {
-        let (entry, instance) = create_instance(wanted.validation)?;
+        let (entry, instance) = create_instance()?;
         Self::open_on(entry, instance, wanted.robustness, |suitable| match &wanted.device {
             None => Some(0),
             Some(name) => match name.parse::<usize>() {
@@ -194,15 +191,12 @@ impl Drop for Device {
     }
 }
 
-const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
-
-fn create_instance(validation: bool) -> Result<(ash::Entry, ash::Instance), Error> {
+fn create_instance() -> Result<(ash::Entry, ash::Instance), Error> {
     // SAFETY: the loader is the system's; its initialisation has no other precondition.
     let entry =
         unsafe { ash::Entry::load() }.map_err(|error| Error::new(format!("no Vulkan loader: {error}")))?;
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-    let layers = if validation { vec![VALIDATION.as_ptr()] } else { Vec::new() };
-    let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_layer_names(&layers);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
     // SAFETY: `info` lives until the call returns.
     let instance = unsafe { entry.create_instance(&info, None) }.map_err(failed("vkCreateInstance"))?;
     Ok((entry, instance))

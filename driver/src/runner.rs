@@ -15,7 +15,7 @@ use crate::executor::VulkanExecutor;
 const HELP: &str = "\
 Runs compute dispatches on a Vulkan device, as spirv-tv asks for them (docs/executor.md).
 
-Usage: spirv-tv-runner [--device NAME|NUMBER] [--validation] [FOLDER]
+Usage: spirv-tv-runner [--device NAME|NUMBER] [FOLDER]
 
 FOLDER has one request; without it, standard input names a folder on each line.
 ";
@@ -65,12 +65,11 @@ fn complain(error: &str) -> ExitCode {
 
 /// `None` where help is asked for.
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Arguments>, String> {
-    let mut wanted = Wanted { device: None, robustness: Robustness::None, validation: false };
+    let mut wanted = Wanted { device: None, robustness: Robustness::None };
     let mut folder = None;
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("--help" | "-h") => return Ok(None),
-            Some("--validation") => wanted.validation = true,
             Some("--device") => {
                 let name = arguments.next().and_then(|name| name.into_string().ok());
                 wanted.device = Some(name.ok_or("--device wants a name or a number")?);
@@ -90,9 +89,8 @@ mod tests {
     #[test]
     fn arguments_are_understood_or_refused() {
         let parsed = |words: &[&str]| parse(words.iter().map(OsString::from));
-        let arguments = parsed(&["--device", "llvm", "--validation", "f"]).unwrap().unwrap();
+        let arguments = parsed(&["--device", "llvm", "f"]).unwrap().unwrap();
         assert_eq!(arguments.wanted.device.as_deref(), Some("llvm"));
-        assert!(arguments.wanted.validation);
         assert_eq!(arguments.folder, Some(PathBuf::from("f")));
         assert!(parsed(&["--help"]).unwrap().is_none());
         for wrong in [&["--device"][..], &["--devices"], &["a", "b"]] {

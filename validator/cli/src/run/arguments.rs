@@ -24,9 +24,6 @@ pub struct RunArguments {
     /// A Vulkan device: a part of its name, or its number from 0 [default: the first one]
     #[arg(long, value_name = "NAME|NUMBER", conflicts_with = "executor", help_heading = EXECUTOR)]
     pub(crate) device: Option<String>,
-    /// Load the Khronos validation layer; what it says goes to standard error
-    #[arg(long, conflicts_with = "executor", help_heading = EXECUTOR)]
-    pub(crate) validation: bool,
     /// A program that runs the module instead of a Vulkan device (docs/executor.md)
     #[arg(long, value_name = "COMMAND", help_heading = EXECUTOR)]
     pub(crate) executor: Option<String>,

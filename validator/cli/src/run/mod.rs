@@ -45,9 +45,8 @@ pub(super) fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let options = arguments.options()?;
-    let executor = executor(arguments)?;
-    let description = executor.describe().map_err(nothing_runs)?;
     if arguments.features {
+        let (_, description) = executor(arguments)?;
         print(&match arguments.format {
             Format::Json | Format::Jsonl => features_json(&description),
             Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
@@ -56,7 +55,6 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     }
     let Some(path) = &arguments.module else { return Err(CliError::usage("run wants a MODULE")) };
     let given = arguments.allowed.as_deref().map(read_allowed).transpose()?;
-    let options = with_subgroups(options, given.as_ref(), &description);
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
     let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
@@ -65,6 +63,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     if let Some(folder) = &arguments.read.emit_asm {
         asm::emit(folder, "module", &module.text)?;
     }
+    let (executor, description) = executor(arguments)?;
+    let options = with_subgroups(options, given.as_ref(), &description);
     let (found, set) = match given {
         Some(set) => (dispatches(&module, &options, &watch)?, set),
         None => {
@@ -103,8 +103,8 @@ fn nothing_runs(why: impl std::fmt::Display) -> CliError {
     CliError::Usage(format!("nothing can be run: {why}"))
 }
 
-/// The executor that is asked for.
-fn executor(arguments: &RunArguments) -> Result<ExecutorProgram, CliError> {
+/// The executor that is asked for, and what it is.
+fn executor(arguments: &RunArguments) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
     let command = match &arguments.executor {
         Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
@@ -113,13 +113,12 @@ fn executor(arguments: &RunArguments) -> Result<ExecutorProgram, CliError> {
             if let Some(device) = &arguments.device {
                 words.extend(["--device".into(), device.into()]);
             }
-            if arguments.validation {
-                words.push("--validation".into());
-            }
             ExecutorCommand::of(words)
         }
     };
-    ExecutorProgram::new(command, launcher).map_err(nothing_runs)
+    let executor = ExecutorProgram::new(command, launcher).map_err(nothing_runs)?;
+    let description = executor.describe().map_err(nothing_runs)?;
+    Ok((executor, description))
 }
 
 fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {

@@ -47,8 +47,9 @@ fn case() -> Case {
 }
 
 fn observation(count: u32, value: u8) -> Observation {
-    let memory = case().resources.iter().map(|one| one.is_writable().then(|| vec![value; one.bytes.len()]));
-    Observation { count, memory: memory.collect(), addresses: vec![None; case().resources.len()] }
+    let resources = case().resources;
+    let memory = resources.iter().map(|one| one.is_writable().then(|| vec![value; one.bytes.len()]));
+    Observation { count, memory: memory.collect(), addresses: vec![None; resources.len()] }
 }
 
 #[test]
