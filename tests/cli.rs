@@ -180,6 +180,7 @@ fn manual_pages_are_of_every_command() {
         "-opt-wrapper",
         "-opt",
         "-outcomes",
+        "-run",
         "",
     ];
     assert_eq!(pages, names.map(|name| format!("spirv-tv{name}.1")));

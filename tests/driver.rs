@@ -20,8 +20,6 @@ mod floats;
 mod formats;
 #[path = "driver/glsl.rs"]
 mod glsl;
-#[path = "driver/images.rs"]
-mod images;
 #[path = "driver/integers.rs"]
 mod integers;
 #[path = "driver/oracle.rs"]

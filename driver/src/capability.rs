@@ -9,6 +9,9 @@ use crate::device::Device;
 const OP_CAPABILITY: u32 = 17;
 const HEADER_WORDS: usize = 5;
 
+/// Numbers below this one may be capabilities.
+const NUMBERS: u32 = 1 << 13;
+
 /// Whether a device can run a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Support {
@@ -29,7 +32,7 @@ impl Device {
             }
             let number = rest.get(1).copied().unwrap_or(0);
             match Capability::from_u32(number) {
-                Some(capability) if self.has(capability) => {}
+                Some(capability) if self.has(capability) == Some(true) => {}
                 Some(capability) => lacking.push(format!("{capability:?}")),
                 None => lacking.push(number.to_string()),
             }
@@ -42,7 +45,17 @@ impl Device {
         }
     }
 
-    fn has(&self, capability: Capability) -> bool {
+    /// The capabilities that the device has, and those that it lacks, of all of which that is known.
+    pub(crate) fn capabilities(&self) -> (Vec<String>, Vec<String>) {
+        let all = (0..NUMBERS).filter_map(Capability::from_u32);
+        let known = all.filter_map(|capability| Some((format!("{capability:?}"), self.has(capability)?)));
+        let (has, lacks): (Vec<_>, Vec<_>) = known.partition(|(_, has)| *has);
+        let names = |list: Vec<(String, bool)>| list.into_iter().map(|(name, _)| name).collect();
+        (names(has), names(lacks))
+    }
+
+    /// Whether the device has it; `None` where nothing is known of it.
+    fn has(&self, capability: Capability) -> Option<bool> {
         use Capability as C;
         let (core, v11, v12, v13) =
             (&self.features.core, &self.features.v11, &self.features.v12, &self.features.v13);
@@ -60,15 +73,17 @@ impl Device {
             | C::ImageBuffer
             | C::ImageQuery
             | C::DerivativeControl
-            | C::StorageImageExtendedFormats => return true,
-            C::GroupNonUniform => return subgroup(vk::SubgroupFeatureFlags::BASIC),
-            C::GroupNonUniformVote => return subgroup(vk::SubgroupFeatureFlags::VOTE),
-            C::GroupNonUniformArithmetic => return subgroup(vk::SubgroupFeatureFlags::ARITHMETIC),
-            C::GroupNonUniformBallot => return subgroup(vk::SubgroupFeatureFlags::BALLOT),
-            C::GroupNonUniformShuffle => return subgroup(vk::SubgroupFeatureFlags::SHUFFLE),
-            C::GroupNonUniformShuffleRelative => return subgroup(vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE),
-            C::GroupNonUniformClustered => return subgroup(vk::SubgroupFeatureFlags::CLUSTERED),
-            C::GroupNonUniformQuad => return subgroup(vk::SubgroupFeatureFlags::QUAD),
+            | C::StorageImageExtendedFormats => return Some(true),
+            C::GroupNonUniform => return Some(subgroup(vk::SubgroupFeatureFlags::BASIC)),
+            C::GroupNonUniformVote => return Some(subgroup(vk::SubgroupFeatureFlags::VOTE)),
+            C::GroupNonUniformArithmetic => return Some(subgroup(vk::SubgroupFeatureFlags::ARITHMETIC)),
+            C::GroupNonUniformBallot => return Some(subgroup(vk::SubgroupFeatureFlags::BALLOT)),
+            C::GroupNonUniformShuffle => return Some(subgroup(vk::SubgroupFeatureFlags::SHUFFLE)),
+            C::GroupNonUniformShuffleRelative => {
+                return Some(subgroup(vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE))
+            }
+            C::GroupNonUniformClustered => return Some(subgroup(vk::SubgroupFeatureFlags::CLUSTERED)),
+            C::GroupNonUniformQuad => return Some(subgroup(vk::SubgroupFeatureFlags::QUAD)),
             C::Float64 => core.shader_float64,
             C::Int64 => core.shader_int64,
             C::Int16 => core.shader_int16,
@@ -144,9 +159,9 @@ impl Device {
             | C::DenormFlushToZero
             | C::SignedZeroInfNanPreserve
             | C::RoundingModeRTE
-            | C::RoundingModeRTZ => return true,
-            _ => return false,
+            | C::RoundingModeRTZ => return Some(true),
+            _ => return None,
         };
-        flag == vk::TRUE
+        Some(flag == vk::TRUE)
     }
 }

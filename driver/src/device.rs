@@ -1,11 +1,13 @@
 //! The Vulkan device.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 
 use ash::vk;
+use spirv_tv_executor::case::Robustness;
 
+use crate::error::{failed, Error};
 use crate::features::Features;
-use crate::{failed, Error};
 
 /// A Vulkan device with one queue, on which one job runs at a time.
 pub struct Device {
@@ -17,11 +19,43 @@ pub struct Device {
     pub(crate) features: Features,
     pub(crate) subgroup: vk::PhysicalDeviceSubgroupProperties<'static>,
     pub(crate) busy: Mutex<()>,
+    /// It works for ever on a dispatch: nothing of it can be destroyed.
+    pub(crate) is_stuck: AtomicBool,
+    pub(crate) subgroup_sizes: SubgroupSizes,
+    pub(crate) limits: vk::PhysicalDeviceLimits,
     name: String,
     driver: vk::DriverId,
     pub(crate) instance: ash::Instance,
     physical: vk::PhysicalDevice,
     _entry: ash::Entry,
+}
+
+/// Which device is wanted, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// A part of its name, or its number from 0 among the suitable devices; the first one for `None`.
+    pub device: Option<String>,
+    /// Accesses outside of buffers and images do what robust access permits.
+    pub robustness: Robustness,
+}
+
+/// A device that can run compute modules, before it is opened.
+struct Suitable {
+    physical: vk::PhysicalDevice,
+    /// A queue family with compute.
+    family: u32,
+    name: String,
+    driver: vk::DriverId,
+    subgroup: vk::PhysicalDeviceSubgroupProperties<'static>,
+    subgroup_sizes: SubgroupSizes,
+    limits: vk::PhysicalDeviceLimits,
+}
+
+/// The sizes of subgroups that a pipeline may ask for; equal where it may not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubgroupSizes {
+    pub(crate) least: u32,
+    pub(crate) most: u32,
 }
 
 impl Device {
@@ -30,14 +64,36 @@ impl Device {
     /// # Errors
     /// There is no loader, or no such device.
     pub fn open() -> Result<Device, Error> {
-        // SAFETY: the loader is the system's; its initialisation has no other precondition.
-        let entry =
-            unsafe { ash::Entry::load() }.map_err(|error| Error(format!("no Vulkan loader: {error}")))?;
-        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-        let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: `info` lives until the call returns.
-        let instance = unsafe { entry.create_instance(&info, None) }.map_err(failed("vkCreateInstance"))?;
-        let opened = Self::open_on(entry, instance.clone());
+        let (entry, instance) = create_instance()?;
+        Self::open_on(entry, instance, Robustness::None, |suitable| {
+            let is_lavapipe = |found: &Suitable| found.driver == vk::DriverId::MESA_LLVMPIPE;
+            Some(suitable.iter().position(is_lavapipe).unwrap_or(0))
+        })
+    }
+
+    /// Opens the device that is wanted.
+    ///
+    /// # Errors
+    /// There is no loader, no such device, or it lacks the robust access that is wanted.
+    pub fn open_wanted(wanted: &Wanted) -> Result<Device, Error> {
+        let (entry, instance) = create_instance()?;
+        Self::open_on(entry, instance, wanted.robustness, |suitable| match &wanted.device {
+            None => Some(0),
+            Some(name) => match name.parse::<usize>() {
+                Ok(number) => (number < suitable.len()).then_some(number),
+                Err(_) => suitable.iter().position(|found| found.name.contains(name.as_str())),
+            },
+        })
+    }
+
+    fn open_on(
+        entry: ash::Entry,
+        instance: ash::Instance,
+        robustness: Robustness,
+        choose: impl FnOnce(&[Suitable]) -> Option<usize>,
+    ) -> Result<Device, Error> {
+        // The functions of the instance stay loaded until it is destroyed.
+        let opened = Self::open_chosen(entry.clone(), instance.clone(), robustness, choose);
         if opened.is_err() {
             // SAFETY: no device of the instance is left.
             unsafe { instance.destroy_instance(None) };
@@ -45,39 +101,30 @@ impl Device {
         opened
     }
 
-    fn open_on(entry: ash::Entry, instance: ash::Instance) -> Result<Device, Error> {
+    fn open_chosen(
+        entry: ash::Entry,
+        instance: ash::Instance,
+        robustness: Robustness,
+        choose: impl FnOnce(&[Suitable]) -> Option<usize>,
+    ) -> Result<Device, Error> {
+        let mut suitable = suitable(&instance)?;
+        if suitable.is_empty() {
+            return Err(Error::new("no device with Vulkan 1.3 and a compute queue"));
+        }
+        let Some(chosen) = choose(&suitable).filter(|chosen| *chosen < suitable.len()) else {
+            let names: Vec<&str> = suitable.iter().map(|found| found.name.as_str()).collect();
+            return Err(Error::new(format!("no such device; there are: {}", names.join(", "))));
+        };
+        let Suitable { physical, family, name, driver, subgroup, subgroup_sizes, limits } =
+            suitable.swap_remove(chosen);
+        let mut features = Features::of(&instance, physical, robustness)
+            .map_err(failed("vkEnumerateDeviceExtensionProperties"))?;
+        let lacking = features.lacking(robustness);
+        if !lacking.is_empty() {
+            return Err(Error::new(format!("the device lacks {}", lacking.join(", "))));
+        }
         // SAFETY: the instance is alive; handles come from it.
         unsafe {
-            let devices =
-                instance.enumerate_physical_devices().map_err(failed("vkEnumeratePhysicalDevices"))?;
-            let mut suitable = Vec::new();
-            for physical in devices {
-                let version = instance.get_physical_device_properties(physical).api_version;
-                let families = instance.get_physical_device_queue_family_properties(physical);
-                let family =
-                    families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
-                if let (true, Some(family)) = (version >= vk::API_VERSION_1_3, family) {
-                    let mut driver = vk::PhysicalDeviceDriverProperties::default();
-                    let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
-                    let mut properties = vk::PhysicalDeviceProperties2::default()
-                        .push_next(&mut driver)
-                        .push_next(&mut subgroup);
-                    instance.get_physical_device_properties2(physical, &mut properties);
-                    driver.p_next = std::ptr::null_mut();
-                    subgroup.p_next = std::ptr::null_mut();
-                    suitable.push((physical, family as u32, driver.driver_id, subgroup));
-                }
-            }
-            let lavapipe = suitable.iter().position(|found| found.2 == vk::DriverId::MESA_LLVMPIPE);
-            if suitable.is_empty() {
-                return Err(Error("no device with Vulkan 1.3 and a compute queue".to_owned()));
-            }
-            let (physical, family, driver, subgroup) = suitable.swap_remove(lavapipe.unwrap_or(0));
-            let properties = instance.get_physical_device_properties(physical);
-            let name = properties.device_name_as_c_str().unwrap_or(c"?");
-            let name = name.to_string_lossy().into_owned();
-            let mut features =
-                Features::of(&instance, physical).map_err(failed("vkEnumerateDeviceExtensionProperties"))?;
             let device =
                 features.create_device(&instance, physical, family).map_err(failed("vkCreateDevice"))?;
             let pool = vk::CommandPoolCreateInfo::default().queue_family_index(family);
@@ -85,17 +132,20 @@ impl Device {
                 Ok(pool) => pool,
                 Err(error) => {
                     device.destroy_device(None);
-                    return Err(Error(format!("vkCreateCommandPool: {error}")));
+                    return Err(failed("vkCreateCommandPool")(error));
                 }
             };
             Ok(Device {
                 queue: device.get_device_queue(family, 0),
                 memory: instance.get_physical_device_memory_properties(physical),
                 subgroup,
+                subgroup_sizes,
+                limits,
                 device,
                 pool,
                 features,
                 busy: Mutex::new(()),
+                is_stuck: AtomicBool::new(false),
                 name,
                 driver,
                 instance,
@@ -129,6 +179,9 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
+        if self.is_stuck.load(Ordering::Relaxed) {
+            return;
+        }
         // SAFETY: jobs wait for the device before they end, and borrow it.
         unsafe {
             self.device.destroy_command_pool(self.pool, None);
@@ -136,4 +189,57 @@ impl Drop for Device {
             self.instance.destroy_instance(None);
         }
     }
+}
+
+fn create_instance() -> Result<(ash::Entry, ash::Instance), Error> {
+    // SAFETY: the loader is the system's; its initialisation has no other precondition.
+    let entry =
+        unsafe { ash::Entry::load() }.map_err(|error| Error::new(format!("no Vulkan loader: {error}")))?;
+    let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    // SAFETY: `info` lives until the call returns.
+    let instance = unsafe { entry.create_instance(&info, None) }.map_err(failed("vkCreateInstance"))?;
+    Ok((entry, instance))
+}
+
+/// The devices with Vulkan 1.3 and a compute queue.
+fn suitable(instance: &ash::Instance) -> Result<Vec<Suitable>, Error> {
+    let mut all = Vec::new();
+    // SAFETY: the instance is alive; handles come from it, and the structures outlive the calls.
+    unsafe {
+        let devices = instance.enumerate_physical_devices().map_err(failed("vkEnumeratePhysicalDevices"))?;
+        for physical in devices {
+            let version = instance.get_physical_device_properties(physical).api_version;
+            let families = instance.get_physical_device_queue_family_properties(physical);
+            let family =
+                families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+            let (true, Some(family)) = (version >= vk::API_VERSION_1_3, family) else { continue };
+            let mut driver = vk::PhysicalDeviceDriverProperties::default();
+            let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+            let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
+            let mut properties = vk::PhysicalDeviceProperties2::default()
+                .push_next(&mut driver)
+                .push_next(&mut subgroup)
+                .push_next(&mut v13);
+            instance.get_physical_device_properties2(physical, &mut properties);
+            let properties = properties.properties;
+            subgroup.p_next = std::ptr::null_mut();
+            let is_chosen = v13.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE);
+            let subgroup_sizes = match is_chosen {
+                true => SubgroupSizes { least: v13.min_subgroup_size, most: v13.max_subgroup_size },
+                false => SubgroupSizes { least: subgroup.subgroup_size, most: subgroup.subgroup_size },
+            };
+            let name = properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy().into_owned();
+            all.push(Suitable {
+                physical,
+                family: family as u32,
+                name,
+                driver: driver.driver_id,
+                subgroup,
+                subgroup_sizes,
+                limits: properties.limits,
+            });
+        }
+    }
+    Ok(all)
 }

@@ -3,9 +3,11 @@
 use std::ffi::CStr;
 
 use ash::vk;
+use spirv_tv_executor::case::Robustness;
 
 /// Extensions that are enabled where they exist.
-const EXTENSIONS: [&CStr; 5] = [
+const EXTENSIONS: [&CStr; 6] = [
+    ash::ext::robustness2::NAME,
     ash::ext::shader_atomic_float::NAME,
     ash::ext::shader_atomic_float2::NAME,
     ash::ext::shader_image_atomic_int64::NAME,
@@ -24,14 +26,19 @@ pub struct Features {
     pub atomic_float2: vk::PhysicalDeviceShaderAtomicFloat2FeaturesEXT<'static>,
     pub image_atomic: vk::PhysicalDeviceShaderImageAtomicInt64FeaturesEXT<'static>,
     pub uniform_flow: vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR<'static>,
+    pub robustness2: vk::PhysicalDeviceRobustness2FeaturesEXT<'static>,
     pub workgroup_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR<'static>,
     /// Those of [`EXTENSIONS`] that there are.
     pub extensions: Vec<&'static CStr>,
 }
 
 impl Features {
-    /// What the device has. Its version is at least 1.3.
-    pub fn of(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Result<Features, vk::Result> {
+    /// What the device has, with this robust access and no more. Its version is at least 1.3.
+    pub fn of(
+        instance: &ash::Instance,
+        physical: vk::PhysicalDevice,
+        robustness: Robustness,
+    ) -> Result<Features, vk::Result> {
         let mut features = Features::default();
         // SAFETY: `physical` is of this instance; the structures outlive the calls.
         unsafe {
@@ -46,10 +53,35 @@ impl Features {
             features.core = chain.features;
         }
         features.unlink();
-        // Bounds checks would hide accesses that the interpreter calls undefined.
-        features.core.robust_buffer_access = vk::FALSE;
-        features.v13.robust_image_access = vk::FALSE;
+        // Bounds checks would hide accesses that are undefined behaviour.
+        if robustness == Robustness::None {
+            features.core.robust_buffer_access = vk::FALSE;
+            features.v13.robust_image_access = vk::FALSE;
+        }
+        if robustness != Robustness::Robust2 {
+            features.robustness2.robust_buffer_access2 = vk::FALSE;
+            features.robustness2.robust_image_access2 = vk::FALSE;
+        }
+        features.robustness2.null_descriptor = vk::FALSE;
         Ok(features)
+    }
+
+    /// The features that this robust access needs and the device lacks.
+    pub fn lacking(&self, robustness: Robustness) -> Vec<&'static str> {
+        let first = [
+            ("robustBufferAccess", self.core.robust_buffer_access),
+            ("robustImageAccess", self.v13.robust_image_access),
+        ];
+        let second = [
+            ("robustBufferAccess2", self.robustness2.robust_buffer_access2),
+            ("robustImageAccess2", self.robustness2.robust_image_access2),
+        ];
+        let needed: Vec<(&str, vk::Bool32)> = match robustness {
+            Robustness::None => Vec::new(),
+            Robustness::Robust => first.to_vec(),
+            Robustness::Robust2 => [first, second].concat(),
+        };
+        needed.into_iter().filter(|(_, has)| *has == vk::FALSE).map(|(name, _)| name).collect()
     }
 
     /// The chain of the structures that the device knows.
@@ -83,6 +115,9 @@ impl Features {
         if self.has(ash::khr::shader_subgroup_uniform_control_flow::NAME) {
             link(&mut chain, &mut self.uniform_flow, |item| &mut item.p_next);
         }
+        if self.has(ash::ext::robustness2::NAME) {
+            link(&mut chain, &mut self.robustness2, |item| &mut item.p_next);
+        }
         if self.has(ash::khr::workgroup_memory_explicit_layout::NAME) {
             link(&mut chain, &mut self.workgroup_layout, |item| &mut item.p_next);
         }
@@ -97,6 +132,7 @@ impl Features {
         self.atomic_float2.p_next = std::ptr::null_mut();
         self.image_atomic.p_next = std::ptr::null_mut();
         self.uniform_flow.p_next = std::ptr::null_mut();
+        self.robustness2.p_next = std::ptr::null_mut();
         self.workgroup_layout.p_next = std::ptr::null_mut();
     }
 

@@ -3,9 +3,9 @@
 use ash::vk;
 
 use crate::device::Device;
+use crate::error::{failed, Error};
 use crate::job::{Image, Sampler};
 use crate::memory::Buffer;
-use crate::{failed, Error};
 
 /// An image with its view, always in the general layout.
 pub struct BoundImage<'d> {
@@ -129,7 +129,7 @@ fn copies(image: &Image, aspect: vk::ImageAspectFlags) -> Result<Vec<vk::BufferI
     let texels = |level: u32| level_extent(level).iter().product::<u32>() as usize * image.layers as usize;
     let total: usize = (0..image.levels).map(texels).sum();
     if total == 0 || !image.bytes.len().is_multiple_of(total) {
-        return Err(Error(format!("{} bytes for {total} texels", image.bytes.len())));
+        return Err(Error::new(format!("{} bytes for {total} texels", image.bytes.len())));
     }
     let texel = image.bytes.len() / total;
     let mut offset = 0;

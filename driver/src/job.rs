@@ -21,6 +21,8 @@ pub struct Job<'a> {
     pub unbound: Vec<Vec<u8>>,
     /// Addresses of buffers, written before the launch.
     pub addresses: Vec<Address>,
+    /// The invocations that a subgroup must have; `None` where the device chooses.
+    pub subgroup_size: Option<u32>,
 }
 
 /// A descriptor and what it leads to.

@@ -1,34 +1,26 @@
-//! Runs a compute module on a Vulkan device and reads every resource back: the tests' independent oracle.
+//! Runs a compute module on a Vulkan device and reads every resource back.
 //!
 //! Nothing but the Vulkan loader is needed at run time, and nothing at all to build. Without a loader or a
-//! device [`Device::open`] says why.
+//! device [`Device::open`] says why. [`VulkanExecutor`] makes an executor of a device, and [`runner`] a program that speaks
+//! the protocol of executors.
 
 mod capability;
 mod device;
+mod error;
+mod executor;
 mod features;
+mod formats;
 mod image;
 mod job;
+mod job_of;
 mod memory;
 mod run;
+pub mod runner;
 
 pub use ash::vk;
 pub use capability::Support;
-pub use device::Device;
+pub use device::{Device, Wanted};
+pub use error::{Error, ErrorKind};
+pub use executor::VulkanExecutor;
+pub use formats::format_named;
 pub use job::{Address, Binding, Image, Job, Resource, Sampler};
-
-/// Why the device could not do something.
-#[derive(Debug)]
-pub struct Error(pub String);
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Error {}
-
-/// Names the call that failed.
-fn failed(what: &str) -> impl FnOnce(vk::Result) -> Error + '_ {
-    move |result| Error(format!("{what}: {result}"))
-}

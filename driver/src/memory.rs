@@ -3,7 +3,7 @@
 use ash::vk;
 
 use crate::device::Device;
-use crate::{failed, Error};
+use crate::error::{failed, Error};
 
 /// A buffer in coherent host memory, mapped for as long as it lives.
 pub struct Buffer<'d> {
@@ -55,7 +55,7 @@ impl<'d> Buffer<'d> {
     /// Overwrites bytes. The device must be idle.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Error> {
         if offset.checked_add(bytes.len()).is_none_or(|end| end > self.length) {
-            return Err(Error(format!("{} bytes at {offset} do not fit in a buffer", bytes.len())));
+            return Err(Error::new(format!("{} bytes at {offset} do not fit in a buffer", bytes.len())));
         }
         // SAFETY: the range is inside the mapped memory, as was just checked.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapped.add(offset), bytes.len()) };
@@ -96,7 +96,7 @@ impl Device {
             .iter()
             .enumerate()
             .position(fits)
-            .ok_or_else(|| Error(format!("no memory with {properties:?}")))?;
+            .ok_or_else(|| Error::new(format!("no memory with {properties:?}")))?;
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut info =
             vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);

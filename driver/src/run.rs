@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
 use crate::device::Device;
+use crate::error::{failed, Error, ErrorKind};
 use crate::image::{BoundImage, BoundSampler, BoundView};
 use crate::job::{Job, Resource};
 use crate::memory::Buffer;
-use crate::{failed, Error};
 
-/// How long a dispatch may take, in nanoseconds.
-const TIMEOUT: u64 = 60_000_000_000;
+/// How long a dispatch may take where nobody says it.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A resource of the job on the device.
 enum Bound<'d> {
@@ -66,6 +68,38 @@ impl<'d> Bound<'d> {
         }
     }
 
+    /// The address of its first byte, if it is a storage buffer.
+    fn address(&self) -> Option<u64> {
+        match self {
+            Bound::Buffer(vk::DescriptorType::STORAGE_BUFFER, buffer) => Some(buffer.address()),
+            Bound::Buffer(..)
+            | Bound::Texels(..)
+            | Bound::Image(..)
+            | Bound::Sampler(_)
+            | Bound::Alias(_) => None,
+        }
+    }
+
+    /// Writes the contents that it had at first.
+    fn refill(&self, resource: &Resource) -> Result<(), Error> {
+        match (self, resource) {
+            (Bound::Buffer(_, buffer), Resource::StorageBuffer(bytes) | Resource::UniformBuffer(bytes)) => {
+                buffer.write(0, bytes)
+            }
+            (
+                Bound::Texels(_, view),
+                Resource::StorageTexelBuffer { bytes, .. } | Resource::UniformTexelBuffer { bytes, .. },
+            ) => view.buffer.write(0, bytes),
+            (
+                Bound::Image(_, bound, _),
+                Resource::StorageImage(image)
+                | Resource::SampledImage(image)
+                | Resource::CombinedImageSampler(image, _),
+            ) => bound.staging.write(0, &image.bytes),
+            _ => Ok(()),
+        }
+    }
+
     /// The contents; none of samplers and aliases.
     fn bytes(&self) -> Vec<u8> {
         match self {
@@ -111,17 +145,46 @@ impl Drop for Handles<'_> {
     }
 }
 
+/// What memory holds at the end of a run: for each binding's resource and then each unbound buffer its contents, and its
+/// address where it has one.
+pub struct Ended {
+    /// The contents; none of samplers and aliases.
+    pub contents: Vec<Vec<u8>>,
+    /// The addresses of first bytes.
+    pub addresses: Vec<Option<u64>>,
+}
+
 impl Device {
     /// Runs the job, and gives the final contents of every binding's resource, then of the unbound buffers.
     ///
     /// # Errors
     /// A call failed, the dispatch took too long, or the job contradicts itself.
     pub fn run(&self, job: &Job<'_>) -> Result<Vec<Vec<u8>>, Error> {
-        let _alone = self.busy.lock().map_err(|_| Error("an earlier run panicked".to_owned()))?;
+        let mut last = Vec::new();
+        self.run_repeatedly(job, TIMEOUT, |ended| {
+            last = ended.contents;
+            false
+        })?;
+        Ok(last)
+    }
+
+    /// Runs the job until `heard` says that it is enough, each time with memory as it was at first. The pipeline is made once.
+    ///
+    /// # Errors
+    /// As for [`run`](Device::run); all runs together may take `time`.
+    pub(crate) fn run_repeatedly(
+        &self,
+        job: &Job<'_>,
+        time: Duration,
+        mut heard: impl FnMut(Ended) -> bool,
+    ) -> Result<(), Error> {
+        let until = Instant::now().checked_add(time);
+        let _alone = self.busy.lock().map_err(|_| Error::new("an earlier run panicked"))?;
         let bindings = job.bindings.iter().map(|binding| binding.resource.clone());
         let unbound = job.unbound.iter().cloned().map(Resource::StorageBuffer);
+        let resources: Vec<Resource> = bindings.chain(unbound).collect();
         let bound: Vec<Bound<'_>> =
-            bindings.chain(unbound).map(|resource| Bound::new(self, &resource)).collect::<Result<_, _>>()?;
+            resources.iter().map(|resource| Bound::new(self, resource)).collect::<Result<_, _>>()?;
         let mut push = job.push.clone();
         write_addresses(job, &bound, &mut push)?;
         let mut handles = Handles {
@@ -137,15 +200,34 @@ impl Device {
         handles.create_layouts(job, &bound, push.len())?;
         handles.create_pipeline(job)?;
         let sets = handles.create_sets(job, &bound)?;
-        handles.dispatch(job, &bound, &sets, &push)?;
-        Ok(bound.iter().map(Bound::bytes).collect())
+        handles.record(job, &bound, &sets, &push)?;
+        loop {
+            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
+            if let Err(error) = handles.dispatch(left) {
+                if error.kind == ErrorKind::TimedOut {
+                    // The device still uses all of it, and waiting for it may take for ever.
+                    self.is_stuck.store(true, Ordering::Relaxed);
+                    std::mem::forget((handles, bound));
+                }
+                return Err(error);
+            }
+            let contents = bound.iter().map(Bound::bytes).collect();
+            let addresses = bound.iter().map(Bound::address).collect();
+            if !heard(Ended { contents, addresses }) {
+                return Ok(());
+            }
+            for (bound, resource) in bound.iter().zip(&resources) {
+                bound.refill(resource)?;
+            }
+            write_addresses(job, &bound, &mut push.clone())?;
+        }
     }
 }
 
 fn write_addresses(job: &Job<'_>, bound: &[Bound<'_>], push: &mut [u8]) -> Result<(), Error> {
     let buffer = |index: usize| match bound.get(index) {
         Some(Bound::Buffer(_, buffer)) => Ok(buffer),
-        _ => Err(Error(format!("binding {index} is no buffer"))),
+        _ => Err(Error::new(format!("binding {index} is no buffer"))),
     };
     for address in &job.addresses {
         let value = (buffer(address.target)?.address() + address.byte).to_le_bytes();
@@ -153,7 +235,7 @@ fn write_addresses(job: &Job<'_>, bound: &[Bound<'_>], push: &mut [u8]) -> Resul
             Some(index) => buffer(index)?.write(address.offset, &value)?,
             None => push
                 .get_mut(address.offset..address.offset + value.len())
-                .ok_or_else(|| Error("an address does not fit in the push constants".to_owned()))?
+                .ok_or_else(|| Error::new("an address does not fit in the push constants".to_owned()))?
                 .copy_from_slice(&value),
         }
     }
@@ -205,7 +287,8 @@ impl Handles<'_> {
         // SAFETY: the words are those of a valid module, which is what the job promises.
         let shader = unsafe { device.create_shader_module(&info, None) };
         self.shader = shader.map_err(failed("vkCreateShaderModule"))?;
-        let entry = CString::new(job.entry).map_err(|_| Error("a zero in the entry's name".to_owned()))?;
+        let entry =
+            CString::new(job.entry).map_err(|_| Error::new("a zero in the entry's name".to_owned()))?;
         let mut entries = Vec::new();
         let mut data = Vec::new();
         for (id, value) in &job.specialisation {
@@ -218,15 +301,21 @@ impl Handles<'_> {
             data.extend_from_slice(value);
         }
         let specialisation = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.shader)
             .name(&entry)
             .specialization_info(&specialisation);
+        let sizes = self.owner.subgroup_sizes;
+        let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+        if let Some(size) = job.subgroup_size.filter(|_| sizes.least < sizes.most) {
+            required = required.required_subgroup_size(size);
+            stage = stage.push_next(&mut required);
+        }
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.pipeline_layout)];
         // SAFETY: everything that `info` points to lives until the call returns.
         let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
-        let pipelines = made.map_err(|(_, error)| Error(format!("vkCreateComputePipelines: {error}")))?;
+        let pipelines = made.map_err(|(_, error)| failed("vkCreateComputePipelines")(error))?;
         self.pipeline = pipelines.first().copied().unwrap_or_default();
         Ok(())
     }
@@ -288,7 +377,7 @@ impl Handles<'_> {
                     images[0].sampler = sampler.handle;
                     write.image_info(&images)
                 }
-                Bound::Alias(_) => return Err(Error("an alias of an alias".to_owned())),
+                Bound::Alias(_) => return Err(Error::new("an alias of an alias")),
             };
             // SAFETY: the set is not in use; everything that `write` points to lives until the call returns.
             unsafe { device.update_descriptor_sets(&[write], &[]) };
@@ -296,7 +385,8 @@ impl Handles<'_> {
         Ok(sets)
     }
 
-    fn dispatch(
+    /// Records what a run consists of; it can be submitted any number of times.
+    fn record(
         &mut self,
         job: &Job<'_>,
         bound: &[Bound<'_>],
@@ -327,8 +417,7 @@ impl Handles<'_> {
                 let flags = vk::DependencyFlags::empty();
                 device.cmd_pipeline_barrier(commands, stages, stages, flags, &[all], &[], &[]);
             };
-            let begin =
-                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let begin = vk::CommandBufferBeginInfo::default();
             device.begin_command_buffer(commands, &begin).map_err(failed("vkBeginCommandBuffer"))?;
             images().for_each(|image| image.record_fill(commands));
             barrier();
@@ -350,11 +439,23 @@ impl Handles<'_> {
             self.fence = device
                 .create_fence(&vk::FenceCreateInfo::default(), None)
                 .map_err(failed("vkCreateFence"))?;
-            let submitted = [commands];
-            let submit = [vk::SubmitInfo::default().command_buffers(&submitted)];
-            device.queue_submit(self.owner.queue, &submit, self.fence).map_err(failed("vkQueueSubmit"))?;
-            device.wait_for_fences(&[self.fence], true, TIMEOUT).map_err(failed("vkWaitForFences"))?;
         }
         Ok(())
+    }
+
+    /// Submits what is recorded and waits for it.
+    fn dispatch(&self, time: Duration) -> Result<(), Error> {
+        let device = &self.owner.device;
+        let submitted = [self.commands];
+        let submit = [vk::SubmitInfo::default().command_buffers(&submitted)];
+        let fences = [self.fence];
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: all handles are of this device, and what was submitted before has ended; the caller holds the lock of pool
+        // and queue.
+        unsafe {
+            device.reset_fences(&fences).map_err(failed("vkResetFences"))?;
+            device.queue_submit(self.owner.queue, &submit, self.fence).map_err(failed("vkQueueSubmit"))?;
+            device.wait_for_fences(&fences, true, nanoseconds).map_err(failed("vkWaitForFences"))
+        }
     }
 }

@@ -5,10 +5,9 @@ use spirv_tv::check::CheckOptions;
 use spirv_tv::ir::image::{Encoding, ImageFormat, TexelKind};
 use spirv_tv::launch::options::BufferSetting;
 use spirv_tv::launch::{Contents, LaunchOptions, Slot, Target};
-use spirv_tv_driver::{vk, Device};
+use spirv_tv_driver::{format_named, vk, Device};
 
 use super::case::{words, Findings};
-use super::images::format_of;
 use super::oracle;
 use super::programs::compare;
 
@@ -31,8 +30,8 @@ fn spelling(format: ImageFormat) -> String {
 pub fn run(device: &Device, format: ImageFormat) -> Findings {
     let mut findings = Findings::default();
     let storage = vk::FormatFeatureFlags::STORAGE_IMAGE;
-    let known =
-        format_of(format).is_ok_and(|known| device.format(known).optimal_tiling_features.contains(storage));
+    let known = format_named(format.name())
+        .is_some_and(|known| device.format(known).optimal_tiling_features.contains(storage));
     if !known {
         println!("skipped: the device has no storage images of {format}");
         return findings;

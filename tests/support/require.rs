@@ -11,6 +11,8 @@ pub enum Need {
     Chromium,
     /// dot.
     Graphviz,
+    /// python3.
+    Python,
     /// xmllint.
     Xmllint,
     /// Other people's litmus tests, in a folder `shared` beside the checkout.
@@ -18,11 +20,12 @@ pub enum Need {
 }
 
 const VARIABLE: &str = "SPIRV_TV_REQUIRE";
-const WORDS: [(&str, Need); 6] = [
+const WORDS: [(&str, Need); 7] = [
     ("device", Need::Device),
     ("glslang", Need::Glslang),
     ("chromium", Need::Chromium),
     ("graphviz", Need::Graphviz),
+    ("python", Need::Python),
     ("xmllint", Need::Xmllint),
     ("shared", Need::Shared),
 ];
@@ -77,6 +80,6 @@ fn what_is_required_is_not_skipped() {
     );
     for (word, need) in WORDS {
         assert!(skip("", need, "…").is_ok() && skip(word, need, "…").is_err(), "{word}");
-        assert!(skip("device,glslang,chromium,graphviz,xmllint,shared", need, "…").is_err(), "{word}");
+        assert!(skip("device,glslang,chromium,graphviz,python,xmllint,shared", need, "…").is_err(), "{word}");
     }
 }

@@ -9,7 +9,7 @@ use super::arguments::{COUNTS, FAR, MEMORY, READ, RUN, SHOW};
 use super::CommandLine;
 
 /// Subcommands whose options do not fit a screen or two.
-const LONG: [&str; 6] = ["check", "opt", "chain", "gate", "outcomes", "litmus"];
+const LONG: [&str; 7] = ["check", "opt", "chain", "gate", "outcomes", "litmus", "run"];
 
 /// What stands below the options of a long subcommand.
 const MORE: &str = "--help-all lists every option.";

@@ -23,6 +23,7 @@ mod opt_wrapper;
 mod optimiser;
 mod outcomes;
 mod progress;
+mod run;
 mod save;
 mod ticker;
 
@@ -47,6 +48,8 @@ use man::ManArguments;
 use opt::OptArguments;
 use opt_wrapper::WrapperArguments;
 use outcomes::OutcomesArguments;
+use run::RunArguments;
+pub use run::{case_of, Wanted};
 
 use spirv_tv::behaviour::Bug;
 use spirv_tv::optimise::{child, take_optimiser_arguments, OptimiserArguments};
@@ -58,7 +61,7 @@ use spirv_tv_gate::limited;
 /// Modules are .spv binaries or .spvasm text, told apart by content; `-` is standard input.
 ///
 /// Exit codes: 0 refines or vacuous, 1 violates, 2 error, 3 inconclusive, 4 (with --strict) bounded,
-/// vacuous or scopes not distinguished, 5 the optimiser failed, 70 a bug of spirv-tv.
+/// vacuous or scopes not distinguished, 5 the optimiser or the executor failed, 70 a bug of spirv-tv.
 #[derive(Debug, Parser)]
 #[command(name = "spirv-tv", version, about, max_term_width = 110)]
 struct CommandLine {
@@ -80,6 +83,8 @@ enum Command {
     Gate(Box<GateArguments>),
     /// Print the outcomes that a module allows
     Outcomes(Box<OutcomesArguments>),
+    /// Run a module on a Vulkan device or another executor: is what it does allowed?
+    Run(Box<RunArguments>),
     /// Stand in for spirv-opt in a build and keep what it reads and writes
     OptWrapper(WrapperArguments),
     /// Print a script that completes the command line in a shell
@@ -92,12 +97,12 @@ enum Command {
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let own = || arguments.iter().skip(1).cloned();
-    match caught(|| child::serve(own()).or_else(|| limited::serve(own()))) {
+    match caught(|| child::serve(own()).or_else(|| limited::serve(own())).or_else(|| run::serve(own()))) {
         Ok(None) => {}
         Ok(Some(code)) => return code,
         Err(_) => return ExitCode::from(Bug::EXIT_CODE),
     }
-    ExitCode::from(exit_code(|| run(arguments)))
+    ExitCode::from(exit_code(|| dispatch(arguments)))
 }
 
 /// The exit code of a command, its error told on standard error.
@@ -120,7 +125,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Bug> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| Bug::Panicked)
 }
 
-fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
+fn dispatch(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
     let is_worker = arguments.get(1).is_some_and(|command| command == gate::worker::SUBCOMMAND);
     if let Some(command) = arguments.get_mut(1).filter(|_| is_worker) {
         *command = "gate".into();
@@ -145,6 +150,7 @@ fn run(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
         }
     };
     match line.command {
+        Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
         Command::Chain(arguments) => chain::run(*arguments),

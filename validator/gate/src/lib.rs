@@ -22,6 +22,7 @@ pub mod record;
 pub mod report;
 pub mod results;
 pub mod selection;
+pub mod service;
 pub mod signature;
 pub mod status;
 #[cfg(target_os = "linux")]

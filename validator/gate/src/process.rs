@@ -83,6 +83,7 @@ pub(crate) fn ended(status: ExitStatus) -> String {
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What a child says.
+#[derive(Debug)]
 pub(crate) struct Listener {
     said: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,

@@ -33,7 +33,7 @@ pub use error::CheckError;
 pub use exercised::{Exercised, ExercisedModule};
 pub use launches::PassedOver;
 pub use options::{Bounds, CheckOptions, Floats, Legacy, ObserveOption};
-pub use outcomes::outcomes;
+pub use outcomes::{dispatches, outcomes};
 pub use pair::{check, check_each, check_in_series};
 pub use prepare::settle;
 pub use reason::Reason;

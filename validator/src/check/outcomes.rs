@@ -1,6 +1,7 @@
 //! The outcomes that one module allows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::choices::Choices;
 use super::error::CheckError;
@@ -10,6 +11,7 @@ use super::prepare::{self, Lowered, Prepared};
 use super::result::{Explored, OutcomesReport, OutcomesRun, Role, Untried};
 use super::source::source;
 use super::watch::Watch;
+use crate::behaviour::Behaviours;
 use crate::dispatch::Dispatch;
 use crate::explore::{self, Settings};
 use crate::ir::Program;
@@ -30,6 +32,37 @@ pub fn outcomes(
     watch: &Watch,
 ) -> Result<OutcomesReport, CheckError> {
     let deadline = options.bounds.deadline();
+    each_run(module, options, watch, &|program, dispatch| {
+        // One undefined behaviour decides.
+        let settings = Settings {
+            stop_at_undefined: !options.all,
+            factored_from: options.factored_from(),
+            ..options.settings(deadline, watch)
+        };
+        explore::explore(program, dispatch, &settings)
+    })
+}
+
+/// What [`outcomes()`] would search, without a search: each run has its dispatch, and no behaviours.
+///
+/// # Errors
+/// As for [`check`](super::check).
+pub fn dispatches(
+    module: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+) -> Result<OutcomesReport, CheckError> {
+    each_run(module, options, watch, &|_, _| Behaviours::default())
+}
+
+/// Makes every run, whose behaviours `find` says.
+fn each_run(
+    module: &Module,
+    options: &CheckOptions,
+    watch: &Watch,
+    find: &dyn Fn(&Program, &Dispatch) -> Behaviours,
+) -> Result<OutcomesReport, CheckError> {
+    let deadline = options.bounds.deadline();
     let mut report = OutcomesReport {
         module: source(module),
         runs: Vec::new(),
@@ -45,7 +78,7 @@ pub fn outcomes(
     for entry in prepare::entries(module, &options.launch) {
         let lower = prepare::lower_options(&options.launch, entry, options.launch.spec.clone());
         let program = match prepare::lower_module(module, Role::Module, &lower)? {
-            Lowered::Program(program) => program,
+            Lowered::Program(program) => Arc::<Program>::from(program),
             Lowered::Unsupported(list) => {
                 report.unsupported.extend(list);
                 continue;
@@ -92,20 +125,15 @@ pub fn outcomes(
                 }
             };
             watch.enter(format!("{}, input '{}'", program.entry.name, input.name));
-            // One undefined behaviour decides.
-            let settings = Settings {
-                stop_at_undefined: !options.all,
-                factored_from: options.factored_from(),
-                ..options.settings(deadline, watch)
-            };
-            let behaviours = explore::explore(&program, &dispatch, &settings);
+            let behaviours = find(&program, &dispatch);
             if let Some(bug) = behaviours.bug() {
                 return Err(bug.clone().into());
             }
             let unwritten = read_only(&program, &dispatch, &input);
             let explored =
                 Explored::new(Role::Module, &program, dispatch, behaviours.into(), options.model.clone());
-            report.runs.push(OutcomesRun { entry: program.entry.name.clone(), input, explored, unwritten });
+            let (entry, program) = (program.entry.name.clone(), Arc::clone(&program));
+            report.runs.push(OutcomesRun { entry, program, input, explored, unwritten });
         }
     }
     report.choices.inputs.count =

@@ -390,6 +390,8 @@ impl CheckReport {
 pub struct OutcomesRun {
     /// The entry point's name.
     pub entry: String,
+    /// The program that was run.
+    pub program: Arc<Program>,
     /// The input that was run.
     pub input: Input,
     /// What the module does on it.

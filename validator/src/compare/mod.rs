@@ -11,9 +11,9 @@ mod refinement;
 mod trace;
 mod verdict;
 
-pub use matching::{Difference, ObjectMatch};
+pub use matching::{admits, Difference, ObjectMatch};
 pub use parts::{are_comparable, has_same_objects};
-pub use reason::{Cut, Names, Note, Obstacle, Reason};
+pub use reason::{open_operation, Cut, Names, Note, Obstacle, Reason};
 pub use refinement::{
     refines, same_program, vacuous, Allowed, CompareOptions, Comparison, Side, Subject, Violation,
 };

@@ -120,12 +120,12 @@ impl fmt::Display for Obstacle {
                 write!(
                     f,
                     "{side}'s {} (line {}) goes different ways for some of them",
-                    operation_name(at),
+                    open_operation(at),
                     at.line
                 )
             }
             Obstacle::NotFollowed { side, at: Some(at) } => {
-                write!(f, "{side}'s {} (line {}) is not followed with intervals", operation_name(at), at.line)
+                write!(f, "{side}'s {} (line {}) is not followed with intervals", open_operation(at), at.line)
             }
             Obstacle::NotFollowed { side, at: None } => write!(f, "{side} is not followed with intervals"),
             Obstacle::TooLong { side } => write!(f, "{side} runs too long for intervals"),
@@ -301,7 +301,7 @@ fn open_operations((side, inexact): (&str, &Vec<Inexact>)) -> Option<String> {
     let named: Vec<String> = inexact
         .iter()
         .take(NAMED_OPERATIONS)
-        .map(|operation| format!("{} (line {})", operation_name(operation), operation.line))
+        .map(|operation| format!("{} (line {})", open_operation(operation), operation.line))
         .collect();
     let more = match inexact.len().saturating_sub(NAMED_OPERATIONS) {
         0 => String::new(),
@@ -310,7 +310,8 @@ fn open_operations((side, inexact): (&str, &Vec<Inexact>)) -> Option<String> {
     (!named.is_empty()).then(|| format!("{side}'s {}{more}", named.join(", ")))
 }
 
-fn operation_name(operation: &Inexact) -> String {
+/// What reports call a float operation whose result the environment leaves open.
+pub fn open_operation(operation: &Inexact) -> String {
     match Opcode::from_u32(u32::from(operation.opcode)) {
         Some(opcode @ Opcode::ExtInst) => match GlslStd450Op::from_u32(u32::from(operation.extended)) {
             Some(function) => format!("Op{opcode:?} {function:?}"),

@@ -41,5 +41,6 @@ pub use image_options::{ImageContents, ImageSetting, SamplerSetting};
 pub use inputs::{Input, Trial};
 pub use options::{LaunchOptions, Size3};
 pub use resolve::{given_specialisation, Launch, Observe, OutOfBounds};
+pub use scopes::mentions_subgroups;
 pub use slot::Slot;
 pub use target::Target;

@@ -62,6 +62,11 @@ pub fn scope_use(program: &Program) -> ScopeUse {
     survey.finish()
 }
 
+/// Whether atomics, barriers, or availability and visibility operations of the program name Subgroup scope.
+pub fn mentions_subgroups(program: &Program) -> bool {
+    scope_use(program).scopes.contains(&Scope::Subgroup)
+}
+
 struct Survey<'p> {
     program: &'p Program,
     mentions: Vec<Mention>,

@@ -16,9 +16,11 @@ use crate::check::{
     CheckOptions, CheckReport, Choices, Exercised, Explored, FrozenSpec, OutcomesReport, OutcomesRun, Role,
     Run, Source, UnsupportedConstruct, Untried,
 };
-use crate::compare::{Comparison, Cut, Difference, Subject, Verdict, Violation, ViolationKind};
+use crate::compare::{
+    open_operation, Comparison, Cut, Difference, Subject, Verdict, Violation, ViolationKind,
+};
 use crate::dispatch::Dispatch;
-use crate::ir::Line;
+use crate::ir::{Inexact, Line};
 use crate::launch::Input;
 use crate::model::memory_model::Model;
 use crate::value::Byte;
@@ -130,6 +132,21 @@ pub fn outcomes(report: &OutcomesReport) -> String {
         warnings: &report.warnings,
         choices: &report.choices,
     })
+}
+
+/// An input, as reports have it.
+pub fn input(input: &Input) -> Value {
+    value(&input_json(input))
+}
+
+/// What a result rests on, as reports have it.
+pub fn rests_on(choices: &Choices) -> Value {
+    value(choices)
+}
+
+/// An outcome, as reports have it.
+pub fn outcome(outcome: &Outcome, dispatch: &Dispatch) -> Value {
+    value(&outcome_json(outcome, dispatch))
 }
 
 fn outcomes_run(run: &OutcomesRun) -> OutcomesRunJson<'_> {
@@ -382,12 +399,27 @@ struct BehavioursJson<'a> {
     outcomes: Vec<OutcomeJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     factored: Vec<FactoredJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open_floats: Vec<OpenFloatJson>,
     executions: Count,
     explored: u64,
     blocked: u64,
     discarded: u64,
     paths: PathsJson,
     stopped: Option<&'static str>,
+}
+
+/// A float operation that ran, and whose result the environment leaves open.
+#[derive(Serialize)]
+struct OpenFloatJson {
+    line: Line,
+    what: String,
+}
+
+impl OpenFloatJson {
+    fn of(operation: &Inexact) -> Self {
+        OpenFloatJson { line: operation.line, what: open_operation(operation) }
+    }
 }
 
 fn run_json<'a>(run: &'a Run, report: &'a CheckReport) -> RunJson<'a> {
@@ -488,6 +520,7 @@ fn behaviours_json(explored: &Explored) -> BehavioursJson<'_> {
         undefined: undefined_list(explored),
         outcomes: behaviours.listed().iter().map(|(outcome, _)| outcome_json(outcome, dispatch)).collect(),
         factored: behaviours.factored().map(|permuted| factored::json(permuted, dispatch)).collect(),
+        open_floats: behaviours.inexact.iter().map(OpenFloatJson::of).collect(),
         executions: behaviours.executions.clone(),
         explored: behaviours.explored,
         blocked: behaviours.blocked(),

@@ -4,8 +4,10 @@ use super::remarks;
 use super::style::Painter;
 use super::text::{completeness, fault, indented, outcome_lines, size};
 use super::{choices, factored};
-use crate::check::{OutcomesReport, OutcomesRun};
+use crate::behaviour::Outcome;
+use crate::check::{Choices, OutcomesReport, OutcomesRun};
 use crate::compare::Verdict;
+use crate::dispatch::Dispatch;
 
 /// One line for each run: how many outcomes there are.
 pub fn line(report: &OutcomesReport) -> String {
@@ -29,6 +31,17 @@ pub fn line(report: &OutcomesReport) -> String {
         ));
     }
     text
+}
+
+/// An outcome on one line, as [`text()`] has it but for the indent: those objects of the dispatch that are to be shown, by
+/// number. Its volatile traces follow on one each.
+pub fn outcome(outcome: &Outcome, dispatch: &Dispatch, is_shown: &dyn Fn(usize) -> bool) -> Vec<String> {
+    outcome_lines(outcome, dispatch, "", is_shown)
+}
+
+/// What a result rests on, as the last lines of [`text()`] have it.
+pub fn rests_on(choices: &Choices) -> Vec<String> {
+    choices::lines(choices)
 }
 
 /// The allowed outcomes; with `read_only` also the memory that the module never writes.

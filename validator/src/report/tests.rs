@@ -16,10 +16,12 @@ use crate::dispatch::{Dispatch, Object, Place};
 use crate::event::{Access, Atomicity, ClassSet, Order, Scope, Semantics, StorageClass, UndefinedKind};
 use crate::explain::Why;
 use crate::explore::events::access_event;
-use crate::ir::{FunctionId, InstId};
+use crate::ir::{FunctionId, InstId, Program};
 use crate::launch::{Input, Slot};
+use crate::lower::{lower, LowerOptions};
 use crate::model::graph::{self, Agent, Graph, Kind, UnitBytes};
 use crate::model::memory_model::Model;
+use crate::module::{Module, ReadOptions};
 use crate::value::Byte;
 use crate::witness::{Execution, Witness};
 
@@ -314,6 +316,22 @@ fn verdict_lines() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
+/// What a report says of a run does not depend on its program.
+fn empty_program() -> Program {
+    let text = "OpCapability Shader
+                OpMemoryModel Logical GLSL450
+                OpEntryPoint GLCompute %main \"main\"
+                OpExecutionMode %main LocalSize 1 1 1
+                %void = OpTypeVoid
+                %signature = OpTypeFunction %void
+                %main = OpFunction %void None %signature
+                %entry = OpLabel
+                OpReturn
+                OpFunctionEnd";
+    let module = Module::from_text(text, "module", &ReadOptions::default()).unwrap();
+    lower(&module, &LowerOptions::default()).unwrap()
+}
+
 fn outcomes_report() -> OutcomesReport {
     let read = |value| VolatileAccess::One {
         object: 0,
@@ -330,6 +348,7 @@ fn outcomes_report() -> OutcomesReport {
         module: Source { name: "module.spvasm".into(), ..Source::default() },
         runs: vec![OutcomesRun {
             entry: "main".into(),
+            program: Arc::new(empty_program()),
             input: input(),
             explored: explored(Role::Module, behaviours(vec![outcome(&[0, 0]), traced, hang])),
             unwritten: BTreeSet::new(),

@@ -1,0 +1,213 @@
+//! `spirv-tv run`: what a Vulkan device or another executor does with a module, in the words of `outcomes`.
+
+mod allowed;
+mod arguments;
+mod case;
+mod factored;
+mod images;
+mod judge;
+mod report;
+mod verdict;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use spirv_tv::check::{dispatches, outcomes, CheckOptions, Floats, OutcomesReport, OutcomesRun, Watch};
+use spirv_tv::files;
+use spirv_tv::module::Module;
+use spirv_tv::report::json;
+use spirv_tv_driver::runner;
+use spirv_tv_executor::program::{ExecutorCommand, ExecutorProgram};
+use spirv_tv_executor::{Description, Executor};
+
+use super::memory::MemoryLimit;
+use super::progress::ProgressLine;
+use super::{asm, painter, print, CliError, Format};
+use allowed::{Allowed, OutcomesFile, RunJson};
+use report::{RunReport, Told};
+use verdict::RunVerdict;
+
+pub use arguments::RunArguments;
+pub use case::{case_of, Wanted};
+
+/// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
+const RUNNER: &str = "__runner";
+
+/// Bytes of a set of outcomes, at most.
+const LONGEST_SET: u64 = 1 << 30;
+
+/// Serves [`RUNNER`] if it is the first of `arguments` (without the program's name); `None` is any other command line.
+pub(super) fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    (arguments.next()? == RUNNER).then(|| runner::main(arguments))
+}
+
+pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
+    let options = arguments.options()?;
+    if arguments.features {
+        let (_, description) = executor(arguments)?;
+        print(&match arguments.format {
+            Format::Json | Format::Jsonl => features_json(&description),
+            Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
+        })?;
+        return Ok(0);
+    }
+    let Some(path) = &arguments.module else { return Err(CliError::usage("run wants a MODULE")) };
+    let given = arguments.allowed.as_deref().map(read_allowed).transpose()?;
+    let watch = Arc::new(Watch::default());
+    let progress = ProgressLine::start(&watch, arguments.color);
+    let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
+    watch.enter("reading");
+    let module = Module::load(path, &arguments.read.options())?;
+    if let Some(folder) = &arguments.read.emit_asm {
+        asm::emit(folder, "module", &module.text)?;
+    }
+    let (executor, description) = executor(arguments)?;
+    let options = with_subgroups(options, given.as_ref(), &description);
+    let (found, set) = match given {
+        Some(set) => (dispatches(&module, &options, &watch)?, set),
+        None => {
+            let found = outcomes(&module, &options, &watch)?;
+            let set = OutcomesFile::read(&json::outcomes(&found)).map_err(nothing_runs)?;
+            (found, set)
+        }
+    };
+    if let Some(file) = &arguments.allowed {
+        let launches = json::rests_on(&found.choices);
+        let launches = launches.get("launch").unwrap_or(&serde_json::Value::Null);
+        if let Some(why) = set.is_of_other(launches).or_else(|| is_of_other(&set, &found)) {
+            return Err(CliError::Usage(format!("{}: it is of another launch: {why}", file.display())));
+        }
+    }
+    let open_floats = options.floats != Floats::Exact && !set.is_exact();
+    let mut runs = Vec::new();
+    for (run, json) in found.runs.iter().zip(set.runs()) {
+        watch.enter(format!("{}, input '{}' on {}", run.entry, run.input.name, description.name));
+        runs.push(told(arguments, &options, &module, &executor, run, json, open_floats)?);
+    }
+    drop(progress);
+    let report = whole(&found, description, runs);
+    print(&match arguments.format {
+        Format::Json | Format::Jsonl => format!("{}\n", report.json()),
+        Format::Text | Format::Dot if arguments.quiet => {
+            format!("{}: {}: {}\n", found.module.name, report.verdict.name(), report.line())
+        }
+        Format::Text | Format::Dot => report.text(arguments.full, painter(arguments.color)),
+    })?;
+    Ok(report.verdict.exit_code(arguments.strict))
+}
+
+/// The executor is not there, or does not say what it is.
+fn nothing_runs(why: impl std::fmt::Display) -> CliError {
+    CliError::Usage(format!("nothing can be run: {why}"))
+}
+
+/// The executor that is asked for, and what it is.
+fn executor(arguments: &RunArguments) -> Result<(ExecutorProgram, Description), CliError> {
+    let launcher = std::env::current_exe().map_err(nothing_runs)?;
+    let command = match &arguments.executor {
+        Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
+        None => {
+            let mut words: Vec<OsString> = vec![launcher.clone().into(), RUNNER.into()];
+            if let Some(device) = &arguments.device {
+                words.extend(["--device".into(), device.into()]);
+            }
+            ExecutorCommand::of(words)
+        }
+    };
+    let executor = ExecutorProgram::new(command, launcher).map_err(nothing_runs)?;
+    let description = executor.describe().map_err(nothing_runs)?;
+    Ok((executor, description))
+}
+
+fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {
+    let failed = |error| CliError::File { path: path.to_owned(), error };
+    let bytes = files::read(path, LONGEST_SET).map_err(failed)?;
+    OutcomesFile::read(&String::from_utf8_lossy(&bytes))
+        .map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))
+}
+
+/// Where the user does not say how large subgroups are, they are as large as in the set of outcomes, or on the device.
+fn with_subgroups(
+    mut options: CheckOptions,
+    given: Option<&OutcomesFile>,
+    description: &Description,
+) -> CheckOptions {
+    let of_device = Some(description.subgroup_size).filter(|size| *size > 0);
+    let size = match given {
+        Some(set) => set.subgroup_size(),
+        None => of_device,
+    };
+    options.launch.subgroup_size = options.launch.subgroup_size.or(size);
+    options
+}
+
+/// Why a set of outcomes has other inputs.
+fn is_of_other(set: &OutcomesFile, found: &OutcomesReport) -> Option<String> {
+    let theirs = set.runs();
+    if theirs.len() != found.runs.len() {
+        return Some(format!("it has {} runs, and there are {}", theirs.len(), found.runs.len()));
+    }
+    let mut pairs = found.runs.iter().zip(theirs);
+    pairs.find_map(|(run, theirs)| theirs.is_of_other(&run.entry, &json::input(&run.input)))
+}
+
+fn told<'r>(
+    arguments: &RunArguments,
+    options: &CheckOptions,
+    module: &Module,
+    executor: &dyn Executor,
+    run: &'r OutcomesRun,
+    json: &RunJson,
+    open_floats: bool,
+) -> Result<Told<'r>, CliError> {
+    let dispatch = &run.explored.dispatch;
+    let allowed = match Allowed::of(json, dispatch) {
+        Ok(allowed) => allowed,
+        Err(why) => match &arguments.allowed {
+            Some(file) => return Err(CliError::Usage(format!("{}: {why}", file.display()))),
+            None => return Err(nothing_runs(why)),
+        },
+    };
+    let wanted = Wanted {
+        launch: &options.launch,
+        out_of_bounds: options.out_of_bounds,
+        times: arguments.times,
+        time: arguments.time(),
+    };
+    let judged = match case_of(module, &run.program, dispatch, wanted) {
+        Ok(case) => judge::judge(executor, &case, &allowed, dispatch, open_floats),
+        Err(why) => judge::Judged::unknown(why),
+    };
+    Ok(Told { run, allowed, judged })
+}
+
+/// All runs together, with what was not run.
+fn whole<'r>(found: &'r OutcomesReport, executor: Description, runs: Vec<Told<'r>>) -> RunReport<'r> {
+    let unsupported =
+        found.unsupported.iter().map(|one| format!("{} (line {}) is not supported", one.what, one.line));
+    let untried = found.untried.iter().map(|untried| untried.reason().to_string());
+    let mut reasons: Vec<String> = unsupported.chain(untried).collect();
+    if runs.is_empty() && reasons.is_empty() {
+        reasons.push("there is nothing to run".to_owned());
+    }
+    let first = if reasons.is_empty() { RunVerdict::Vacuous } else { RunVerdict::Inconclusive };
+    let verdict = runs.iter().map(|told| told.judged.verdict).fold(first, RunVerdict::worse);
+    RunReport { report: found, executor, runs, reasons, verdict }
+}
+
+fn features_json(description: &Description) -> String {
+    let limits: serde_json::Map<String, serde_json::Value> =
+        description.limits.iter().map(|(what, most)| (what.clone(), (*most).into())).collect();
+    let object = serde_json::json!({
+        "schema": "spirv-tv.executor/1",
+        "name": description.name,
+        "subgroup_size": description.subgroup_size,
+        "capabilities": description.capabilities,
+        "lacks": description.lacks,
+        "limits": limits,
+        "notes": description.notes,
+    });
+    format!("{object}\n")
+}
