@@ -310,9 +310,9 @@ fn a_value_that_sends_an_invocation_another_way_is_told_with_the_branch() {
     let told = report_of_way(own, other, "2,0,0,0,0");
     let texts = [
         "What was changed\n  line 78 is %45 = OpShiftRightLogical",
-        "  invocation 1 goes another way than in before: the branch on line 81 ",
         "    before, line 78: %45 = OpBitwiseAnd %uint %44 %uint_1 = 0 (%44 is 2)",
         "    after, line 78: %45 = OpShiftRightLogical %uint %44 %uint_1 = 1 (%44 is 2)",
+        "  invocation 1 goes another way than in before: the branch on line 81 ",
     ];
     assert_in_order(&told, &texts);
 }
@@ -322,10 +322,94 @@ fn a_value_that_sends_an_invocation_another_way_is_told_with_the_branch() {
 fn swapped_operands_are_where_the_values_begin_to_differ() {
     let told = report_of_way("%61 = OpISub %uint %58 %60", "%61 = OpISub %uint %60 %58", "2,0,0,0,0");
     let texts = [
-        "What was changed\n  the OpISub on line 97 has its operands swapped: %61 = OpISub %uint %60 %58\n",
+        "What was changed\n  the OpISub on line 97 has its operands swapped: before %61 = OpISub %uint %58 %60, after \
+         %61 = OpISub %uint %60 %58\n",
         "  the values differ from here on (invocation 1):\n",
         "    before, line 97: %61 = OpISub %uint %58 %60 = 2 (%58 is 4, %60 is 2)\n",
         "    after, line 97: %61 = OpISub %uint %60 %58 = 4294967294 (%60 is 2, %58 is 4)\n",
     ];
     assert_in_order(&told, &texts);
+}
+
+/// The report of `turns.spvasm` and the same with another text in one place, with two turns of both loops of `total`.
+fn report_of_turns(text: &str, other: &str) -> String {
+    report_by(&["--workgroups", "1", "--buffer", "0.0=words:2,2,0,0,0,0"], "turns.spvasm", text, other)
+}
+
+/// The report of a module of `tests/reports/` and the same with another text in one place.
+fn report_by(options: &[&str], name: &str, text: &str, other: &str) -> String {
+    let checker = Checker::new(&options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>());
+    let before = std::fs::read_to_string(example(name)).unwrap();
+    assert_eq!(before.matches(text).count(), 1, "{text}");
+    let after = before.replace(text, other);
+    let [before, after] = [before, after].map(|text| checker.made(assemble(&text, None).unwrap(), "module"));
+    text::check(&checker.check(&before, &after), PLAIN)
+}
+
+/// What is computed in one turn of a loop is compared with the same turn, and the turn in which the ways part is told.
+#[test]
+fn turns_of_loops_are_compared_with_themselves() {
+    for (own, other, loops) in [
+        (
+            "%44 = OpULessThan ",
+            "%44 = OpULessThanEqual ",
+            "turn 3 of the loop on line 147, in turn 1 of the loop",
+        ),
+        ("%33 = OpULessThan ", "%33 = OpULessThanEqual ", "turn 3 of the loop on line 135 ("),
+    ] {
+        let told = report_of_turns(own, other);
+        let texts = [
+            "  the values differ from here on (invocation 0):\n    before, line ",
+            "= false (",
+            "\n    after, line ",
+            "= true (",
+            "  invocation 0 goes another way than in before: the branch on line ",
+            loops,
+            "is true in after, false in before",
+        ];
+        assert_in_order(&told, &texts);
+    }
+    let wider = report_of_turns("%58 = OpIAdd %uint %57 %int_1", "%58 = OpIAdd %uint %57 %uint_2");
+    let texts =
+        ["%58 = OpIAdd %uint %57 %int_1 = 1 (%57 is 0", "%58 = OpIAdd %uint %57 %uint_2 = 2 (%57 is 0"];
+    assert_in_order(&wider, &texts);
+}
+
+/// Both accesses of a race are told with their turns, and a barrier that both invocations come to with the invocations.
+#[test]
+fn a_race_in_a_loop_names_the_turns() {
+    let barrier = "               OpControlBarrier %uint_2 %uint_2 %uint_264\n        %105 = ";
+    let last = report_of_turns(barrier, "        %105 = ");
+    let texts = [
+        "What is new\n  data-race, lines 106 and 118: ",
+        "  invocation 0 is on line 106 in turn 2 of the loop on line 81\n",
+        "    the control barrier on line 89 of invocation 0 synchronizes with that of invocation 1, but the store on \
+         line 106 comes after that",
+    ];
+    assert_in_order(&last, &texts);
+}
+
+/// The outputs of a fragment that is discarded follow from that.
+#[test]
+fn a_fragment_that_is_discarded_in_after_alone_is_told_as_that() {
+    let told = report_by(&["--inputs", "1"], "discarded.spvasm", "OpFOrdGreaterThan", "OpFOrdLessThan");
+    let texts = [
+        "    before, line 53: %24 = OpFOrdGreaterThan ",
+        "  invocation 0 goes another way than in before: the branch on line 55 ",
+        "What is new\n  discarded: before false, after true; its outputs are undefined then\n\n",
+    ];
+    assert_in_order(&told, &texts);
+    assert!(!told.contains("after undefined"), "{told}");
+    let kept = report_by(&["--inputs", "2"], "discarded.spvasm", "OpFMul", "OpFSub");
+    assert!(kept.contains("  output color at location 0, component w (float): before "), "{kept}");
+    assert!(!kept.contains("discarded:"), "{kept}");
+}
+
+/// Of many members that were read those are told that the wrong value comes from.
+#[test]
+fn what_the_wrong_value_comes_from_is_told_of_the_input() {
+    let words = format!("0.0=words:{}", (1..=13).map(|word| word.to_string()).collect::<Vec<_>>().join(","));
+    let told = report_by(&["--buffer", &words], "members.spvasm", "OpIMul", "OpISub");
+    assert!(told.contains("  p (0.0): first = 1, others[5] = 7, "), "{told}");
+    assert!(told.contains(", … (of 52 bytes)\n"), "{told}");
 }

@@ -15,7 +15,6 @@ mod outcome;
 mod replay;
 mod words;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::behaviour::{End, Outcome, Undefined};
@@ -24,7 +23,7 @@ use crate::dispatch::Dispatch;
 use crate::explore::Settings;
 use crate::ir::{Line, Program};
 use crate::model::explain::{possible, Explainer, Refutation, Telling, Violation};
-use crate::model::graph::{Event, EventId, Graph, Unit, UnitBytes};
+use crate::model::graph::{EventId, Graph, Unit, UnitBytes};
 use crate::model::memory_model::{DataRace, Extent, MemoryModel, Relations};
 use crate::value::Byte;
 use crate::witness::Witness;
@@ -217,12 +216,10 @@ fn reason(
     executions.reason(new, settings, is_over, why)
 }
 
-/// An access by what its invocation executes.
+/// An access and who makes it.
 fn access(graph: &Graph, event: usize) -> account::Access {
     let of = &graph.events[event];
-    let is_it = |other: &&Arc<Event>| (other.agent, other.line) == (of.agent, of.line);
-    let times = graph.events[..=event].iter().filter(is_it).count();
-    account::Access { invocation: of.agent, line: of.line, times }
+    account::Access { invocation: of.agent, event: event as EventId }
 }
 
 fn has_accesses(graph: &Graph) -> bool {

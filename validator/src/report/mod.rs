@@ -6,6 +6,7 @@ mod bucket;
 mod choices;
 mod diff;
 pub mod dot;
+mod elision;
 mod exercised;
 mod exhibits;
 mod factored;

@@ -10,8 +10,11 @@ use super::super::renaming::Renaming;
 use super::aligned::Named;
 use super::{is_access, is_flow, noun, Change, ChangeKind};
 
-/// The literals of constants, by before's names.
-pub(super) struct Constants(HashMap<String, String, FxBuildHasher>);
+/// The literals of constants, by before's names, and the named variables that before's loads read, by their results.
+pub(super) struct Constants {
+    literals: HashMap<String, String, FxBuildHasher>,
+    loads: HashMap<String, String, FxBuildHasher>,
+}
 
 impl Constants {
     pub(super) fn of<'t>([old, new]: [&Listing<'t>; 2], renaming: &Renaming<'t>) -> Constants {
@@ -23,11 +26,17 @@ impl Constants {
         let of_old = old.definitions.iter().filter_map(|inst| named(inst.result?.to_owned(), inst));
         let of_new =
             new.definitions.iter().filter_map(|inst| named(renaming.name(inst.result?).into_owned(), inst));
-        Constants(of_new.chain(of_old).collect())
+        let code = old.functions.iter().flat_map(|function| &function.code);
+        let loads = code.filter(|inst| inst.opcode == "OpLoad").filter_map(|inst| {
+            let variable = *inst.operands.get(1)?;
+            let is_number = variable.trim_start_matches('%').bytes().all(|byte| byte.is_ascii_digit());
+            (!is_number).then(|| Some((inst.result?.to_owned(), variable.to_owned())))?
+        });
+        Constants { literals: of_new.chain(of_old).collect(), loads: loads.collect() }
     }
 
     fn number(&self, id: &str) -> Option<u32> {
-        let text = self.0.get(id)?;
+        let text = self.literals.get(id)?;
         match text.strip_prefix("0x") {
             Some(digits) => u32::from_str_radix(digits, 16).ok(),
             None => text.parse().ok(),
@@ -39,9 +48,19 @@ impl Constants {
         scope.map_or_else(|| id.to_owned(), |scope| format!("{scope:?}"))
     }
 
+    /// Which variables these values of before are loaded from: ` (in before %115 is loaded from %model)`.
+    fn loads<'a>(&self, ids: impl Iterator<Item = &'a String>) -> String {
+        let named = ids.filter_map(|id| Some(format!("{id} is loaded from {}", self.loads.get(id)?)));
+        let named: Vec<String> = named.collect();
+        match named.is_empty() {
+            true => String::new(),
+            false => format!(" (in before {})", named.join(", ")),
+        }
+    }
+
     /// An operand by the name that people find it by; with its value, where a number names a constant.
     fn told(&self, id: &str, shown: &str) -> String {
-        match self.0.get(id) {
+        match self.literals.get(id) {
             Some(value) if !shown.contains(value.as_str()) => format!("{shown} ({value})"),
             Some(_) | None => shown.to_owned(),
         }
@@ -121,9 +140,15 @@ pub(super) fn changes(old: &Named<'_, '_>, new: &Named<'_, '_>, constants: &Cons
             let own = new.inst.operands.get(*at).copied().filter(|own| own != *was).unwrap_or(is);
             format!("{} instead of {}", constants.told(is, own), constants.told(was, was))
         });
-        let what = swapped(new, &rest, constants);
-        let what = what.unwrap_or_else(|| operands.collect::<Vec<String>>().join(", "));
-        changes.push(change(kind, format!("the {noun} on line {line} has {what}: {}", new.own_text())));
+        let own = new.own_text();
+        let has = match swapped(new, &rest, constants) {
+            Some(what) => {
+                let loads = constants.loads(rest.iter().map(|(_, was, _)| *was));
+                format!("{what}: before {}, after {own}{loads}", old.own_text())
+            }
+            None => format!("{}: {own}", operands.collect::<Vec<String>>().join(", ")),
+        };
+        changes.push(change(kind, format!("the {noun} on line {line} has {has}")));
     }
     changes
 }

@@ -169,7 +169,13 @@ fn loops_and_branches_are_told() {
     );
     assert_eq!(
         told("%x %then %else", "%x %else %then"),
-        ["the conditional branch on line 23 has its targets swapped: OpBranchConditional %x %else %then"]
+        ["the conditional branch on line 23 has its targets swapped: before OpBranchConditional %x %then %else, \
+          after OpBranchConditional %x %else %then"]
+    );
+    assert_eq!(
+        told("OpISub %uint %a %one", "OpISub %uint %one %a"),
+        ["the OpISub on line 19 has its operands swapped: before %b = OpISub %uint %a %one, \
+          after %b = OpISub %uint %one %a (in before %a is loaded from %buffer)"]
     );
 }
 

@@ -89,13 +89,6 @@ impl Recorder {
         Some(self.up_to(about))
     }
 
-    /// What was executed up to where the instruction on `line` was executed for the so many-th time, from 1.
-    pub(crate) fn up_to_line(self, line: Line, times: usize) -> Option<History> {
-        let mut places = self.entries.iter().enumerate().filter(|(_, entry)| entry.line == line);
-        let (about, _) = places.nth(times.checked_sub(1)?)?;
-        Some(self.up_to(about))
-    }
-
     /// All that was executed.
     pub(crate) fn whole(self) -> History {
         self.up_to(usize::MAX)

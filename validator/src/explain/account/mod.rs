@@ -16,6 +16,7 @@ use crate::dispatch::Dispatch;
 use crate::event::{Fault, UndefinedKind};
 use crate::interp::Invocation;
 use crate::ir::{Line, Program};
+use crate::model::graph::EventId;
 use crate::value::Byte;
 use crate::witness::Witness;
 
@@ -61,10 +62,8 @@ pub struct Raced {
 pub(super) struct Access {
     /// Who makes it.
     pub(super) invocation: u32,
-    /// Its line.
-    pub(super) line: Line,
-    /// How often its invocation has executed that line then.
-    pub(super) times: usize,
+    /// Its event in the graph of the witness.
+    pub(super) event: EventId,
 }
 
 /// An invocation that ran into undefined behaviour.
@@ -241,12 +240,9 @@ impl Own<'_> {
     /// What two invocations do that race.
     fn race(&self, accesses: [Access; 2], way: u32) -> Option<Found> {
         let who = accesses.map(|access| access.invocation);
-        let mut tracer = Tracer::of(self.watched, Who::Both(who));
+        let mut tracer = Tracer::of(self.watched, Who::Both(who)).up_to(accesses.map(|access| access.event));
         let replay = self.play(&mut tracer, (Kin::Own, way), None, Until::End)?;
-        let of = |recorder: Recorder| {
-            let access = accesses.iter().find(|access| access.invocation == recorder.invocation)?;
-            Some(Raced { after: recorder.up_to_line(access.line, access.times)?, before: None })
-        };
+        let of = |recorder: Recorder| Some(Raced { after: recorder.history()?, before: None });
         let raced = std::mem::take(&mut tracer.recorders).into_iter().filter_map(of).collect();
         let found = found(&replay, tracer);
         Some(Found { account: Account { raced, ..found.account }, ..found })

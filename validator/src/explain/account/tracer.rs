@@ -6,6 +6,7 @@ use super::bound::Bound;
 use super::history::{History, Recorder};
 use crate::interp::Invocation;
 use crate::ir::{Line, Program};
+use crate::model::graph::EventId;
 use crate::value::Scalar;
 
 /// An instruction whose values are noted.
@@ -94,6 +95,8 @@ pub(crate) struct Tracer {
     pub(crate) cut: Option<Bound>,
     /// Of one or two invocations everything.
     pub(crate) recorders: Vec<Recorder>,
+    /// The events of the witness that histories are about.
+    about: Vec<EventId>,
 }
 
 /// What an invocation has begun, and how many calls it was in.
@@ -125,6 +128,21 @@ impl Tracer {
     /// Notes also which way branches go.
     pub(crate) fn with_branches(self) -> Self {
         Tracer { with_branches: true, ..self }
+    }
+
+    /// Histories are about what makes these events of the witness.
+    pub(crate) fn up_to(self, about: [EventId; 2]) -> Self {
+        Tracer { about: about.into(), ..self }
+    }
+
+    /// The last instruction of an invocation makes this event of the witness.
+    pub(crate) fn matched(&mut self, invocation: u32, event: EventId) {
+        if self.about.contains(&event) {
+            let is_watched = self.left > 0;
+            let mut recorders = self.recorders.iter_mut();
+            let own = recorders.find(|recorder| recorder.invocation == invocation);
+            own.into_iter().for_each(|recorder| recorder.mark(is_watched));
+        }
     }
 
     /// The invocation of which everything is noted up to one instruction.

@@ -294,6 +294,7 @@ impl Replayer<'_> {
         let exact = candidates.iter().find(|(_, equal)| *equal && event.writes());
         let (found, _) = exact.or(candidates.first())?;
         self.used.insert(*found);
+        self.tracer.matched(event.agent, *found);
         Some(*found)
     }
 

@@ -80,12 +80,12 @@ impl Beginning {
         }
     }
 
-    /// In lines; `with_way`: also the branch at which ways part for that reason.
+    /// In lines; `with_way`: also the branch at which ways part for that reason, which comes later.
     pub(in crate::report) fn lines(self, with_way: bool) -> Vec<String> {
         match self {
             Beginning::Known(found) => {
                 let way = found.way().filter(|_| with_way);
-                way.into_iter().chain(found.lines).collect()
+                found.lines.into_iter().chain(way).collect()
             }
             Beginning::Unknown(why) => vec![why],
             Beginning::Nothing => Vec::new(),
@@ -100,6 +100,13 @@ fn first(
     both: &Both<'_, '_>,
     codes: [&Code<'_>; 2],
 ) -> Option<Difference> {
+    // What is computed in another turn of a loop is no pair, unless it takes the same.
+    let is_pair =
+        |found: &Difference| !both.is_other_turn(found.entries) || both.takes_the_same(found.entries);
+    let found = match ways {
+        Ways::Same => found,
+        Ways::Part(_) | Ways::Differ(_) => found.filter(is_pair),
+    };
     match (ways, found) {
         (Ways::Part(parting), Some(found)) if found.is_origin => {
             let is_earlier = (0..2).all(|side| found.entries[side] < parting.at[side]);

@@ -74,6 +74,14 @@ impl<'t> Code<'t> {
         Some((label.line, label.result?))
     }
 
+    /// The line of the merge block of the loop whose header has its label on this line.
+    pub(super) fn merge_of_loop(&self, label: Line) -> Option<Line> {
+        let behind = self.insts.get(self.insts.partition_point(|inst| inst.line <= label)..)?;
+        let own = behind.iter().take_while(|inst| !matches!(inst.opcode, "OpLabel" | "OpFunctionEnd"));
+        let merge = { own }.find(|inst| inst.opcode == "OpLoopMerge")?;
+        Some(self.defines(merge.operands.first()?)?.line)
+    }
+
     /// The result of the instruction on a line as its type says; `None` for pointers and what is no scalar or vector.
     pub(super) fn value(&self, line: Line, components: &[Scalar]) -> Option<String> {
         let inst = self.on(line)?;

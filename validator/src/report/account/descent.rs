@@ -167,6 +167,11 @@ fn taken(flow: &Flow<'_, '_>, at: usize) -> Taken {
     values.map(|value| value.iter().map(|one| (one.bits, one.undef)).collect()).collect()
 }
 
+/// Whether two instructions take the same values, constants included.
+pub(super) fn takes_equal_values(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
+    taken(old, at[0]) == taken(new, at[1])
+}
+
 /// Whether two instructions take the same values in another order.
 fn swaps(old: &Flow<'_, '_>, new: &Flow<'_, '_>, at: [usize; 2]) -> bool {
     let (mut one, mut other) = (taken(old, at[0]), taken(new, at[1]));

@@ -8,6 +8,7 @@ use super::Code;
 use crate::correspondence::Inst;
 use crate::dispatch::Dispatch;
 use crate::explain::FaultAccount;
+use crate::report::elision::some_of;
 use crate::report::witness;
 
 /// Instructions that are told, from the one with the fault to what it takes.
@@ -56,7 +57,7 @@ pub(in crate::report) fn lines(
     let most = match (full, branch) {
         (true, _) => usize::MAX,
         (false, Some(_)) if places > 1 => places,
-        (false, _) => STEPS,
+        (false, _) => some_of(steps.len(), STEPS),
     };
     for at in steps.iter().take(most) {
         // The faulty one gave nothing.

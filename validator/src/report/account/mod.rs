@@ -11,6 +11,7 @@ mod flow;
 mod json;
 mod reads;
 mod standing;
+mod turns;
 mod way;
 
 pub(super) use beginning::Beginning;
@@ -22,6 +23,7 @@ pub(super) use flow::without_bits;
 pub(super) use json::{account as account_json, first_difference_lines, AccountJson};
 pub(super) use reads::reads;
 pub(super) use standing::{hang, parting};
+pub(super) use turns::of_history as turns;
 
 /// The values of instructions that are told with one line.
 const VALUES: usize = 4;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::descent::{sentence, Branch, Difference};
 use super::flow::{Flow, Origin};
-use super::{descent, Code};
+use super::{descent, turns, Code};
 use crate::correspondence::Inst;
 use crate::explain::History;
 use crate::ir::Line;
@@ -137,8 +137,9 @@ impl<'a, 't> Both<'a, 't> {
         let (line, its) = (new.line(at[1]), old.line(at[0]));
         let its = if its == line { String::new() } else { format!(" (before: line {its})") };
         let what = if decides(new, at[1]) { "branch" } else { "unconditional branch" };
+        let turn = turns::told(new, at[1]).map_or_else(String::new, |turn| format!(", {turn}"));
         let way = format!(
-            "the {what} on line {line}{its} goes to the block on line {}, in before to the one on line {}",
+            "the {what} on line {line}{its} goes to the block on line {}, in before to the one on line {}{turn}",
             to[1], to[0]
         );
         let conditions = [condition(old, at[0]), condition(new, at[1])];
@@ -154,6 +155,21 @@ impl<'a, 't> Both<'a, 't> {
             }
             _ => way,
         }
+    }
+
+    /// Whether two instructions that correspond were executed in different turns: for another time of before than of after.
+    pub(super) fn is_other_turn(&self, at: [usize; 2]) -> bool {
+        let Both { old, new, counterparts, .. } = self;
+        let times = |flow: &Flow<'_, '_>, at: usize| {
+            let line = flow.line(at);
+            flow.history.entries.iter().take(at + 1).filter(|entry| entry.line == line).count()
+        };
+        counterparts.get(&new.line(at[1])) == Some(&old.line(at[0])) && times(old, at[0]) != times(new, at[1])
+    }
+
+    /// Whether two instructions take the same values, constants included.
+    pub(super) fn takes_the_same(&self, at: [usize; 2]) -> bool {
+        descent::takes_equal_values(&self.old, &self.new, at)
     }
 
     /// Where what the last instruction of after's history takes begins to differ, at the same instruction of before, which
@@ -203,7 +219,7 @@ fn condition<'t>(flow: &Flow<'_, 't>, at: usize) -> Option<Condition<'t>> {
 }
 
 /// The blocks that were entered, in order.
-fn entered(flow: &Flow<'_, '_>) -> Vec<Entered> {
+pub(super) fn entered(flow: &Flow<'_, '_>) -> Vec<Entered> {
     let entries = &flow.history.entries;
     let begins = |at: usize| match at.checked_sub(1) {
         None => true,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Told;
 use crate::explain::{Account, History};
 use crate::report::account::{self, Beginning, Code};
+use crate::report::elision::some_of;
 use crate::report::typed::{Place, Types};
 use crate::report::words::words;
 use crate::value::Byte;
@@ -84,8 +85,9 @@ fn line(memory: &Memory<'_>, read: &[usize], types: &Types<'_>, most: usize) -> 
     };
     // What was read behind the end is not there.
     let is_there = |start: &usize| *start < memory.bytes.len() && typed(*start).is_some();
-    let known = read.iter().copied().filter(is_there);
-    let mut starts: Vec<usize> = known.take(most).collect();
+    let known: Vec<usize> = read.iter().copied().filter(is_there).collect();
+    let most_known = some_of(known.len(), most);
+    let mut starts: Vec<usize> = known.into_iter().take(most_known).collect();
     starts.sort_unstable();
     if starts.is_empty() || most == usize::MAX {
         starts = first(memory, &typed, most);
@@ -123,10 +125,12 @@ fn line(memory: &Memory<'_>, read: &[usize], types: &Types<'_>, most: usize) -> 
 /// Where the first values begin.
 fn first(memory: &Memory<'_>, typed: &dyn Fn(usize) -> Option<Place>, most: usize) -> Vec<usize> {
     let (mut starts, mut at) = (Vec::new(), 0);
-    while at < memory.bytes.len() && starts.len() < most {
+    // Two more say whether more than two would be missing.
+    while at < memory.bytes.len() && starts.len() <= most.saturating_add(2) {
         starts.push(at);
         at += typed(at).filter(|place| place.start == at).map_or(4, |place| place.size.max(1));
     }
+    starts.truncate(some_of(starts.len(), most));
     starts
 }
 
@@ -149,7 +153,9 @@ fn passed(key: &str, bytes: &[Byte], types: &Types<'_>, most: usize) -> String {
         }
         format!("({})", parts.join(", "))
     };
-    let values: Vec<String> = bytes.chunks(size.max(1)).take(most).map(value).collect();
+    let values = bytes.chunks(size.max(1));
+    let most = some_of(values.len(), most);
+    let values: Vec<String> = values.take(most).map(value).collect();
     let first = bytes.get(..size).unwrap_or(bytes);
     if bytes.chunks(size.max(1)).all(|other| other == first) {
         return format!("  {label}: {}", value(first));

@@ -7,6 +7,7 @@ mod outcome;
 use std::collections::BTreeSet;
 
 use super::account::{self, Beginning, Branch, Code};
+use super::elision::some_of;
 use super::parts::Part;
 use super::style::Painter;
 use super::typed::Types;
@@ -161,6 +162,14 @@ fn lines_of(
     of_fault.chain(of_events).collect()
 }
 
+/// The output that says that a fragment was discarded.
+const DISCARDED: &str = "out:discard";
+
+/// The key of an output without its fragment of the quad, and that fragment.
+fn fragment(key: &str) -> (&str, Option<&str>) {
+    key.rsplit_once('@').map_or((key, None), |(own, fragment)| (own, Some(fragment)))
+}
+
 impl<'a> Told<'a> {
     fn dispatch(&self) -> &'a Dispatch {
         &self.after.dispatch
@@ -172,6 +181,26 @@ impl<'a> Told<'a> {
             true => usize::MAX,
             false => count,
         }
+    }
+
+    /// The number of `total` that are told of which `most` are enough: all, where no more than two would be missing.
+    fn some_of(&self, total: usize, most: usize) -> usize {
+        some_of(total, self.at_most(most))
+    }
+
+    /// Whether a value says that a fragment was discarded.
+    fn is_mark(&self, cell: &Cell) -> bool {
+        self.observed().nth(cell.object).is_some_and(|object| fragment(&object.key).0 == DISCARDED)
+    }
+
+    /// Whether a value that after has is that of an output which is undefined since its fragment was discarded.
+    fn is_gone_with(&self, cell: &Cell, mark: &Cell, bytes: &[Byte]) -> bool {
+        let keys =
+            [cell, mark].map(|cell| self.observed().nth(cell.object).map(|object| object.key.as_str()));
+        let [Some(key), Some(mark)] = keys else { return false };
+        key.starts_with("out:")
+            && fragment(key).1 == fragment(mark).1
+            && bytes.iter().all(|byte| *byte == Byte::Undef)
     }
 
     /// The objects that an outcome of after has.
@@ -201,7 +230,7 @@ impl<'a> Told<'a> {
     }
 
     fn undefined(&self, undefined: &Undefined, code: &Code<'_>, branch: Option<&Branch>) -> Vec<String> {
-        let Account { fault, standing, parting, cut, .. } = &self.run.why.account;
+        let Account { fault, raced, standing, parting, cut, .. } = &self.run.why.account;
         let index = fault.as_ref().filter(|_| undefined.detail == INDEX_OUT_OF_BOUNDS);
         let index = index.and_then(|fault| account::index_beyond(fault, code, self.dispatch()));
         let detail = match index {
@@ -216,6 +245,12 @@ impl<'a> Told<'a> {
         for line in lines {
             if let Some(source) = self.report.after.cited(line) {
                 new.push(self.scene.painter.faint(&format!("  line {line}: {source}")));
+            }
+        }
+        for raced in raced.iter().map(|raced| &raced.after) {
+            if let Some((turns, line)) = account::turns(raced, code).zip(raced.entries.last()) {
+                let (line, who) = (line.line, raced.invocation);
+                new.push(format!("  invocation {who} is on line {line} {turns}"));
             }
         }
         if let Some(fault) = fault {

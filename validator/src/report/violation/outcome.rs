@@ -79,6 +79,28 @@ impl Novelty {
             self.cells = cells;
             return;
         }
+        let (marks, mut new): (Vec<Cell>, Vec<Cell>) = new.into_iter().partition(|cell| told.is_mark(cell));
+        for mark in &marks {
+            // A fragment that is discarded in after alone leaves nothing: its outputs follow from that.
+            let is_discarded = value(own, mark).is_some_and(|bytes| bytes.first() == Some(&Byte::Known(1)));
+            let is_its = |cell: &Cell| {
+                is_discarded && told.is_gone_with(cell, mark, value(own, cell).unwrap_or_default())
+            };
+            let gone = new.iter().filter(|cell| is_its(cell)).count();
+            let outputs = match gone {
+                0 => "",
+                1 => "; its output is undefined then",
+                _ => "; its outputs are undefined then",
+            };
+            self.lines.push(format!(
+                "  {}: {}{outputs}",
+                told.cell_name(mark),
+                values(told, own, of_before, mark)
+            ));
+            if !told.scene.full {
+                new.retain(|cell| !is_its(cell));
+            }
+        }
         let mut told_cells: Vec<(String, String, String)> = Vec::new();
         for cell in &new {
             let (name, values) = (told.cell_name(cell), values(told, own, of_before, cell));
@@ -87,7 +109,7 @@ impl Novelty {
                 None => told_cells.push((name.clone(), name, values)),
             }
         }
-        let shown = told.at_most(PLACES);
+        let shown = told.some_of(told_cells.len(), PLACES);
         let more = told_cells.len().saturating_sub(shown);
         for (first, last, values) in told_cells.into_iter().take(shown) {
             self.lines.push(match first == last {
@@ -98,7 +120,7 @@ impl Novelty {
         if more > 0 {
             self.lines.push(format!("  … {more} more values that before never has (--full)"));
         }
-        self.cells = new;
+        self.cells = marks.into_iter().chain(new).collect();
     }
 }
 
@@ -164,7 +186,7 @@ fn values(told: &Told<'_>, own: &Memory<'_>, of_before: &[Memory<'_>], cell: &Ce
         }
     }
     let in_words = |value: &Option<&[Byte]>| told.value(cell, value.unwrap_or_default());
-    let shown = told.at_most(VALUES);
+    let shown = told.some_of(known.len(), VALUES);
     let mut some: Vec<String> = known.iter().take(shown).map(in_words).collect();
     match (known.len().saturating_sub(shown), some.pop()) {
         (0, last) => some.extend(last),
@@ -179,7 +201,7 @@ fn values(told: &Told<'_>, own: &Memory<'_>, of_before: &[Memory<'_>], cell: &Ce
 
 /// Where each value alone is one of before: the values of each outcome together.
 fn rows(told: &Told<'_>, own: &Memory<'_>, of_before: &[Memory<'_>], cells: &[Cell]) -> Vec<String> {
-    let shown: Vec<&Cell> = cells.iter().take(told.at_most(PLACES)).collect();
+    let shown: Vec<&Cell> = cells.iter().take(told.some_of(cells.len(), PLACES)).collect();
     let row = |memory: &Memory<'_>| {
         let value = |cell: &&Cell| {
             let value = told.value(cell, value(memory, cell).unwrap_or_default());
@@ -198,7 +220,7 @@ fn rows(told: &Told<'_>, own: &Memory<'_>, of_before: &[Memory<'_>], cells: &[Ce
             known.push(row);
         }
     }
-    let all = told.at_most(ROWS);
+    let all = told.some_of(known.len(), ROWS);
     lines.extend(known.iter().take(all).map(|row| format!("  before: {row}")));
     if known.len() > all {
         lines.push(format!("  … {} more combinations of before (--full)", known.len() - all));

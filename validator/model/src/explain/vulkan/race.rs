@@ -353,7 +353,13 @@ impl<'a> Racer<'a> {
             .flat_map(|a| synchronizes_with.row(a).map(move |b| (a, b)))
             .find(|(a, b)| events[*a].agent == events[first].agent && events[*b].agent == events[last].agent);
         let (a, b) = synchronized?;
-        let head = format!("{} synchronizes with {}", self.short(&events[a]), self.short(&events[b]));
+        let names = [a, b].map(|event| self.short(&events[event]));
+        let agents = [a, b].map(|event| self.names.agent(events[event].agent));
+        let head = match names[0] == names[1] {
+            // One instruction of both.
+            true => format!("{} of {} synchronizes with that of {}", names[0], agents[0], agents[1]),
+            false => format!("{} synchronizes with {}", names[0], names[1]),
+        };
         match (self.graph.program_ordered(a, first), self.graph.program_ordered(last, b)) {
             (true, _) => Some(format!("{head}, but {} comes after that", self.short(&events[first]))),
             (false, true) => Some(format!("{head}, but {} comes before that", self.short(&events[last]))),
