@@ -243,3 +243,50 @@ fn a_change_is_followed_through_a_bound_and_a_condition() {
     };
     assert_eq!(check(&[], &module("%c1"), &module("%c2")).verdict, Verdict::Violates);
 }
+
+#[test]
+fn comparisons_that_hold_only_together_are_solved_for_together() {
+    // Three sizes that are numbers of their own, without a branch.
+    let inside = |value: &str| {
+        let body = format!(
+            "%in0 = OpIEqual %bool %s0 %c70001
+%in1 = OpIEqual %bool %s1 %c90001
+%in2 = OpIEqual %bool %s2 %c110001
+%some = OpLogicalAnd %bool %in0 %in1
+%all = OpLogicalAnd %bool %some %in2
+%value = OpSelect %uint %all {value} %c7
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 3, &[0, 1, 2, 7, 8, 70_001, 90_001, 110_001], &body)
+    };
+    let report = check(&[], &inside("%c7"), &inside("%c8"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+}
+
+#[test]
+fn one_workgroup_is_tried_where_several_change_nothing() {
+    // Only a single workgroup works.
+    let alone = |value: &str| {
+        module(value)
+            .replace(
+                "BuiltIn GlobalInvocationId",
+                "BuiltIn GlobalInvocationId\nOpDecorate %groups BuiltIn NumWorkgroups",
+            )
+            .replace("\"main\" %id", "\"main\" %id %groups")
+            .replace("%id = OpVariable", "%groups = OpVariable %p_input Input\n%id = OpVariable")
+            .replace(
+                "%works = OpULessThan %bool %i %count",
+                "%at_groups = OpAccessChain %p_component %groups %zero\n%many = OpLoad %uint %at_groups
+%one_group = OpIEqual %bool %many %one\n%is_first = OpIEqual %bool %i %zero
+%works = OpLogicalAnd %bool %one_group %is_first",
+            )
+    };
+    let report = check(&[], &alone("%seven"), &alone("%eight"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let launches: Vec<[u32; 3]> = report.choices.launch.iter().map(|launch| launch.workgroups).collect();
+    assert_eq!(launches, [[2, 1, 1], [1, 1, 1]]);
+    let told = text::check(&report, Painter { coloured: false });
+    assert!(told.contains("passed over (before changes nothing)"), "{told}");
+}

@@ -80,6 +80,15 @@ impl Coverage {
         is_new
     }
 
+    /// How much is covered: functions and sides.
+    pub fn extent(&self) -> u32 {
+        let of = |taken: &Taken| {
+            let sides = taken.sides.iter().map(|sides| sides.load(Ordering::Relaxed).count_ones());
+            u32::from(taken.entered.load(Ordering::Relaxed)) + sides.sum::<u32>()
+        };
+        self.0.iter().flat_map(|taken| taken.iter()).map(of).sum()
+    }
+
     /// Whether the side of this number of an instruction was taken.
     pub fn has(&self, at: InstId, number: u32) -> bool {
         let taken = self.0.as_deref().and_then(|taken| taken.get(at.function.0 as usize));
@@ -176,6 +185,11 @@ pub fn blocks_on(program: &Program, lines: &BTreeSet<Line>) -> BTreeSet<(u32, u3
         }
     }
     found
+}
+
+/// The number of the block that the instruction of this index is in.
+pub fn block_at(function: &Function, index: u32) -> Option<u32> {
+    blocks(function).find(|(_, range)| range.contains(&index)).map(|(number, _)| number)
 }
 
 /// The blocks of a function with the indices of their instructions.

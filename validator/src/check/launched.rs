@@ -149,6 +149,7 @@ impl Checker<'_> {
         let (runs, untried, unsupported) =
             (self.found.runs.len(), self.found.untried.len(), self.found.unsupported.len());
         self.covered = [before, after].map(Coverage::of);
+        self.works = None;
         let chosen = self.runner.searches.chosen();
         let mut inputs = Inputs::new(before, Some(after), &launch, plan.most, prepare::seed(options), chosen);
         if plan.without_zeros {
@@ -163,7 +164,8 @@ impl Checker<'_> {
         self.runner.searches.choose(inputs.into_chosen());
         let [of_before, of_after] = &self.covered;
         self.found.executed.push([of_before.executed(before), of_after.executed(after)]);
-        let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..]);
+        let is_idle = self.works == Some(false);
+        let came = Came::of(&self.found.runs[runs..], &self.found.untried[untried..], is_idle);
         Ok((self.found.unsupported.len() == unsupported).then_some((index, came)))
     }
 

@@ -16,6 +16,8 @@ use crate::compare::Verdict;
 pub enum PassedOver {
     /// Before is undefined on every input.
     Vacuous,
+    /// Before changes nothing on any input.
+    Idle,
     /// Too many inputs were not finished.
     Unfinished,
     /// It does not decide, either.
@@ -26,6 +28,7 @@ impl fmt::Display for PassedOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             PassedOver::Vacuous => "before is undefined",
+            PassedOver::Idle => "before changes nothing",
             PassedOver::Unfinished => "not finished",
             PassedOver::Inconclusive => "inconclusive",
         })
@@ -37,17 +40,19 @@ impl fmt::Display for PassedOver {
 pub(super) struct Came {
     verdict: Verdict,
     too_few: bool,
+    is_idle: bool,
 }
 
 impl Came {
-    /// By these runs, and what there was no time for.
-    pub(super) fn of(runs: &[Run], untried: &[Untried]) -> Came {
-        Came { verdict: combined(runs, untried), too_few: Tried::of(runs, untried).too_few }
+    /// By these runs, and what there was no time for. `is_idle`: before changes nothing on any input.
+    pub(super) fn of(runs: &[Run], untried: &[Untried], is_idle: bool) -> Came {
+        Came { verdict: combined(runs, untried), too_few: Tried::of(runs, untried).too_few, is_idle }
     }
 
     /// Why it decides nothing, if so.
     pub(super) fn undecided(self) -> Option<PassedOver> {
         match self.verdict {
+            Verdict::Refines if self.is_idle => Some(PassedOver::Idle),
             Verdict::Error | Verdict::Violates | Verdict::Refines => None,
             Verdict::Vacuous => Some(PassedOver::Vacuous),
             Verdict::Inconclusive if self.too_few => Some(PassedOver::Unfinished),
@@ -62,7 +67,7 @@ impl Came {
 
     /// Whether one workgroup is tried as well. Where more time would not help, fewer workgroups are no remedy.
     pub(super) fn asks_for_another(self) -> bool {
-        matches!(self.undecided(), Some(PassedOver::Vacuous | PassedOver::Unfinished))
+        matches!(self.undecided(), Some(PassedOver::Vacuous | PassedOver::Idle | PassedOver::Unfinished))
     }
 }
 
@@ -95,8 +100,10 @@ mod tests {
     use super::*;
 
     const fn came(verdict: Verdict, too_few: bool) -> Came {
-        Came { verdict, too_few }
+        Came { verdict, too_few, is_idle: false }
     }
+
+    const IDLE: Came = Came { verdict: Verdict::Refines, too_few: false, is_idle: true };
 
     const REFINES: Came = came(Verdict::Refines, false);
     const VIOLATES: Came = came(Verdict::Violates, false);
@@ -106,22 +113,25 @@ mod tests {
 
     #[test]
     fn one_workgroup_is_tried_where_several_decide_nothing() {
-        let asks = [REFINES, VIOLATES, VACUOUS, UNFINISHED, OPEN].map(Came::asks_for_another);
-        assert_eq!(asks, [false, false, true, true, false]);
+        let asks = [REFINES, VIOLATES, VACUOUS, IDLE, UNFINISHED, OPEN].map(Came::asks_for_another);
+        assert_eq!(asks, [false, false, true, true, true, false]);
         // A violation is one, whatever was not finished.
         assert!(!came(Verdict::Violates, true).asks_for_another());
     }
 
     #[test]
     fn the_verdict_rests_on_what_says_more() {
-        use PassedOver::{Inconclusive, Unfinished, Vacuous};
+        use PassedOver::{Idle, Inconclusive, Unfinished, Vacuous};
         for decided in [REFINES, VIOLATES] {
             assert_eq!(passed_over(VACUOUS, decided), [Some(Vacuous), None]);
             assert_eq!(passed_over(UNFINISHED, decided), [Some(Unfinished), None]);
+            assert_eq!(passed_over(IDLE, decided), [Some(Idle), None]);
         }
         assert_eq!(passed_over(UNFINISHED, VACUOUS), [Some(Unfinished), None]);
         assert_eq!(passed_over(VACUOUS, VACUOUS), [None, Some(Vacuous)]);
         assert_eq!(passed_over(VACUOUS, UNFINISHED), [None, Some(Unfinished)]);
+        assert_eq!(passed_over(IDLE, VACUOUS), [None, Some(Vacuous)]);
+        assert_eq!(passed_over(IDLE, IDLE), [None, Some(Idle)]);
         assert_eq!(passed_over(UNFINISHED, UNFINISHED), [None, Some(Unfinished)]);
         assert_eq!(passed_over(UNFINISHED, OPEN), [None, Some(Inconclusive)]);
     }

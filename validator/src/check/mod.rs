@@ -5,6 +5,7 @@
 
 pub(crate) mod bytes;
 mod choices;
+mod conjunctions;
 mod error;
 mod exercised;
 mod intervals;
@@ -17,6 +18,7 @@ mod prepare;
 mod reason;
 mod result;
 mod run;
+mod scout;
 mod scouting;
 mod searches;
 mod self_check;

@@ -94,6 +94,7 @@ fn check_all(
         },
         found: Found::default(),
         covered: Default::default(),
+        works: None,
         wide: None,
         each,
     };
@@ -151,6 +152,8 @@ pub(super) struct Checker<'a> {
     pub(super) found: Found,
     /// What the runs of this launch covered of both programs.
     pub(super) covered: [Coverage; 2],
+    /// Whether before changed something on an input of this launch that was looked at; `None` where none was.
+    pub(super) works: Option<bool>,
     /// See [`Launch::wide`]; of the last launch.
     pub(super) wide: Option<[u32; 3]>,
     /// Hears of every run that is final.

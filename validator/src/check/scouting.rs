@@ -11,34 +11,24 @@ use super::launched::Plan;
 use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
-use super::run::Pair;
+use super::scout::{Look, Plain, Scout, LOOK};
 use super::solving::{Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Reason, Verdict};
 use crate::correspondence::Texts;
 use crate::coverage;
 use crate::dispatch::Dispatch;
-use crate::ir::{Line, Op, Program};
+use crate::ir::Line;
 use crate::launch::inputs::{Inputs, Next, Trial};
 use crate::launch::recipe::Recipe;
-use crate::launch::trial::{self, Ended};
+use crate::launch::trial;
 use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
-use crate::value::Byte;
 
 /// Inputs that are looked at beyond those that may be searched.
 pub(super) const SCOUTED: u32 = 384;
 
 /// Instructions of all such runs of a pair, if there are so many.
 const FUEL: u64 = 24_000_000;
-
-/// What it costs to make an input and its memory, in instructions.
-const LOOK: u64 = 30_000;
-
-/// Of each workgroup whose invocations do not communicate, so many of the first and of the last ones run.
-const RUN: usize = 6;
-
-/// So many of the first inputs that are looked at are no grafts.
-const FIRST_PLAIN: u32 = 8;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats and undefined values are, others are likely to be.
@@ -54,15 +44,6 @@ const SEARCH: u64 = 8;
 /// missing for looks.
 const REPAIRS: u32 = 4;
 const REPAIRED: u32 = 2;
-
-/// Invocations of each workgroup that run in a repair at first.
-const FEW: usize = 4;
-
-/// Invocations that run, at most, where it is asked whether any conflict.
-const WIDELY: usize = 1024;
-
-/// Of so many workgroups, at most.
-const FEW_GROUPS: usize = 4;
 
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
@@ -147,6 +128,7 @@ impl Checker<'_> {
         inputs.extend(plan.scouted);
         let scout = Scout::of(programs);
         let runs = |dispatch: &Dispatch| (scout.tried(dispatch), scout.communicate);
+        let handful = |dispatch: &Dispatch| (Scout::handful(dispatch), scout.communicate);
         let few = |dispatch: &Dispatch| (Scout::few(dispatch), scout.communicate);
         let all = |dispatch: &Dispatch| (Scout::widely(dispatch), scout.communicate);
         let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
@@ -212,7 +194,7 @@ impl Checker<'_> {
                     &programs.before,
                     launch,
                     inputs,
-                    [&few, &all],
+                    [&handful, &few, &all],
                     &broken,
                     (seed, scouted.fuel / (REPAIRING * u64::from(scouted.repairs)).min(MOST_REPAIRING)),
                 )?;
@@ -277,6 +259,8 @@ impl Checker<'_> {
         self.found.looked_at += 1;
         scouted.looks += 1;
         let is_defined = matches!(look, Look::Alike | Look::Differently);
+        let has_worked = self.works.unwrap_or(false) || works || look == Look::Unseen;
+        self.works = Some(has_worked);
         let goes_farther = look == Look::Alike && is_changed && self.goes_farther(scouted, &input, cost)?;
         if is_defined {
             inputs.serve(is_new || goes_farther, is_changed && scouted.differing.is_empty() || goes_farther);
@@ -303,6 +287,7 @@ impl Checker<'_> {
                     scouted.repairs += 1;
                     scouted.broken.push((inputs.recipe().clone(), input));
                 }
+                scouted.fuel = scouted.fuel.saturating_sub(cost);
                 return Ok(true);
             }
             scouted.searched += 1;
@@ -427,165 +412,4 @@ fn hangs_on_floats(run: &Run) -> bool {
     let mut reasons = run.comparison.reasons.iter();
     run.comparison.verdict == Verdict::Inconclusive
         && reasons.all(|reason| matches!(reason, Reason::Float { .. }))
-}
-
-/// How both end on an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
-    Alike,
-    Differently,
-    /// Before meets undefined behaviour, or may.
-    Undefined,
-    /// One of them was not followed to its end.
-    Unseen,
-}
-
-/// Inputs that were looked at and are no grafts.
-#[derive(Default)]
-struct Plain {
-    count: u32,
-    /// Of these, on so many before is defined and works.
-    defined: u32,
-}
-
-impl Plain {
-    fn note(&mut self, serves: bool) {
-        self.count += 1;
-        self.defined += u32::from(serves);
-    }
-
-    /// Whether before is undefined, or does nothing, on three in four.
-    fn are_mostly_undefined(&self) -> bool {
-        self.count >= FIRST_PLAIN / 2 && self.defined * 4 < self.count
-    }
-
-    /// Whether the next input, of this number, should be a graft: every other one, and most where before is undefined, or
-    /// does nothing, on what is none.
-    fn asks_for_grafts(&self, number: u32) -> bool {
-        match self.count >= FIRST_PLAIN {
-            true if self.defined * 4 < self.count => !number.is_multiple_of(8),
-            true => !number.is_multiple_of(2),
-            false => false,
-        }
-    }
-}
-
-/// What both modules need of a run.
-struct Scout {
-    /// Invocations of a workgroup communicate by more than plain accesses.
-    communicate: bool,
-    /// Before has atomic instructions, which may order what conflicts.
-    synchronizes: bool,
-}
-
-impl Scout {
-    fn of(programs: &Programs) -> Self {
-        let communicates = |program| {
-            has(program, &|op| {
-                matches!(
-                    op,
-                    Op::Barrier(_) | Op::Subgroup(_) | Op::Cooperative(_) | Op::Tensor(_) | Op::Atomic(_)
-                )
-            })
-        };
-        Scout {
-            communicate: communicates(&programs.before) || communicates(&programs.after),
-            synchronizes: has(&programs.before, &|op| matches!(op, Op::Atomic(_))),
-        }
-    }
-
-    /// Looks at how both end, whether before works, and what that cost in instructions; `None` where there is no time.
-    fn look(&self, pair: &Pair<'_>, is_over: &dyn Fn() -> bool) -> Option<(Look, bool, u64)> {
-        let invocations = self.invocations(&pair.before_dispatch);
-        let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
-        let mut cost = before.executed.saturating_add(LOOK);
-        if before.faulted > 0 || before.conflicts && !self.synchronizes {
-            return Some((Look::Undefined, false, cost));
-        }
-        let works = works(&pair.before_dispatch, &before);
-        let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
-        cost = cost.saturating_add(after.executed);
-        let look = match (before.whole, after.whole) {
-            (true, _) if after.faulted > 0 || after.conflicts && !before.conflicts => Look::Differently,
-            (true, true) if differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after) => {
-                Look::Differently
-            }
-            (true, true) => Look::Alike,
-            (true, false) | (false, _) => Look::Unseen,
-        };
-        Some((look, works, cost))
-    }
-
-    /// Few invocations, in all corners of the first workgroups.
-    fn few(dispatch: &Dispatch) -> Vec<u32> {
-        let group = |index: &u32| dispatch.places.get(*index as usize).map(|place| place.workgroup);
-        let indices: Vec<u32> = (0..dispatch.places.len() as u32).collect();
-        let of_group = |members: &[u32]| {
-            let part = (members.len() / FEW).max(1);
-            let is_end = |at: usize| at < 2 || at + 2 >= members.len();
-            let chosen = members.iter().enumerate().filter(|(at, _)| is_end(*at) || at % part == part / 2);
-            chosen.map(|(_, index)| *index).collect::<Vec<u32>>()
-        };
-        indices.chunk_by(|a, b| group(a) == group(b)).take(FEW_GROUPS).flat_map(of_group).collect()
-    }
-
-    /// The invocations that say how large memory is.
-    fn tried(&self, dispatch: &Dispatch) -> Vec<u32> {
-        match self.communicate {
-            true => (0..dispatch.places.len() as u32).collect(),
-            false => self.invocations(dispatch),
-        }
-    }
-
-    /// All invocations, where they are not too many.
-    fn widely(dispatch: &Dispatch) -> Vec<u32> {
-        (0..dispatch.places.len().min(WIDELY) as u32).collect()
-    }
-
-    /// The invocations that run: all of the first workgroup where they communicate, else some of each.
-    fn invocations(&self, dispatch: &Dispatch) -> Vec<u32> {
-        let group = |index: &u32| dispatch.places.get(*index as usize).map(|place| place.workgroup);
-        let indices: Vec<u32> = (0..dispatch.places.len() as u32).collect();
-        let mut groups = indices.chunk_by(|a, b| group(a) == group(b));
-        if self.communicate {
-            return groups.next().unwrap_or_default().to_vec();
-        }
-        let of_group = |members: &[u32]| {
-            let last = members.len().saturating_sub(RUN).max(RUN.min(members.len()));
-            let ends = members.iter().take(RUN).chain(members.iter().skip(last));
-            ends.copied().collect::<Vec<u32>>()
-        };
-        groups.flat_map(of_group).collect()
-    }
-}
-
-fn has(program: &Program, what: &dyn Fn(&Op) -> bool) -> bool {
-    program.functions.iter().flat_map(|function| &function.code).any(|inst| what(&inst.op))
-}
-
-/// Whether something that outcomes show is left that was not there.
-fn works(before: &Dispatch, ended: &Ended) -> bool {
-    // What a vertex or a fragment hands on is all that it does.
-    if !before.inputs.is_empty() {
-        return true;
-    }
-    let shown = before.objects.iter().enumerate().filter(|(_, object)| object.observed);
-    let initial = before.initial_memory();
-    shown
-        .into_iter()
-        .any(|(index, _)| before.contents(index, &ended.memory) != before.contents(index, &initial))
-}
-
-/// Whether after leaves something that before does not, in an object that outcomes show.
-fn differs(before: &Dispatch, ended: &Ended, after: &Dispatch, other: &Ended) -> bool {
-    let shown = before.objects.iter().enumerate().filter(|(_, object)| object.observed);
-    shown.into_iter().any(|(index, object)| {
-        let matching = after.objects.iter().position(|other| other.observed && other.key == object.key);
-        // What after does not have is not compared here.
-        matching.is_some_and(|matching| {
-            let old = before.contents(index, &ended.memory);
-            let new = after.contents(matching, &other.memory);
-            old.iter().zip(new).any(|(old, new)| *old != Byte::Undef && old != new)
-        })
-    })
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::conjunctions::Conjunctions;
 use super::error::CheckError;
 use super::pair::{Checker, Programs};
 use super::prepare;
@@ -35,6 +36,9 @@ const MOST: usize = 16;
 /// Inputs that are taken on, of those that served: the latest, and fewer where these take more than a part of the fuel.
 const BASES: usize = 24;
 const OF_BASES: u64 = 4;
+
+/// Inputs on which several comparisons are solved for together: the latest.
+const TOGETHER: usize = 3;
 
 /// What was solved for, or tried to, by module.
 #[derive(Default)]
@@ -126,8 +130,21 @@ impl Checker<'_> {
                 // What comes last is nearest to the outcome.
                 From::Last => Some(u32::MAX - inst.index),
             };
-            let (found, left) = self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
+            let (mut found, left) =
+                self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
             spent += fuel - left;
+            if role == Role::Before {
+                let deadline = self.runner.deadline;
+                let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+                let is_free = |key: &str| inputs.makes(key);
+                let is_free = &is_free;
+                let mut conjunctions = Conjunctions { program, runs, is_free, is_over: &is_over, fuel };
+                let together = bases.iter().take(TOGETHER);
+                let together = together.flat_map(|(recipe, dispatch)| conjunctions.solve(recipe, dispatch));
+                let together: Vec<Solved> = together.collect();
+                found.splice(0..0, together);
+                spent += fuel - conjunctions.fuel;
+            }
             for found in found {
                 if !solved.contains(&found) {
                     solved.push(found);
@@ -138,13 +155,13 @@ impl Checker<'_> {
     }
 
     /// Values with which before is defined and works on an input on which it is not, or does nothing, and what that cost in
-    /// instructions. `runs`: few invocations, and all that count.
+    /// instructions. `runs`: a handful of invocations, few, and all that count.
     pub(super) fn repair(
         &self,
         program: &Program,
         launch: &Launch,
         inputs: &Inputs<'_>,
-        runs: [Runs<'_>; 2],
+        runs: [Runs<'_>; 3],
         (recipe, input): &(Recipe, Input),
         (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
@@ -155,12 +172,13 @@ impl Checker<'_> {
             dispatches.extend(prepare::dispatch_of(program, Role::Before, launch, &input)?);
         }
         let Some((dispatch, others)) = dispatches.split_first() else { return Ok((None, 0)) };
-        let (limits, [(few, _), (all, _)]) = (inputs.limits(dispatch), runs.map(|runs| runs(dispatch)));
+        let (limits, runs) = (inputs.limits(dispatch), runs.map(|runs| runs(dispatch)));
+        let [(handful, _), (few, _), (all, _)] = runs;
         let mut repair = Repair {
             program,
             dispatch: dispatch.clone(),
             limits: &limits,
-            invocations: [&few, &all],
+            invocations: [&handful, &few, &all],
             others,
             is_free: &|key| inputs.makes(key),
             is_over: &is_over,

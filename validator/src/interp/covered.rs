@@ -46,6 +46,7 @@ impl Ways {
             Op::Glsl(op) => {
                 choice(&op.function).map(|operands| Ways { count: op.count, ways: operands.len() as u32 })
             }
+            // All others have one way.
             _ => None,
         }
     }
@@ -88,6 +89,7 @@ impl Machine<'_> {
                     self.cover_choice(op.dst, &ways, operands);
                 }
             }
+            // All others have one way.
             _ => {}
         }
     }

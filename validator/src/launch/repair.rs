@@ -1,14 +1,16 @@
 //! Inputs on which before is undefined, or nobody does anything, are made such that it is defined and works: parameters
-//! are changed, as long as fewer invocations meet undefined behaviour and conflict with each other, and more of them work.
+//! are changed, as long as fewer invocations meet undefined behaviour and conflict with each other, more of them work, and
+//! they reach more of the program.
 //!
 //! Sizes and strides that fit each other seldom come by chance. What is wrong with them shows in a run of the invocations
-//! one after the other, which decides nothing. First few of them run, then all.
+//! one after the other, which decides nothing. First a handful of them run, then few, then all.
 
 use std::cmp::Reverse;
 
 use super::patch::{word_at, Patch, Place};
 use super::trial::{self, Outlook};
 use super::values::Random;
+use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
 use crate::ir::Program;
 
@@ -36,6 +38,9 @@ const PATIENCE: u32 = 400;
 /// The same where nobody is in trouble, and some work.
 const PATIENCE_AT_WORK: u32 = 60;
 
+/// So many invocations are a handful.
+const HANDFUL: usize = 4;
+
 /// What it costs to begin a run, in instructions.
 const RUN: u64 = 2_000;
 
@@ -49,8 +54,8 @@ pub struct Repair<'r> {
     pub dispatch: Dispatch,
     /// How large each object may be made.
     pub limits: &'r [u32],
-    /// Who runs: first few, then all that count.
-    pub invocations: [&'r [u32]; 2],
+    /// Who runs: first a handful, then few, then all that count.
+    pub invocations: [&'r [u32]; 3],
     /// The same dispatch with other values, which are tried.
     pub others: &'r [Dispatch],
     /// Whether the contents of an object may be chosen, by its key.
@@ -61,9 +66,11 @@ pub struct Repair<'r> {
     pub fuel: u64,
 }
 
-/// How good an outlook is, the less the better: as few as possible in trouble, then as many as possible at work.
-fn rank(outlook: &Outlook) -> (u32, Reverse<u32>) {
-    (outlook.faulted + outlook.conflicting + outlook.unfinished, Reverse(outlook.working))
+/// How good an outlook is, the less the better: as little trouble as possible, then as many as possible at work, then, where
+/// nobody is in trouble, as much as possible covered.
+fn rank((outlook, covered): &(Outlook, u32)) -> (u32, Reverse<u32>, Reverse<u32>) {
+    let trouble = outlook.trouble();
+    (trouble, Reverse(outlook.working), Reverse(if trouble == 0 { *covered } else { 0 }))
 }
 
 /// A word that is changed: object, first byte, and its key.
@@ -74,10 +81,11 @@ impl Repair<'_> {
     pub fn run(&mut self, seed: u64) -> Option<Vec<Patch>> {
         let mut random = Random::new(seed);
         let mut patches: Vec<Patch> = Vec::new();
-        let [few, all] = self.invocations;
+        let [handful, few, all] = self.invocations;
+        self.improve((handful, self.fuel / 3 * 2), &mut patches, &mut random)?;
         self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
         let best = self.improve((all, 0), &mut patches, &mut random)?;
-        (rank(&best).0 == 0 && best.working > 0).then_some(patches)
+        (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
     }
 
     /// Changes parameters while that makes things better for these invocations, and more than so many instructions are
@@ -87,13 +95,14 @@ impl Repair<'_> {
         (invocations, left): (&[u32], u64),
         patches: &mut Vec<Patch>,
         random: &mut Random,
-    ) -> Option<Outlook> {
+    ) -> Option<(Outlook, u32)> {
         let mut best = self.outlook(invocations, u32::MAX)?;
-        let mut words = self.words(&best);
+        let mut words = self.words(&best.0);
         let mut waited = 0;
         while waited < PATIENCE && self.fuel > left && !words.is_empty() {
-            let is_enough = best.working as usize * 2 > invocations.len();
-            if rank(&best).0 == 0 && (is_enough || best.working > 0 && waited > PATIENCE_AT_WORK) {
+            // That a handful covers more costs little.
+            let is_enough = best.0.working as usize * 2 > invocations.len() && invocations.len() > HANDFUL;
+            if rank(&best).0 == 0 && (is_enough || best.0.working > 0 && waited > PATIENCE_AT_WORK) {
                 break;
             }
             waited += 1;
@@ -109,7 +118,20 @@ impl Repair<'_> {
             if undo.is_empty() {
                 continue;
             }
+            let before_fuel = self.fuel;
             let other = self.outlook(invocations, rank(&best).0)?;
+            if std::env::var("DBG").is_ok() {
+                eprintln!(
+                    "  try {:?} of {} -> {:?} cost {} best {:?} fuel {} words {}",
+                    changes.iter().map(|((o, f, _), v)| (*o, *f, *v)).collect::<Vec<_>>(),
+                    invocations.len(),
+                    rank(&other),
+                    before_fuel - self.fuel,
+                    rank(&best),
+                    self.fuel,
+                    words.len()
+                );
+            }
             // What makes no difference by itself may do so together with the next one.
             if rank(&other) > rank(&best) {
                 undo.iter().rev().for_each(|patch| patch.put_into(self.program, &mut self.dispatch));
@@ -117,7 +139,7 @@ impl Repair<'_> {
             }
             if rank(&other) < rank(&best) {
                 waited = 0;
-                words = self.words(&other);
+                words = self.words(&other.0);
             }
             best = other;
             for ((_, offset, key), value) in changes {
@@ -177,11 +199,12 @@ impl Repair<'_> {
         after.filter(|(object, offset, _)| self.word(*object, *offset).is_some_and(is_integer)).collect()
     }
 
-    fn outlook(&mut self, invocations: &[u32], patience: u32) -> Option<Outlook> {
+    fn outlook(&mut self, invocations: &[u32], patience: u32) -> Option<(Outlook, u32)> {
+        self.dispatch.coverage = Coverage::of(self.program);
         let limits = (self.limits, patience);
         let outlook = trial::outlook(self.program, &self.dispatch, limits, invocations, self.is_over)?;
         self.fuel = self.fuel.saturating_sub(outlook.executed + RUN);
-        Some(outlook)
+        Some((outlook, self.dispatch.coverage.extent()))
     }
 
     /// The words of parameters that were read.
@@ -285,7 +308,7 @@ OpFunctionEnd
             program: &program,
             dispatch: build_dispatch(&program, &launch, &input).unwrap(),
             limits: &[],
-            invocations: [&[0, 1, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
+            invocations: [&[0, 7], &[0, 1, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
             others: &[],
             is_free: &|_| is_free,
             is_over: &|| false,
@@ -296,7 +319,7 @@ OpFunctionEnd
         }
         let dispatch = build_dispatch(&program, &launch, &input).unwrap();
         let outlook =
-            trial::outlook(&program, &dispatch, (&[], 8), repair.invocations[1], &|| false).unwrap();
+            trial::outlook(&program, &dispatch, (&[], 8), repair.invocations[2], &|| false).unwrap();
         assert!(outlook.faulted == 0 && outlook.conflicting == 0 && outlook.working > 4, "{outlook:?}");
         Some(outlook.working)
     }

@@ -22,6 +22,9 @@ const MOST_THAT_COUNT: usize = 3;
 /// Steps of one search for a root.
 const STEPS: u32 = 8;
 
+/// How often the distance between two values is halved.
+const HALVINGS: u32 = 24;
+
 /// Floats next to the nearest that was found.
 const NEIGHBOURS: i64 = 3;
 
@@ -116,6 +119,56 @@ impl Solver<'_> {
     }
 }
 
+impl Solver<'_> {
+    /// The value that brings what an invocation compares at two sites of one instruction between the two others, which it
+    /// is clamped to; `None` where none was found.
+    pub fn solve_within(&mut self, sites: [Site; 2], invocation: u32) -> Option<Patch> {
+        let scratch = self.dispatch.clone();
+        let last = sites.into_iter().max()?;
+        let mut search =
+            Search { solver: self, scratch, site: last, invocation, wanted: Wanted::Equal, found: None };
+        let start = search.run()?.differences(sites, invocation)?;
+        if is_within(start) {
+            return None;
+        }
+        let nearer = usize::from(start[1].abs() < start[0].abs());
+        let wanted = if start.iter().any(|it| *it > 0.0) { Wanted::Less } else { Wanted::Greater };
+        let beyond = self.solve(sites[nearer], invocation, wanted)?;
+        let scratch = self.dispatch.clone();
+        let mut search =
+            Search { solver: self, scratch, site: last, invocation, wanted: Wanted::Equal, found: None };
+        let word = u32::from_le_bytes(beyond.bytes.as_slice().try_into().ok()?);
+        let own = search.word(&beyond.place)?;
+        let mut with = |word: u32| search.with(&beyond.place, word)?.differences(sites, invocation);
+        if is_within(with(word)?) {
+            return Some(beyond);
+        }
+        // Between a value on one side and a value on the other one.
+        let [mut from, mut to] = [own, word].map(|word| f64::from(f32::from_bits(word)));
+        if !from.is_finite() || !to.is_finite() {
+            return None;
+        }
+        for _ in 0..HALVINGS {
+            let middle = (from + to) / 2.0;
+            let word = (middle as f32).to_bits();
+            let differences = with(word)?;
+            if is_within(differences) {
+                return Some(Patch { place: beyond.place, bytes: word.to_le_bytes().to_vec() });
+            }
+            match differences[nearer] * start[nearer] > 0.0 {
+                true => from = middle,
+                false => to = middle,
+            }
+        }
+        None
+    }
+}
+
+/// Whether what is compared with two others lies between them.
+fn is_within(differences: [f64; 2]) -> bool {
+    differences[0] * differences[1] < 0.0
+}
+
 /// What is added to a word to see whether it counts: something in each byte, and in a float's significand.
 const PROBE: u32 = 0x0013_0901;
 
@@ -207,16 +260,21 @@ impl Search<'_, '_> {
         if self.found.is_some() || self.solver.fuel == 0 {
             return None;
         }
-        let of = |word: u32| Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
-        let (own, patch) = (self.word(place)?, of(word));
-        patch.put_into(self.solver.program, &mut self.scratch);
-        let watched = self.run();
-        of(own).put_into(self.solver.program, &mut self.scratch);
-        let values = *watched?.values.get(&(self.site, self.invocation))?;
+        let values = *self.with(place, word)?.values.get(&(self.site, self.invocation))?;
         if Wanted::of(values[0] - values[1]) == self.wanted {
-            self.found = Some(patch);
+            self.found = Some(Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() });
         }
         Some(values)
+    }
+
+    /// What is compared with this word there.
+    fn with(&mut self, place: &Place, word: u32) -> Option<trial::Watched> {
+        let of = |word: u32| Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
+        let own = self.word(place)?;
+        of(word).put_into(self.solver.program, &mut self.scratch);
+        let watched = self.run();
+        of(own).put_into(self.solver.program, &mut self.scratch);
+        watched
     }
 
     /// Follows the line through two points, over and over.

@@ -23,6 +23,9 @@ use memory::{TrialMemory, BUDGET, NOBODY};
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
 
+/// Instructions of an outlook, at least.
+const LEAST_BUDGET: u64 = 16 * TURN;
+
 /// What the program touches on this dispatch, where each object may be as large as its limit says; `None` where time is
 /// over before that is known. What lies beyond an object's initial contents is zero. An access out of bounds ends the
 /// trial where there are no images.
@@ -121,7 +124,7 @@ pub struct Outlook {
     pub conflicting: u32,
     /// How many did not come to their end: it took too long.
     pub unfinished: u32,
-    /// How many write something that outcomes show, and conflict with nobody.
+    /// How many write something that outcomes show, or hand something on, and conflict with nobody.
     pub working: u32,
     /// What was read of shared memory, one after the other: object, first byte and bytes.
     pub reads: Vec<(u32, u32, u32)>,
@@ -129,8 +132,18 @@ pub struct Outlook {
     pub executed: u64,
 }
 
-/// What these invocations come to, where each object may be as large as its limit says, as far as it takes for more than
-/// `patience` of them to be in trouble; `None` where time is over before that.
+/// How much more trouble undefined behaviour is than a conflict: who conflicts comes farther.
+const FAULT: u32 = 2;
+
+impl Outlook {
+    /// How much trouble there is: of conflicts, and of what is not followed to its end.
+    pub fn trouble(&self) -> u32 {
+        FAULT * (self.faulted + self.unfinished) + self.conflicting
+    }
+}
+
+/// What these invocations come to, where each object may be as large as its limit says, as far as it takes for trouble
+/// ([`Outlook::trouble`]) to be more than `patience`; `None` where time is over before that.
 pub fn outlook(
     program: &Program,
     dispatch: &Dispatch,
@@ -138,7 +151,7 @@ pub fn outlook(
     invocations: &[u32],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Outlook> {
-    let budget = BUDGET.min(invocations.len() as u64 * TURN).max(BUDGET / 32);
+    let budget = BUDGET.min(invocations.len() as u64 * TURN).max(LEAST_BUDGET);
     let mut memory = TrialMemory {
         limits: limits.to_vec(),
         reads: Some(Vec::new()),
@@ -150,11 +163,14 @@ pub fn outlook(
         ..TrialMemory::new(dispatch)
     };
     let ended = run(program, dispatch, invocations, &mut memory, true, is_over, None)?;
+    let writing = memory.writing.difference(&memory.conflicting).count() as u32;
+    // What a vertex or a fragment hands on is no memory.
+    let ended_well = (invocations.len() as u32).saturating_sub(ended.faulted + ended.unfinished);
     Some(Outlook {
         faulted: ended.faulted,
         conflicting: memory.conflicting.len() as u32,
         unfinished: ended.unfinished,
-        working: memory.writing.difference(&memory.conflicting).count() as u32,
+        working: if dispatch.inputs.is_empty() { writing } else { ended_well },
         reads: memory.reads.unwrap_or_default(),
         executed: ended.executed,
     })
@@ -201,6 +217,14 @@ pub struct Watched {
     pub reads: Vec<(u32, u32, u32)>,
     /// Instructions of all invocations.
     pub executed: u64,
+}
+
+impl Watched {
+    /// By how much what an invocation compares first at these sites is more than what it compares it with.
+    pub fn differences(&self, sites: [Site; 2], invocation: u32) -> Option<[f64; 2]> {
+        let of = |site: Site| self.values.get(&(site, invocation)).map(|[first, second]| first - second);
+        Some([of(sites[0])?, of(sites[1])?])
+    }
 }
 
 /// What these invocations compare and read, up to where one of them compares at a site if that is given; `None` where time
@@ -327,9 +351,8 @@ fn run(
                 observer: observer.as_mut().map(Observer::reborrowed),
             };
             *state = runner::drive(program, &mut turn_of, Decision::GoOn);
-            let troubles = ended.faulted as usize + memory.conflicting.len();
-            let has_enough =
-                troubles > memory.patience || observer.as_ref().is_some_and(Observer::has_enough);
+            let trouble = (FAULT * ended.faulted) as usize + memory.conflicting.len();
+            let has_enough = trouble > memory.patience || observer.as_ref().is_some_and(Observer::has_enough);
             if has_enough || ended.out_of_bounds && !passes_faults {
                 break 'trial;
             }
@@ -462,6 +485,7 @@ impl Driver for TurnOf<'_> {
             Stop::Fault(fault) => {
                 self.ended.out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
                 self.ended.faulted += 1;
+                self.memory.conflicting.remove(&self.memory.accessor);
                 Decision::End(State::Done)
             }
             Stop::Finished => Decision::End(State::Done),

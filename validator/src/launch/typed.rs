@@ -175,9 +175,10 @@ impl Typed {
             let byte = |part: u32| {
                 place.wrapping_mul(4).wrapping_add(part).wrapping_mul(29).wrapping_add(turn + 7) % 251
             };
-            return Some(
-                (0..u32::from(usage.width)).rev().fold(0, |word, part| word << 8 | u64::from(byte(part))),
-            );
+            let bytes = (0..u32::from(usage.width)).rev();
+            let word = bytes.fold(0, |word, part| word << 8 | u64::from(byte(part)));
+            let number = u64::from(1 + at % PART_LIMIT);
+            return Some(usage.index_fields().fold(word, |word, field| field.put(word, number)));
         }
         self.integer(usage, (place, turn), random)
     }

@@ -8,6 +8,7 @@ use crate::module::{Module, ReadOptions};
 
 /// Two push constants, the first a float, of which `COMPUTED` makes `%left` and `%right` that are compared.
 const MODULE: &str = "OpCapability Shader
+%glsl = OpExtInstImport \"GLSL.std.450\"
 OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main \"main\"
 OpExecutionMode %main LocalSize 1 1 1
@@ -34,6 +35,7 @@ OpMemberDecorate %block 1 Offset 4
 %third = OpConstant %float 3
 %seventh = OpConstant %float 7
 %limit = OpConstant %float 3.4e38
+%hundreds = OpConstant %float 512
 %block_of = OpVariable %p_block PushConstant
 %main = OpFunction %void None %function
 %entry = OpLabel
@@ -48,6 +50,22 @@ OpFunctionEnd
 
 /// The last comparison's first less its second with what is solved for, if something is, and where it lies.
 fn solved(computed: &str, wanted: Wanted) -> Option<(f64, Place)> {
+    let solve = |solver: &mut Solver, site: Site| solver.solve(site, 0, wanted);
+    solved_by(computed, &|op| matches!(op, Op::Binary { .. }), &solve)
+        .map(|(watched, site, place)| (difference(&watched, site), place))
+}
+
+fn difference(watched: &trial::Watched, site: Site) -> f64 {
+    let [first, second] = watched.values[&(site, 0)];
+    first - second
+}
+
+/// What is watched with what is found for the last instruction of a kind.
+fn solved_by(
+    computed: &str,
+    is_it: &dyn Fn(&Op) -> bool,
+    solve: &dyn Fn(&mut Solver, Site) -> Option<Patch>,
+) -> Option<(trial::Watched, Site, Place)> {
     let options = ReadOptions { lenient: true, ..ReadOptions::default() };
     let text = MODULE.replace("COMPUTED", computed);
     let module = Module::from_text(&text, "solved.spvasm", &options).unwrap();
@@ -59,7 +77,7 @@ fn solved(computed: &str, wanted: Wanted) -> Option<(f64, Place)> {
     let dispatch = build_dispatch(&program, &launch, &input).unwrap();
     let function = program.entry.function;
     let code = &program.functions[function.0 as usize].code;
-    let index = code.iter().rposition(|inst| matches!(inst.op, Op::Binary { .. })).unwrap() as u32;
+    let index = code.iter().rposition(|inst| is_it(&inst.op)).unwrap() as u32;
     let site = Site { inst: InstId { function, index }, number: 0, is_sign: false };
     let mut solver = Solver {
         program: &program,
@@ -69,12 +87,11 @@ fn solved(computed: &str, wanted: Wanted) -> Option<(f64, Place)> {
         is_over: &|| false,
         fuel: 1_000_000,
     };
-    let patch = solver.solve(site, 0, wanted)?;
+    let patch = solve(&mut solver, site)?;
     patch.put(&program, &launch, &mut input);
     let dispatch = build_dispatch(&program, &launch, &input).unwrap();
     let watched = trial::watched(&program, &dispatch, &[0], None, &|| false).unwrap();
-    let [first, second] = watched.values[&(site, 0)];
-    Some((first - second, patch.place))
+    Some((watched, site, patch.place))
 }
 
 fn push(offset: u32) -> Place {
@@ -110,6 +127,30 @@ fn magic_numbers_bytes_and_bits_are_met() {
     let found: Vec<(f64, Place)> =
         [Wanted::Less, Wanted::Greater].into_iter().filter_map(|it| solved(signed, it)).collect();
     assert!(!found.is_empty() && found.iter().all(|(_, place)| *place == push(4)), "{found:?}");
+}
+
+#[test]
+fn what_is_clamped_is_brought_between_its_bounds() {
+    // Whatever the value is at first: it is below the bounds, or above them.
+    for factor in ["%third", "%seventh"] {
+        for (bounds, function) in [
+            ("%product %third %seventh", "FClamp"),
+            ("%third %seventh %product", "SmoothStep"),
+            ("%seventh %third %product", "SmoothStep"),
+        ] {
+            let computed = format!(
+                "%half = OpFSub %float %f %hundreds\n%product = OpFMul %float %half {factor}
+%within = OpExtInst %float %glsl {function} {bounds}"
+            );
+            let upper = |site: Site| Site { number: 1, ..site };
+            let solve = |solver: &mut Solver, site: Site| solver.solve_within([site, upper(site)], 0);
+            let found = solved_by(&computed, &|op| matches!(op, Op::Glsl(_)), &solve);
+            let (watched, site, place) = found.unwrap_or_else(|| panic!("{computed}"));
+            let differences = [site, upper(site)].map(|site| difference(&watched, site));
+            assert!(differences[0] * differences[1] < 0.0, "{computed}: {differences:?}");
+            assert_eq!(place, push(0));
+        }
+    }
 }
 
 #[test]

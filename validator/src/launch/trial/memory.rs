@@ -32,7 +32,7 @@ pub(super) struct TrialMemory {
     /// Invocations that accessed, not atomically, what another one had written so since the last barrier, or one of another
     /// workgroup at all, and those that had written it since the last barrier.
     pub(super) conflicting: BTreeSet<u32>,
-    /// More invocations in trouble, conflicting or at undefined behaviour, end the trial.
+    /// More trouble (`Outlook::trouble`) ends the trial.
     pub(super) patience: usize,
     /// Instructions of the whole trial.
     pub(super) budget: u64,

@@ -1,5 +1,6 @@
 //! Where values flow: nodes are components of registers, and places in memory.
 
+use super::usage::Field;
 use super::{Role, Usage};
 
 /// A node.
@@ -18,6 +19,8 @@ pub enum Step {
     Float,
     /// Its bits as several narrower values.
     Split,
+    /// Some of its bits.
+    Field(Field),
 }
 
 /// The flow of values of a program.
@@ -159,6 +162,13 @@ impl Graph {
                     }
                     Step::Split if usage.is(Role::Float) => own.set(Role::Halves),
                     Step::Split => own.set(Role::Packed),
+                    Step::Field(field) => {
+                        let indexes = usage.is(Role::Index) || usage.is(Role::PartOfIndex);
+                        let of_whole = indexes && own.set_index_field(field);
+                        let of_parts = usage.index_fields().filter_map(|part| part.of(field));
+                        let of_parts = of_parts.fold(false, |known, part| own.set_index_field(part) | known);
+                        of_whole | of_parts
+                    }
                 };
                 if changed {
                     open.push(source);

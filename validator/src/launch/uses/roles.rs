@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::graph::Step;
+use super::usage::Field;
 use super::Role;
 use crate::ir::image::{ImageAction, ImageOp, TexelKind};
 use crate::ir::{
@@ -45,8 +46,12 @@ pub fn of_computation(flow: &mut Flow<'_>, function: u32, op: &Op) {
                 flow.flow(function, operand, *dst, *count, Step::Arithmetic);
             }
         }
-        Op::BitField(BitFieldOp::Extract { base, count, .. }) => {
+        Op::BitField(BitFieldOp::Extract { base, dst, count, offset, bits, .. }) => {
             flow.role(function, *base, *count, Role::Packed);
+            let part = |operand| u8::try_from(super::addresses::constant(flow.program, operand)?).ok();
+            if let (Some(first), Some(bits)) = (part(*offset), part(*bits)) {
+                flow.flow(function, *base, *dst, *count, Step::Field(Field { first, bits }));
+            }
         }
         Op::IntegerDot(dot) => {
             let (count, role) = if dot.packed { (1, Role::Packed) } else { (dot.count, Role::Integer) };

@@ -97,6 +97,26 @@ fn indices_and_what_they_are_computed_from() {
 }
 
 #[test]
+fn bits_that_are_an_index_are_known_by_where_they_lie() {
+    let uses = uses(
+        "%t = OpBitFieldUExtract %uint %a %u4 %u16
+         %i = OpISub %uint %t %u1
+         %p = OpAccessChain %to_word %w %u2 %i
+         %flag = OpBitFieldUExtract %uint %a %u2 %u1
+         %low = OpBitFieldUExtract %uint %t %u1 %u2
+         %q = OpAccessChain %to_word %w %u2 %low
+         OpStore %p %flag
+         OpStore %q %flag",
+    );
+    let a = at(&uses, 0, 0);
+    assert!(a.is(Role::Packed) && !a.is(Role::PartOfIndex) && !a.is(Role::Index));
+    let fields: Vec<(u8, u8)> = a.index_fields().map(|field| (field.first, field.bits)).collect();
+    assert_eq!(fields, [(4, 16), (5, 2)]);
+    let word = a.index_fields().fold(u64::from(u32::MAX), |word, field| field.put(word, 3));
+    assert_eq!(word, 0xfff0_007f);
+}
+
+#[test]
 fn guards_and_constants_of_comparisons() {
     let uses = uses(
         "%c = OpULessThan %bool %x %a

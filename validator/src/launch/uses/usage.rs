@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 /// Constants that a value is compared with, at most.
 const MAX_CONSTANTS: usize = 4;
 
+/// Fields that are indices, at most.
+const MAX_FIELDS: usize = 4;
+
 /// Numbers of which a turn of a loop takes so many, at most.
 const MAX_UNIT: u32 = 1 << 12;
 
@@ -50,6 +53,30 @@ impl Role {
     }
 }
 
+/// Bits in an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Field {
+    /// The lowest of them.
+    pub first: u8,
+    /// How many.
+    pub bits: u8,
+}
+
+impl Field {
+    /// Where the bits of a field of another field are.
+    pub fn of(self, outer: Field) -> Option<Field> {
+        let bits = self.bits.min(outer.bits.checked_sub(self.first)?);
+        Some(Field { first: outer.first.checked_add(self.first)?, bits }).filter(|field| field.bits > 0)
+    }
+
+    /// A word with a number in the place of these bits; of a number that is too large, the lower bits.
+    pub fn put(self, word: u64, number: u64) -> u64 {
+        let mask = u64::MAX.checked_shr(u64::BITS - u32::from(self.bits)).unwrap_or(0);
+        let shifted = |bits: u64| bits.checked_shl(u32::from(self.first)).unwrap_or(0);
+        word & !shifted(mask) | shifted(number & mask)
+    }
+}
+
 /// What a value is used as; several roles may hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -62,6 +89,8 @@ pub struct Usage {
     unit: u32,
     /// Constants that it is compared with, as bits.
     constants: BTreeSet<u64>,
+    /// Bits of it that are an index, or part of one.
+    index_fields: BTreeSet<Field>,
 }
 
 impl Usage {
@@ -130,6 +159,16 @@ impl Usage {
         self.limit = least(self.limit, limit);
     }
 
+    /// Bits of it that are an index, or part of one.
+    pub fn index_fields(&self) -> impl Iterator<Item = Field> + '_ {
+        self.index_fields.iter().copied()
+    }
+
+    /// Adds that bits of it are an index, or part of one; true where that is new.
+    pub fn set_index_field(&mut self, field: Field) -> bool {
+        self.index_fields.len() < MAX_FIELDS && self.index_fields.insert(field)
+    }
+
     /// Adds a constant that it is compared with.
     pub fn compare(&mut self, constant: u64) {
         if self.constants.len() < MAX_CONSTANTS {
@@ -139,7 +178,8 @@ impl Usage {
 
     /// Adds what a copy of it is used as; true where that is new.
     pub fn add(&mut self, other: &Usage) -> bool {
-        let before = (self.roles, self.limit, self.unit, self.constants.len());
+        let sizes = |own: &Usage| (own.constants.len(), own.index_fields.len());
+        let before = (self.roles, self.limit, self.unit, sizes(self));
         self.unit = self.unit.max(other.unit);
         self.width = self.width.max(other.width);
         self.roles |= other.roles;
@@ -147,7 +187,10 @@ impl Usage {
         for constant in &other.constants {
             self.compare(*constant);
         }
-        (self.roles, self.limit, self.unit, self.constants.len()) != before
+        for field in &other.index_fields {
+            self.set_index_field(*field);
+        }
+        (self.roles, self.limit, self.unit, sizes(self)) != before
     }
 }
 

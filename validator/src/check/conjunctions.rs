@@ -1,0 +1,149 @@
+//! Inputs on which all comparisons of a block hold at once, and all values in it are within the bounds that they are clamped
+//! to: what is computed without branches, such as whether a point lies in a rectangle, asks for that.
+
+use std::collections::BTreeMap;
+
+use super::solving::{Runs, Solved};
+use crate::coverage;
+use crate::dispatch::Dispatch;
+use crate::ir::{BinaryOp, FloatFunction3, FunctionId, GlslFunction, InstId, Op, Program};
+use crate::launch::recipe::Recipe;
+use crate::launch::solver::{Solver, Wanted};
+use crate::launch::trial::{self, Site};
+
+/// Inputs that are solved for from one, at most.
+const MOST: usize = 4;
+
+/// Solves for the comparisons of blocks.
+pub(super) struct Conjunctions<'c> {
+    pub(super) program: &'c Program,
+    pub(super) runs: Runs<'c>,
+    pub(super) is_free: &'c dyn Fn(&str) -> bool,
+    pub(super) is_over: &'c dyn Fn() -> bool,
+    /// Instructions that are left.
+    pub(super) fuel: u64,
+}
+
+impl Conjunctions<'_> {
+    /// What is to be put into an input, for each block in which several comparisons do not hold.
+    pub(super) fn solve(&mut self, recipe: &Recipe, dispatch: &Dispatch) -> Vec<Solved> {
+        let (who, together) = (self.runs)(dispatch);
+        let Some(watched) = trial::watched(self.program, dispatch, &who, None, self.is_over) else {
+            return Vec::new();
+        };
+        self.fuel = self.fuel.saturating_sub(watched.executed);
+        // Of each block, by who comes to it first.
+        let mut failing: BTreeMap<(FunctionId, u32, u32), Vec<Failing>> = BTreeMap::new();
+        for ((site, invocation), [first, second]) in &watched.values {
+            let Some((block, met)) = self.failing(*site, *invocation, first - second, &watched) else {
+                continue;
+            };
+            failing.entry((site.inst.function, block, *invocation)).or_default().push(met);
+        }
+        let mut solved: Vec<Solved> = Vec::new();
+        let mut last = None;
+        for ((function, block, invocation), sites) in failing {
+            let is_one = matches!(sites[..], [Failing::Ordered(..)]);
+            if is_one || last == Some((function, block)) {
+                continue;
+            }
+            last = Some((function, block));
+            let together = together.then_some(&who[..]);
+            let mut scratch = dispatch.clone();
+            let mut patches = Vec::new();
+            for failing in &sites {
+                let (is_free, is_over, fuel) = (self.is_free, self.is_over, self.fuel);
+                let mut solver =
+                    Solver { program: self.program, dispatch: &scratch, together, is_free, is_over, fuel };
+                let patch = match failing {
+                    Failing::Ordered(site, wanted) => solver.solve(*site, invocation, *wanted),
+                    Failing::Outside(sites) => solver.solve_within(*sites, invocation),
+                };
+                self.fuel = solver.fuel;
+                if let Some(patch) = patch {
+                    patch.put_into(self.program, &mut scratch);
+                    patches.push(patch);
+                }
+            }
+            if !patches.is_empty() {
+                solved.push((recipe.clone(), patches));
+            }
+            if solved.len() == MOST || self.fuel == 0 {
+                break;
+            }
+        }
+        solved
+    }
+
+    /// The block of a comparison that does not hold.
+    fn failing(
+        &self,
+        site: Site,
+        invocation: u32,
+        difference: f64,
+        watched: &trial::Watched,
+    ) -> Option<(u32, Failing)> {
+        if site.is_sign {
+            return None;
+        }
+        let InstId { function, index } = site.inst;
+        let code = self.program.functions.get(function.0 as usize)?;
+        let failing = match &code.code.get(index as usize)?.op {
+            Op::Binary { op, .. } => {
+                let held = held(*op)?;
+                (!held.contains(&Wanted::of(difference))).then_some(Failing::Ordered(site, held[0]))
+            }
+            Op::Glsl(op) if has_bounds(&op.function) && site.number < op.count => {
+                let sites = [site, Site { number: site.number + op.count, ..site }];
+                let [a, b] = watched.differences(sites, invocation)?;
+                (a * b >= 0.0).then_some(Failing::Outside(sites))
+            }
+            // The others compare nothing that could be solved for together.
+            _ => None,
+        };
+        Some((coverage::block_at(code, index)?, failing?))
+    }
+}
+
+/// What does not hold.
+enum Failing {
+    /// Two values are to be in this order.
+    Ordered(Site, Wanted),
+    /// A value is to be between two others, which it is clamped to.
+    Outside([Site; 2]),
+}
+
+/// Whether the first two things that a function compares are a value with two bounds.
+fn has_bounds(function: &GlslFunction) -> bool {
+    matches!(
+        function,
+        GlslFunction::Float3(FloatFunction3::Clamp | FloatFunction3::NClamp | FloatFunction3::SmoothStep, _)
+            | GlslFunction::Clamp { .. }
+    )
+}
+
+/// How what a comparison compares is ordered where it holds: what is easiest to meet comes first.
+fn held(op: BinaryOp) -> Option<&'static [Wanted]> {
+    use Wanted::{Equal, Greater, Less};
+    match op {
+        BinaryOp::IEqual | BinaryOp::FOrdEqual | BinaryOp::FUnordEqual => Some(&[Equal]),
+        BinaryOp::INotEqual | BinaryOp::FOrdNotEqual | BinaryOp::FUnordNotEqual => Some(&[Greater, Less]),
+        BinaryOp::ULessThan | BinaryOp::SLessThan | BinaryOp::FOrdLessThan | BinaryOp::FUnordLessThan => {
+            Some(&[Less])
+        }
+        BinaryOp::ULessThanEqual
+        | BinaryOp::SLessThanEqual
+        | BinaryOp::FOrdLessThanEqual
+        | BinaryOp::FUnordLessThanEqual => Some(&[Less, Equal]),
+        BinaryOp::UGreaterThan
+        | BinaryOp::SGreaterThan
+        | BinaryOp::FOrdGreaterThan
+        | BinaryOp::FUnordGreaterThan => Some(&[Greater]),
+        BinaryOp::UGreaterThanEqual
+        | BinaryOp::SGreaterThanEqual
+        | BinaryOp::FOrdGreaterThanEqual
+        | BinaryOp::FUnordGreaterThanEqual => Some(&[Greater, Equal]),
+        // It computes a number, or compares what is no number.
+        _ => None,
+    }
+}
