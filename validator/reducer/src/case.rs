@@ -1,0 +1,90 @@
+//! What is reduced.
+
+use std::fmt::Debug;
+use std::hash::Hasher;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::clean::{clean, Uses};
+use crate::cost;
+use crate::edits::Edit;
+use crate::module::Module;
+
+/// What modules are launched on, and how it becomes smaller.
+pub trait Launch: Clone + Debug + Send + Sync {
+    /// Smaller ones, of which each differs in one thing, the smallest first.
+    fn smaller(&self) -> Vec<Self>;
+
+    /// How large it is: each of [`Launch::smaller`] has less.
+    fn cost(&self) -> u64;
+
+    /// A text in which it differs from all others.
+    fn text(&self) -> String;
+}
+
+/// For modules that are not launched.
+impl Launch for () {
+    fn smaller(&self) -> Vec<()> {
+        Vec::new()
+    }
+
+    fn cost(&self) -> u64 {
+        0
+    }
+
+    fn text(&self) -> String {
+        String::new()
+    }
+}
+
+/// One module, or a pair with the same keys where instructions correspond, and what they are launched on.
+#[derive(Clone, Debug)]
+pub struct Case<L> {
+    /// The modules, before first.
+    pub modules: Vec<Module>,
+    /// What they are launched on.
+    pub launch: L,
+}
+
+impl<L: Launch> Case<L> {
+    /// How large it is, which every accepted edit lessens.
+    pub(crate) fn cost(&self) -> u64 {
+        let modules: u64 = self.modules.iter().map(cost::of).sum();
+        modules + self.launch.cost()
+    }
+
+    /// Number of instructions of each module.
+    pub fn instructions(&self) -> Vec<usize> {
+        self.modules.iter().map(Module::len).collect()
+    }
+
+    /// A hash of everything in it.
+    pub(crate) fn hash(&self) -> u128 {
+        let mut hasher = SipHasher13::new();
+        for module in &self.modules {
+            let words = module.words();
+            hasher.write_usize(words.len());
+            words.iter().for_each(|word| hasher.write_u32(*word));
+        }
+        hasher.write(self.launch.text().as_bytes());
+        hasher.finish128().as_u128()
+    }
+
+    /// The case with these edits in the modules at `places`; `None` where they change nothing there.
+    pub(crate) fn edited(&self, edits: &[Edit], places: &[usize]) -> Option<Case<L>> {
+        let mut case = self.clone();
+        let mut changed = false;
+        for place in places {
+            let Some(module) = case.modules.get_mut(*place) else { continue };
+            let uses = Uses::of(module);
+            // Every edit is tried, whatever the others did.
+            let made = edits.iter().filter(|edit| edit.apply(module)).count();
+            if made > 0 {
+                clean(module, &uses);
+                changed = true;
+            }
+        }
+        Module::agree(&mut case.modules);
+        changed.then_some(case)
+    }
+}
