@@ -7,6 +7,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::clean::{clean, Uses};
 use crate::cost;
+use crate::difference;
 use crate::edits::Edit;
 use crate::module::Module;
 
@@ -46,11 +47,31 @@ pub struct Case<L> {
     pub launch: L,
 }
 
+/// How large a case is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// What every accepted edit lessens.
+    pub(crate) cost: u64,
+    /// How much the modules of a pair differ, which no edit adds to.
+    pub(crate) difference: u64,
+}
+
+impl Size {
+    /// Whether this may come behind the other one.
+    pub(crate) fn is_less_than(self, other: Size) -> bool {
+        self.cost < other.cost && self.difference <= other.difference
+    }
+}
+
 impl<L: Launch> Case<L> {
     /// How large it is, which every accepted edit lessens.
-    pub(crate) fn cost(&self) -> u64 {
+    pub(crate) fn size(&self) -> Size {
         let modules: u64 = self.modules.iter().map(cost::of).sum();
-        modules + self.launch.cost()
+        let difference = match &self.modules[..] {
+            [before, after] => difference::of(before, after),
+            _ => 0,
+        };
+        Size { cost: modules + self.launch.cost() + difference, difference }
     }
 
     /// Number of instructions of each module.
@@ -76,13 +97,11 @@ impl<L: Launch> Case<L> {
         let mut changed = false;
         for place in places {
             let Some(module) = case.modules.get_mut(*place) else { continue };
-            let uses = Uses::of(module);
             // Every edit is tried, whatever the others did.
-            let made = edits.iter().filter(|edit| edit.apply(module)).count();
-            if made > 0 {
-                clean(module, &uses);
-                changed = true;
-            }
+            changed |= edits.iter().filter(|edit| edit.apply(module)).count() > 0;
+        }
+        if changed {
+            clean(&mut case.modules, &Uses::of(&self.modules));
         }
         Module::agree(&mut case.modules);
         changed.then_some(case)

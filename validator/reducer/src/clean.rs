@@ -11,9 +11,10 @@ use crate::module::{is_annotation, is_constant, is_name, is_type, Inst, Key, Mod
 pub(crate) struct Uses(FxHashMap<Word, usize>);
 
 impl Uses {
-    pub(crate) fn of(module: &Module) -> Self {
+    /// Of all modules of a case: what one of them uses has its counterpart in the other.
+    pub(crate) fn of(modules: &[Module]) -> Self {
         let mut uses: FxHashMap<Word, usize> = FxHashMap::default();
-        for inst in &module.insts {
+        for inst in modules.iter().flat_map(|module| &module.insts) {
             let mut count = |id: Word| *uses.entry(id).or_default() += 1;
             inst.code.result_type.into_iter().for_each(&mut count);
             counted(inst).for_each(&mut count);
@@ -42,12 +43,14 @@ fn counted(inst: &Inst) -> impl Iterator<Item = Word> + '_ {
 
 /// Removes what the edits made needless. `before` are the uses before them: what nobody used before stays, since its removal is
 /// an edit of its own.
-pub(crate) fn clean(module: &mut Module, before: &Uses) {
-    remove_unreachable_blocks(module);
-    remove_uncalled_functions(module);
-    replace_missing_values(module);
-    remove_unused(module, before);
-    remove_references(module);
+pub(crate) fn clean(modules: &mut [Module], before: &Uses) {
+    for module in modules.iter_mut() {
+        remove_unreachable_blocks(module);
+        remove_uncalled_functions(module);
+        replace_missing_values(module);
+    }
+    remove_unused(modules, before);
+    modules.iter_mut().for_each(remove_references);
 }
 
 /// Removes blocks that nothing reaches. Those that a construct needs stay, empty.
@@ -253,24 +256,28 @@ fn type_wanted(module: &Module, index: usize, place: usize) -> Option<Word> {
 }
 
 /// Removes values and declarations that were used before and are not any more, with what only they used.
-fn remove_unused(module: &mut Module, before: &Uses) {
+fn remove_unused(modules: &mut [Module], before: &Uses) {
     loop {
-        let now = Uses::of(module);
-        let begins = module.code_begins();
-        let known = module.insts.len();
-        let mut index = 0;
-        module.insts.retain(|inst| {
-            let is_global = index < begins;
-            index += 1;
-            let Some(result) = inst.code.result_id else { return true };
-            let is_needless = match is_global {
-                true => is_declaration(inst.op()),
-                false => is_pure(inst.op()),
-            };
-            let was_needed = before.has(result) || (is_global && is_constant(inst.op()));
-            now.has(result) || !is_needless || !was_needed
-        });
-        if module.insts.len() == known {
+        let now = Uses::of(modules);
+        let mut removed = 0;
+        for module in modules.iter_mut() {
+            let begins = module.code_begins();
+            let known = module.insts.len();
+            let mut index = 0;
+            module.insts.retain(|inst| {
+                let is_global = index < begins;
+                index += 1;
+                let Some(result) = inst.code.result_id else { return true };
+                let is_needless = match is_global {
+                    true => is_declaration(inst.op()),
+                    false => is_pure(inst.op()),
+                };
+                let was_needed = before.has(result) || (is_global && is_constant(inst.op()));
+                now.has(result) || !is_needless || !was_needed
+            });
+            removed += known - module.insts.len();
+        }
+        if removed == 0 {
             return;
         }
     }
@@ -334,9 +341,9 @@ mod tests {
         let mut module = shader(
             "%sum = OpIAdd %uint %uint_1 %uint_2\n%unused = OpIMul %uint %uint_2 %uint_2\nOpStore %a %sum",
         );
-        let uses = Uses::of(&module);
+        let uses = Uses::of(std::slice::from_ref(&module));
         module.insts.retain(|inst| inst.op() != Op::Store);
-        clean(&mut module, &uses);
+        clean(std::slice::from_mut(&mut module), &uses);
         let text = text(&module);
         assert!(!text.contains("OpIAdd"), "{text}");
         // Nobody took it before.
@@ -357,12 +364,12 @@ mod tests {
             %phi = OpPhi %uint %x %left %uint_1 %right
             OpStore %a %phi";
         let mut module = shader(code);
-        let uses = Uses::of(&module);
+        let uses = Uses::of(std::slice::from_ref(&module));
         let branch = module.insts.iter().position(|inst| inst.op() == Op::SelectionMerge).unwrap();
         let merge = module.insts[branch].id(0).unwrap();
         module.insts.remove(branch);
         module.insts[branch].code = Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(merge)]);
-        clean(&mut module, &uses);
+        clean(std::slice::from_mut(&mut module), &uses);
         let text = text(&module);
         assert!(is_valid(&module), "{text}");
         assert!(!text.contains("OpIAdd") && text.contains("OpPhi %uint %uint_0"), "{text}");

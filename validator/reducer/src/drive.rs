@@ -6,7 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::case::{Case, Launch};
+use crate::case::{Case, Launch, Size};
 use crate::edits::{Edit, Family};
 use crate::module::Module;
 
@@ -114,7 +114,7 @@ pub fn reduce<L: Launch>(
 ) -> Reduced<L> {
     let tried = FxHashSet::from_iter([case.hash()]);
     let mut driver = Driver {
-        best_cost: case.cost(),
+        best_size: case.size(),
         best: case,
         oracle,
         limits,
@@ -128,7 +128,7 @@ pub fn reduce<L: Launch>(
 
 struct Driver<'a, L> {
     best: Case<L>,
-    best_cost: u64,
+    best_size: Size,
     oracle: &'a dyn Oracle<L>,
     limits: Limits,
     observer: &'a mut dyn Observer<L>,
@@ -238,7 +238,8 @@ impl<L: Launch> Driver<'_, L> {
         while next < count {
             let mut wave: Vec<(usize, u128, Case<L>)> = Vec::new();
             while next < count && wave.len() < jobs {
-                let made = candidate(&self.best, next).filter(|case| case.cost() < self.best_cost);
+                let made =
+                    candidate(&self.best, next).filter(|case| case.size().is_less_than(self.best_size));
                 if let Some(case) = made {
                     let hash = case.hash();
                     let is_new =
@@ -254,7 +255,7 @@ impl<L: Launch> Driver<'_, L> {
             let answers = self.answers(&asked)?;
             if let Some(first) = answers.iter().position(|answer| *answer == Answer::Interesting) {
                 if let Some((index, _, case)) = wave.into_iter().nth(first) {
-                    (self.best_cost, self.best) = (case.cost(), case);
+                    (self.best_size, self.best) = (case.size(), case);
                     self.counts.accepted += 1;
                     self.observer.accepted(&self.best, &self.counts);
                     next = index + 1;

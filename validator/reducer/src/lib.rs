@@ -5,7 +5,8 @@
 //! debugging), until no single edit is left that makes the case smaller and that the oracle accepts.
 //!
 //! In a pair corresponding instructions have one [`Key`], so that an edit is made in both modules
-//! ([`Module::numbered_as`]). Where that does not do, it is tried in each of them alone.
+//! ([`Module::numbered_as`]). Where that does not do, it is tried in each of them alone. No edit may make the modules differ in
+//! more than they did: the mistake that is reduced would become another one.
 //!
 //! What edits make need not be valid: the rules of validation are not repeated here. The oracle refuses what is invalid.
 //!
@@ -17,6 +18,7 @@
 mod case;
 mod clean;
 mod cost;
+mod difference;
 mod drive;
 mod edits;
 mod flow;

@@ -78,7 +78,7 @@ impl<L: Launch> Observer<L> for Log {
     }
 
     fn accepted(&mut self, case: &Case<L>, _: &Counts) {
-        self.sizes.push(case.cost());
+        self.sizes.push(case.size().cost);
     }
 }
 

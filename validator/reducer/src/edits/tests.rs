@@ -10,7 +10,7 @@ fn edited(module: &Module, family: Family, wanted: impl Fn(&Edit) -> bool) -> St
     let made = case.edited(std::slice::from_ref(edit), &[0]).unwrap();
     let text = text(&made.modules[0]);
     assert!(is_valid(&made.modules[0]), "{edit:?} makes {text}");
-    assert!(made.cost() < case.cost(), "{edit:?} makes no smaller module: {text}");
+    assert!(made.size().is_less_than(case.size()), "{edit:?} makes no smaller module: {text}");
     text
 }
 
@@ -115,7 +115,7 @@ fn an_operand_stands_for_its_value() {
 fn operands_are_zero() {
     let module = shader("%x = OpLoad %uint %b\n%sum = OpIAdd %uint %x %x\nOpStore %a %sum");
     let text = edited(&module, Family::Operands, |edit| matches!(edit, Edit::ZeroOperand(_, 1)));
-    assert!(text.lines().any(|line| line.contains("OpIAdd") && line.ends_with("%uint_0")), "{text}");
+    assert!(text.contains("OpStore %a %uint_0"), "{text}");
 }
 
 #[test]
