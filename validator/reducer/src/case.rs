@@ -7,7 +7,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::clean::{clean, Uses};
 use crate::cost;
-use crate::difference;
+use crate::difference::{self, effects, Difference};
 use crate::edits::Edit;
 use crate::module::Module;
 
@@ -53,13 +53,13 @@ pub(crate) struct Size {
     /// What every accepted edit lessens.
     pub(crate) cost: u64,
     /// How much the modules of a pair differ, which no edit adds to.
-    pub(crate) difference: u64,
+    pub(crate) difference: Difference,
 }
 
 impl Size {
     /// Whether this may come behind the other one.
     pub(crate) fn is_less_than(self, other: Size) -> bool {
-        self.cost < other.cost && self.difference <= other.difference
+        self.cost < other.cost && self.difference.is_within(other.difference)
     }
 }
 
@@ -69,9 +69,9 @@ impl<L: Launch> Case<L> {
         let modules: u64 = self.modules.iter().map(cost::of).sum();
         let difference = match &self.modules[..] {
             [before, after] => difference::of(before, after),
-            _ => 0,
+            _ => Difference::default(),
         };
-        Size { cost: modules + self.launch.cost() + difference, difference }
+        Size { cost: modules + self.launch.cost() + difference.cost(), difference }
     }
 
     /// Number of instructions of each module.
@@ -91,7 +91,8 @@ impl<L: Launch> Case<L> {
         hasher.finish128().as_u128()
     }
 
-    /// The case with these edits in the modules at `places`; `None` where they change nothing there.
+    /// The case with these edits in the modules at `places`; `None` where they change nothing there. One of two modules alone
+    /// loses none of what others see of it: the mistake between them would become another one.
     pub(crate) fn edited(&self, edits: &[Edit], places: &[usize]) -> Option<Case<L>> {
         let mut case = self.clone();
         let mut changed = false;
@@ -104,6 +105,11 @@ impl<L: Launch> Case<L> {
             clean(&mut case.modules, &Uses::of(&self.modules));
         }
         Module::agree(&mut case.modules);
-        changed.then_some(case)
+        let is_alone = places.len() < self.modules.len();
+        let loses = |place: &usize| {
+            let effects = |case: &Case<L>| case.modules.get(*place).map_or(0, effects);
+            effects(&case) < effects(self)
+        };
+        (changed && !(is_alone && places.iter().any(loses))).then_some(case)
     }
 }

@@ -44,11 +44,9 @@ fn counted(inst: &Inst) -> impl Iterator<Item = Word> + '_ {
 /// Removes what the edits made needless. `before` are the uses before them: what nobody used before stays, since its removal is
 /// an edit of its own.
 pub(crate) fn clean(modules: &mut [Module], before: &Uses) {
-    for module in modules.iter_mut() {
-        remove_unreachable_blocks(module);
-        remove_uncalled_functions(module);
-        replace_missing_values(module);
-    }
+    modules.iter_mut().for_each(remove_unreachable_blocks);
+    remove_uncalled_functions(modules);
+    modules.iter_mut().for_each(replace_missing_values);
     remove_unused(modules, before);
     modules.iter_mut().for_each(remove_references);
 }
@@ -177,35 +175,36 @@ fn pair(words: &[Word]) -> Option<(Word, Word)> {
     }
 }
 
-fn remove_uncalled_functions(module: &mut Module) {
-    let mut called: FxHashSet<Word> = module
-        .insts
-        .iter()
-        .filter(|inst| inst.op() == Op::EntryPoint)
-        .filter_map(|inst| inst.ids().next())
-        .collect();
+/// Removes functions that no module calls: what one calls has its counterpart in the other.
+fn remove_uncalled_functions(modules: &mut [Module]) {
+    let entries = modules.iter().flat_map(|module| &module.insts).filter(|inst| inst.op() == Op::EntryPoint);
+    let mut called: FxHashSet<Word> = entries.filter_map(|inst| inst.ids().next()).collect();
     if called.is_empty() {
         return;
     }
-    let functions = module.functions();
+    let functions: Vec<Vec<std::ops::Range<usize>>> = modules.iter().map(Module::functions).collect();
     loop {
         let known = called.len();
-        for function in &functions {
-            let Some(insts) = module.insts.get(function.clone()) else { continue };
-            let name = insts.first().and_then(|inst| inst.code.result_id);
-            if name.is_some_and(|name| called.contains(&name)) {
-                // Any id in its code may be one of a function: some instructions take functions.
-                called.extend(insts.iter().flat_map(Inst::ids));
+        for (module, functions) in modules.iter().zip(&functions) {
+            for function in functions {
+                let Some(insts) = module.insts.get(function.clone()) else { continue };
+                let name = insts.first().and_then(|inst| inst.code.result_id);
+                if name.is_some_and(|name| called.contains(&name)) {
+                    // Any id in its code may be one of a function: some instructions take functions.
+                    called.extend(insts.iter().flat_map(Inst::ids));
+                }
             }
         }
         if called.len() == known {
             break;
         }
     }
-    for function in functions.into_iter().rev() {
-        let name = module.insts.get(function.start).and_then(|inst| inst.code.result_id);
-        if name.is_some_and(|name| !called.contains(&name)) {
-            drop(module.insts.drain(function));
+    for (module, functions) in modules.iter_mut().zip(functions) {
+        for function in functions.into_iter().rev() {
+            let name = module.insts.get(function.start).and_then(|inst| inst.code.result_id);
+            if name.is_some_and(|name| !called.contains(&name)) {
+                drop(module.insts.drain(function));
+            }
         }
     }
 }

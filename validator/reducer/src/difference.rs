@@ -1,15 +1,33 @@
 //! How much two modules differ. What is reduced of a pair is the mistake between them: no edit may make another one of it.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::Word;
+use rspirv::spirv::{Op, StorageClass, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::module::{is_constant, is_name, is_type, Inst, Key, Module};
 
-/// What an instruction counts that only one module has, one that stands elsewhere, and an operand that is another one.
-const ALONE: u64 = 3;
-const MOVED: u64 = 2;
-const OPERAND: u64 = 1;
+/// In what two modules differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// Instructions that only one module has.
+    pub(crate) alone: u64,
+    /// Instructions that stand elsewhere.
+    pub(crate) moved: u64,
+    /// Operands that are others.
+    pub(crate) operands: u64,
+}
+
+impl Difference {
+    /// How much that is.
+    pub(crate) fn cost(self) -> u64 {
+        3 * self.alone + 2 * self.moved + self.operands
+    }
+
+    /// Whether it has nothing that the other one does not have.
+    pub(crate) fn is_within(self, other: Difference) -> bool {
+        self.alone <= other.alone && self.moved <= other.moved && self.operands <= other.operands
+    }
+}
 
 /// How deep types and constants are compared.
 const DEPTH: usize = 8;
@@ -20,7 +38,7 @@ fn counts(inst: &Inst) -> bool {
 }
 
 /// How much two modules differ, whose keys say what corresponds.
-pub(crate) fn of(before: &Module, after: &Module) -> u64 {
+pub(crate) fn of(before: &Module, after: &Module) -> Difference {
     let old: FxHashMap<Key, (usize, &Inst)> = before
         .insts
         .iter()
@@ -29,7 +47,7 @@ pub(crate) fn of(before: &Module, after: &Module) -> u64 {
         .map(|(at, inst)| (inst.key, (at, inst)))
         .collect();
     let both = Both { before: before.definitions(), after: after.definitions() };
-    let mut difference = 0;
+    let mut difference = Difference::default();
     let mut places: Vec<usize> = Vec::new();
     let mut known: FxHashSet<Key> = FxHashSet::default();
     for inst in after.insts.iter().filter(|inst| counts(inst)) {
@@ -37,15 +55,33 @@ pub(crate) fn of(before: &Module, after: &Module) -> u64 {
             Some((at, other)) => {
                 places.push(*at);
                 known.insert(inst.key);
-                difference += both.differences(other, inst);
+                both.note(other, inst, &mut difference);
             }
-            None => difference += ALONE,
+            None => difference.alone += 1,
         }
     }
     let alone = old.keys().filter(|key| !known.contains(key)).count();
     let moved = places.len() - longest_rising(&places);
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    difference + ALONE * count(alone) + MOVED * count(moved)
+    Difference { alone: difference.alone + count(alone), moved: count(moved), ..difference }
+}
+
+/// How many instructions have effects that others may see: writes of memory that is not the invocation's own, barriers.
+pub(crate) fn effects(module: &Module) -> usize {
+    let definitions = module.definitions();
+    let is_shared = |pointer: Option<Word>| {
+        let ty = pointer.and_then(|id| definitions.get(&id)).and_then(|inst| inst.code.result_type);
+        let class = ty.and_then(|ty| definitions.get(&ty)).and_then(|ty| ty.code.operands.first());
+        !matches!(class, Some(Operand::StorageClass(StorageClass::Function | StorageClass::Private)))
+    };
+    let has_effect = |inst: &&Inst| match inst.op() {
+        Op::Store | Op::CopyMemory => is_shared(inst.id(0)),
+        Op::ImageWrite | Op::ControlBarrier | Op::MemoryBarrier => true,
+        // Those that only load are no effects.
+        Op::AtomicLoad => false,
+        op => format!("{op:?}").starts_with("Atomic"),
+    };
+    module.insts.iter().filter(has_effect).count()
 }
 
 struct Both<'m> {
@@ -54,13 +90,14 @@ struct Both<'m> {
 }
 
 impl Both<'_> {
-    /// What two instructions that correspond differ in.
-    fn differences(&self, old: &Inst, new: &Inst) -> u64 {
+    /// Notes what two instructions that correspond differ in.
+    fn note(&self, old: &Inst, new: &Inst, difference: &mut Difference) {
         if old.code == new.code {
-            return 0;
+            return;
         }
         if old.op() != new.op() {
-            return ALONE;
+            difference.alone += 1;
+            return;
         }
         let longest = old.code.operands.len().max(new.code.operands.len());
         let other = (0..longest).filter(|index| {
@@ -70,7 +107,7 @@ impl Both<'_> {
                 _ => true,
             }
         });
-        OPERAND * u64::try_from(other.count()).unwrap_or(u64::MAX)
+        difference.operands += u64::try_from(other.count()).unwrap_or(u64::MAX);
     }
 
     fn is_same(&self, old: &Operand, new: &Operand, depth: usize) -> bool {
@@ -123,9 +160,10 @@ mod tests {
     fn modules_differ_in_what_one_has_alone_in_order_and_in_operands() {
         let before = shader("OpStore %a %uint_1\nOpStore %b %uint_2");
         let same: Vec<(usize, usize)> = (0..before.len()).map(|at| (at, at)).collect();
-        assert_eq!(of(&before, &before), 0);
+        let none = Difference::default();
+        assert_eq!(of(&before, &before), none);
         let renumbered = shader("OpStore %a %uint_1\nOpStore %b %uint_2").numbered_as(&before, &same);
-        assert_eq!(of(&before, &renumbered), 0);
+        assert_eq!(of(&before, &renumbered), none);
         let stores = before.len() - 4;
         // The stores changed places.
         let swapped: Vec<(usize, usize)> = same
@@ -137,13 +175,13 @@ mod tests {
             })
             .collect();
         let moved = shader("OpStore %b %uint_2\nOpStore %a %uint_1").numbered_as(&before, &swapped);
-        assert_eq!(of(&before, &moved), MOVED);
+        assert_eq!(of(&before, &moved), Difference { moved: 1, ..none });
         let other = shader("OpStore %a %uint_1\nOpStore %b %uint_100").numbered_as(&before, &same);
-        assert_eq!(of(&before, &other), OPERAND);
+        assert_eq!(of(&before, &other), Difference { operands: 1, ..none });
         let without: Vec<(usize, usize)> =
             (0..before.len()).filter(|at| *at != stores).zip(0..before.len() - 1).collect();
         let fewer = shader("OpStore %b %uint_2").numbered_as(&before, &without);
-        assert_eq!(of(&before, &fewer), ALONE);
+        assert_eq!(of(&before, &fewer), Difference { alone: 1, ..none });
     }
 
     #[test]

@@ -84,7 +84,10 @@ impl LaunchText {
 /// How pairs are compared.
 pub(super) struct Comparer {
     pub(super) options: CheckOptions,
+    /// How the modules of a case are read: they stay valid for Vulkan, where they are.
     pub(super) read: ReadOptions,
+    /// How modules are read that an optimiser made.
+    pub(super) made: ReadOptions,
     /// Time for each comparison.
     pub(super) time: Option<Duration>,
 }

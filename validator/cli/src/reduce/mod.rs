@@ -17,9 +17,10 @@ use std::time::Duration;
 
 use spirv_tv::check::{CheckOptions, Watch};
 use spirv_tv::launch::LaunchOptions;
-use spirv_tv::module::Module;
+use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::report::{text, Painter};
 use spirv_tv_reducer::{self as reducer, Answer, Case, Counts, Limits, Observer, Oracle};
+use spirv_tv_toolchain::{validate, TargetEnv, Validator};
 
 use super::progress::ProgressLine;
 use super::{print, save, CliError, Format};
@@ -65,7 +66,7 @@ impl Subject {
             // Checks run side by side.
             of_checks.bounds.jobs = 1;
         }
-        let comparer = Comparer { options: of_checks, read, time };
+        let comparer = Comparer { options: of_checks, read: strict(&read, &modules), made: read, time };
         let judge: Box<dyn Judge> = match flags {
             Some(flags) => {
                 Box::new(Optimised::new(comparer, optimiser, flags, comparison.read.max_id_bound)?)
@@ -172,6 +173,18 @@ pub(super) fn run(arguments: &ReduceArguments) -> Result<u8, CliError> {
         Format::Text | Format::Dot => told.text(),
     })?;
     Ok(told.exit_code())
+}
+
+/// How smaller modules are read: as strictly as the modules permit, where the user does not say for which environment.
+fn strict(read: &ReadOptions, modules: &[Module]) -> ReadOptions {
+    let is_chosen = read.assemble_env.is_some() || read.lenient || read.validate_with != Validator::Own;
+    let mut strict = read.clone();
+    strict.validator.target_env = TargetEnv::Vulkan1_3;
+    let is_valid = |module: &Module| validate(&module.words, &strict.validator).is_ok();
+    match !is_chosen && modules.iter().all(is_valid) {
+        true => strict,
+        false => read.clone(),
+    }
 }
 
 /// Instructions and words of modules.

@@ -62,7 +62,7 @@ impl Optimised {
                     return Err(CliError::Usage(format!("{other} is no flag of the bundled spirv-opt")));
                 }
                 let options = OptimizeOptions {
-                    target_env: comparer.read.validator.target_env,
+                    target_env: comparer.made.validator.target_env,
                     preserve_interface: taken.preserve_interface,
                     preserve_bindings: taken.preserve_bindings,
                     preserve_spec_constants: taken.preserve_spec_constants,
@@ -84,7 +84,7 @@ impl Optimised {
                     let signature = failure.signature();
                     NotMade { signature: Some(signature), ..not_made(&optimiser::failure(failure)) }
                 })?;
-                Ok(Module::from_bytes(&bytes, "after", &self.comparer.read))
+                Ok(Module::from_bytes(&bytes, "after", &self.comparer.made))
             }
             Runner::Bundled { flags, process, idle } => {
                 let known = idle.lock().ok().and_then(|mut idle| idle.pop());
@@ -94,7 +94,7 @@ impl Optimised {
                     idle.push(session);
                 }
                 let words = made.map_err(|failure| not_made(&failure))?;
-                Ok(Module::from_words(words, "after", &self.comparer.read))
+                Ok(Module::from_words(words, "after", &self.comparer.made))
             }
         }
     }
