@@ -51,7 +51,7 @@ use opt_wrapper::WrapperArguments;
 use outcomes::OutcomesArguments;
 use reduce::{InterestingArguments, ReduceArguments};
 use run::RunArguments;
-pub use run::{case_of, Wanted};
+pub use run::{case_of, script, Outcomes, ScriptFormat, Wanted};
 
 use spirv_tv::behaviour::Bug;
 use spirv_tv::optimise::{child, take_optimiser_arguments, OptimiserArguments};
