@@ -221,7 +221,7 @@ fn remarks(case: &Case, demands: &[Demand], outcomes: usize) -> Vec<String> {
         lines.push(format!("the device needs: {}", needs.join(", ")));
     }
     if let Some(size) = case.subgroup_size {
-        lines.push(format!("for a device whose subgroups have {size} invocations"));
+        lines.push(format!("subgroups have {size} invocations"));
     }
     lines.push(match outcomes {
         1 => "the module allows one outcome".to_owned(),
@@ -241,12 +241,11 @@ fn remarks(case: &Case, demands: &[Demand], outcomes: usize) -> Vec<String> {
 
 /// The capabilities of the module beyond Shader.
 fn capabilities(case: &Case) -> Vec<String> {
-    let Ok(module) = rspirv::dr::load_words(&case.words) else { return Vec::new() };
-    let all = module.capabilities.iter().filter(|inst| inst.class.opcode == Op::Capability);
-    let all = all.filter_map(|inst| match inst.operands.first() {
-        Some(rspirv::dr::Operand::Capability(capability)) => Some(*capability),
-        _ => None,
-    });
+    // They stand behind the header, two words each.
+    let code = case.words.get(5..).unwrap_or_default();
+    let head = 2 << 16 | Op::Capability as u32;
+    let all = code.chunks(2).take_while(|inst| inst.first() == Some(&head)).filter_map(|inst| inst.get(1));
+    let all = all.filter_map(|number| Capability::from_u32(*number));
     all.filter(|capability| *capability != Capability::Shader)
         .map(|capability| format!("{capability:?}"))
         .collect()

@@ -59,20 +59,22 @@ fn assert_is_amber(script: &str) {
     for line in lines {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (inside, &words[..]) {
-            (Some("shader"), ["END"]) | (Some("buffer" | "pipeline"), ["END"]) => inside = None,
-            // No comments here.
-            (Some("shader"), words) => {
-                let is_word = |word: &&str| {
-                    word.strip_prefix("0x").is_some_and(|digits| u32::from_str_radix(digits, 16).is_ok())
-                };
-                assert!(words.iter().all(is_word), "{line}");
+            (Some("shader" | "buffer" | "pipeline"), ["END"]) => inside = None,
+            (Some("subgroup"), ["END"]) => inside = Some("pipeline"),
+            (Some("subgroup"), ["REQUIRED_SIZE", size]) => assert!(is_number(size)),
+            (Some("pipeline"), ["SUBGROUP", _]) => inside = Some("subgroup"),
+            // Comments of AmberScript are none here, and END ends it in any place.
+            (Some("shader"), _) => {
+                assert!(line.contains("Op") && !line.contains('#') && !line.contains("END"), "{line}")
             }
             (Some("buffer"), words) => assert!(words.iter().all(|word| is_number(word)), "{line}"),
             (_, []) => {}
             (_, [first, ..]) if first.starts_with('#') => {}
             (None, ["DEVICE_FEATURE" | "DEVICE_EXTENSION", name]) => assert!(name.is_ascii()),
             (None, ["SET", "ENGINE_DATA", "fence_timeout_ms", time]) => assert!(is_number(time)),
-            (None, ["SHADER", "compute", _, "SPIRV-HEX"]) => inside = Some("shader"),
+            (None, ["SHADER", "compute", _, "SPIRV-ASM", "TARGET_ENV", env]) if env.starts_with("spv1.") => {
+                inside = Some("shader")
+            }
             (None, ["BUFFER", _, "DATA_TYPE", "uint32" | "uint8", "DATA"]) => inside = Some("buffer"),
             (None, ["PIPELINE", "compute", _]) => inside = Some("pipeline"),
             (None, ["RUN", _, x, y, z]) => assert!([x, y, z].into_iter().all(|word| is_number(word))),
@@ -137,6 +139,21 @@ fn assert_is_vkrunner(script: &str) {
             _ => panic!("no command of vkrunner: {line}"),
         }
     }
+}
+
+#[test]
+fn names_that_would_end_the_shader_are_left_out() {
+    let outcomes = vec![vec![known(&[0; 12]), None]];
+    let mut named = two_buffers();
+    let text = MODULE.replace("%void =", "OpName %main \"BLENDED\"\n%void =");
+    named.words = spirv_tv_toolchain::assemble(&text, None).unwrap();
+    named.subgroup_size = Some(8);
+    let amber = script(ScriptFormat::Amber, &named, &outcomes, None).unwrap();
+    assert_is_amber(&amber);
+    assert!(amber.contains("OpFunctionEnd") && amber.contains("REQUIRED_SIZE 8"), "{amber}");
+    let text = MODULE.replace("\"main\"", "\"END\"");
+    named.words = spirv_tv_toolchain::assemble(&text, None).unwrap();
+    assert!(script(ScriptFormat::Amber, &named, &outcomes, None).is_err());
 }
 
 #[test]
