@@ -22,7 +22,7 @@ pub(crate) struct SubjectArguments {
     #[arg(value_name = "AFTER")]
     pub(crate) after: Option<String>,
     /// The failure, as interesting and gate name it, or its first parts (new-outcome)
-    #[arg(long, value_name = "BUCKET", help_heading = SHOWN)]
+    #[arg(long, value_name = "BUCKET", allow_hyphen_values = true, help_heading = SHOWN)]
     pub(crate) bucket: Option<String>,
     /// Flags for the optimiser: after is made anew of each before [default: -O, or none for a command with {in} and {out}]
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = SHOWN)]

@@ -1,10 +1,10 @@
 //! Values of constants.
 
 use rspirv::dr::{Instruction, Operand};
-use rspirv::spirv::{Decoration, Op};
+use rspirv::spirv::{Decoration, Op, Word};
 
-use super::Edit;
-use crate::module::{Key, Module};
+use super::{replace_everywhere, Edit};
+use crate::module::{is_constant, is_type, Inst, Key, Module};
 
 /// One as a float of 16, 32 and 64 bits.
 const ONES: [(u32, u64); 3] = [(16, 0x3c00), (32, 0x3f80_0000), (64, 0x3ff0_0000_0000_0000)];
@@ -12,7 +12,11 @@ const ONES: [(u32, u64); 3] = [(16, 0x3c00), (32, 0x3f80_0000), (64, 0x3ff0_0000
 /// Smaller values, zero in the place of composites, and constants in that of specialisation constants.
 pub(super) fn constants(module: &Module) -> Vec<Edit> {
     let mut edits = Vec::new();
-    for inst in module.insts.iter().take(module.code_begins()) {
+    let globals = module.insts.get(..module.code_begins()).unwrap_or_default();
+    for (index, inst) in globals.iter().enumerate() {
+        if earlier(globals.get(..index).unwrap_or_default(), inst).is_some() {
+            edits.push(Edit::Share(inst.key));
+        }
         match inst.op() {
             Op::Constant | Op::SpecConstant => {
                 let value = match inst.code.operands.first() {
@@ -48,6 +52,28 @@ pub(super) fn constants(module: &Module) -> Vec<Edit> {
         }
     }
     edits
+}
+
+/// The declaration in front that is the same.
+fn earlier(before: &[Inst], inst: &Inst) -> Option<Word> {
+    let can_be = is_constant(inst.op()) || is_type(inst.op());
+    let is_same = |other: &&Inst| {
+        other.op() == inst.op()
+            && other.code.result_type == inst.code.result_type
+            && other.code.operands == inst.code.operands
+    };
+    before.iter().find(is_same).filter(|_| can_be)?.code.result_id
+}
+
+/// Puts the declaration in front that is the same in the place of one.
+pub(super) fn share(module: &mut Module, key: Key) -> Option<()> {
+    let at = module.index(key)?;
+    let inst = module.insts.get(at)?;
+    let id = inst.code.result_id?;
+    let other = earlier(module.insts.get(..at)?, inst)?;
+    module.insts.remove(at);
+    replace_everywhere(module, id, other);
+    Some(())
 }
 
 /// Gives a literal another value.

@@ -6,7 +6,7 @@ use rspirv::spirv::{Op, Word};
 use super::functions::returning;
 use super::Edit;
 use crate::flow::{targets, Block};
-use crate::module::{Key, Module};
+use crate::module::{Inst, Key, Module};
 
 /// All blocks with the keys of their labels, in order.
 fn all_blocks(module: &Module) -> Vec<(Key, Block)> {
@@ -45,7 +45,7 @@ pub(super) fn blocks(module: &Module) -> Vec<Edit> {
         let Some(terminator) = module.terminator(&block) else { continue };
         let targets = targets(terminator);
         match terminator.op() {
-            Op::Branch => edits.push(Edit::MergeBlocks(key)),
+            Op::Branch => edits.extend([Edit::MergeBlocks(key), Edit::Forward(key)]),
             Op::Switch => edits
                 .extend((1..targets.len()).rev().map(|number| Edit::RemoveCase(terminator.key, number - 1))),
             _ => {}
@@ -151,31 +151,68 @@ pub(super) fn merge(module: &mut Module, key: Key) -> Option<()> {
     let block = keyed(module, key)?;
     let last = module.terminator(&block).filter(|inst| inst.op() == Op::Branch)?;
     let target = last.id(0)?;
-    let label_used = |inst: &&crate::module::Inst| inst.op() != Op::Phi && inst.ids().any(|id| id == target);
+    let label_used = |inst: &&Inst| inst.op() != Op::Phi && inst.ids().any(|id| id == target);
     // Who goes there, or merges there.
-    if module.merge_at(&block).is_some() || module.insts.iter().filter(label_used).count() != 1 {
+    if module.insts.iter().filter(label_used).count() != 1 {
         return None;
     }
     let (_, next) = module.labelled(target)?;
     if next.range.start <= block.range.start {
         return None;
     }
-    let moved: Vec<_> = module.insts.drain(next.range.clone()).skip(1).collect();
-    let at = block.range.end - 1;
+    // A construct has one header: its merge instruction goes in front of the other block's end.
+    let header = module.merge_at(&block).map(|at| module.insts.get(at).cloned());
+    let has_own = module.merge_at(&next).is_some();
+    if header.is_some() && has_own {
+        return None;
+    }
+    let mut moved: Vec<Inst> = module.insts.drain(next.range.clone()).skip(1).collect();
+    let begin = block.range.end - if header.is_some() { 2 } else { 1 };
+    if let Some(header) = header.flatten() {
+        moved.insert(moved.len().saturating_sub(1), header);
+    }
     let mut replaced: Vec<(Word, Word)> = Vec::new();
-    let kept = moved.into_iter().filter(|inst| match (inst.op(), inst.code.result_id, inst.id(0)) {
+    moved.retain(|inst| match (inst.op(), inst.code.result_id, inst.id(0)) {
         (Op::Phi, Some(result), Some(value)) => {
             replaced.push((result, value));
             false
         }
         _ => true,
     });
-    let kept: Vec<_> = kept.collect();
-    module.insts.splice(at..at + 1, kept);
+    module.insts.splice(begin..block.range.end, moved);
     for (phi, value) in replaced {
         super::replace_uses(module, phi, value);
     }
     // Phis behind it say where they come from.
     super::replace_uses(module, target, block.label);
     Some(())
+}
+
+/// Lets those that go to a block with nothing in it go where it goes.
+pub(super) fn forward(module: &mut Module, key: Key) -> Option<()> {
+    let block = keyed(module, key)?;
+    let last = module.terminator(&block).filter(|inst| inst.op() == Op::Branch)?;
+    let target = last.id(0)?;
+    if block.range.len() != 2 || target == block.label {
+        return None;
+    }
+    let (function, _) = module.block_of(block.range.start)?;
+    // The first block has no predecessors; the one behind the function's head is it.
+    let first = module.blocks(&function).into_iter().next()?;
+    if first.label == block.label {
+        return None;
+    }
+    let mut is_gone_to = false;
+    for inst in module.insts.get_mut(function)? {
+        if !matches!(inst.op(), Op::Branch | Op::BranchConditional | Op::Switch) {
+            continue;
+        }
+        for id in inst.code.operands.iter_mut().filter_map(Operand::id_ref_any_mut) {
+            if *id == block.label {
+                *id = target;
+                is_gone_to = true;
+            }
+        }
+    }
+    is_gone_to.then_some(())
 }

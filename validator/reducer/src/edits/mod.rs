@@ -39,8 +39,12 @@ pub enum Edit {
     RemoveCase(Key, usize),
     /// The block with this label and the one that it alone goes to are one.
     MergeBlocks(Key),
+    /// A block that only goes on: who goes to it goes where it goes.
+    Forward(Key),
     /// A value: who takes it takes zero.
     Zero(Key),
+    /// A value: who takes it takes an undefined one.
+    Undefine(Key),
     /// A value: who takes it takes the operand of this number.
     Bypass(Key, usize),
     /// A value: who takes it takes the earlier value with this id, which is of the same type.
@@ -55,6 +59,8 @@ pub enum Edit {
     Plain(Key),
     /// A literal of a constant or of a mode.
     SetLiteral(Key, usize, u64),
+    /// A type or constant: who takes it takes the one in front of it that is the same.
+    Share(Key),
     /// A specialisation constant, which becomes a constant.
     Freeze(Key),
     /// A member of a struct that nothing leads to.
@@ -164,7 +170,9 @@ impl Edit {
             Edit::Return(key) => flow::end(module, key),
             Edit::RemoveCase(key, number) => flow::remove_case(module, key, number),
             Edit::MergeBlocks(key) => flow::merge(module, key),
+            Edit::Forward(key) => flow::forward(module, key),
             Edit::Zero(key) => values::zero(module, key),
+            Edit::Undefine(key) => values::undefine(module, key),
             Edit::Bypass(key, number) => values::bypass(module, key, number),
             Edit::Alias(key, id) => values::alias(module, key, id),
             Edit::ZeroOperand(key, number) => operands::zero(module, key, number),
@@ -172,6 +180,7 @@ impl Edit {
             Edit::SetScalar(key, number, value) => masks::set_scalar(module, key, number, value),
             Edit::Plain(key) => masks::plain(module, key),
             Edit::SetLiteral(key, number, value) => constants::set(module, key, number, value),
+            Edit::Share(key) => constants::share(module, key),
             Edit::Freeze(key) => constants::freeze(module, key),
             Edit::RemoveMember(key, member) => members::remove(module, key, member),
             Edit::Unlist(key, id) => declarations::unlist(module, key, id),
@@ -192,6 +201,14 @@ fn replace_uses(module: &mut Module, id: Word, by: Word) {
                 *operand = by;
             }
         }
+    }
+}
+
+/// The same, types of results among the uses.
+fn replace_everywhere(module: &mut Module, id: Word, by: Word) {
+    replace_uses(module, id, by);
+    for inst in module.insts.iter_mut().filter(|inst| inst.code.result_type == Some(id)) {
+        inst.code.result_type = Some(by);
     }
 }
 

@@ -228,3 +228,41 @@ fn names_and_interfaces_go() {
     let text = text(&made.modules[0]);
     assert!(text.contains("OpEntryPoint GLCompute %1 \"main\" %2\n"), "one is left: {text}");
 }
+
+#[test]
+fn headers_take_in_what_they_go_to_and_empty_blocks_are_passed_by() {
+    let code = "
+        OpBranch %header
+        %header = OpLabel
+        OpLoopMerge %out %continue None
+        OpBranch %test
+        %test = OpLabel
+        OpBranchConditional %true %body %out
+        %body = OpLabel
+        OpBranch %continue
+        %continue = OpLabel
+        OpBranch %header
+        %out = OpLabel
+        OpStore %a %uint_1";
+    let module = shader(code);
+    let labels: Vec<Key> =
+        module.insts.iter().filter(|inst| inst.op() == Op::Label).map(|inst| inst.key).collect();
+    let merged = edited(&module, Family::Blocks, |edit| *edit == Edit::MergeBlocks(labels[1]));
+    assert!(
+        merged.contains("OpLoopMerge") && merged.matches("OpLabel").count() == labels.len() - 1,
+        "{merged}"
+    );
+    let passed = edited(&module, Family::Blocks, |edit| *edit == Edit::Forward(labels[3]));
+    assert_eq!(passed.matches("OpLabel").count(), labels.len() - 1, "{passed}");
+}
+
+#[test]
+fn values_are_undefined_and_declarations_are_shared() {
+    let module = shader("%x = OpLoad %uint %b\n%sum = OpIAdd %uint %x %x\nOpStore %a %sum");
+    let text = edited(&module, Family::Bypasses, |edit| matches!(edit, Edit::Undefine(_)));
+    assert!(text.contains("OpUndef %uint") && !text.contains("OpIAdd"), "{text}");
+    let twice = DECLARATIONS.replace("%uint_2 =", "%again = OpConstant %uint 1\n%uint_2 =");
+    let module = self::module(&format!("{twice}OpStore %a %again\nOpReturn\nOpFunctionEnd\n"));
+    let text = edited(&module, Family::Constants, |edit| matches!(edit, Edit::Share(_)));
+    assert!(text.contains("OpStore %a %uint_1\n"), "{text}");
+}

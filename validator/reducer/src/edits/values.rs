@@ -57,6 +57,7 @@ pub(super) fn bypasses(module: &Module) -> Vec<Edit> {
         let (Some(ty), Some(id)) = (inst.code.result_type, inst.code.result_id) else { continue };
         let fixed = is_fixed(inst.op()) || inst.op() == Op::Variable;
         if !fixed && is_used(module, id) {
+            edits.push(Edit::Undefine(inst.key));
             let operands = inst.code.operands.iter().enumerate();
             let alike = operands.filter(|(_, operand)| {
                 operand.id_ref_any().is_some_and(|other| other != id && type_of(other) == Some(ty))
@@ -89,6 +90,17 @@ pub(super) fn zero(module: &mut Module, key: Key) -> Option<()> {
     let ty = inst.code.result_type?;
     let zero = module.zero(ty)?;
     replace(module, key, zero)
+}
+
+/// An undefined value in the place of one.
+pub(super) fn undefine(module: &mut Module, key: Key) -> Option<()> {
+    let inst = module.keyed(key).filter(|inst| !is_fixed(inst.op()) && inst.op() != Op::Undef)?;
+    let ty = inst.code.result_type?;
+    let has_values =
+        module.definition(ty).is_some_and(|ty| ty.op() != Op::TypeVoid && ty.op() != Op::TypePointer);
+    has_values.then_some(())?;
+    let undefined = module.declared(Op::Undef, Some(ty), Vec::new());
+    replace(module, key, undefined)
 }
 
 /// An operand in the place of a value.
