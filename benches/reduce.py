@@ -53,7 +53,7 @@ FINDINGS = [
 CALLS = 6
 
 # The time of one reduction in seconds.
-LIMIT = 900
+LIMIT = 200
 
 
 def run(*words, **options):

@@ -225,13 +225,18 @@ impl Module {
         if let Some(known) = known.into_iter().find(|id| !decorated(*id)) {
             return known;
         }
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.fresh_id();
         let code = Instruction::new(op, result_type, Some(id), operands);
         let at = self.code_begins();
         let inst = self.keyed_new(code);
         self.insts.insert(at, inst);
         id
+    }
+
+    /// An id that nothing has.
+    pub(crate) fn fresh_id(&mut self) -> Word {
+        self.next_id += 1;
+        self.next_id - 1
     }
 
     /// An instruction with a key of its own.

@@ -107,6 +107,26 @@ pub(super) fn once(module: &mut Module, key: Key) -> Option<()> {
     end_with(module, &block, branch(inside));
     let (_, last) = module.labelled(repeated)?;
     let header = block.label;
+    // Behind the loop, a phi of its header has what the turn computed; in it, what it began with.
+    let insts = module.insts.get(block.range.clone())?;
+    let phis: Vec<(Word, Word)> = insts
+        .iter()
+        .filter(|inst| inst.op() == Op::Phi)
+        .filter_map(|phi| {
+            let ids: Vec<Word> = phi.ids().collect();
+            let value =
+                ids.chunks(2).find(|entry| entry.get(1) == Some(&repeated)).and_then(|entry| entry.first());
+            Some((phi.code.result_id?, *value?))
+        })
+        .collect();
+    let (function, behind) = module.labelled(out)?;
+    for inst in module.insts.get_mut(behind.range.start..function.end)? {
+        for id in inst.code.operands.iter_mut().filter_map(Operand::id_ref_any_mut) {
+            if let Some((_, value)) = phis.iter().find(|(phi, _)| phi == id) {
+                *id = *value;
+            }
+        }
+    }
     let back = module.blocks(&module.block_of(last.range.start)?.0);
     let back = back.into_iter().filter(|other| {
         module.terminator(other).is_some_and(|terminator| targets(terminator).contains(&header))

@@ -25,6 +25,8 @@ pub enum Edit {
     Remove(Key),
     /// The code of a function: it returns at once, zero if it has a result.
     EmptyFunction(Key),
+    /// A call of a function that has one block, whose code takes its place.
+    Inline(Key),
     /// A parameter of a function that it does not take, with its arguments.
     RemoveParameter(Key),
     /// A construct: its header goes to its merge block. The header is named by its label.
@@ -163,6 +165,7 @@ impl Edit {
         let made = match *self {
             Edit::Remove(key) => declarations::remove(module, key),
             Edit::EmptyFunction(key) => functions::empty(module, key),
+            Edit::Inline(key) => functions::inline(module, key),
             Edit::RemoveParameter(key) => functions::remove_parameter(module, key),
             Edit::SkipConstruct(key) => flow::skip(module, key),
             Edit::Take(key, number) => flow::take(module, key, number),

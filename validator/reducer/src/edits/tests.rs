@@ -64,6 +64,10 @@ fn constructs_are_skipped() {
 fn a_loop_is_gone_through_once() {
     let text = edited(&shader(LOOP), Family::Constructs, |edit| matches!(edit, Edit::Once(_)));
     assert!(!text.contains("OpLoopMerge") && text.contains("OpStore %a"), "{text}");
+    // Behind it stands what the turn computed.
+    let next =
+        text.lines().find(|line| line.contains("OpIAdd")).and_then(|line| line.split(' ').next()).unwrap();
+    assert!(text.contains(&format!("OpSwitch {next} ")), "{text}");
 }
 
 #[test]
@@ -174,6 +178,11 @@ fn functions_lose_their_code_and_their_parameters() {
     assert!(empty.contains("OpReturnValue %uint_0") && !empty.contains("OpIAdd"), "{empty}");
     let fewer = edited(&module, Family::Parameters, |edit| matches!(edit, Edit::RemoveParameter(_)));
     assert!(fewer.contains("OpTypeFunction %uint %uint\n") && fewer.contains("%uint_2\nOpStore"), "{fewer}");
+    let inlined = edited(&module, Family::Functions, |edit| matches!(edit, Edit::Inline(_)));
+    assert!(
+        inlined.matches("OpFunctionEnd").count() == 1 && inlined.contains("OpIAdd %uint %uint_2 %uint_2"),
+        "{inlined}"
+    );
     // What is not called goes.
     let unused = edited(
         &module,
