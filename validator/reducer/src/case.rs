@@ -92,8 +92,9 @@ impl<L: Launch> Case<L> {
     }
 
     /// The case with these edits in the modules at `places`; `None` where they change nothing there. One of two modules alone
-    /// loses none of what others see of it: the mistake between them would become another one.
-    pub(crate) fn edited(&self, edits: &[Edit], places: &[usize]) -> Option<Case<L>> {
+    /// loses none of what others see of it: the mistake between them would become another one. With `keeps_values` values stay
+    /// that nobody takes any more.
+    pub(crate) fn edited(&self, edits: &[Edit], places: &[usize], keeps_values: bool) -> Option<Case<L>> {
         let mut case = self.clone();
         let mut changed = false;
         for place in places {
@@ -102,7 +103,7 @@ impl<L: Launch> Case<L> {
             changed |= edits.iter().filter(|edit| edit.apply(module)).count() > 0;
         }
         if changed {
-            clean(&mut case.modules, &Uses::of(&self.modules));
+            clean(&mut case.modules, &Uses::of(&self.modules), keeps_values);
         }
         Module::agree(&mut case.modules);
         let is_alone = places.len() < self.modules.len();

@@ -43,11 +43,12 @@ fn counted(inst: &Inst) -> impl Iterator<Item = Word> + '_ {
 
 /// Removes what the edits made needless. `before` are the uses before them: what nobody used before stays, since its removal is
 /// an edit of its own.
-pub(crate) fn clean(modules: &mut [Module], before: &Uses) {
+/// With `keeps_values` values of functions stay whose uses were removed: to compute them may be what the case is about.
+pub(crate) fn clean(modules: &mut [Module], before: &Uses, keeps_values: bool) {
     modules.iter_mut().for_each(remove_unreachable_blocks);
     remove_uncalled_functions(modules);
     modules.iter_mut().for_each(replace_missing_values);
-    remove_unused(modules, before);
+    remove_unused(modules, before, keeps_values);
     modules.iter_mut().for_each(remove_references);
 }
 
@@ -255,7 +256,7 @@ fn type_wanted(module: &Module, index: usize, place: usize) -> Option<Word> {
 }
 
 /// Removes values and declarations that were used before and are not any more, with what only they used.
-fn remove_unused(modules: &mut [Module], before: &Uses) {
+fn remove_unused(modules: &mut [Module], before: &Uses, keeps_values: bool) {
     loop {
         let now = Uses::of(modules);
         let mut removed = 0;
@@ -269,7 +270,7 @@ fn remove_unused(modules: &mut [Module], before: &Uses) {
                 let Some(result) = inst.code.result_id else { return true };
                 let is_needless = match is_global {
                     true => is_declaration(inst.op()),
-                    false => is_pure(inst.op()),
+                    false => is_pure(inst.op()) && !keeps_values,
                 };
                 let was_needed = before.has(result) || (is_global && is_constant(inst.op()));
                 now.has(result) || !is_needless || !was_needed
@@ -342,7 +343,7 @@ mod tests {
         );
         let uses = Uses::of(std::slice::from_ref(&module));
         module.insts.retain(|inst| inst.op() != Op::Store);
-        clean(std::slice::from_mut(&mut module), &uses);
+        clean(std::slice::from_mut(&mut module), &uses, false);
         let text = text(&module);
         assert!(!text.contains("OpIAdd"), "{text}");
         // Nobody took it before.
@@ -368,7 +369,7 @@ mod tests {
         let merge = module.insts[branch].id(0).unwrap();
         module.insts.remove(branch);
         module.insts[branch].code = Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(merge)]);
-        clean(std::slice::from_mut(&mut module), &uses);
+        clean(std::slice::from_mut(&mut module), &uses, false);
         let text = text(&module);
         assert!(is_valid(&module), "{text}");
         assert!(!text.contains("OpIAdd") && text.contains("OpPhi %uint %uint_0"), "{text}");

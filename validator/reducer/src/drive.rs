@@ -126,6 +126,14 @@ pub fn reduce<L: Launch>(
     Reduced { case: driver.best, stopped, counts: driver.counts }
 }
 
+/// How edits are made.
+struct Way {
+    /// The modules in which they are.
+    places: Vec<usize>,
+    /// Whether values stay that nobody takes any more.
+    keeps_values: bool,
+}
+
 struct Driver<'a, L> {
     best: Case<L>,
     best_size: Size,
@@ -163,13 +171,13 @@ impl<L: Launch> Driver<'_, L> {
             let chunks: Vec<Range<usize>> =
                 (0..edits.len()).step_by(size).map(|begin| begin..(begin + size).min(edits.len())).collect();
             let ways = self.ways(size);
-            let all: Vec<(Range<usize>, Vec<usize>)> = chunks
+            let all: Vec<(Range<usize>, &Way)> = chunks
                 .into_iter()
-                .flat_map(|chunk| ways.iter().map(move |way| (chunk.clone(), way.clone())))
+                .flat_map(|chunk| ways.iter().map(move |way| (chunk.clone(), way)))
                 .collect();
             self.each(all.len(), |best, index| {
-                let (chunk, places) = all.get(index)?;
-                best.edited(edits.get(chunk.clone())?, places)
+                let (chunk, way) = all.get(index)?;
+                best.edited(edits.get(chunk.clone())?, &way.places, way.keeps_values)
             })?;
             size /= 2;
         }
@@ -183,14 +191,17 @@ impl<L: Launch> Driver<'_, L> {
         all.filter(|edit| known.insert(edit.clone())).collect()
     }
 
-    /// In which modules a chunk of this size is edited: in all, and single edits also in each alone.
-    fn ways(&self, size: usize) -> Vec<Vec<usize>> {
+    /// How a chunk of this size is made: in all modules, and single edits also in each alone, and without what they make
+    /// needless.
+    fn ways(&self, size: usize) -> Vec<Way> {
         let count = self.best.modules.len();
-        let all: Vec<usize> = (0..count).collect();
-        match size {
-            1 if count > 1 => std::iter::once(all).chain((0..count).map(|place| vec![place])).collect(),
-            _ => vec![all],
+        let whole = |keeps_values| Way { places: (0..count).collect(), keeps_values };
+        if size > 1 {
+            return vec![whole(false)];
         }
+        let alone =
+            (0..count).filter(|_| count > 1).map(|place| Way { places: vec![place], keeps_values: false });
+        [whole(false), whole(true)].into_iter().chain(alone).collect()
     }
 
     /// Smaller launches, as long as there are some.

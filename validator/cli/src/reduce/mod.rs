@@ -49,6 +49,9 @@ impl Subject {
     /// Reads the modules and starts what judges. `time` is that of one check; `jobs` run at once.
     fn of(arguments: &SubjectArguments, time: Option<Duration>, reads_whole: bool) -> Result<Self, CliError> {
         let SubjectArguments { before, after, comparison, optimiser, .. } = arguments;
+        if before == "-" && after.as_deref() == Some("-") {
+            return Err(CliError::usage("only one of BEFORE and AFTER can be standard input"));
+        }
         let flags = arguments.flags()?;
         if flags.is_none() && !arguments.is_run() && after.is_none() {
             let what = "one module shows nothing by itself: give AFTER, --pipeline or --optimizer, or --executor or --device";

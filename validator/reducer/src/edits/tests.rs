@@ -7,7 +7,7 @@ fn edited(module: &Module, family: Family, wanted: impl Fn(&Edit) -> bool) -> St
     let edits = family.edits(module);
     let edit = edits.iter().find(|edit| wanted(edit)).unwrap_or_else(|| panic!("none in {edits:?}"));
     let case = Case { modules: vec![module.clone()], launch: () };
-    let made = case.edited(std::slice::from_ref(edit), &[0]).unwrap();
+    let made = case.edited(std::slice::from_ref(edit), &[0], false).unwrap();
     let text = text(&made.modules[0]);
     assert!(is_valid(&made.modules[0]), "{edit:?} makes {text}");
     assert!(made.size().is_less_than(case.size()), "{edit:?} makes no smaller module: {text}");
@@ -197,7 +197,7 @@ fn members_that_nothing_leads_to_go() {
     let module = shader("OpStore %b %uint_1");
     let of_block = |edit: &Edit| matches!(edit, Edit::RemoveMember(_, 0));
     let without_a = Case { modules: vec![module], launch: () }
-        .edited(&Family::Instructions.edits(&shader("OpStore %b %uint_1"))[2..], &[0])
+        .edited(&Family::Instructions.edits(&shader("OpStore %b %uint_1"))[2..], &[0], false)
         .unwrap();
     let module = without_a.modules[0].clone();
     let text = edited(&module, Family::Members, of_block);
@@ -229,11 +229,11 @@ fn specialisation_constants_are_frozen() {
 fn names_and_interfaces_go() {
     let module = shader("OpStore %a %uint_1");
     let case = Case { modules: vec![module.clone()], launch: () };
-    let made = case.edited(&Family::Debug.edits(&module), &[0]).unwrap();
+    let made = case.edited(&Family::Debug.edits(&module), &[0], false).unwrap();
     assert!(!text(&made.modules[0]).contains("OpName"));
     let unlisted = Family::Declarations.edits(&module);
     let shared = unlisted.iter().filter(|edit| matches!(edit, Edit::Unlist(..))).nth(1).unwrap();
-    let made = case.edited(std::slice::from_ref(shared), &[0]).unwrap();
+    let made = case.edited(std::slice::from_ref(shared), &[0], false).unwrap();
     let text = text(&made.modules[0]);
     assert!(text.contains("OpEntryPoint GLCompute %1 \"main\" %2\n"), "one is left: {text}");
 }

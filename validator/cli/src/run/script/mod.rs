@@ -230,11 +230,10 @@ fn remarks(case: &Case, demands: &[Demand], outcomes: usize) -> Vec<String> {
         }
     });
     for (resource, demand) in case.resources.iter().zip(demands).filter(|(_, demand)| demand.open > 0) {
-        let unit = if unit(resource) == WORD { "words" } else { "bytes" };
-        lines.push(format!(
-            "not expected: {} {unit} of {}, which are not the same in all outcomes",
-            demand.open, resource.name
-        ));
+        let unit = if unit(resource) == WORD { "word" } else { "byte" };
+        let (plural, are) = if demand.open == 1 { ("", "is") } else { ("s", "are") };
+        let what = format!("{} {unit}{plural} of {}", demand.open, resource.name);
+        lines.push(format!("not expected: {what}, which {are} not the same in all outcomes"));
     }
     lines
 }

@@ -189,8 +189,7 @@ fn of_several_outcomes_what_they_have_in_common_is_expected() {
     for format in [ScriptFormat::Amber, ScriptFormat::Vkrunner] {
         let text = script(format, &case, &outcomes, None).unwrap();
         assert!(
-            text.contains("# the module allows 2 outcomes")
-                && text.contains("# not expected: 1 words of 0.0"),
+            text.contains("# the module allows 2 outcomes") && text.contains("# not expected: 1 word of 0.0"),
             "{text}"
         );
     }
