@@ -124,6 +124,14 @@ fn empty(module: &mut Module, range: std::ops::Range<usize>, stub: Stub) {
     }
 }
 
+/// A phi as its block wants it.
+struct Phi {
+    key: Key,
+    result_type: Word,
+    /// For each predecessor the value, where there is one, and the label.
+    entries: Vec<(Option<Word>, Word)>,
+}
+
 /// Gives each phi of a function one entry for each predecessor; new ones are zero.
 fn mend_phis(module: &mut Module, function: usize) {
     let Some(function) = module.functions().into_iter().nth(function) else { return };
@@ -138,7 +146,7 @@ fn mend_phis(module: &mut Module, function: usize) {
             }
         }
     }
-    let mut phis: Vec<(Key, Word, Vec<(Option<Word>, Word)>)> = Vec::new();
+    let mut phis: Vec<Phi> = Vec::new();
     for block in &blocks {
         let of_block = predecessors.get(&block.label).cloned().unwrap_or_default();
         let insts = module.insts.get(block.range.clone()).unwrap_or_default();
@@ -152,13 +160,13 @@ fn mend_phis(module: &mut Module, function: usize) {
                 of_block.iter().map(|label| (value(*label), *label)).collect();
             let is_whole = entries.len() == wanted.len() && wanted.iter().all(|(value, _)| value.is_some());
             if !is_whole {
-                phis.push((phi.key, result_type, wanted));
+                phis.push(Phi { key: phi.key, result_type, entries: wanted });
             }
         }
     }
-    for (key, result_type, wanted) in phis {
+    for Phi { key, result_type, entries } in phis {
         let mut operands = Vec::new();
-        for (value, label) in wanted {
+        for (value, label) in entries {
             // Without a zero the phi lacks an entry, and the module is refused.
             let Some(value) = value.or_else(|| module.zero(result_type)) else { continue };
             operands.extend([Operand::IdRef(value), Operand::IdRef(label)]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::arguments::{parse_seconds, RUN, SHOW};
+use super::super::arguments::{parse_seconds, FAR, SHOW};
 use super::super::optimiser::OptimiserChoice;
 use super::super::{CliError, ColorChoice, ComparisonArguments, Format};
 
@@ -87,13 +87,13 @@ pub struct ReduceArguments {
     #[arg(long, short, value_name = "DIR", default_value = "reduced", help_heading = SHOW)]
     pub(super) out: PathBuf,
     /// Go on in the folder of a reduction that was ended
-    #[arg(long, help_heading = RUN)]
+    #[arg(long, help_heading = FAR)]
     pub(super) resume: bool,
     /// Time for each check of a smaller case
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = RUN)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = FAR)]
     pub(super) step_timeout: Duration,
     /// Check so many smaller cases at most
-    #[arg(long, value_name = "N", help_heading = RUN)]
+    #[arg(long, value_name = "N", help_heading = FAR)]
     pub(super) max_checks: Option<u64>,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true,

@@ -23,7 +23,7 @@ use spirv_tv_reducer::{self as reducer, Answer, Case, Counts, Limits, Observer, 
 use spirv_tv_toolchain::{validate, TargetEnv, Validator};
 
 use super::progress::ProgressLine;
-use super::{print, save, CliError, Format};
+use super::{print, save, CliError, ComparisonArguments, Format};
 use arguments::SubjectArguments;
 pub use arguments::{InterestingArguments, ReduceArguments};
 use bucket::{Bucket, Wanted};
@@ -51,6 +51,10 @@ impl Subject {
         let SubjectArguments { before, after, comparison, optimiser, .. } = arguments;
         if before == "-" && after.as_deref() == Some("-") {
             return Err(CliError::usage("only one of BEFORE and AFTER can be standard input"));
+        }
+        let ComparisonArguments { pair, read, .. } = comparison;
+        if pair.full || pair.save_failing.is_some() || read.emit_asm.is_some() {
+            return Err(CliError::usage("--full, --save-failing and --emit-asm are options of check"));
         }
         let flags = arguments.flags()?;
         if flags.is_none() && !arguments.is_run() && after.is_none() {
