@@ -7,7 +7,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::clean::{clean, Uses};
 use crate::cost;
-use crate::difference::{self, effects, Difference};
+use crate::difference::{self, visible, Difference};
 use crate::edits::Edit;
 use crate::module::Module;
 
@@ -91,8 +91,8 @@ impl<L: Launch> Case<L> {
         hasher.finish128().as_u128()
     }
 
-    /// The case with these edits in the modules at `places`; `None` where they change nothing there. One of two modules alone
-    /// loses none of what others see of it: the mistake between them would become another one. With `keeps_values` values stay
+    /// The case with these edits in the modules at `places`; `None` where they change nothing there, or where one of
+    /// two modules alone loses what others may see of it: the mistake between them would become another one. With `keeps_values` values stay
     /// that nobody takes any more.
     pub(crate) fn edited(&self, edits: &[Edit], places: &[usize], keeps_values: bool) -> Option<Case<L>> {
         let mut case = self.clone();
@@ -106,11 +106,20 @@ impl<L: Launch> Case<L> {
             clean(&mut case.modules, &Uses::of(&self.modules), keeps_values);
         }
         Module::agree(&mut case.modules);
-        let is_alone = places.len() < self.modules.len();
-        let loses = |place: &usize| {
-            let effects = |case: &Case<L>| case.modules.get(*place).map_or(0, effects);
-            effects(&case) < effects(self)
-        };
-        (changed && !(is_alone && places.iter().any(loses))).then_some(case)
+        (changed && case.loses_alike(self, edits)).then_some(case)
+    }
+
+    /// Whether both modules of a pair lost as many accesses and barriers that others may see, or at least some, where what
+    /// is executed was changed.
+    fn loses_alike(&self, from: &Case<L>, edits: &[Edit]) -> bool {
+        let [before, after] = &self.modules[..] else { return true };
+        let [old_before, old_after] = &from.modules[..] else { return true };
+        let lost = [(old_before, before), (old_after, after)]
+            .map(|(old, new)| visible(old).saturating_sub(visible(new)));
+        match lost {
+            [0, 0] => true,
+            [0, _] | [_, 0] => false,
+            [one, other] => one == other || edits.iter().any(Edit::changes_flow),
+        }
     }
 }

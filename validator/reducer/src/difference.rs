@@ -11,6 +11,8 @@ use crate::module::{is_constant, is_name, is_type, Inst, Key, Module};
 pub(crate) struct Difference {
     /// Instructions that only one module has.
     pub(crate) alone: u64,
+    /// Instructions that have another opcode.
+    pub(crate) changed: u64,
     /// Instructions that stand elsewhere.
     pub(crate) moved: u64,
     /// Operands that are others.
@@ -20,12 +22,15 @@ pub(crate) struct Difference {
 impl Difference {
     /// How much that is.
     pub(crate) fn cost(self) -> u64 {
-        3 * self.alone + 2 * self.moved + self.operands
+        3 * (self.alone + self.changed) + 2 * self.moved + self.operands
     }
 
     /// Whether it has nothing that the other one does not have.
     pub(crate) fn is_within(self, other: Difference) -> bool {
-        self.alone <= other.alone && self.moved <= other.moved && self.operands <= other.operands
+        self.alone <= other.alone
+            && self.changed <= other.changed
+            && self.moved <= other.moved
+            && self.operands <= other.operands
     }
 }
 
@@ -66,22 +71,26 @@ pub(crate) fn of(before: &Module, after: &Module) -> Difference {
     Difference { alone: difference.alone + count(alone), moved: count(moved), ..difference }
 }
 
-/// How many instructions have effects that others may see: writes of memory that is not the invocation's own, barriers.
-pub(crate) fn effects(module: &Module) -> usize {
+/// How many instructions others may see: accesses of memory that is not the invocation's own, and barriers.
+pub(crate) fn visible(module: &Module) -> usize {
     let definitions = module.definitions();
     let is_shared = |pointer: Option<Word>| {
         let ty = pointer.and_then(|id| definitions.get(&id)).and_then(|inst| inst.code.result_type);
         let class = ty.and_then(|ty| definitions.get(&ty)).and_then(|ty| ty.code.operands.first());
-        !matches!(class, Some(Operand::StorageClass(StorageClass::Function | StorageClass::Private)))
+        let own = [
+            StorageClass::Function,
+            StorageClass::Private,
+            StorageClass::Input,
+            StorageClass::UniformConstant,
+        ];
+        !own.iter().any(|own| class == Some(&Operand::StorageClass(*own)))
     };
-    let has_effect = |inst: &&Inst| match inst.op() {
-        Op::Store | Op::CopyMemory => is_shared(inst.id(0)),
-        Op::ImageWrite | Op::ControlBarrier | Op::MemoryBarrier => true,
-        // Those that only load are no effects.
-        Op::AtomicLoad => false,
+    let is_visible = |inst: &&Inst| match inst.op() {
+        Op::Load | Op::Store | Op::CopyMemory => is_shared(inst.id(0)),
+        Op::ImageRead | Op::ImageWrite | Op::ControlBarrier | Op::MemoryBarrier => true,
         op => format!("{op:?}").starts_with("Atomic"),
     };
-    module.insts.iter().filter(has_effect).count()
+    module.insts.iter().filter(is_visible).count()
 }
 
 struct Both<'m> {
@@ -96,7 +105,7 @@ impl Both<'_> {
             return;
         }
         if old.op() != new.op() {
-            difference.alone += 1;
+            difference.changed += 1;
             return;
         }
         let longest = old.code.operands.len().max(new.code.operands.len());
@@ -178,6 +187,9 @@ mod tests {
         assert_eq!(of(&before, &moved), Difference { moved: 1, ..none });
         let other = shader("OpStore %a %uint_1\nOpStore %b %uint_100").numbered_as(&before, &same);
         assert_eq!(of(&before, &other), Difference { operands: 1, ..none });
+        let atomic = shader("OpAtomicStore %a %uint_1 %uint_0 %uint_1\nOpStore %b %uint_2")
+            .numbered_as(&before, &same);
+        assert_eq!(of(&before, &atomic), Difference { changed: 1, ..none });
         let without: Vec<(usize, usize)> =
             (0..before.len()).filter(|at| *at != stores).zip(0..before.len() - 1).collect();
         let fewer = shader("OpStore %b %uint_2").numbered_as(&before, &without);

@@ -160,6 +160,20 @@ impl Family {
 }
 
 impl Edit {
+    /// Whether it changes which blocks are executed.
+    pub(crate) fn changes_flow(&self) -> bool {
+        matches!(
+            self,
+            Edit::EmptyFunction(_)
+                | Edit::Inline(_)
+                | Edit::SkipConstruct(_)
+                | Edit::Take(..)
+                | Edit::Once(_)
+                | Edit::Return(_)
+                | Edit::RemoveCase(..)
+        )
+    }
+
     /// Makes the change; false where the module has no such place, or not any more.
     pub(crate) fn apply(&self, module: &mut Module) -> bool {
         let made = match *self {
