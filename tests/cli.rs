@@ -175,11 +175,13 @@ fn manual_pages_are_of_every_command() {
         "-check",
         "-completions",
         "-gate",
+        "-interesting",
         "-litmus",
         "-man",
         "-opt-wrapper",
         "-opt",
         "-outcomes",
+        "-reduce",
         "-run",
         "",
     ];

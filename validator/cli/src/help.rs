@@ -9,7 +9,8 @@ use super::arguments::{COUNTS, FAR, MEMORY, READ, RUN, SHOW};
 use super::CommandLine;
 
 /// Subcommands whose options do not fit a screen or two.
-const LONG: [&str; 7] = ["check", "opt", "chain", "gate", "outcomes", "litmus", "run"];
+const LONG: [&str; 9] =
+    ["check", "opt", "chain", "gate", "outcomes", "litmus", "run", "reduce", "interesting"];
 
 /// What stands below the options of a long subcommand.
 const MORE: &str = "--help-all lists every option.";

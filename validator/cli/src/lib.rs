@@ -23,6 +23,7 @@ mod opt_wrapper;
 mod optimiser;
 mod outcomes;
 mod progress;
+mod reduce;
 mod run;
 mod save;
 mod ticker;
@@ -48,8 +49,9 @@ use man::ManArguments;
 use opt::OptArguments;
 use opt_wrapper::WrapperArguments;
 use outcomes::OutcomesArguments;
+use reduce::{InterestingArguments, ReduceArguments};
 use run::RunArguments;
-pub use run::{case_of, Wanted};
+pub use run::{case_of, script, Outcomes, ScriptFormat, Wanted};
 
 use spirv_tv::behaviour::Bug;
 use spirv_tv::optimise::{child, take_optimiser_arguments, OptimiserArguments};
@@ -85,6 +87,10 @@ enum Command {
     Outcomes(Box<OutcomesArguments>),
     /// Run a module on a Vulkan device or another executor: is what it does allowed?
     Run(Box<RunArguments>),
+    /// Make a failing module or pair smaller, while it shows the same failure
+    Reduce(Box<ReduceArguments>),
+    /// Say which failure a module or pair shows: exit code 0 if it is the one that is wanted, for other reducers
+    Interesting(Box<InterestingArguments>),
     /// Stand in for spirv-opt in a build and keep what it reads and writes
     OptWrapper(WrapperArguments),
     /// Print a script that completes the command line in a shell
@@ -158,6 +164,8 @@ fn dispatch(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Gate(arguments) => gate::run(&arguments, &behind),
         Command::Litmus(arguments) => litmus::run(&arguments),
         Command::Outcomes(arguments) => outcomes::run(&arguments),
+        Command::Reduce(arguments) => reduce::run(&arguments),
+        Command::Interesting(arguments) => reduce::interesting(&arguments),
         Command::OptWrapper(arguments) => opt_wrapper::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{html, CliError, ReadArguments};
-use spirv_tv::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, LaunchChoice, Run};
+use spirv_tv::check::{reconvergence_name, Bounds, CheckOptions, CheckReport, Choices, LaunchChoice, Run};
 use spirv_tv::compare::Verdict;
 use spirv_tv::explore::ReductionName;
 use spirv_tv::launch::Input;
@@ -109,7 +109,7 @@ fn new_folder(folder: &Path) -> Result<PathBuf, CliError> {
 }
 
 /// The command that shows the violation again: every choice is taken up, or said why not.
-fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &ReadArguments) -> String {
+pub fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &ReadArguments) -> String {
     let CheckOptions {
         model,
         races,
@@ -191,6 +191,11 @@ fn command(options: &CheckOptions, names: &[String], has_launch: bool, read: &Re
 
 /// The launch of a run as TOML, and the files that it names.
 pub fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>)>) {
+    launch_of(&report.choices, run.launch, &run.input)
+}
+
+/// The launch of this number among the choices, on an input, as TOML, and the files that it names.
+pub fn launch_of(choices: &Choices, number: usize, input: &Input) -> (String, Vec<(String, Vec<u8>)>) {
     let mut text = String::new();
     let mut files = Vec::new();
     let mut line = |line: String| {
@@ -198,7 +203,7 @@ pub fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec
         text.push('\n');
     };
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let launch = report.choices.launch.get(run.launch);
+    let launch = choices.launch.get(number);
     if let Some(LaunchChoice {
         entry,
         workgroups,
@@ -237,9 +242,8 @@ pub fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec
         line(format!("spec = [{}]", spec.collect::<Vec<_>>().join(", ")));
     }
     // Where all is given there is one input; the seed stays among the choices.
-    line(format!("seed = {}", report.choices.inputs.seed));
-    let Input { name: _, buffers, images, acceleration_structures, push, physical: _, interface: _ } =
-        &run.input;
+    line(format!("seed = {}", choices.inputs.seed));
+    let Input { name: _, buffers, images, acceleration_structures, push, physical: _, interface: _ } = input;
     if !push.is_empty() {
         line(format!("push = {}", quoted(&contents("push", push, &mut files))));
     }
@@ -249,7 +253,7 @@ pub fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec
         line(format!("{} = {}", quoted(&slot), quoted(&contents(&slot, bytes, &mut files))));
     }
     // Those that physical pointers lead to, and the inputs of a stage.
-    for (key, bytes) in run.input.named() {
+    for (key, bytes) in input.named() {
         let file = key.replace(['/', ':'], "-");
         line(format!("{} = {}", quoted(key), quoted(&contents(&file, bytes, &mut files))));
     }

@@ -22,13 +22,13 @@ use crate::optimiser::{self, External, Tool};
 use crate::CliError;
 
 /// Why a case has no modules: its status, and why.
-pub(super) struct NotMade {
-    pub(super) status: Status,
-    pub(super) detail: String,
+pub(crate) struct NotMade {
+    pub(crate) status: Status,
+    pub(crate) detail: String,
     /// What tells it from other failures of this status.
-    pub(super) signature: Option<String>,
+    pub(crate) signature: Option<String>,
     /// The module lacks what the options or the launch name.
-    pub(super) is_misfit: bool,
+    pub(crate) is_misfit: bool,
 }
 
 impl NotMade {
@@ -314,7 +314,8 @@ pub(super) fn flags_of(flags: &[String]) -> Result<OptimiserArguments, NotMade> 
     }
 }
 
-fn unread(status: Status, error: ReadError) -> NotMade {
+/// That a module cannot be read.
+pub(crate) fn unread(status: Status, error: ReadError) -> NotMade {
     let signature = match &error {
         // Says nothing of the module.
         ReadError::Program { .. } => return NotMade::new(Status::ToolBug, error),
@@ -327,7 +328,8 @@ fn unread(status: Status, error: ReadError) -> NotMade {
     NotMade::new(status, error).with(signature)
 }
 
-fn not_made(failure: &OptimiserFailure) -> NotMade {
+/// That an optimiser makes no module.
+pub(crate) fn not_made(failure: &OptimiserFailure) -> NotMade {
     let status = match failure {
         OptimiserFailure::Crashed { .. }
         | OptimiserFailure::Failed { .. }

@@ -29,6 +29,7 @@ use spirv_tv_gate::{Record, Status};
 pub use arguments::GateArguments;
 use arguments::GateCommand;
 use finish::Finished;
+pub(crate) use make::{not_made, unread, NotMade};
 use plan::Plan;
 use told::Progress;
 

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::super::arguments::{parse_seconds, SHOW};
 use super::super::{ChoiceArguments, CliError, ColorChoice, Format, LaunchArguments, ReadArguments};
+use super::script::ScriptFormat;
 use spirv_tv::check::{CheckOptions, Floats};
 
 /// The group of what runs the module.
@@ -41,6 +42,10 @@ pub struct RunArguments {
     /// Say what the device or executor is, what it can do, and what is known of it; run nothing
     #[arg(long, help_heading = EXECUTOR)]
     pub(crate) features: bool,
+    /// Print a script that expects what the module allows: of the first run that is not allowed, or of the first; nothing is
+    /// run without --device or --executor
+    #[arg(long, value_enum, value_name = "amber|vkrunner", hide_possible_values = true, help_heading = EXECUTOR)]
+    pub(crate) emit: Option<ScriptFormat>,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
     #[command(flatten)]

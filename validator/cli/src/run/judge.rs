@@ -180,11 +180,11 @@ fn is_allowed(outcome: &Outcome, allowed: &Allowed) -> bool {
 }
 
 /// Where an executor tells the contents of each observed object: the number of the resource, and the bytes of it.
-type Places = Vec<(usize, Range<usize>)>;
+pub(super) type Places = Vec<(usize, Range<usize>)>;
 
 /// # Errors
 /// What no executor tells.
-fn places(case: &Case, dispatch: &Dispatch) -> Result<Places, String> {
+pub(super) fn places(case: &Case, dispatch: &Dispatch) -> Result<Places, String> {
     let memory_of =
         |name: &str| dispatch.objects.iter().find(|object| object.key == name).map(|object| object.memory);
     let place = |object: &Object| {

@@ -7,6 +7,8 @@ mod factored;
 mod images;
 mod judge;
 mod report;
+mod script;
+mod shown;
 mod verdict;
 
 use std::ffi::OsString;
@@ -31,6 +33,8 @@ use verdict::RunVerdict;
 
 pub use arguments::RunArguments;
 pub use case::{case_of, Wanted};
+pub use script::{script, Outcomes, ScriptFormat};
+pub(crate) use shown::{shown, Shown};
 
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
 const RUNNER: &str = "__runner";
@@ -46,7 +50,7 @@ pub(super) fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let options = arguments.options()?;
     if arguments.features {
-        let (_, description) = executor(arguments)?;
+        let (_, description) = executor(arguments.executor.as_deref(), arguments.device.as_deref())?;
         print(&match arguments.format {
             Format::Json | Format::Jsonl => features_json(&description),
             Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
@@ -56,15 +60,20 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let Some(path) = &arguments.module else { return Err(CliError::usage("run wants a MODULE")) };
     let given = arguments.allowed.as_deref().map(read_allowed).transpose()?;
     let watch = Arc::new(Watch::default());
-    let progress = ProgressLine::start(&watch, arguments.color);
+    let mut progress = Some(ProgressLine::start(&watch, arguments.color));
     let _limit = MemoryLimit::start(&watch, options.bounds.max_memory);
     watch.enter("reading");
     let module = Module::load(path, &arguments.read.options())?;
     if let Some(folder) = &arguments.read.emit_asm {
         asm::emit(folder, "module", &module.text)?;
     }
-    let (executor, description) = executor(arguments)?;
-    let options = with_subgroups(options, given.as_ref(), &description);
+    // A script needs no device to be written.
+    let is_run = arguments.emit.is_none() || arguments.executor.is_some() || arguments.device.is_some();
+    let found = || executor(arguments.executor.as_deref(), arguments.device.as_deref());
+    let executor = is_run.then(found).transpose()?;
+    let unknown = Description::default();
+    let description = executor.as_ref().map_or(&unknown, |(_, description)| description);
+    let options = with_subgroups(options, given.as_ref(), description);
     let (found, set) = match given {
         Some(set) => (dispatches(&module, &options, &watch)?, set),
         None => {
@@ -81,13 +90,23 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
         }
     }
     let open_floats = options.floats != Floats::Exact && !set.is_exact();
+    let Some((executor, description)) = executor else {
+        drop(progress.take());
+        return emit(arguments, &options, &module, &found, &set);
+    };
     let mut runs = Vec::new();
     for (run, json) in found.runs.iter().zip(set.runs()) {
         watch.enter(format!("{}, input '{}' on {}", run.entry, run.input.name, description.name));
         runs.push(told(arguments, &options, &module, &executor, run, json, open_floats)?);
     }
-    drop(progress);
+    drop(progress.take());
     let report = whole(&found, description, runs);
+    if let Some(format) = arguments.emit {
+        let wrong = report.runs.iter().find(|told| told.judged.verdict == RunVerdict::Violates);
+        let told = wrong.or(report.runs.first()).ok_or_else(|| nothing_to_emit("there is nothing to run"))?;
+        print(&script_of(arguments, &options, &module, told, format)?)?;
+        return Ok(report.verdict.exit_code(arguments.strict));
+    }
     print(&match arguments.format {
         Format::Json | Format::Jsonl => format!("{}\n", report.json()),
         Format::Text | Format::Dot if arguments.quiet => {
@@ -98,19 +117,73 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     Ok(report.verdict.exit_code(arguments.strict))
 }
 
+/// Prints the script of the first run, of which nothing is run.
+fn emit(
+    arguments: &RunArguments,
+    options: &CheckOptions,
+    module: &Module,
+    found: &OutcomesReport,
+    set: &OutcomesFile,
+) -> Result<u8, CliError> {
+    let first = found.runs.iter().zip(set.runs()).next();
+    let (Some((run, json)), Some(format)) = (first, arguments.emit) else {
+        return Err(nothing_to_emit("there is nothing to run"));
+    };
+    let allowed = Allowed::of(json, &run.explored.dispatch).map_err(nothing_to_emit)?;
+    let told = Told { run, allowed, judged: judge::Judged::default() };
+    print(&script_of(arguments, options, module, &told, format)?)?;
+    Ok(0)
+}
+
+/// The script of a run; it fails with what was shown and is not allowed, if there is something.
+fn script_of(
+    arguments: &RunArguments,
+    options: &CheckOptions,
+    module: &Module,
+    told: &Told<'_>,
+    format: ScriptFormat,
+) -> Result<String, CliError> {
+    let dispatch = &told.run.explored.dispatch;
+    let wanted = wanted(arguments, options);
+    let case = case_of(module, &told.run.program, dispatch, wanted).map_err(nothing_to_emit)?;
+    let outcomes = script::outcomes_of(&case, dispatch, &told.allowed).map_err(nothing_to_emit)?;
+    let wrong = told.judged.seen.iter().find(|seen| !seen.is_allowed);
+    let shown = wrong.map(|seen| script::in_resources(&case, dispatch, &seen.outcome.memory));
+    let shown = shown.transpose().map_err(nothing_to_emit)?;
+    script(format, &case, &outcomes, shown.as_deref()).map_err(nothing_to_emit)
+}
+
+/// What a case needs beyond the module and the dispatch.
+fn wanted<'a>(arguments: &RunArguments, options: &'a CheckOptions) -> Wanted<'a> {
+    Wanted {
+        launch: &options.launch,
+        out_of_bounds: options.out_of_bounds,
+        times: arguments.times,
+        time: arguments.time(),
+    }
+}
+
+/// There is no script.
+fn nothing_to_emit(why: impl std::fmt::Display) -> CliError {
+    CliError::Usage(format!("no script can be written: {why}"))
+}
+
 /// The executor is not there, or does not say what it is.
 fn nothing_runs(why: impl std::fmt::Display) -> CliError {
     CliError::Usage(format!("nothing can be run: {why}"))
 }
 
 /// The executor that is asked for, and what it is.
-fn executor(arguments: &RunArguments) -> Result<(ExecutorProgram, Description), CliError> {
+pub(crate) fn executor(
+    command: Option<&str>,
+    device: Option<&str>,
+) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
-    let command = match &arguments.executor {
+    let command = match command {
         Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
         None => {
             let mut words: Vec<OsString> = vec![launcher.clone().into(), RUNNER.into()];
-            if let Some(device) = &arguments.device {
+            if let Some(device) = device {
                 words.extend(["--device".into(), device.into()]);
             }
             ExecutorCommand::of(words)
@@ -170,13 +243,7 @@ fn told<'r>(
             None => return Err(nothing_runs(why)),
         },
     };
-    let wanted = Wanted {
-        launch: &options.launch,
-        out_of_bounds: options.out_of_bounds,
-        times: arguments.times,
-        time: arguments.time(),
-    };
-    let judged = match case_of(module, &run.program, dispatch, wanted) {
+    let judged = match case_of(module, &run.program, dispatch, wanted(arguments, options)) {
         Ok(case) => judge::judge(executor, &case, &allowed, dispatch, open_floats),
         Err(why) => judge::Judged::unknown(why),
     };
