@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod flow;
+pub mod generate;
 mod memory;
 mod module;
 mod mutator;
