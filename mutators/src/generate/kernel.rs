@@ -5,6 +5,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 
 use super::build::Builder;
+use super::statement::Callee;
 use super::structured::Features;
 use super::types::{Ty, UINT};
 use super::{words, Buffer, Program};
@@ -21,8 +22,10 @@ pub(super) struct Scope {
     pub values: Vec<(Word, Ty)>,
     /// Those of 32 bits that are the same in the whole workgroup.
     pub uniforms: Vec<Word>,
-    /// How often the open block may run, at most, per call.
+    /// How often the open block may run, at most, per call of the function.
     pub turns: u32,
+    /// The most that a block may run per call, called functions included.
+    pub cost: u32,
     /// In a function that is not the entry point: what it returns.
     pub returns: Option<Ty>,
 }
@@ -43,12 +46,17 @@ pub(super) struct Kernel {
     /// Types of variables.
     pub pool: Vec<Ty>,
     pub scope: Scope,
+    /// Functions that can be called.
+    pub callees: Vec<Callee>,
+    /// Variables of the whole module that only their invocation sees.
+    pub privates: Vec<Variable>,
     /// Statements left in this function.
     pub budget: u32,
     pub local_size: u32,
     pub workgroups: u32,
     /// The invocation's number in the dispatch.
     pub invocation: Word,
+    ids: Word,
     input: Word,
     output: Word,
     specialisation: Vec<(u32, u32)>,
@@ -64,6 +72,9 @@ impl Kernel {
             features,
             pool: Vec::new(),
             scope: Scope::default(),
+            callees: Vec::new(),
+            privates: Vec::new(),
+            ids: 0,
             budget: 0,
             local_size: [4, 8, 16][random.usize(..3)],
             workgroups: random.u32(1..3),
@@ -139,32 +150,44 @@ impl Kernel {
         self.b.op(Op::Load, &UINT, &[pointer])
     }
 
+    /// Opens the scope of a function that was just begun.
+    pub(super) fn enter(&mut self, returns: Option<Ty>) {
+        let all = self.b.op(Op::Load, &Ty::vector(UINT, 3), &[self.ids]);
+        self.invocation = self.b.op_with(Op::CompositeExtract, &UINT, &[all], &[0]);
+        self.scope = Scope {
+            variables: self.privates.clone(),
+            values: vec![(self.invocation, UINT)],
+            uniforms: Vec::new(),
+            turns: 1,
+            cost: 1,
+            returns,
+        };
+    }
+
     /// The entry point. Gives its id and how many words each invocation writes.
     fn main(&mut self) -> (Word, u32) {
         let void = self.b.global(Op::TypeVoid, None, vec![]);
-        let ids = self.b.built_in(BuiltIn::GlobalInvocationId, &Ty::vector(UINT, 3));
+        self.ids = self.b.built_in(BuiltIn::GlobalInvocationId, &Ty::vector(UINT, 3));
         let groups = self.b.built_in(BuiltIn::WorkgroupId, &Ty::vector(UINT, 3));
+        if self.features.functions {
+            self.declare_privates();
+            (0..self.random.u32(1..4)).for_each(|_| self.function());
+        }
         let (main, _) = self.b.begin(void, &[]);
-        let mut first = |variable: Word| {
-            let all = self.b.op(Op::Load, &Ty::vector(UINT, 3), &[variable]);
-            self.b.op_with(Op::CompositeExtract, &UINT, &[all], &[0])
-        };
-        let (invocation, group) = (first(ids), first(groups));
-        self.invocation = invocation;
-        self.scope = Scope {
-            turns: 1,
-            values: vec![(invocation, UINT), (group, UINT)],
-            uniforms: vec![group],
-            ..Scope::default()
-        };
+        self.enter(None);
+        let all = self.b.op(Op::Load, &Ty::vector(UINT, 3), &[groups]);
+        let group = self.b.op_with(Op::CompositeExtract, &UINT, &[all], &[0]);
+        self.scope.uniforms.push(group);
+        let mut variables = self.privates.clone();
         for ty in self.pool.clone() {
             let pointer = self.b.local(&ty, None);
-            self.scope.variables.push(Variable { pointer, class: StorageClass::Function, ty });
+            variables.push(Variable { pointer, class: StorageClass::Function, ty });
         }
-        for Variable { pointer, ty, .. } in self.scope.variables.clone() {
+        for Variable { pointer, ty, .. } in variables.clone() {
             let value = self.unflatten(&ty, &mut Kernel::input);
             self.b.emit(Op::Store, [pointer, value].map(Operand::IdRef).to_vec());
         }
+        self.scope.variables = variables;
         self.budget = self.features.statements;
         self.body();
         let results = self.results();

@@ -30,7 +30,7 @@ pub(super) const INT: Ty = Ty::Int { width: 32, signed: true };
 pub(super) fn bound(width: u32) -> u32 {
     match width {
         16 => 4,
-        _ => 16,
+        _ => 8,
     }
 }
 

@@ -18,6 +18,21 @@ const INTEGERS: [Op; 10] = [
     Op::SGreaterThanEqual,
 ];
 
+const FLOATS: [Op; 12] = [
+    Op::FOrdEqual,
+    Op::FOrdNotEqual,
+    Op::FOrdLessThan,
+    Op::FOrdLessThanEqual,
+    Op::FOrdGreaterThan,
+    Op::FOrdGreaterThanEqual,
+    Op::FUnordEqual,
+    Op::FUnordNotEqual,
+    Op::FUnordLessThan,
+    Op::FUnordLessThanEqual,
+    Op::FUnordGreaterThan,
+    Op::FUnordGreaterThanEqual,
+];
+
 impl Kernel {
     /// A bool or a vector of bools.
     pub(super) fn boolean(&mut self, ty: &Ty, depth: u32) -> Word {
@@ -37,23 +52,16 @@ impl Kernel {
                 self.b.op(opcode, ty, &[value])
             }
             _ => {
-                let of = ty.with_scalar(self.scalar());
+                let scalars = self.scalars().into_iter().filter(|scalar| *scalar != Ty::Bool);
+                let scalars: Vec<Ty> = scalars.chain([UINT, INT]).collect();
+                let scalar = self.random.choice(scalars).unwrap_or(UINT);
+                let is_float = matches!(scalar, Ty::Float(_));
+                let of = ty.with_scalar(scalar);
                 let operands = [self.value(&of, depth), self.value(&of, depth)];
-                let opcode = self.pick(&INTEGERS);
+                let opcode = if is_float { self.pick(&FLOATS) } else { self.pick(&INTEGERS) };
                 self.b.op(opcode, ty, &operands)
             }
         }
-    }
-
-    /// The scalar type of what is compared.
-    fn scalar(&mut self) -> Ty {
-        let scalars: Vec<Ty> = { self.pool.iter() }
-            .filter_map(|ty| ty.shape())
-            .map(|(scalar, _)| scalar.clone())
-            .filter(|scalar| matches!(scalar, Ty::Int { .. }))
-            .chain([UINT, INT])
-            .collect();
-        self.random.choice(scalars).unwrap_or(UINT)
     }
 
     /// A condition of a branch.

@@ -34,7 +34,7 @@ impl Kernel {
                 let operands = [condition, self.value(ty, depth), self.value(ty, depth)];
                 self.b.op(Op::Select, ty, &operands)
             }
-            8 => self.function(ty, depth),
+            8 => self.glsl_function(ty, depth),
             9 if width == 32 => self.bits(ty, depth),
             10 if width == 32 && !signed => self.two_results(ty, depth),
             11..=12 => self.converted(ty, width, signed, depth),
@@ -75,7 +75,7 @@ impl Kernel {
     }
 
     /// A function of GLSL.std.450.
-    fn function(&mut self, ty: &Ty, depth: u32) -> Word {
+    fn glsl_function(&mut self, ty: &Ty, depth: u32) -> Word {
         let value = self.value(ty, depth);
         match self.random.u32(..3) {
             0 => {
@@ -132,11 +132,7 @@ impl Kernel {
 
     /// A value of another scalar type, converted.
     fn converted(&mut self, ty: &Ty, width: u32, signed: bool, depth: u32) -> Word {
-        let scalars: Vec<Ty> = { self.pool.iter() }
-            .filter_map(|ty| ty.shape())
-            .map(|(scalar, _)| scalar.clone())
-            .chain([UINT, Ty::Bool])
-            .collect();
+        let scalars: Vec<Ty> = self.scalars().into_iter().chain([UINT, Ty::Bool]).collect();
         let from = self.random.choice(scalars).unwrap_or(UINT);
         let of = ty.with_scalar(from.clone());
         let value = self.value(&of, depth);
@@ -154,7 +150,12 @@ impl Kernel {
                 let opcode = if signed || self.random.bool() { Op::SConvert } else { Op::UConvert };
                 self.b.op(opcode, ty, &[value])
             }
-            _ => value,
+            // Bounds of floats are below those of the narrowest integer; negative ones have no unsigned conversion.
+            Ty::Float(_) if signed => self.b.op(Op::ConvertFToS, ty, &[value]),
+            _ => {
+                let value = self.b.glsl(Gl::FAbs, &of, &[value]);
+                self.b.op(Op::ConvertFToU, ty, &[value])
+            }
         }
     }
 }

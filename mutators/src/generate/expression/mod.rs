@@ -1,6 +1,8 @@
 //! Values of a type, from what can be read where they stand.
 
 mod boolean;
+mod composite;
+mod float;
 mod integer;
 
 use rspirv::dr::Operand;
@@ -15,13 +17,39 @@ impl Kernel {
         if depth == 0 || self.random.u32(..6) == 0 {
             return self.leaf(ty);
         }
-        let value = match ty.shape() {
-            Some((Ty::Bool, _)) => self.boolean(ty, depth - 1),
-            Some((Ty::Int { .. }, _)) => self.integer(ty, depth - 1),
-            _ => self.leaf(ty),
-        };
+        let value = self.made(ty, depth - 1);
         self.scope.values.push((value, ty.clone()));
         value
+    }
+
+    /// The result of an operation.
+    fn made(&mut self, ty: &Ty, depth: u32) -> Word {
+        if self.random.u32(..6) == 0 {
+            if let Some(value) = self.member(ty) {
+                return value;
+            }
+        }
+        if self.random.u32(..6) == 0 {
+            if let Some(value) = self.call(ty) {
+                return value;
+            }
+        }
+        match ty {
+            Ty::Matrix(..) => return self.matrix(ty, depth),
+            Ty::Vector(..) if self.random.u32(..3) == 0 => return self.composite(ty, depth),
+            _ => {}
+        }
+        match ty.shape() {
+            Some((Ty::Bool, _)) => self.boolean(ty, depth),
+            Some((Ty::Int { .. }, _)) => self.integer(ty, depth),
+            Some((Ty::Float(_), _)) => self.float(ty, depth),
+            _ => self.composite(ty, depth),
+        }
+    }
+
+    /// The scalar types of the pool's scalars and vectors.
+    fn scalars(&self) -> Vec<Ty> {
+        self.pool.iter().filter_map(|ty| ty.shape()).map(|(scalar, _)| scalar.clone()).collect()
     }
 
     /// A value that is there: an earlier result, a variable, the input, or a constant.

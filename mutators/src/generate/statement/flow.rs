@@ -6,7 +6,7 @@ use crate::generate::kernel::Kernel;
 use crate::generate::types::{Ty, UINT};
 
 /// How often a block may run in a program, at most.
-const TURNS: u32 = 200;
+pub(super) const TURNS: u32 = 200;
 
 impl Kernel {
     pub(super) fn jump(&mut self, label: Word) {
@@ -32,6 +32,21 @@ impl Kernel {
         self.split(condition, out, stay);
         self.b.open(out);
         self.jump(target);
+        self.b.open(stay);
+    }
+
+    /// Returns from the function on a condition.
+    pub(super) fn early_return(&mut self) {
+        let Some(ty) = self.scope.returns.clone() else { return };
+        let condition = self.condition();
+        let (out, stay) = (self.b.fresh(), self.b.fresh());
+        self.merge(stay);
+        self.split(condition, out, stay);
+        self.b.open(out);
+        let known = self.scope.values.len();
+        let value = self.value(&ty, 1);
+        self.scope.values.truncate(known);
+        self.b.emit(Op::ReturnValue, vec![Operand::IdRef(value)]);
         self.b.open(stay);
     }
 
@@ -114,6 +129,7 @@ impl Kernel {
         }
         self.b.open(body);
         self.scope.turns *= count;
+        self.scope.cost = self.scope.cost.max(self.scope.turns);
         self.scope.values.push((counter, UINT));
         if uniform {
             self.scope.uniforms.push(counter);

@@ -1,6 +1,9 @@
 //! Statements: what a kernel does between reading its inputs and writing its results.
 
+mod call;
 mod flow;
+
+pub(super) use call::Callee;
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
@@ -49,6 +52,8 @@ impl Kernel {
             9 if self.features.flow && place.depth < 3 => self.switch(place),
             10..=11 if self.features.flow && place.depth < 3 => self.repetition(place),
             6 if place.around.is_some() => self.leave(place),
+            5 if self.scope.returns.is_some() && place.depth > 0 => self.early_return(),
+            4 if self.features.composites => self.copy(),
             _ => self.assignment(),
         }
     }
@@ -63,12 +68,24 @@ impl Kernel {
         self.scope.uniforms.truncate(uniforms);
     }
 
-    /// Stores a new value to a variable.
+    /// Stores a new value to a variable or a part of one.
     fn assignment(&mut self) {
-        let index = self.random.usize(..self.scope.variables.len());
-        let variable = self.scope.variables[index].clone();
+        let index = self.random.usize(..self.pool.len());
+        let ty = self.pool[index].clone();
         let depth = self.random.u32(1..4);
-        let value = self.value(&variable.ty, depth);
-        self.b.emit(Op::Store, [variable.pointer, value].map(Operand::IdRef).to_vec());
+        let value = self.value(&ty, depth);
+        if let Some((place, _)) = self.place(&ty) {
+            self.b.emit(Op::Store, [place, value].map(Operand::IdRef).to_vec());
+        }
+    }
+
+    /// Copies memory from one variable to another.
+    fn copy(&mut self) {
+        let index = self.random.usize(..self.pool.len());
+        let ty = self.pool[index].clone();
+        let (Some((to, target)), Some((from, source))) = (self.place(&ty), self.place(&ty)) else { return };
+        if target.pointer != source.pointer {
+            self.b.emit(Op::CopyMemory, [to, from].map(Operand::IdRef).to_vec());
+        }
     }
 }
