@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod flow;
+pub mod generate;
 pub mod litmus;
 mod memory;
 mod module;

@@ -40,6 +40,7 @@ fn case() -> Case {
         push: vec![1, 2, 3, 4],
         resources: kinds.into_iter().enumerate().map(resource).collect(),
         addresses: vec![Address { within: None, offset: 0, target: 9, byte: 4 }],
+        unwanted: Vec::new(),
         robustness: Robustness::Robust,
         times: 7,
         time: Duration::from_millis(1500),
