@@ -12,6 +12,7 @@ mod check;
 mod completions;
 mod error;
 mod format;
+mod fuzz;
 mod gate;
 mod help;
 mod html;
@@ -42,6 +43,7 @@ pub use check::CheckArguments;
 use completions::CompletionsArguments;
 pub use error::CliError;
 use format::Format;
+use fuzz::FuzzArguments;
 use gate::GateArguments;
 use litmus::LitmusArguments;
 use man::ManArguments;
@@ -85,6 +87,8 @@ enum Command {
     Outcomes(Box<OutcomesArguments>),
     /// Run a module on a Vulkan device or another executor: is what it does allowed?
     Run(Box<RunArguments>),
+    /// Run generated programs on a device, look for what it must not do
+    Fuzz(FuzzArguments),
     /// Stand in for spirv-opt in a build and keep what it reads and writes
     OptWrapper(WrapperArguments),
     /// Print a script that completes the command line in a shell
@@ -151,6 +155,7 @@ fn dispatch(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
     };
     match line.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
         Command::Chain(arguments) => chain::run(*arguments),

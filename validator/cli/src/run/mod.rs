@@ -4,6 +4,7 @@ mod allowed;
 mod arguments;
 mod case;
 mod factored;
+mod hold;
 mod images;
 mod judge;
 mod report;
@@ -27,10 +28,11 @@ use super::progress::ProgressLine;
 use super::{asm, painter, print, CliError, Format};
 use allowed::{Allowed, OutcomesFile, RunJson};
 use report::{RunReport, Told};
-use verdict::RunVerdict;
 
 pub use arguments::RunArguments;
 pub use case::{case_of, Wanted};
+pub(crate) use hold::{hold, Held};
+pub(crate) use verdict::RunVerdict;
 
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
 const RUNNER: &str = "__runner";
@@ -46,7 +48,7 @@ pub(super) fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let options = arguments.options()?;
     if arguments.features {
-        let (_, description) = executor(arguments)?;
+        let (_, description) = executor(arguments.device.as_deref(), arguments.executor.as_deref())?;
         print(&match arguments.format {
             Format::Json | Format::Jsonl => features_json(&description),
             Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
@@ -63,7 +65,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     if let Some(folder) = &arguments.read.emit_asm {
         asm::emit(folder, "module", &module.text)?;
     }
-    let (executor, description) = executor(arguments)?;
+    let (executor, description) = executor(arguments.device.as_deref(), arguments.executor.as_deref())?;
     let options = with_subgroups(options, given.as_ref(), &description);
     let (found, set) = match given {
         Some(set) => (dispatches(&module, &options, &watch)?, set),
@@ -104,13 +106,16 @@ fn nothing_runs(why: impl std::fmt::Display) -> CliError {
 }
 
 /// The executor that is asked for, and what it is.
-fn executor(arguments: &RunArguments) -> Result<(ExecutorProgram, Description), CliError> {
+pub(crate) fn executor(
+    device: Option<&str>,
+    command: Option<&str>,
+) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
-    let command = match &arguments.executor {
+    let command = match command {
         Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
         None => {
             let mut words: Vec<OsString> = vec![launcher.clone().into(), RUNNER.into()];
-            if let Some(device) = &arguments.device {
+            if let Some(device) = device {
                 words.extend(["--device".into(), device.into()]);
             }
             ExecutorCommand::of(words)
