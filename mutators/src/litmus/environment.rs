@@ -83,10 +83,30 @@ impl Environment {
         let least = (subgroup.max(1).ilog2() + 2).min(largest);
         let local = random.u32(least..=largest);
         let stress = [0, 0, 2, 8, 32][random.usize(0..5)];
+        let plain = Environment {
+            workgroups: most - local,
+            local,
+            near: random.u32(0..4) == 0,
+            shuffle: 1,
+            factors: [1; 3],
+            offsets: [0; 3],
+            strew: 1,
+            stride: [1, 4, 16][random.usize(0..3)],
+            interleaved: random.bool(),
+            spin: [4, 64, 512, MOST_TURNS][random.usize(0..4)],
+            stress: 0,
+            stress_turns: 0,
+            pattern: Pattern::StoreStore,
+            stress_stride: 1,
+        };
+        // Where invocations run one after the other, only those at the same place of their workgroups run at once.
+        if random.bool() {
+            return plain;
+        }
         Environment {
             workgroups: most - local,
             local,
-            near: random.bool(),
+            near: random.u32(0..3) == 0,
             shuffle: [1, 1, 419, 1031][random.usize(0..4)],
             factors: [(); 3].map(|()| [1, 1, 419, 1031, 7][random.usize(0..5)]),
             offsets: [random.u32(0..4), random.u32(0..4), [0, 0, 1, random.u32(0..256)][random.usize(0..4)]],

@@ -96,6 +96,9 @@ pub struct DriverArguments {
     /// Only these kinds of cases
     #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',', help_heading = CASES)]
     pub(crate) only: Vec<Kind>,
+    /// Only litmus programs with this in their names, such as sb-relaxed-buffer
+    #[arg(long, value_name = "TEXT", help_heading = CASES)]
+    pub(crate) program: Option<String>,
     /// Invocations that play litmus programs at once: 2 to this power
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(8..=20),
         help_heading = CASES)]
@@ -143,6 +146,7 @@ impl DriverArguments {
         words.push(format!("--invocations={}", self.invocations));
         words.push(format!("--times={}", self.times));
         words.push(format!("--run-timeout={}", self.run_timeout.as_secs_f64()));
+        words.extend(self.program.iter().map(|text| format!("--program={text}")));
         words.extend(self.only.iter().map(|kind| format!("--only={}", kind.name())));
         words.extend(self.partition.as_ref().map(|part| format!("--partition={}", part.0)));
         words.extend(self.modules.iter().cloned());

@@ -26,6 +26,9 @@ use crate::CliError;
 /// Weakenings of a program whose outcomes are searched for one with more.
 const MOST_WEAKENINGS: usize = 4;
 
+/// Programs that are made until one has the name that is wanted.
+const MOST_PROGRAMS: usize = 100_000;
+
 /// Weakenings that are tried for one that explains an outcome.
 const MOST_EXPLANATIONS: usize = 64;
 
@@ -43,7 +46,10 @@ pub(super) fn run(
     optimiser: &mut SpirvOpt,
 ) -> Result<Answer, CliError> {
     let Planned { name, treatment, mut random, .. } = planned;
-    let program = program(world, &mut random);
+    let Some(program) = program(world, &mut random) else {
+        let record = Record::new(name, String::new(), treatment.name());
+        return Ok(record.with(Status::NotJudged, "no litmus program has such a name").into());
+    };
     let record = Record::new(name, program.name.clone(), treatment.name());
     let (single, environment) = (world.sets.of(&program)?, environment(world, &mut random));
     let allowed = match &single.set {
@@ -91,7 +97,8 @@ pub(super) fn run(
     })
 }
 
-fn program(world: &World, random: &mut fastrand::Rng) -> Program {
+/// A random program whose name is wanted; `None` where many were made and none was.
+fn program(world: &World, random: &mut fastrand::Rng) -> Option<Program> {
     let mut classes = vec![Class::Buffer, Class::Buffer, Class::Workgroup];
     if world.has("ImageBuffer") {
         classes.push(Class::Texels);
@@ -100,9 +107,13 @@ fn program(world: &World, random: &mut fastrand::Rng) -> Program {
         classes.push(Class::Physical);
     }
     let shapes = catalogue();
-    let shape = &shapes[random.usize(0..shapes.len())];
     let has_subgroups = world.subgroup().is_some();
-    shape.random(random, &classes, has_subgroups, world.has("VulkanMemoryModelDeviceScope"))
+    let has_device_scope = world.has("VulkanMemoryModelDeviceScope");
+    (0..MOST_PROGRAMS).find_map(|_| {
+        let shape = &shapes[random.usize(0..shapes.len())];
+        let program = shape.random(random, &classes, has_subgroups, has_device_scope);
+        program.name.contains(&world.program).then_some(program)
+    })
 }
 
 /// One that is known to be good every second time.

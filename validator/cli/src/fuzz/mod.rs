@@ -69,6 +69,7 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
         time: arguments.run_timeout,
         invocations: arguments.invocations,
         times: arguments.times,
+        program: arguments.program.clone().unwrap_or_default(),
         modules: arguments.modules.clone(),
         sets: sets::Sets::default(),
         stress: world::Stress::default(),

@@ -32,8 +32,6 @@ impl Treatment {
 /// A case before it is made.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
-    /// Its number.
-    pub(super) number: u64,
     /// Its name, which is unique.
     pub(super) name: String,
     /// Its kind.
@@ -81,7 +79,7 @@ impl Plan {
             5..=7 => Treatment::Rewritten(random.usize(1..4)),
             _ => Treatment::Optimised(flags(&mut random)),
         };
-        Some(Planned { number, name: format!("{}-{number:06}", kind.name()), kind, treatment, random })
+        Some(Planned { name: format!("{}-{number:06}", kind.name()), kind, treatment, random })
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct World {
     pub(super) invocations: u32,
     /// How often a litmus program is run.
     pub(super) times: u32,
+    /// What names of litmus programs must contain.
+    pub(super) program: String,
     /// Modules of the user.
     pub(super) modules: Vec<String>,
     /// What litmus programs allow.
