@@ -116,6 +116,9 @@ pub struct DriverArguments {
     /// Findings of one bucket that are saved
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = RESULTS)]
     pub(crate) max_per_bucket: usize,
+    /// No more cases are begun when there are so many findings that are not known
+    #[arg(long, value_name = "N", help_heading = CASES)]
+    pub(crate) max_findings: Option<u64>,
     /// Findings that are known: failures.csv of another run, with failures.json beside it
     #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     pub(crate) baseline: Option<PathBuf>,

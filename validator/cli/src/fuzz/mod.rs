@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use spirv_tv::check::{Bounds, Watch};
+use spirv_tv::module::Module;
 use spirv_tv::report::html::Extent;
 use spirv_tv::report::Painter;
 use spirv_tv_gate::expectation::Baseline;
@@ -59,6 +60,9 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
     if plan.is_empty() {
         return Err(CliError::usage("--only modules wants a MODULE"));
     }
+    for path in &arguments.modules {
+        Module::load(path, &sets::reading())?;
+    }
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
     watch.enter("looking at the executor");
@@ -92,7 +96,7 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
     };
     let mut saved = count(&records);
     let done: BTreeSet<String> = records.keys().cloned().collect();
-    let mut failed = None;
+    let (mut failed, mut new) = (None, 0);
     let mut told = Progress::of(&records);
     watch.enter(told.line());
     work::run(arguments, &plan, &world, &done, |answer| {
@@ -112,8 +116,10 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
         }
         told.add(&record);
         watch.enter(told.line());
+        let is_known = record.bucket.as_ref().is_some_and(|bucket| known.contains(bucket));
+        new += u64::from(record.status.class() >= Class::Executor && !is_known);
         records.insert(record.case.clone(), record);
-        failed.is_none()
+        failed.is_none() && arguments.max_findings.is_none_or(|most| new < most)
     })?;
     drop(progress);
     if let Some(error) = failed {

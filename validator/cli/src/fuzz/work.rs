@@ -110,12 +110,17 @@ pub(super) fn run(
 fn answer(planned: Planned, world: &World, executor: &dyn Executor, optimiser: &mut SpirvOpt) -> Answer {
     let begun = Instant::now();
     let record = Record::new(planned.name.clone(), String::new(), planned.treatment.name());
+    let is_of_user = planned.kind == Kind::Modules;
     let run = AssertUnwindSafe(|| match planned.kind {
         Kind::Concurrent => concurrent::run(planned, world, executor, optimiser),
         Kind::Generated | Kind::Modules => sequential::run(planned, world, executor, optimiser),
     });
     let mut answer = match caught(run) {
         Ok(Ok(answer)) => answer,
+        // The launch of a module of the user may not go with it.
+        Ok(Err(error)) if is_of_user && error.bug().is_none() => {
+            record.with(Status::NotJudged, error.to_string()).into()
+        }
         Ok(Err(error)) => record.with(Status::ToolBug, error.to_string()).into(),
         Err(bug) => record.with(Status::ToolBug, bug.to_string()).into(),
     };
