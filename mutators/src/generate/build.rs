@@ -113,6 +113,13 @@ impl Builder {
         self.module.annotations.push(Instruction::new(Op::MemberDecorate, None, None, operands));
     }
 
+    /// A member of a struct, matrices or arrays of them, is stored column by column.
+    pub(super) fn decorate_column_major(&mut self, id: Word, member: u32) {
+        let decoration = Operand::Decoration(Decoration::ColMajor);
+        let operands = vec![Operand::IdRef(id), Operand::LiteralBit32(member), decoration];
+        self.module.annotations.push(Instruction::new(Op::MemberDecorate, None, None, operands));
+    }
+
     /// A variable at module scope, of this pointer type, listed in the interface.
     pub(super) fn variable(&mut self, class: StorageClass, pointer: Word, initial: Option<Word>) -> Word {
         let operands = [Operand::StorageClass(class)].into_iter();

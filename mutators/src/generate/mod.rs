@@ -20,7 +20,9 @@
 
 mod build;
 mod expression;
+mod interface;
 mod kernel;
+mod layout;
 mod statement;
 mod structured;
 mod types;

@@ -1,4 +1,4 @@
-//! Sequential programs with structure: each generator has features of its own.
+//! The generators: each has features of its own.
 
 use super::kernel::Kernel;
 use super::types::{Ty, INT, UINT};
@@ -23,6 +23,16 @@ pub(super) struct Features {
     pub flow: bool,
     /// Functions that the entry point calls.
     pub functions: bool,
+    /// Push constants and specialisation constants.
+    pub constants: bool,
+    /// A buffer of structs with a layout.
+    pub memory: bool,
+    /// Values handed to other invocations of the workgroup through memory, with barriers.
+    pub exchange: bool,
+    /// Atomics in buffers and Workgroup variables.
+    pub atomics: bool,
+    /// Operations of subgroups.
+    pub subgroups: bool,
 }
 
 /// The least: 32-bit integers in one block.
@@ -36,6 +46,11 @@ const LEAST: Features = Features {
     composites: false,
     flow: false,
     functions: false,
+    constants: false,
+    memory: false,
+    exchange: false,
+    atomics: false,
+    subgroups: false,
 };
 
 impl Generator for Features {
@@ -99,8 +114,83 @@ const FUNCTIONS: Features = Features {
     ..LEAST
 };
 
+const CONSTANTS: Features = Features {
+    name: "constants",
+    about: "push constants, specialisation constants and operations on them, in arithmetic and in conditions",
+    flow: true,
+    vectors: true,
+    constants: true,
+    ..LEAST
+};
+
+const MEMORY: Features = Features {
+    name: "memory",
+    about: "a buffer of structs with members of many types and widths, which each invocation reads and writes its own of",
+    integers: &[8, 16, 32, 64],
+    floats: &[16, 32, 64],
+    vectors: true,
+    composites: true,
+    memory: true,
+    ..LEAST
+};
+
+const EXCHANGE: Features = Features {
+    name: "exchange",
+    about: "values handed to other invocations of a workgroup through Workgroup variables and buffers, with barriers",
+    vectors: true,
+    flow: true,
+    exchange: true,
+    ..LEAST
+};
+
+const ATOMICS: Features = Features {
+    name: "atomics",
+    about: "atomics whose order does not matter, on counters of the dispatch and of a workgroup",
+    flow: true,
+    atomics: true,
+    ..LEAST
+};
+
+const SUBGROUPS: Features = Features {
+    name: "subgroups",
+    about: "votes, ballots, shuffles, reductions and scans of subgroups of 8, all of which take part",
+    flow: true,
+    vectors: true,
+    subgroups: true,
+    ..LEAST
+};
+
+const MIXED: Features = Features {
+    name: "mixed",
+    about: "something of everything, but subgroups",
+    statements: 36,
+    integers: &[16, 32, 64],
+    floats: &[32],
+    vectors: true,
+    composites: true,
+    flow: true,
+    functions: true,
+    constants: true,
+    memory: true,
+    exchange: true,
+    atomics: true,
+    ..LEAST
+};
+
 /// Every one.
-pub(super) const ALL: &[&dyn Generator] = &[&CONTROL_FLOW, &INTEGERS, &FLOATS, &COMPOSITES, &FUNCTIONS];
+pub(super) const ALL: &[&dyn Generator] = &[
+    &CONTROL_FLOW,
+    &INTEGERS,
+    &FLOATS,
+    &COMPOSITES,
+    &FUNCTIONS,
+    &CONSTANTS,
+    &MEMORY,
+    &EXCHANGE,
+    &ATOMICS,
+    &SUBGROUPS,
+    &MIXED,
+];
 
 impl Kernel {
     /// The types of the program's variables.

@@ -146,10 +146,10 @@ impl Builder {
     /// A float constant: a multiple of a quarter of up to a few hundred, which all widths have.
     pub(super) fn float(&mut self, width: u32, value: f32) -> Word {
         let id = self.ty(&Ty::Float(width));
+        let bits = float_bits(width, value);
         let literal = match width {
-            16 => Operand::LiteralBit32(u32::from(half_bits(value))),
-            64 => Operand::LiteralBit64(f64::from(value).to_bits()),
-            _ => Operand::LiteralBit32(value.to_bits()),
+            64 => Operand::LiteralBit64(bits),
+            _ => Operand::LiteralBit32(bits as u32),
         };
         self.global(Op::Constant, Some(id), vec![literal])
     }
@@ -164,6 +164,15 @@ impl Builder {
             }
             _ => scalar,
         }
+    }
+}
+
+/// The bits of a float of a width: a multiple of a quarter of up to a few hundred.
+pub(super) fn float_bits(width: u32, value: f32) -> u64 {
+    match width {
+        16 => u64::from(half_bits(value)),
+        64 => f64::from(value).to_bits(),
+        _ => u64::from(value.to_bits()),
     }
 }
 

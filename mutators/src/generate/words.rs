@@ -5,6 +5,9 @@ use rspirv::spirv::{Op, Word};
 use super::kernel::Kernel;
 use super::types::{bound, Ty, INT, UINT};
 
+/// The binding of the results, of words.
+pub(super) const OUTPUT: u32 = 1;
+
 /// How many words the values of a type are.
 pub(super) fn count(ty: &Ty) -> u32 {
     match ty {

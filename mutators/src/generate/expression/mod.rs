@@ -69,6 +69,11 @@ impl Kernel {
                     return self.b.op(Op::Load, ty, &[variable.pointer]);
                 }
             }
+            6 if self.random.bool() => {
+                if let Some(value) = self.specialised(ty) {
+                    return value;
+                }
+            }
             6 => return self.unflatten(ty, &mut Kernel::input),
             _ => {}
         }

@@ -34,7 +34,8 @@ impl Kernel {
         }
     }
 
-    fn any_type(&mut self) -> Ty {
+    /// A type of the pool.
+    pub(in crate::generate) fn any_type(&mut self) -> Ty {
         let index = self.random.usize(..self.pool.len());
         self.pool[index].clone()
     }
@@ -110,7 +111,7 @@ impl Kernel {
         }
         let pointer = self.b.local(ty, None);
         let value = self.leaf(ty);
-        self.b.emit(Op::Store, [pointer, value].map(Operand::IdRef).to_vec());
+        self.store(pointer, value);
         pointer
     }
 }

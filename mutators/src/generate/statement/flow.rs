@@ -35,6 +35,17 @@ impl Kernel {
         self.b.open(stay);
     }
 
+    /// Code on a condition, which opens no other block.
+    pub(super) fn guarded(&mut self, condition: Word, code: impl FnOnce(&mut Kernel)) {
+        let (then, merge) = (self.b.fresh(), self.b.fresh());
+        self.merge(merge);
+        self.split(condition, then, merge);
+        self.b.open(then);
+        code(self);
+        self.jump(merge);
+        self.b.open(merge);
+    }
+
     /// Returns from the function on a condition.
     pub(super) fn early_return(&mut self) {
         let Some(ty) = self.scope.returns.clone() else { return };

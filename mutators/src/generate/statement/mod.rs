@@ -1,7 +1,10 @@
 //! Statements: what a kernel does between reading its inputs and writing its results.
 
+mod atomic;
 mod call;
+mod exchange;
 mod flow;
+mod subgroup;
 
 pub(super) use call::Callee;
 
@@ -9,6 +12,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 
 use super::kernel::Kernel;
+use super::structured::Features;
 
 /// Where a statement stands.
 #[derive(Clone, Copy)]
@@ -47,6 +51,9 @@ impl Kernel {
 
     fn statement(&mut self, place: Place) {
         self.budget = self.budget.saturating_sub(1);
+        if self.random.u32(..3) == 0 && self.with_others(place) {
+            return;
+        }
         match self.random.u32(..12) {
             7..=8 if self.features.flow && place.depth < 3 => self.selection(place),
             9 if self.features.flow && place.depth < 3 => self.switch(place),
@@ -54,8 +61,29 @@ impl Kernel {
             6 if place.around.is_some() => self.leave(place),
             5 if self.scope.returns.is_some() && place.depth > 0 => self.early_return(),
             4 if self.features.composites => self.copy(),
+            2..=3 if self.features.memory => self.element(),
             _ => self.assignment(),
         }
+    }
+
+    /// A statement whose result or effect involves other invocations, if the features have one for the place.
+    fn with_others(&mut self, place: Place) -> bool {
+        let Features { exchange, atomics, subgroups, .. } = self.features;
+        let mut possible: Vec<fn(&mut Kernel)> = Vec::new();
+        if exchange && place.uniform {
+            possible.push(Kernel::exchange);
+        }
+        if atomics && place.uniform {
+            possible.push(Kernel::tally);
+        }
+        if atomics {
+            possible.push(Kernel::count);
+        }
+        if subgroups && place.uniform {
+            possible.extend([Kernel::subgroup_operation as fn(&mut Kernel); 2]);
+        }
+        let chosen = self.random.choice(possible);
+        chosen.inspect(|statement| statement(self)).is_some()
     }
 
     /// A few statements in a block of their own. What they compute dominates nothing behind them.
@@ -75,7 +103,7 @@ impl Kernel {
         let depth = self.random.u32(1..4);
         let value = self.value(&ty, depth);
         if let Some((place, _)) = self.place(&ty) {
-            self.b.emit(Op::Store, [place, value].map(Operand::IdRef).to_vec());
+            self.store(place, value);
         }
     }
 
