@@ -17,6 +17,8 @@ mod hostile;
 mod require;
 #[path = "fuzz/run.rs"]
 mod run;
+#[path = "fuzz/schema.rs"]
+mod schema;
 #[path = "fuzz/well.rs"]
 mod well;
 
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         trial("wrong_command_lines_are_refused", well::wrong_command_lines_are_refused),
         trial("modules_of_the_user_are_run", well::modules_of_the_user_are_run),
         trial("some_faults_are_found", campaign::some_faults_are_found),
+        trial("the_page_names_every_field", schema::the_page_names_every_field),
         trial("names_of_faults_are_unique", faults::names_are_unique),
         trial("every_fault", campaign::every_fault).with_ignored_flag(true),
     ];

@@ -100,8 +100,9 @@ impl Status {
     /// What it comes to.
     pub(super) const fn class(self) -> Class {
         match self {
-            Status::Passed | Status::Redundant => Class::Good,
-            Status::NotJudged
+            Status::Passed => Class::Good,
+            Status::Redundant
+            | Status::NotJudged
             | Status::Unsupported
             | Status::NotOptimised
             | Status::OutOfMemory

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use spirv_tv::check;
+use spirv_tv::behaviour::Outcome;
+use spirv_tv::check::{self, CheckOptions};
 use spirv_tv::compare::Verdict;
 use spirv_tv::module::Module;
 use spirv_tv::optimise::to_bytes;
@@ -11,19 +13,26 @@ use spirv_tv::report;
 use spirv_tv_executor::Executor;
 use spirv_tv_gate::Bucket;
 use spirv_tv_mutators::generate::{self, GENERATORS};
+use spirv_tv_mutators::{self as mutators, Mutant, WEAKENINGS, WRONG};
 
 use super::answer::{Answer, Evidence};
 use super::arguments::Kind;
 use super::plan::{Planned, Treatment};
 use super::record::{Record, Status};
 use super::sets::{self, Launch};
-use super::treatment::{self, SpirvOpt};
+use super::treatment::{self, SpirvOpt, ENV};
 use super::world::World;
 use crate::run::{hold, Held, RunVerdict};
 use crate::CliError;
 
 /// How often each is run: a device may be wrong at times.
 const TIMES: u32 = 4;
+
+/// How long a mistake is looked for that explains an outcome.
+const TO_EXPLAIN: Duration = Duration::from_secs(20);
+
+/// Mistakes that a report lists.
+const LISTED: usize = 10;
 
 /// A program that is run.
 struct Subject {
@@ -85,8 +94,9 @@ pub(super) fn run(
             None => Answer { record: record.with(Status::Failed, held.line), evidence },
         },
         RunVerdict::Violates => {
-            let record = record.with(Status::NewOutcome, held.line);
-            blamed(Answer { record, evidence }, &subject, &treated, &treatment, &options)
+            let answer = Answer { record: record.with(Status::NewOutcome, held.line), evidence };
+            let blame = Blame { subject: &subject, treated: &treated, treatment: &treatment, options: &options };
+            blame.told(answer, held.wrong.as_ref())
         }
     })
 }
@@ -153,30 +163,69 @@ fn evidence(subject: &Subject, treated: &[u32], held: &Held) -> Evidence {
     evidence
 }
 
-/// Says who is to blame for an outcome that is not allowed.
-fn blamed(
-    mut answer: Answer,
-    subject: &Subject,
-    treated: &[u32],
-    treatment: &Treatment,
-    options: &check::CheckOptions,
-) -> Answer {
-    let mut blame = "device";
-    if let Treatment::Optimised(_) = treatment {
-        let after = Module::from_words(treated.to_vec(), "after", &sets::reading());
-        let report = after
-            .ok()
-            .and_then(|after| check::check(&subject.module, &after, options, &check::Watch::default()).ok());
-        if let Some(report) = report.filter(|report| report.verdict == Verdict::Violates) {
+/// Who is to blame for an outcome that is not allowed, and for what.
+struct Blame<'a> {
+    subject: &'a Subject,
+    treated: &'a [u32],
+    treatment: &'a Treatment,
+    options: &'a CheckOptions,
+}
+
+impl Blame<'_> {
+    fn told(&self, mut answer: Answer, wrong: Option<&Outcome>) -> Answer {
+        let module = &self.subject.module;
+        let mut blame = "device";
+        if let Some(verdict) = self.guilt() {
             blame = "spirv-opt";
-            let verdict = report::text::check_line(&report, crate::fuzz::PLAIN);
             answer.evidence.told.push(format!("\nspirv-tv says of the optimised module: {verdict}."));
         }
+        let found = wrong.map(|wrong| self.mistakes(wrong)).unwrap_or_default();
+        let told = &mut answer.evidence.told;
+        if let [first, ..] = &found[..] {
+            told.push("\nIt is what the module would do with one of these mistakes:".to_owned());
+            told.extend(found.iter().take(LISTED).map(|name| format!("- {name}")));
+            // Sites are numbered; the same mistake elsewhere is the same.
+            let lost = first.split('#').next().unwrap_or(first).replace(' ', "-");
+            answer.record.bucket =
+                Some(Bucket(format!("{blame}/new-outcome/{lost}/{}", self.subject.family)));
+        } else {
+            answer.record.bucket =
+                Some(Bucket(format!("{blame}/new-outcome/unexplained/{}", self.subject.family)));
+        }
+        if let Ok(found) = check::outcomes(module, self.options, &check::Watch::default()) {
+            answer.evidence.add("outcomes.json", report::json::outcomes(&found));
+            answer.evidence.add("outcomes.html", report::html::outcomes(&found, &super::extent()));
+        }
+        answer
     }
-    if let Ok(found) = check::outcomes(&subject.module, options, &check::Watch::default()) {
-        answer.evidence.add("outcomes.json", report::json::outcomes(&found));
-        answer.evidence.add("outcomes.html", report::html::outcomes(&found, &super::extent()));
+
+    /// The verdict on the module and what the optimiser made of it, where that violates.
+    fn guilt(&self) -> Option<String> {
+        let Treatment::Optimised(_) = self.treatment else { return None };
+        let after = Module::from_words(self.treated.to_vec(), "after", &sets::reading()).ok()?;
+        let watch = check::Watch::default();
+        let report = check::check(&self.subject.module, &after, self.options, &watch).ok()?;
+        (report.verdict == Verdict::Violates).then(|| report::text::check_line(&report, super::PLAIN))
     }
-    answer.record.bucket = Some(Bucket(format!("{blame}/new-outcome/{}", subject.family)));
-    answer
+
+    /// Single mistakes with which the module ends as it was seen to.
+    fn mistakes(&self, wrong: &Outcome) -> Vec<String> {
+        let begun = Instant::now();
+        let Ok(module) = mutators::Module::load(&self.subject.module.words, ENV) else { return Vec::new() };
+        let mutants = WRONG.iter().chain(WEAKENINGS).flat_map(|mutator| mutator.mutants(&module, 0));
+        let mut options = self.options.clone();
+        // A mistake may make an endless loop.
+        options.bounds.timeout = Some(TO_EXPLAIN);
+        let ends_so = |mutant: &Mutant| {
+            let made = Module::from_words(mutant.module.words(), "mistake", &sets::reading());
+            let found = made.ok().and_then(|made| check::outcomes(&made, &options, &check::Watch::default()).ok());
+            let runs = found.into_iter().flat_map(|found| found.runs);
+            runs.into_iter().any(|run| {
+                let outcomes = run.explored.behaviours.listed();
+                outcomes.iter().any(|(outcome, _)| outcome.memory == wrong.memory)
+            })
+        };
+        let in_time = mutants.take_while(|_| begun.elapsed() < TO_EXPLAIN);
+        in_time.filter(ends_so).map(|mutant| mutant.name()).take(LISTED).collect()
+    }
 }

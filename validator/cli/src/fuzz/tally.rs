@@ -125,7 +125,10 @@ impl Tally<'_> {
         if buckets.len() > LISTED {
             lines.push(format!("  and {} more buckets, in failures.csv", buckets.len() - LISTED));
         }
-        let undecided = self.records.values().filter(|record| record.status.class() == Class::Undecided);
+        let is_told = |record: &&Record| {
+            record.status.class() == Class::Undecided && record.status != Status::Redundant
+        };
+        let undecided = self.records.values().filter(is_told);
         let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         undecided.for_each(|record| {
             *reasons.entry((record.status.name(), record.detail.as_str())).or_default() += 1;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use spirv_tv::behaviour::Outcome;
 use spirv_tv::check::{outcomes, CheckOptions, Floats, Watch};
 use spirv_tv::module::Module;
 use spirv_tv::report::{json, Painter};
@@ -28,7 +29,9 @@ pub(crate) struct Held {
     pub(crate) failure: Option<Execution>,
     /// How often the module ran.
     pub(crate) times: u64,
-    /// Allowed outcomes that are listed, and those of them that were shown.
+    /// What was shown and is not allowed: the first such outcome.
+    pub(crate) wrong: Option<Outcome>,
+    /// Allowed outcomes that are listed.
     pub(crate) allowed: u64,
     /// Those of them that were shown.
     pub(crate) shown: u64,
@@ -64,6 +67,8 @@ pub(crate) fn hold(
         runs.push(Told { run, allowed, judged });
     }
     let failure = runs.iter().find_map(|told| told.judged.failure.clone());
+    let seen = runs.iter().flat_map(|told| &told.judged.seen);
+    let wrong = seen.filter(|seen| !seen.is_allowed).map(|seen| seen.outcome.clone()).next();
     let allowed: usize = runs.iter().map(|told| told.allowed.listed.len()).sum();
     let shown: usize = runs.iter().map(|told| told.judged.seen_listed.len()).sum();
     let times = runs.iter().map(|told| told.judged.times()).sum();
@@ -74,6 +79,7 @@ pub(crate) fn hold(
         text: report.text(false, Painter { coloured: false }),
         failure,
         times,
+        wrong,
         allowed: u64::try_from(allowed).unwrap_or(u64::MAX),
         shown: u64::try_from(shown).unwrap_or(u64::MAX),
     })

@@ -54,6 +54,23 @@ fn observation(count: u32, value: u8) -> Observation {
 }
 
 #[test]
+fn what_nobody_wants_to_know_may_be_left_out() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let all: Vec<usize> = (0..case().resources.len()).collect();
+    let wanted = Case { unwanted: all[1..].to_vec(), ..case() };
+    write_case(folder.path(), &wanted)?;
+    assert_eq!(read_request(folder.path())?, Request::Run(Box::new(wanted.clone())));
+    // Two that differ in nothing else are one; what is told all the same is not looked at.
+    let mut both = [observation(2, 7), observation(1, 7)];
+    both[1].memory.iter_mut().skip(1).for_each(|bytes| *bytes = None);
+    write_execution(folder.path(), &Execution::Finished(both.to_vec()))?;
+    let Execution::Finished(read) = read_execution(folder.path(), &wanted) else { panic!("no result") };
+    assert_eq!(read.iter().map(|one| one.count).collect::<Vec<_>>(), [3]);
+    assert!(matches!(read_execution(folder.path(), &case()), Execution::Invalid(_)));
+    Ok(())
+}
+
+#[test]
 fn cases_and_answers_are_read_as_they_were_written() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     write_case(folder.path(), &case())?;
