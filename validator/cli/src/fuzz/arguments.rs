@@ -119,6 +119,9 @@ pub struct DriverArguments {
     /// No more cases are begun when there are so many findings that are not known
     #[arg(long, value_name = "N", help_heading = CASES)]
     pub(crate) max_findings: Option<u64>,
+    /// How long the reason of a finding is looked for, which its bucket names; 0: it is not
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, help_heading = RESULTS)]
+    pub(crate) explain: u64,
     /// Findings that are known: failures.csv of another run, with failures.json beside it
     #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     pub(crate) baseline: Option<PathBuf>,

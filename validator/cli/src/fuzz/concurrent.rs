@@ -1,6 +1,7 @@
 //! Litmus programs: many instances at once, each of which must end in an allowed outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use spirv_tv::check;
 use spirv_tv::compare::Verdict;
@@ -28,9 +29,6 @@ const MOST_WEAKENINGS: usize = 4;
 
 /// Programs that are made until one has the name that is wanted.
 const MOST_PROGRAMS: usize = 100_000;
-
-/// Weakenings that are tried for one that explains an outcome.
-const MOST_EXPLANATIONS: usize = 64;
 
 /// Outcomes that a report lists of each kind.
 const LISTED: usize = 20;
@@ -92,7 +90,7 @@ pub(super) fn run(
     }
     let answer = trial.judge(record, world, executor);
     Ok(match answer.record.status {
-        Status::NewOutcome => blamed(answer, &trial, &treatment, optimiser),
+        Status::NewOutcome => blamed(answer, &trial, &treatment, optimiser, world.to_explain),
         _ => answer,
     })
 }
@@ -386,9 +384,10 @@ fn blamed(
     trial: &Trial<'_>,
     treatment: &Treatment,
     optimiser: &mut SpirvOpt,
+    time: Duration,
 ) -> Answer {
     let wrong = |text: &str| answer.record.detail.starts_with(&format!("{text} was shown"));
-    let explaining = explanations(trial, wrong).unwrap_or_default();
+    let explaining = explanations(trial, time, wrong).unwrap_or_default();
     let lost = explaining.first().map_or("unexplained", |name| name.split(':').next().unwrap_or(name));
     let optimised = match treatment {
         Treatment::Optimised(flags) => guilt(trial, flags, optimiser),
@@ -420,9 +419,16 @@ fn blamed(
 }
 
 /// Weakenings of the program that allow an outcome of which `is_it` says that it was shown.
-fn explanations(trial: &Trial<'_>, is_it: impl Fn(&str) -> bool) -> Result<Vec<String>, CliError> {
-    let mut names = Vec::new();
-    for mutant in mutants(&trial.single.module.words)?.into_iter().take(MOST_EXPLANATIONS) {
+fn explanations(
+    trial: &Trial<'_>,
+    time: Duration,
+    is_it: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, CliError> {
+    let (mut names, begun) = (Vec::new(), Instant::now());
+    for mutant in mutants(&trial.single.module.words)? {
+        if begun.elapsed() >= time {
+            break;
+        }
         let allows = outcomes(trial, &mutant)?
             .is_some_and(|outcomes| outcomes.iter().any(|outcome| is_it(&trial.name(outcome))));
         if allows {

@@ -16,7 +16,7 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use spirv_tv::check::{Bounds, Watch};
 use spirv_tv::module::Module;
@@ -71,6 +71,7 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
     let world = World {
         executor: executor.1.clone(),
         time: arguments.run_timeout,
+        to_explain: Duration::from_secs(arguments.explain),
         invocations: arguments.invocations,
         times: arguments.times,
         program: arguments.program.clone().unwrap_or_default(),

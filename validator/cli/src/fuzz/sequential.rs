@@ -28,9 +28,6 @@ use crate::CliError;
 /// How often each is run: a device may be wrong at times.
 const TIMES: u32 = 4;
 
-/// How long a mistake is looked for that explains an outcome.
-const TO_EXPLAIN: Duration = Duration::from_secs(20);
-
 /// Mistakes that a report lists.
 const LISTED: usize = 10;
 
@@ -95,7 +92,13 @@ pub(super) fn run(
         },
         RunVerdict::Violates => {
             let answer = Answer { record: record.with(Status::NewOutcome, held.line), evidence };
-            let blame = Blame { subject: &subject, treated: &treated, treatment: &treatment, options: &options };
+            let blame = Blame {
+                subject: &subject,
+                treated: &treated,
+                treatment: &treatment,
+                options: &options,
+                time: world.to_explain,
+            };
             blame.told(answer, held.wrong.as_ref())
         }
     })
@@ -169,6 +172,8 @@ struct Blame<'a> {
     treated: &'a [u32],
     treatment: &'a Treatment,
     options: &'a CheckOptions,
+    /// How long a mistake is looked for that explains the outcome.
+    time: Duration,
 }
 
 impl Blame<'_> {
@@ -215,7 +220,7 @@ impl Blame<'_> {
         let mutants = WRONG.iter().chain(WEAKENINGS).flat_map(|mutator| mutator.mutants(&module, 0));
         let mut options = self.options.clone();
         // A mistake may make an endless loop.
-        options.bounds.timeout = Some(TO_EXPLAIN);
+        options.bounds.timeout = Some(self.time);
         let ends_so = |mutant: &Mutant| {
             let made = Module::from_words(mutant.module.words(), "mistake", &sets::reading());
             let found = made.ok().and_then(|made| check::outcomes(&made, &options, &check::Watch::default()).ok());
@@ -225,7 +230,7 @@ impl Blame<'_> {
                 outcomes.iter().any(|(outcome, _)| outcome.memory == wrong.memory)
             })
         };
-        let in_time = mutants.take_while(|_| begun.elapsed() < TO_EXPLAIN);
+        let in_time = mutants.take_while(|_| begun.elapsed() < self.time);
         in_time.filter(ends_so).map(|mutant| mutant.name()).take(LISTED).collect()
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct World {
     pub(super) executor: Description,
     /// How long that may take for each.
     pub(super) time: Duration,
+    /// How long the reason of a finding is looked for.
+    pub(super) to_explain: Duration,
     /// Invocations that play litmus programs: 2 to this power.
     pub(super) invocations: u32,
     /// How often a litmus program is run.
