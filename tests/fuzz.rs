@@ -53,6 +53,9 @@ fn main() -> ExitCode {
         trial("every_fault", campaign::every_fault).with_ignored_flag(true),
     ];
     #[cfg(unix)]
-    trials.push(trial("whatever_an_executor_does_the_run_goes_on", hostile::whatever_an_executor_does_the_run_goes_on));
+    trials.push(trial(
+        "whatever_an_executor_does_the_run_goes_on",
+        hostile::whatever_an_executor_does_the_run_goes_on,
+    ));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

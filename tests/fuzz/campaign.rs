@@ -19,7 +19,8 @@ const SMALL: [&str; 6] = ["--invocations", "14", "--times", "4", "--explain", "0
 fn failures(out: &Path) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(out.join("results.jsonl")).unwrap();
     let records = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let bad = ["invalid-answer", "failed", "timed-out", "device-lost", "crashed", "miscounted", "new-outcome"];
+    let bad =
+        ["invalid-answer", "failed", "timed-out", "device-lost", "crashed", "miscounted", "new-outcome"];
     let is_bad = |record: &Value| bad.iter().any(|status| record["status"] == *status);
     let told = |record: Value| {
         let field = |name: &str| record[name].as_str().unwrap_or_default().to_owned();

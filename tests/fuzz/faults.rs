@@ -59,12 +59,7 @@ const NO_SCOPES: &str = "lavapipe's atomics and barriers reach every thread, wha
 const STRONG: &str = "x86-64 keeps the order of stores, and that of loads, and LLVM does not move them there";
 const COHERENT: &str = "memory is that of the processor: nothing has to be made available or visible";
 
-const fn mutator(
-    name: &'static str,
-    what: &'static str,
-    mutator: &'static str,
-    part: &'static str,
-) -> Fault {
+const fn mutator(name: &'static str, what: &'static str, mutator: &'static str, part: &'static str) -> Fault {
     Fault { name, what, how: How::Mutator(mutator, part), trigger: Trigger::Always, hidden: None }
 }
 
@@ -78,33 +73,73 @@ const fn hidden(fault: Fault, why: &'static str) -> Fault {
 
 const SPLIT_ADD: Fault =
     mutator("add-split", "an atomic addition is a load and a store", "update-split", "OpAtomicIAdd");
-const BARRIER: Fault =
-    mutator("barrier-dropped", "a control barrier is dropped", "barrier-dropped", "");
+const BARRIER: Fault = mutator("barrier-dropped", "a control barrier is dropped", "barrier-dropped", "");
 const ADD: Fault = mutator("add-wrong", "an addition is another operation", "wrong-operator", "OpIAdd");
 const STORE: Fault = mutator("store-dropped", "a store is dropped", "store-dropped", "");
-const CONSTANT: Fault = mutator("constant-wrong", "an operand is a neighbouring constant", "wrong-constant", "");
+const CONSTANT: Fault =
+    mutator("constant-wrong", "an operand is a neighbouring constant", "wrong-constant", "");
 
 /// Every fault.
 pub const FAULTS: &[Fault] = &[
     SPLIT_ADD,
     mutator("exchange-split", "an atomic exchange is a load and a store", "update-split", "OpAtomicExchange"),
-    mutator("compare-exchange-split", "a compare-exchange is a load and a store", "update-split", "OpAtomicCompareExchange"),
+    mutator(
+        "compare-exchange-split",
+        "a compare-exchange is a load and a store",
+        "update-split",
+        "OpAtomicCompareExchange",
+    ),
     mutator("or-split", "an atomic or is a load and a store", "update-split", "OpAtomicOr"),
     mutator("maximum-split", "an atomic maximum is a load and a store", "update-split", "OpAtomicUMax"),
-    when(SPLIT_ADD, "add-split-in-loops", "an atomic addition in a module with a loop is a load and a store", Trigger::Both("OpLoopMerge", "OpAtomicIAdd")),
-    when(SPLIT_ADD, "add-split-of-texels", "an atomic addition is a load and a store where there are texel pointers", Trigger::With("OpImageTexelPointer")),
-    when(SPLIT_ADD, "add-split-of-pointers", "an atomic addition is a load and a store where there are physical pointers", Trigger::With("OpConvertUToPtr")),
+    when(
+        SPLIT_ADD,
+        "add-split-in-loops",
+        "an atomic addition in a module with a loop is a load and a store",
+        Trigger::Both("OpLoopMerge", "OpAtomicIAdd"),
+    ),
+    when(
+        SPLIT_ADD,
+        "add-split-of-texels",
+        "an atomic addition is a load and a store where there are texel pointers",
+        Trigger::With("OpImageTexelPointer"),
+    ),
+    when(
+        SPLIT_ADD,
+        "add-split-of-pointers",
+        "an atomic addition is a load and a store where there are physical pointers",
+        Trigger::With("OpConvertUToPtr"),
+    ),
     BARRIER,
-    when(BARRIER, "barrier-dropped-of-two", "a control barrier is dropped where there are two", Trigger::Times("OpControlBarrier", 2)),
-    when(BARRIER, "barrier-dropped-in-workgroup-memory", "a control barrier is dropped where Workgroup memory is used", Trigger::Both("OpControlBarrier", " Workgroup")),
+    when(
+        BARRIER,
+        "barrier-dropped-of-two",
+        "a control barrier is dropped where there are two",
+        Trigger::Times("OpControlBarrier", 2),
+    ),
+    when(
+        BARRIER,
+        "barrier-dropped-in-workgroup-memory",
+        "a control barrier is dropped where Workgroup memory is used",
+        Trigger::Both("OpControlBarrier", " Workgroup"),
+    ),
     mutator("fence-dropped", "a memory barrier is dropped", "barrier-removed", "OpMemoryBarrier"),
     mutator("load-above-store", "two accesses change places", "swap", ""),
     mutator("load-above-barrier", "a load moves above a barrier", "swap", "OpControlBarrier"),
     STORE,
-    when(STORE, "store-dropped-behind-switch", "a store is dropped where there are two switches", Trigger::Times("OpSwitch", 2)),
+    when(
+        STORE,
+        "store-dropped-behind-switch",
+        "a store is dropped where there are two switches",
+        Trigger::Times("OpSwitch", 2),
+    ),
     mutator("atomic-wrong", "an atomic does another operation", "wrong-atomic", ""),
     ADD,
-    when(ADD, "add-wrong-among-many", "an addition is another operation where there are twenty", Trigger::Times("OpIAdd", 20)),
+    when(
+        ADD,
+        "add-wrong-among-many",
+        "an addition is another operation where there are twenty",
+        Trigger::Times("OpIAdd", 20),
+    ),
     mutator("multiplication-wrong", "a multiplication is another operation", "wrong-operator", "OpIMul"),
     mutator("bits-wrong", "a bitwise operation is another one", "wrong-operator", "OpBitwise"),
     mutator("shift-wrong", "a shift goes the other way or fills in other bits", "wrong-operator", "OpShift"),
@@ -114,7 +149,12 @@ pub const FAULTS: &[Fault] = &[
     mutator("float-wrong", "a float operation is another one", "wrong-operator", "OpF"),
     mutator("ordered-wrong", "a comparison of floats treats NaN the other way", "wrong-nan", ""),
     CONSTANT,
-    when(CONSTANT, "constant-wrong-with-calls", "an operand is a neighbouring constant where three functions are called", Trigger::Times("OpFunctionCall", 3)),
+    when(
+        CONSTANT,
+        "constant-wrong-with-calls",
+        "an operand is a neighbouring constant where three functions are called",
+        Trigger::Times("OpFunctionCall", 3),
+    ),
     mutator("index-wrong", "an index is a neighbouring one", "wrong-index", ""),
     mutator("component-wrong", "another component is taken", "wrong-component", ""),
     mutator("operands-swapped", "the operands of an operation are swapped", "operands-swapped", ""),
@@ -140,7 +180,9 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "negation-lost",
         what: "a negation of integers gives its operand",
-        how: How::Lines(|line| line.contains(" = OpSNegate ").then(|| line.replace("OpSNegate", "OpCopyObject"))),
+        how: How::Lines(|line| {
+            line.contains(" = OpSNegate ").then(|| line.replace("OpSNegate", "OpCopyObject"))
+        }),
         trigger: Trigger::Always,
         hidden: None,
     },
@@ -209,7 +251,8 @@ impl Fault {
         match self.how {
             How::Mutator(name, part) => {
                 let module = Module::load(words, ENV).ok()?;
-                let is_it = |mutant: &Mutant| mutant.name().contains(part) && mutant.module.validate().is_ok();
+                let is_it =
+                    |mutant: &Mutant| mutant.name().contains(part) && mutant.module.validate().is_ok();
                 let mutators = WEAKENINGS.iter().chain(WRONG);
                 let mut chosen = mutators.filter(|mutator| is_named(**mutator, name));
                 chosen.find_map(|mutator| mutator.mutants(&module, 0).find(is_it)).map(|it| it.module.words())

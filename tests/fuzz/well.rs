@@ -102,6 +102,14 @@ pub fn modules_of_the_user_are_run() {
     for part in ["as it is", "rewritten", "spirv-opt"] {
         assert!(treatments.contains(part), "{part}: {treatments}");
     }
-    let (text, code) = fuzz(&["no-such.spv", "--only", "modules", "--count", "1", "--out", &folder.path().join("no").display().to_string()]);
+    let (text, code) = fuzz(&[
+        "no-such.spv",
+        "--only",
+        "modules",
+        "--count",
+        "1",
+        "--out",
+        &folder.path().join("no").display().to_string(),
+    ]);
     assert_eq!(code, Some(2), "{text}");
 }

@@ -217,7 +217,8 @@ impl Shape {
         wide: Scope,
         embedding: Embedding,
     ) -> Program {
-        let scopes = (0..locations.len()).map(|location| self.scope(location, placement, reach, wide)).collect();
+        let scopes =
+            (0..locations.len()).map(|location| self.scope(location, placement, reach, wide)).collect();
         let fence = match reach {
             Reach::All(scope) => scope,
             Reach::Fitting => widest(placement, wide),
@@ -328,7 +329,8 @@ impl Reader {
 
     fn operation(&mut self, word: &str) -> Operation {
         let [read, write, both] = self.style.orders();
-        let location = word.chars().find_map(|letter| ['x', 'y', 'z'].iter().position(|known| *known == letter));
+        let location =
+            word.chars().find_map(|letter| ['x', 'y', 'z'].iter().position(|known| *known == letter));
         let location = location.unwrap_or_default();
         let scope = self.scopes.get(location).copied().unwrap_or(self.fence);
         let rest = word.trim_start_matches(':').get(1..).unwrap_or_default();

@@ -131,7 +131,9 @@ fn phases(text: &mut Text, program: &Program) {
             .roles
             .iter()
             .enumerate()
-            .filter_map(|(number, role)| Some((number, role.phases.get(phase).filter(|own| !own.is_empty())?)))
+            .filter_map(|(number, role)| {
+                Some((number, role.phases.get(phase).filter(|own| !own.is_empty())?))
+            })
             .collect();
         let labels: Vec<String> = playing.iter().map(|_| text.fresh()).collect();
         let targets: Vec<String> =
@@ -153,9 +155,7 @@ fn phases(text: &mut Text, program: &Program) {
 fn barrier(text: &mut Text, program: &Program) {
     let execution = text.uint(Scope::Workgroup as u32);
     let (memory, semantics) = match program.barrier {
-        Some(scope) => {
-            (text.uint(scope as u32), text.semantics(Order::AcquireRelease, program.class_bits()))
-        }
+        Some(scope) => (text.uint(scope as u32), text.semantics(Order::AcquireRelease, program.class_bits())),
         None => (execution.clone(), text.uint(0)),
     };
     text.line(format!("OpControlBarrier {execution} {memory} {semantics}"));
@@ -260,8 +260,7 @@ fn load(text: &mut Text, program: &Program, class: Class, location: usize, acces
     match access {
         Access::Atomic(order, scope) => {
             let pointer = pointer(text, class, location);
-            let (scope, semantics) =
-                (text.uint(scope as u32), text.semantics(order, program.class_bits()));
+            let (scope, semantics) = (text.uint(scope as u32), text.semantics(order, program.class_bits()));
             text.value(format!("OpAtomicLoad %uint {pointer} {scope} {semantics}"))
         }
         Access::Plain if class == Class::Texels => {
@@ -283,8 +282,7 @@ fn store(text: &mut Text, program: &Program, class: Class, location: usize, valu
     match access {
         Access::Atomic(order, scope) => {
             let pointer = pointer(text, class, location);
-            let (scope, semantics) =
-                (text.uint(scope as u32), text.semantics(order, program.class_bits()));
+            let (scope, semantics) = (text.uint(scope as u32), text.semantics(order, program.class_bits()));
             text.line(format!("OpAtomicStore {pointer} {scope} {semantics} {value}"));
         }
         Access::Plain if class == Class::Texels => {

@@ -153,8 +153,7 @@ pub fn many(program: &Program, environment: &Environment, subgroup: u32) -> Resu
         true if subgroup.is_power_of_two() => subgroup.ilog2(),
         true => return Err(format!("the size of subgroups, {subgroup}, is no power of two")),
     };
-    let subgroups =
-        environment.local.checked_sub(lanes).ok_or("a workgroup is smaller than a subgroup")?;
+    let subgroups = environment.local.checked_sub(lanes).ok_or("a workgroup is smaller than a subgroup")?;
     let bits = [environment.workgroups, subgroups, lanes];
     let own = [placement.workgroups, placement.subgroups, placement.invocations];
     if own.iter().zip(bits).any(|(own, bits)| *own > bits) {
@@ -216,7 +215,8 @@ fn text(program: &Program, layout: &Layout, values: u32, by_subgroup: bool, inst
     text.words("%finished", binding::FINISHED);
     text.words("%counts", binding::COUNTS);
     text.global("%uint3 = OpTypeVector %uint 3");
-    let mut built_ins = vec![("%group", "WorkgroupId", "%uint3"), ("%within", "LocalInvocationIndex", "%uint")];
+    let mut built_ins =
+        vec![("%group", "WorkgroupId", "%uint3"), ("%within", "LocalInvocationIndex", "%uint")];
     if by_subgroup {
         text.capability("GroupNonUniform");
         built_ins.extend([
@@ -316,14 +316,7 @@ fn split(text: &mut Text, value: &str, bits: u32, own: u32, near: bool) -> Split
 }
 
 /// What a workgroup does that plays roles.
-fn play(
-    text: &mut Text,
-    program: &Program,
-    layout: &Layout,
-    values: u32,
-    by_subgroup: bool,
-    instances: u32,
-) {
+fn play(text: &mut Text, program: &Program, layout: &Layout, values: u32, by_subgroup: bool, instances: u32) {
     let Layout { environment, placement, bits, .. } = layout;
     text.begin("%play");
     let group = text.value("OpLoad %uint3 %group");
@@ -336,9 +329,8 @@ fn play(
     };
     let numbers = [group, sub, lane];
     let own = layout.own();
-    let parts: [Split; 3] = std::array::from_fn(|level| {
-        split(text, &numbers[level], bits[level], own[level], environment.near)
-    });
+    let parts: [Split; 3] =
+        std::array::from_fn(|level| split(text, &numbers[level], bits[level], own[level], environment.near));
     let sub = text.with_constant("OpShiftLeftLogical", &parts[1].own, placement.workgroups);
     let own_lane =
         text.with_constant("OpShiftLeftLogical", &parts[2].own, placement.workgroups + placement.subgroups);

@@ -65,7 +65,8 @@ pub(super) fn run(
         ..record
     };
     let words = assembled(&many.text)?;
-    let mut trial = Trial { program: &program, many: &many, single: &single, allowed: allowed.clone(), words };
+    let mut trial =
+        Trial { program: &program, many: &many, single: &single, allowed: allowed.clone(), words };
     let mut record = record;
     match &treatment {
         Treatment::None => {}
@@ -125,7 +126,8 @@ fn environment(world: &World, random: &mut fastrand::Rng) -> Environment {
 }
 
 fn assembled(text: &str) -> Result<Vec<u32>, CliError> {
-    assemble(text, Some(ENV)).map_err(|error| CliError::Usage(format!("a litmus program is no module: {error:?}")))
+    assemble(text, Some(ENV))
+        .map_err(|error| CliError::Usage(format!("a litmus program is no module: {error:?}")))
 }
 
 /// What is run and what it may show.
@@ -177,9 +179,7 @@ impl Trial<'_> {
             let name = "pointed".to_owned();
             resources.push(Resource { name, slot: None, kind: Kind::Buffer, bytes: zeros(*words) });
         }
-        let is_counts = |resource: &Resource| {
-            resource.slot.is_some_and(|slot| slot.binding == Many::COUNTS)
-        };
+        let is_counts = |resource: &Resource| resource.slot.is_some_and(|slot| slot.binding == Many::COUNTS);
         Case {
             words: self.words.clone(),
             entry: "main".to_owned(),
@@ -207,7 +207,8 @@ impl Trial<'_> {
             };
             let total: u64 = observations.iter().map(|one| u64::from(one.count)).sum();
             let total = u32::try_from(total).ok().filter(|total| (1..=left).contains(total));
-            let total = total.ok_or_else(|| Execution::Invalid("it tells a wrong number of runs".to_owned()))?;
+            let total =
+                total.ok_or_else(|| Execution::Invalid("it tells a wrong number of runs".to_owned()))?;
             left -= total;
             shown.times += u64::from(total);
             for observation in observations {
@@ -269,7 +270,10 @@ impl Trial<'_> {
             false => value.to_string(),
         };
         let parts = outcome.iter().enumerate();
-        parts.map(|(index, one)| format!("{}={}", self.program.name_of(index), value(*one))).collect::<Vec<_>>().join(" ")
+        parts
+            .map(|(index, one)| format!("{}={}", self.program.name_of(index), value(*one)))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn evidence(&self, shown: Option<&Shown>) -> Evidence {
@@ -375,7 +379,8 @@ fn stressed(
         }
         _ => answer.record,
     };
-    Record { weak: Some(weak), allowed: u64::try_from(trial.allowed.len()).unwrap_or(u64::MAX), ..record }.into()
+    Record { weak: Some(weak), allowed: u64::try_from(trial.allowed.len()).unwrap_or(u64::MAX), ..record }
+        .into()
 }
 
 /// Says of an outcome that is not allowed what would allow it, and who is to blame.

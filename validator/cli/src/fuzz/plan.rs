@@ -115,7 +115,9 @@ mod tests {
         assert_eq!(told(&plan(1)), told(&plan(1)));
         assert_ne!(told(&plan(1)), told(&plan(2)));
         let all = told(&plan(1)).join("\n");
-        for part in ["concurrent-", "generated-", "as it is", "weakened", "rewritten", "spirv-opt -O", "spirv-opt --"] {
+        for part in
+            ["concurrent-", "generated-", "as it is", "weakened", "rewritten", "spirv-opt -O", "spirv-opt --"]
+        {
             assert!(all.contains(part), "{part}");
         }
         assert!(Plan { seed: 0, kinds: Vec::new() }.case(0).is_none());

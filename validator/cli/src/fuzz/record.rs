@@ -201,8 +201,8 @@ impl Record {
         };
         let detail = execution.to_string();
         let told = signature::of_said(&detail).unwrap_or_else(|| signature::of_message(&detail));
-        let bucket = (status.class() == Class::Executor)
-            .then(|| Bucket(format!("device/{}/{}", status.name(), told)));
+        let bucket =
+            (status.class() == Class::Executor).then(|| Bucket(format!("device/{}/{}", status.name(), told)));
         Record { bucket, ..self.with(status, detail) }
     }
 

@@ -223,7 +223,8 @@ impl Blame<'_> {
         options.bounds.timeout = Some(self.time);
         let ends_so = |mutant: &Mutant| {
             let made = Module::from_words(mutant.module.words(), "mistake", &sets::reading());
-            let found = made.ok().and_then(|made| check::outcomes(&made, &options, &check::Watch::default()).ok());
+            let found =
+                made.ok().and_then(|made| check::outcomes(&made, &options, &check::Watch::default()).ok());
             let runs = found.into_iter().flat_map(|found| found.runs);
             runs.into_iter().any(|run| {
                 let outcomes = run.explored.behaviours.listed();

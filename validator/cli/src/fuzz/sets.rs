@@ -162,7 +162,8 @@ pub(super) fn set(report: &OutcomesReport, program: &Program) -> Set {
                 Byte::Undef => None,
             })
         };
-        let registers = (0..program.registers()).map(|number| word(&format!("0.{}", Alone::REGISTERS), number));
+        let registers =
+            (0..program.registers()).map(|number| word(&format!("0.{}", Alone::REGISTERS), number));
         let lasting = program.final_locations().into_iter().map(|location| {
             let key = match program.locations.get(location) {
                 Some(Class::Texels) => format!("image:0.{}", Alone::TEXELS),

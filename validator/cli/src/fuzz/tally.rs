@@ -39,7 +39,11 @@ impl Tally<'_> {
             Some(Class::Executor) => 5,
             Some(Class::Good | Class::Undecided) | None => {
                 let is_judged = |record: &Record| record.status.class() != Class::Undecided;
-                if self.records.values().any(is_judged) { 0 } else { 3 }
+                if self.records.values().any(is_judged) {
+                    0
+                } else {
+                    3
+                }
             }
         }
     }
@@ -110,9 +114,7 @@ impl Tally<'_> {
         }
         let statuses: Vec<String> = Status::ALL
             .iter()
-            .filter_map(|status| {
-                Some(format!("{} {}", self.statuses().get(status.name())?, status.name()))
-            })
+            .filter_map(|status| Some(format!("{} {}", self.statuses().get(status.name())?, status.name())))
             .collect();
         lines.push(format!("  statuses    {}", statuses.join(", ")));
         let buckets = self.buckets();
@@ -139,7 +141,9 @@ impl Tally<'_> {
             lines.push(painter.faint(&format!("  {count:>4} {status}: {detail}")));
         }
         if reasons.len() > LISTED / 2 {
-            lines.push(painter.faint(&format!("  and {} more reasons, in results.csv", reasons.len() - LISTED / 2)));
+            lines.push(
+                painter.faint(&format!("  and {} more reasons, in results.csv", reasons.len() - LISTED / 2)),
+            );
         }
         lines.into_iter().map(|line| line + "\n").collect()
     }
@@ -171,7 +175,8 @@ impl Tally<'_> {
 
     /// One line for each case, for programs.
     pub(super) fn csv(&self) -> String {
-        let mut text = "case,status,bucket,program,treatment,instances,allowed,shown,weak,detail\n".to_owned();
+        let mut text =
+            "case,status,bucket,program,treatment,instances,allowed,shown,weak,detail\n".to_owned();
         for record in self.records.values() {
             let weak = record.weak.map(|weak| weak.to_string()).unwrap_or_default();
             let fields = [
