@@ -91,7 +91,9 @@ pub(super) fn run(
             None => Answer { record: record.with(Status::Failed, held.line), evidence },
         },
         RunVerdict::Violates => {
-            let answer = Answer { record: record.with(Status::NewOutcome, held.line), evidence };
+            let detail = held.line.trim_start_matches("new-outcome, ");
+            let detail = detail.replacen(&format!("{} ", world.executor.name), "", 1);
+            let answer = Answer { record: record.with(Status::NewOutcome, detail), evidence };
             let blame = Blame {
                 subject: &subject,
                 treated: &treated,

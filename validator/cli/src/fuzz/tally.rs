@@ -24,7 +24,7 @@ pub(super) struct Tally<'a> {
 
 impl Tally<'_> {
     /// Records that are findings, or that the executor did not finish, and that nobody knows yet.
-    fn new(&self) -> impl Iterator<Item = &Record> {
+    fn unknown(&self) -> impl Iterator<Item = &Record> {
         let is_bad = |record: &&Record| record.status.class() >= Class::Executor;
         let is_known =
             |record: &&Record| record.bucket.as_ref().is_some_and(|bucket| self.known.contains(bucket));
@@ -33,7 +33,7 @@ impl Tally<'_> {
 
     /// The exit code.
     pub(super) fn exit_code(&self) -> u8 {
-        match self.new().map(|record| record.status.class()).max() {
+        match self.unknown().map(|record| record.status.class()).max() {
             Some(Class::Bug) => spirv_tv::behaviour::Bug::EXIT_CODE,
             Some(Class::Wrong) => 1,
             Some(Class::Executor) => 5,
@@ -83,7 +83,7 @@ impl Tally<'_> {
     /// The text for people.
     pub(super) fn text(&self, painter: Painter) -> String {
         let cases = self.records.len();
-        let new = self.new().count();
+        let new = self.unknown().count();
         let first = match new {
             0 => format!("{}: nothing that is not allowed in {cases} cases", self.executor),
             1 => format!("{}: 1 new finding in {cases} cases", self.executor),
@@ -106,8 +106,7 @@ impl Tally<'_> {
             ));
         }
         let (tried, seen) = self.weakened();
-        if tried > 0 {
-            let share = seen * 100 / tried;
+        if let Some(share) = (seen * 100).checked_div(tried) {
             lines.push(format!(
                 "  stress      {seen} of {tried} weakened programs ({share} %) showed what only they allow"
             ));
@@ -163,7 +162,7 @@ impl Tally<'_> {
             "schema": "spirv-tv.fuzz/1",
             "executor": self.executor,
             "cases": self.records.len(),
-            "new": self.new().count(),
+            "new": self.unknown().count(),
             "instances": instances(Kind::Concurrent),
             "runs": instances(Kind::Generated) + instances(Kind::Modules),
             "outcomes": {"allowed": allowed, "shown": shown},
@@ -211,7 +210,7 @@ pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut told = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             told.push(',');
         }
         told.push(digit);
