@@ -321,6 +321,9 @@ struct Weakened {
 /// Weakens the program with one instance and that with many in the same way, where that allows more.
 fn weakened(trial: &Trial<'_>, random: &mut fastrand::Rng) -> Result<Option<Weakened>, CliError> {
     let mut mutants = mutants(&trial.single.module.words)?;
+    // Texels that are pointed to can be accessed by atomics alone (the SPIR-V specification, OpImageTexelPointer).
+    let has_texels = trial.program.has(Class::Texels);
+    mutants.retain(|mutant| !has_texels || mutant.mutator != "atomic-to-plain");
     random.shuffle(&mut mutants);
     for mutant in mutants.into_iter().take(MOST_WEAKENINGS) {
         let Some(outcomes) = outcomes(trial, &mutant)? else { continue };
