@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         trial("modules_of_the_user_are_run", well::modules_of_the_user_are_run),
         trial("some_faults_are_found", campaign::some_faults_are_found),
         trial("the_page_names_every_field", schema::the_page_names_every_field),
+        trial("a_module_and_its_rewrites_agree", campaign::a_module_and_its_rewrites_agree),
         trial("names_of_faults_are_unique", faults::names_are_unique),
         trial("every_fault", campaign::every_fault).with_ignored_flag(true),
     ];

@@ -19,8 +19,16 @@ const SMALL: [&str; 6] = ["--invocations", "14", "--times", "4", "--explain", "0
 fn failures(out: &Path) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(out.join("results.jsonl")).unwrap();
     let records = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let bad =
-        ["invalid-answer", "failed", "timed-out", "device-lost", "crashed", "miscounted", "new-outcome"];
+    let bad = [
+        "invalid-answer",
+        "failed",
+        "timed-out",
+        "device-lost",
+        "crashed",
+        "miscounted",
+        "disagrees",
+        "new-outcome",
+    ];
     let is_bad = |record: &Value| bad.iter().any(|status| record["status"] == *status);
     let told = |record: Value| {
         let field = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
@@ -70,6 +78,24 @@ pub fn some_faults_are_found() {
         let (cases, first) = found(&fault, words, &well);
         assert!(first.is_some(), "{name} is not found in {cases} cases");
     }
+}
+
+/// What a module allows is not known, but a rewrite of it must end as it does itself.
+pub fn a_module_and_its_rewrites_agree() {
+    if !has_device() {
+        return;
+    }
+    let run = |executor: &[&str]| {
+        let out = tempfile::tempdir().unwrap();
+        let words = ["tests/fuzz/divergent.spvasm", "--only", "modules", "--count", "40"];
+        object(&[&words[..], executor].concat(), out.path()).0
+    };
+    let object = run(&[]);
+    assert_eq!((&object["statuses"]["not-judged"], &object["new"]), (&40.into(), &0.into()), "{object}");
+    // It loses a word of what some modules write, depending on their text.
+    let device = format!("{} {BROKEN} write-lost-at-times", std::env::current_exe().unwrap().display());
+    let object = run(&["--executor", &device]);
+    assert!(object["statuses"]["disagrees"].as_u64() >= Some(1), "{object}");
 }
 
 /// Every fault, by a budget of cases: all kinds at first, then more litmus programs, of which there are many. The table is

@@ -82,7 +82,7 @@ pub(super) fn run(
         }
         Treatment::Rewritten(times) => match treatment::rewrite(&trial.words, *times, &mut random) {
             Ok(treated) => (trial.words, record.treatment) = (treated.words, treated.how),
-            Err(why) => return Ok(record.with(Status::ToolBug, why).into()),
+            Err((status, why)) => return Ok(record.with(status, why).into()),
         },
         Treatment::Optimised(flags) => match optimiser.optimise(&trial.words, flags) {
             Ok(treated) => (trial.words, record.treatment) = (treated.words, treated.how),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spirv_tv::check::{Bounds, Watch};
-use spirv_tv::module::Module;
+use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::report::html::Extent;
 use spirv_tv::report::Painter;
 use spirv_tv_gate::expectation::Baseline;
@@ -61,7 +61,7 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
         return Err(CliError::usage("--only modules wants a MODULE"));
     }
     for path in &arguments.modules {
-        Module::load(path, &sets::reading())?;
+        Module::load(path, &ReadOptions::default())?;
     }
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);

@@ -35,6 +35,9 @@ pub(super) enum Status {
     Crashed,
     /// Instances of a program got lost, or were counted twice.
     Miscounted,
+    /// What is allowed is not known, but a rewritten or optimised module always showed one outcome, and the module itself
+    /// another one.
+    Disagrees,
     /// An outcome was shown that is not allowed.
     NewOutcome,
     /// An invariant of spirv-tv does not hold.
@@ -58,7 +61,7 @@ pub(super) enum Class {
 
 impl Status {
     /// All of them.
-    pub(super) const ALL: [Status; 15] = [
+    pub(super) const ALL: [Status; 16] = [
         Status::Passed,
         Status::Redundant,
         Status::NotJudged,
@@ -72,6 +75,7 @@ impl Status {
         Status::DeviceLost,
         Status::Crashed,
         Status::Miscounted,
+        Status::Disagrees,
         Status::NewOutcome,
         Status::ToolBug,
     ];
@@ -92,6 +96,7 @@ impl Status {
             Status::DeviceLost => "device-lost",
             Status::Crashed => "crashed",
             Status::Miscounted => "miscounted",
+            Status::Disagrees => "disagrees",
             Status::NewOutcome => "new-outcome",
             Status::ToolBug => "tool-bug",
         }
@@ -112,7 +117,7 @@ impl Status {
             | Status::TimedOut
             | Status::DeviceLost
             | Status::Crashed => Class::Executor,
-            Status::Miscounted | Status::NewOutcome => Class::Wrong,
+            Status::Miscounted | Status::Disagrees | Status::NewOutcome => Class::Wrong,
             Status::ToolBug => Class::Bug,
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use spirv_tv::behaviour::Outcome;
 use spirv_tv::check::{self, CheckOptions};
 use spirv_tv::compare::Verdict;
-use spirv_tv::module::Module;
+use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::to_bytes;
 use spirv_tv::report;
 use spirv_tv_executor::Executor;
@@ -64,7 +64,7 @@ pub(super) fn run(
                 record.treatment = treated.how;
                 treated.words
             }
-            Err(why) => return Ok(record.with(Status::ToolBug, why).into()),
+            Err((status, why)) => return Ok(record.with(status, why).into()),
         },
         Treatment::Optimised(flags) => match optimiser.optimise(words, flags) {
             Ok(treated) => {
@@ -82,6 +82,12 @@ pub(super) fn run(
     let evidence = evidence(&subject, &treated, &held);
     Ok(match held.verdict {
         RunVerdict::Refines => record.into(),
+        RunVerdict::Inconclusive if held.disagrees => {
+            let bucket = Bucket(format!("device/disagrees/{}", subject.family));
+            let record = Record { bucket: Some(bucket), ..record };
+            let detail = format!("the module itself always ends otherwise; {}", held.line);
+            Answer { record: record.with(Status::Disagrees, detail), evidence }
+        }
         RunVerdict::Vacuous | RunVerdict::Inconclusive => match held.failure {
             Some(failure) => record.failed(&failure).into(),
             None => record.with(Status::NotJudged, held.line).into(),
@@ -140,7 +146,7 @@ fn launch(program: &generate::Program) -> Launch {
 fn of_user(world: &World, random: &mut fastrand::Rng) -> Result<Subject, CliError> {
     let path = world.modules.get(random.usize(0..world.modules.len().max(1)));
     let path = path.ok_or_else(|| CliError::usage("there are no modules"))?;
-    let module = Module::load(path, &sets::reading())?;
+    let module = Module::load(path, &ReadOptions::default())?;
     let file = Path::new(path).with_extension("toml");
     let launch = match file.exists() {
         true => Launch(vec![format!("--launch={}", file.display())]),

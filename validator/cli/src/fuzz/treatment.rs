@@ -6,6 +6,8 @@ use spirv_tv::optimise::{Optimiser, OptimiserProcess, Session};
 use spirv_tv_mutators::{Module, Mutants, PRESERVING};
 use spirv_tv_toolchain::{validate, OptimizeOptions, TargetEnv, ValidatorOptions};
 
+use super::record::Status;
+
 /// What modules are valid for.
 pub(super) const ENV: TargetEnv = TargetEnv::Vulkan1_3;
 
@@ -23,15 +25,20 @@ pub(super) struct Treated {
 /// Rewrites a module so many times, each time in one of the ways that keep what it does.
 ///
 /// # Errors
-/// The module cannot be rewritten, or a rewrite is invalid, in words.
-pub(super) fn rewrite(words: &[u32], times: usize, random: &mut fastrand::Rng) -> Result<Treated, String> {
-    let mut module = Module::load(words, ENV).map_err(|error| error.to_string())?;
+/// The module cannot be rewritten; or a rewrite is invalid, which is a bug. The status of that, and why.
+pub(super) fn rewrite(
+    words: &[u32],
+    times: usize,
+    random: &mut fastrand::Rng,
+) -> Result<Treated, (Status, String)> {
+    let mut module = Module::load(words, ENV)
+        .map_err(|error| (Status::NotJudged, format!("it cannot be rewritten: {error}")))?;
     let mut names = Vec::new();
     for _ in 0..times {
         let mutator = PRESERVING[random.usize(0..PRESERVING.len())];
         let Mutants { mut valid, invalid } = Mutants::of(&module, &[mutator], random.u64(..));
         if let Some((mutant, message)) = invalid.first() {
-            return Err(format!("{mutant} is invalid: {message}"));
+            return Err((Status::ToolBug, format!("{mutant} is invalid: {message}")));
         }
         if valid.is_empty() {
             continue;

@@ -31,6 +31,8 @@ pub(crate) struct Held {
     pub(crate) times: u64,
     /// What was shown and is not allowed: the first such outcome.
     pub(crate) wrong: Option<Outcome>,
+    /// Nothing can be said of what was shown, but the module itself always showed another outcome.
+    pub(crate) disagrees: bool,
     /// Allowed outcomes that are listed.
     pub(crate) allowed: u64,
     /// Those of them that were shown.
@@ -52,15 +54,23 @@ pub(crate) fn hold(
     let found = outcomes(module, options, &Watch::default())?;
     let set = OutcomesFile::read(&json::outcomes(&found)).map_err(nothing_runs)?;
     let open_floats = options.floats != Floats::Exact;
-    let mut runs = Vec::new();
+    let (mut runs, mut disagrees) = (Vec::new(), false);
     for (run, json) in found.runs.iter().zip(set.runs()) {
         let dispatch = &run.explored.dispatch;
         let allowed = Allowed::of(json, dispatch).map_err(nothing_runs)?;
         let wanted = Wanted { launch: &options.launch, out_of_bounds: options.out_of_bounds, times, time };
         let judged = match case_of(module, &run.program, dispatch, wanted) {
-            Ok(case) => {
-                let case = Case { words: words.to_vec(), ..case };
-                judge(executor, &case, &allowed, dispatch, open_floats)
+            Ok(own) => {
+                let case = Case { words: words.to_vec(), ..own.clone() };
+                let judged = judge(executor, &case, &allowed, dispatch, open_floats);
+                // Where the environment leaves results of floats open, both may be right.
+                let is_open = allowed.open_floats.is_empty() || !open_floats;
+                let is_unknown = judged.verdict == RunVerdict::Inconclusive && judged.failure.is_none();
+                if is_open && is_unknown && words != module.words {
+                    let itself = judge(executor, &own, &allowed, dispatch, open_floats);
+                    disagrees |= are_apart(&judged, &itself);
+                }
+                judged
             }
             Err(why) => Judged::unknown(why),
         };
@@ -80,7 +90,16 @@ pub(crate) fn hold(
         failure,
         times,
         wrong,
+        disagrees,
         allowed: u64::try_from(allowed).unwrap_or(u64::MAX),
         shown: u64::try_from(shown).unwrap_or(u64::MAX),
     })
+}
+
+/// Whether each showed one outcome, all the time, and not the same.
+fn are_apart(one: &Judged, other: &Judged) -> bool {
+    match (&one.seen[..], &other.seen[..]) {
+        ([one], [other]) => one.outcome != other.outcome,
+        _ => false,
+    }
 }
