@@ -151,6 +151,9 @@ pub(super) struct Record {
     /// Of a weakened program: how often outcomes were shown that the program itself does not have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) weak: Option<u64>,
+    /// What the executor did at first, where it did not finish and was given the case again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) earlier: Option<Status>,
     /// The folder of the finding, relative to that of the results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) saved: Option<String>,
@@ -181,6 +184,7 @@ impl Record {
             allowed: 0,
             shown: 0,
             weak: None,
+            earlier: None,
             saved: None,
             seconds: 0.0,
         }

@@ -116,6 +116,14 @@ impl Tally<'_> {
             .filter_map(|status| Some(format!("{} {}", self.statuses().get(status.name())?, status.name())))
             .collect();
         lines.push(format!("  statuses    {}", statuses.join(", ")));
+        let is_flaky =
+            |record: &&Record| record.earlier.is_some() && record.status.class() != Class::Executor;
+        let flaky = self.records.values().filter(is_flaky).count();
+        if flaky > 0 {
+            lines.push(format!(
+                "  again       {flaky} cases were not finished at first, and were when run again"
+            ));
+        }
         let buckets = self.buckets();
         for (bucket, (count, record)) in buckets.iter().take(LISTED) {
             let word = if self.known.contains(*bucket) { "known" } else { "new" };

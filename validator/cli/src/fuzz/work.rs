@@ -12,7 +12,7 @@ use spirv_tv_executor::Executor;
 use super::answer::Answer;
 use super::arguments::{DriverArguments, Kind};
 use super::plan::{Plan, Planned};
-use super::record::{Record, Status};
+use super::record::{Class, Record, Status};
 use super::treatment::SpirvOpt;
 use super::world::World;
 use super::{concurrent, sequential};
@@ -106,16 +106,31 @@ pub(super) fn run(
     })
 }
 
-/// What comes of a case, whatever happens.
+/// What comes of a case, whatever happens. What the executor does not finish it is given once more: a machine with much to do
+/// is no device that hangs.
 fn answer(planned: Planned, world: &World, executor: &dyn Executor, optimiser: &mut SpirvOpt) -> Answer {
     let begun = Instant::now();
+    let first = attempt(planned.clone(), world, executor, optimiser);
+    let mut answer = match first.record.status.class() {
+        Class::Executor => {
+            let mut second = attempt(planned, world, executor, optimiser);
+            second.record.earlier = Some(first.record.status);
+            second
+        }
+        Class::Good | Class::Undecided | Class::Wrong | Class::Bug => first,
+    };
+    answer.record.seconds = begun.elapsed().as_secs_f64();
+    answer
+}
+
+fn attempt(planned: Planned, world: &World, executor: &dyn Executor, optimiser: &mut SpirvOpt) -> Answer {
     let record = Record::new(planned.name.clone(), String::new(), planned.treatment.name());
     let is_of_user = planned.kind == Kind::Modules;
     let run = AssertUnwindSafe(|| match planned.kind {
         Kind::Concurrent => concurrent::run(planned, world, executor, optimiser),
         Kind::Generated | Kind::Modules => sequential::run(planned, world, executor, optimiser),
     });
-    let mut answer = match caught(run) {
+    match caught(run) {
         Ok(Ok(answer)) => answer,
         // The launch of a module of the user may not go with it.
         Ok(Err(error)) if is_of_user && error.bug().is_none() => {
@@ -123,7 +138,5 @@ fn answer(planned: Planned, world: &World, executor: &dyn Executor, optimiser: &
         }
         Ok(Err(error)) => record.with(Status::ToolBug, error.to_string()).into(),
         Err(bug) => record.with(Status::ToolBug, bug.to_string()).into(),
-    };
-    answer.record.seconds = begun.elapsed().as_secs_f64();
-    answer
+    }
 }
