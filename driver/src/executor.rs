@@ -101,7 +101,11 @@ fn observe(device: &Device, case: &Case, placed: &Placed<'_>) -> Result<Vec<Obse
             .places
             .iter()
             .zip(&case.resources)
-            .map(|(place, resource)| ended.contents.get(*place).filter(|_| resource.is_writable()).cloned())
+            .enumerate()
+            .map(|(index, (place, resource))| {
+                let is_told = resource.is_writable() && !case.unwanted.contains(&index);
+                ended.contents.get(*place).filter(|_| is_told).cloned()
+            })
             .collect();
         match known.get(&memory) {
             Some(index) => observations[*index].count += 1,

@@ -6,6 +6,8 @@
 //! A translation validator has to catch the first two and to accept the third. All are written
 //! behind one trait, [`Mutator`], one file each; wrong changes that are a table of opcodes share a file.
 //!
+//! [`litmus`] has programs whose roles communicate.
+//!
 //! To add one: its file in `weaken/`, `wrong/` or `preserve/`, its entry in [`WEAKENINGS`], [`WRONG`] or
 //! [`PRESERVING`], a test of what it makes in the `tests.rs` beside; for a weakening, a module in
 //! `corpus/mutants/` that has something for it. What the validator says of it is tested with the corpus
@@ -27,6 +29,8 @@
 #![forbid(unsafe_code)]
 
 mod flow;
+pub mod generate;
+pub mod litmus;
 mod memory;
 mod module;
 mod mutator;

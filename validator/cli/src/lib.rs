@@ -12,6 +12,7 @@ mod check;
 mod completions;
 mod error;
 mod format;
+mod fuzz;
 mod gate;
 mod help;
 mod html;
@@ -43,6 +44,7 @@ pub use check::CheckArguments;
 use completions::CompletionsArguments;
 pub use error::CliError;
 use format::Format;
+use fuzz::FuzzArguments;
 use gate::GateArguments;
 use litmus::LitmusArguments;
 use man::ManArguments;
@@ -91,6 +93,8 @@ enum Command {
     Reduce(Box<ReduceArguments>),
     /// Say which failure a module or pair shows: exit code 0 if it is the one that is wanted, for other reducers
     Interesting(Box<InterestingArguments>),
+    /// Run generated programs on a device, look for what it must not do
+    Fuzz(FuzzArguments),
     /// Stand in for spirv-opt in a build and keep what it reads and writes
     OptWrapper(WrapperArguments),
     /// Print a script that completes the command line in a shell
@@ -157,6 +161,7 @@ fn dispatch(mut arguments: Vec<OsString>) -> Result<u8, CliError> {
     };
     match line.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Opt(arguments) => opt::run(&arguments, &optimiser),
         Command::Chain(arguments) => chain::run(*arguments),

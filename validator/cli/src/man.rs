@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 
 use super::{help, print, CliError};
 
@@ -23,7 +23,12 @@ pub(super) fn run(arguments: &ManArguments) -> Result<u8, CliError> {
     std::fs::create_dir_all(&arguments.out).map_err(fail(&arguments.out))?;
     let mut command = help::command().disable_help_subcommand(true);
     command.build();
-    let pages = std::iter::once(&command).chain(command.get_subcommands());
+    let own = |command: &Command| -> Vec<Command> {
+        command.get_subcommands().filter(|one| one.get_name() != "help").cloned().collect()
+    };
+    let commands = own(&command);
+    let nested: Vec<Command> = commands.iter().flat_map(own).collect();
+    let pages = std::iter::once(&command).chain(&commands).chain(&nested);
     for page in pages {
         let name = page.get_display_name().unwrap_or_else(|| page.get_name()).to_owned();
         let path = arguments.out.join(format!("{name}.1"));

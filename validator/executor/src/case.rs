@@ -25,6 +25,8 @@ pub struct Case {
     pub resources: Vec<Resource>,
     /// Addresses of buffers, which are written before the launch.
     pub addresses: Vec<Address>,
+    /// Resources, by index, whose contents at the end nobody wants to know: an executor may leave them out.
+    pub unwanted: Vec<usize>,
     /// What accesses outside of buffers and images do.
     pub robustness: Robustness,
     /// How often it is to be run, each time with memory as it was at first. An executor may run it less often.

@@ -68,6 +68,8 @@ struct RunJson {
     push: Option<String>,
     resources: Vec<ResourceJson>,
     addresses: Vec<Address>,
+    #[serde(default)]
+    unwanted: Vec<usize>,
     robustness: Robustness,
     times: u32,
     time_ms: u64,
@@ -165,6 +167,7 @@ pub fn write_case(folder: &Path, case: &Case) -> io::Result<()> {
         push,
         resources,
         addresses: case.addresses.clone(),
+        unwanted: case.unwanted.clone(),
         robustness: case.robustness,
         times: case.times,
         time_ms: u64::try_from(case.time.as_millis()).unwrap_or(u64::MAX),
@@ -213,6 +216,7 @@ pub fn read_request(folder: &Path) -> io::Result<Request> {
         push,
         resources,
         addresses: run.addresses,
+        unwanted: run.unwanted,
         robustness: run.robustness,
         times: run.times,
         time: Duration::from_millis(run.time_ms),
@@ -334,17 +338,25 @@ fn observations(folder: &Path, case: &Case, runs: Vec<ObservationJson>) -> io::R
             return Err(wrong(format!("{ANSWER}: contents of {told} resources where there are {all}")));
         }
         let mut contents = Vec::with_capacity(memory.len());
-        for (file, resource) in memory.into_iter().zip(&case.resources) {
+        for (index, (file, resource)) in memory.into_iter().zip(&case.resources).enumerate() {
+            let is_wanted = !case.unwanted.contains(&index);
             contents.push(match file {
+                // Two results that differ only in what nobody wants to know are the same.
+                Some(_) if !is_wanted => None,
                 Some(file) => Some(read(folder, &file, Length::Exactly(resource.bytes.len()))?),
-                None if resource.is_writable() => {
+                None if resource.is_writable() && is_wanted => {
                     return Err(wrong(format!("{ANSWER}: there are no contents of {}", resource.name)))
                 }
                 None => None,
             });
         }
         addresses.resize(case.resources.len(), None);
-        known.insert(contents.clone());
+        let is_new = known.insert(contents.clone());
+        if !is_new && !case.unwanted.is_empty() {
+            let same = observations.iter_mut().find(|one: &&mut Observation| one.memory == contents);
+            same.into_iter().for_each(|one| one.count += count);
+            continue;
+        }
         observations.push(Observation { count, memory: contents, addresses });
     }
     match known.len() == observations.len() {

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fs4::fs_std::FileExt;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
@@ -19,8 +20,22 @@ use crate::results::About;
 /// The name of the file in the folder of a run.
 pub const FILE: &str = "results.jsonl";
 
-/// The schema of its first line.
-const SCHEMA: &str = "spirv-tv.gate/1";
+/// What a line behind the first one is.
+pub trait Entry: Serialize + DeserializeOwned {
+    /// The schema of the first line.
+    const SCHEMA: &'static str;
+
+    /// The name of the case that it is about.
+    fn case(&self) -> &str;
+}
+
+impl Entry for Record {
+    const SCHEMA: &'static str = "spirv-tv.gate/1";
+
+    fn case(&self) -> &str {
+        &self.case
+    }
+}
 
 /// After how many records the file is brought to the disk: a machine that loses power loses no more.
 const SYNC_EVERY: u32 = 64;
@@ -40,9 +55,14 @@ pub struct Head {
 }
 
 impl Head {
-    /// That of a run.
+    /// That of a run of `gate`.
     pub fn new(about: About, run: String) -> Head {
-        Head { schema: SCHEMA.to_owned(), about, run }
+        Head::of::<Record>(about, run)
+    }
+
+    /// That of a run with other entries.
+    pub fn of<R: Entry>(about: About, run: String) -> Head {
+        Head { schema: R::SCHEMA.to_owned(), about, run }
     }
 }
 
@@ -97,11 +117,11 @@ pub struct Log {
 
 /// Results as they are read.
 #[derive(Clone, Debug)]
-pub struct Logged {
+pub struct Logged<R = Record> {
     /// The first line.
     pub head: Head,
     /// Records by case. The last one counts.
-    pub records: BTreeMap<String, Record>,
+    pub records: BTreeMap<String, R>,
     /// Bytes of whole lines.
     whole: u64,
     /// Whether there was a torn line behind them.
@@ -132,14 +152,14 @@ impl Log {
     ///
     /// # Errors
     /// Where the results are those of another run, or damaged.
-    pub fn resume(folder: &Path, head: &Head) -> Result<(Log, BTreeMap<String, Record>), LogError> {
+    pub fn resume<R: Entry>(folder: &Path, head: &Head) -> Result<(Log, BTreeMap<String, R>), LogError> {
         let path = folder.join(FILE);
         if !path.exists() {
             return Ok((Log::begin(folder, head)?, BTreeMap::new()));
         }
         let file = OpenOptions::new().read(true).write(true).open(&path);
         let mut log = Log::of(path, file)?;
-        let Some(logged) = parse(&log.path, &mut log.file)? else {
+        let Some(logged) = parse::<R>(&log.path, &mut log.file)? else {
             // Killed while it wrote the first line.
             log.cut(0)?;
             log.line(head)?;
@@ -156,7 +176,7 @@ impl Log {
     ///
     /// # Errors
     /// Where the file cannot be written.
-    pub fn append(&mut self, record: &Record) -> Result<(), LogError> {
+    pub fn append<R: Entry>(&mut self, record: &R) -> Result<(), LogError> {
         self.line(record)?;
         self.since_sync += 1;
         if self.since_sync >= SYNC_EVERY {
@@ -227,7 +247,7 @@ pub fn read(folder: &Path) -> Result<Logged, LogError> {
     parse(&path, &mut file)?.ok_or_else(|| io(io::Error::other("there are no results in it")))
 }
 
-fn parse(path: &Path, file: &mut File) -> Result<Option<Logged>, LogError> {
+fn parse<R: Entry>(path: &Path, file: &mut File) -> Result<Option<Logged<R>>, LogError> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| LogError::Io { path: path.to_owned(), error })?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -239,8 +259,8 @@ fn parse(path: &Path, file: &mut File) -> Result<Option<Logged>, LogError> {
     let head: Head = serde_json::from_slice(first).map_err(bad(number))?;
     let mut records = BTreeMap::new();
     for (line, number) in lines {
-        let record: Record = serde_json::from_slice(line).map_err(bad(number))?;
-        records.insert(record.case.clone(), record);
+        let record: R = serde_json::from_slice(line).map_err(bad(number))?;
+        records.insert(record.case().to_owned(), record);
     }
     let whole = u64::try_from(whole).unwrap_or(u64::MAX);
     Ok(Some(Logged { head, records, whole, torn }))
@@ -267,7 +287,7 @@ mod tests {
         let whole = std::fs::read(folder.join(FILE))?;
         for length in 0..=whole.len() {
             std::fs::write(folder.join(FILE), &whole[..length])?;
-            let (mut log, known) = Log::resume(folder, &head("r"))?;
+            let (mut log, known) = Log::resume::<Record>(folder, &head("r"))?;
             for case in ["a", "b", "c"] {
                 if !known.contains_key(case) {
                     log.append(&Record::new(case, Status::Pass, "é"))?;
@@ -284,10 +304,10 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
         let log = Log::begin(folder, &head("r"))?;
-        assert!(matches!(Log::resume(folder, &head("r")), Err(LogError::Busy { .. })));
+        assert!(matches!(Log::resume::<Record>(folder, &head("r")), Err(LogError::Busy { .. })));
         drop(log);
         assert!(matches!(Log::begin(folder, &head("r")), Err(LogError::Exists { .. })));
-        assert!(matches!(Log::resume(folder, &head("s")), Err(LogError::Other { .. })));
+        assert!(matches!(Log::resume::<Record>(folder, &head("s")), Err(LogError::Other { .. })));
         std::fs::write(folder.join(FILE), "nonsense\n")?;
         assert!(matches!(read(folder), Err(LogError::Line { line: 1, .. })));
         Ok(())

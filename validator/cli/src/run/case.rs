@@ -74,6 +74,7 @@ pub fn case_of(
         push,
         resources,
         addresses,
+        unwanted: Vec::new(),
         robustness: match wanted.out_of_bounds {
             OutOfBounds::Undefined => Robustness::None,
             OutOfBounds::Robust => Robustness::Robust,

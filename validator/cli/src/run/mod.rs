@@ -4,6 +4,7 @@ mod allowed;
 mod arguments;
 mod case;
 mod factored;
+mod hold;
 mod images;
 mod judge;
 mod report;
@@ -29,12 +30,13 @@ use super::progress::ProgressLine;
 use super::{asm, painter, print, CliError, Format};
 use allowed::{Allowed, OutcomesFile, RunJson};
 use report::{RunReport, Told};
-use verdict::RunVerdict;
 
 pub use arguments::RunArguments;
 pub use case::{case_of, Wanted};
+pub(crate) use hold::{hold, Held};
 pub use script::{script, Outcomes, ScriptFormat};
 pub(crate) use shown::{shown, Shown};
+pub(crate) use verdict::RunVerdict;
 
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
 const RUNNER: &str = "__runner";

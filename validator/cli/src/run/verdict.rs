@@ -2,7 +2,7 @@
 
 /// What running a module comes to, from the best to the worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum RunVerdict {
+pub(crate) enum RunVerdict {
     /// The module is undefined: nothing can be judged.
     Vacuous,
     /// Everything that the executor did is allowed.

@@ -40,6 +40,7 @@ fn case() -> Case {
         push: vec![1, 2, 3, 4],
         resources: kinds.into_iter().enumerate().map(resource).collect(),
         addresses: vec![Address { within: None, offset: 0, target: 9, byte: 4 }],
+        unwanted: Vec::new(),
         robustness: Robustness::Robust,
         times: 7,
         time: Duration::from_millis(1500),
@@ -50,6 +51,23 @@ fn observation(count: u32, value: u8) -> Observation {
     let resources = case().resources;
     let memory = resources.iter().map(|one| one.is_writable().then(|| vec![value; one.bytes.len()]));
     Observation { count, memory: memory.collect(), addresses: vec![None; resources.len()] }
+}
+
+#[test]
+fn what_nobody_wants_to_know_may_be_left_out() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let all: Vec<usize> = (0..case().resources.len()).collect();
+    let wanted = Case { unwanted: all[1..].to_vec(), ..case() };
+    write_case(folder.path(), &wanted)?;
+    assert_eq!(read_request(folder.path())?, Request::Run(Box::new(wanted.clone())));
+    // Two that differ in nothing else are one; what is told all the same is not looked at.
+    let mut both = [observation(2, 7), observation(1, 7)];
+    both[1].memory.iter_mut().skip(1).for_each(|bytes| *bytes = None);
+    write_execution(folder.path(), &Execution::Finished(both.to_vec()))?;
+    let Execution::Finished(read) = read_execution(folder.path(), &wanted) else { panic!("no result") };
+    assert_eq!(read.iter().map(|one| one.count).collect::<Vec<_>>(), [3]);
+    assert!(matches!(read_execution(folder.path(), &case()), Execution::Invalid(_)));
+    Ok(())
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn case(times: u32) -> Case {
         push: Vec::new(),
         resources: vec![buffer],
         addresses: Vec::new(),
+        unwanted: Vec::new(),
         robustness: Robustness::None,
         times,
         time: Duration::from_secs(1),

@@ -35,6 +35,7 @@ fn case(resources: Vec<Resource>) -> Case {
         specialisation: Vec::new(),
         push: Vec::new(),
         resources,
+        unwanted: Vec::new(),
         addresses: Vec::new(),
         robustness: Robustness::None,
         times: 1,
