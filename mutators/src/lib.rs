@@ -32,7 +32,9 @@ mod memory;
 mod module;
 mod mutator;
 pub mod preserve;
+mod pure;
 mod site;
+pub mod strengthen;
 pub mod weaken;
 pub mod wrong;
 
@@ -40,5 +42,6 @@ pub use module::{LoadError, Module};
 pub use mutator::{Mutant, Mutants, Mutator};
 pub use preserve::PRESERVING;
 pub use site::Site;
+pub use strengthen::STRENGTHENING;
 pub use weaken::WEAKENINGS;
 pub use wrong::WRONG;

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rspirv::dr::{Block, Function, Instruction, Operand};
 use rspirv::spirv::{Op, Word};
 
+use super::edit::replace_uses;
 use super::split::branch;
 use crate::flow::{is_loop_header, rename_phi_sources};
 use crate::{Module, Mutant, Mutator, Site};
@@ -177,16 +178,6 @@ fn copy_decorations(module: &mut Module, ids: &BTreeMap<Word, Word>, callee: &Fu
         })
         .collect();
     module.data.annotations.extend(copies);
-}
-
-fn replace_uses(function: &mut Function, from: Word, to: Word) {
-    for inst in function.all_inst_iter_mut() {
-        for id in inst.operands.iter_mut().filter_map(Operand::id_ref_any_mut) {
-            if *id == from {
-                *id = to;
-            }
-        }
-    }
 }
 
 /// Removes names and decorations of an id that is gone.

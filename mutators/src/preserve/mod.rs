@@ -1,11 +1,21 @@
 //! Rewrites that keep the meaning: module and mutant must refine each other.
 
+mod accesses;
+mod branches;
 mod commute;
+mod dead;
+mod edit;
+mod identities;
 mod inline;
+mod moves;
+mod opaque;
+mod outline;
 mod renumber;
 mod reorder;
 mod split;
 mod unused;
+mod variables;
+mod vectors;
 
 use crate::Mutator;
 
@@ -17,6 +27,23 @@ pub const PRESERVING: &[&dyn Mutator] = &[
     &split::BlocksSplit,
     &unused::UnusedAdded,
     &commute::Commute,
+    &identities::Identities,
+    &identities::Copies,
+    &identities::ConstantsSummed,
+    &vectors::VectorsScalarised,
+    &vectors::CompositesSplit,
+    &accesses::AccessesSplit,
+    &branches::BranchesSwapped,
+    &branches::BranchToSwitch,
+    &branches::SelectToBranch,
+    &branches::SelectionHints,
+    &dead::DeadCode,
+    &dead::UnreachableElse,
+    &dead::LoopOnce,
+    &variables::PhiToVariable,
+    &variables::ParametersByPointer,
+    &moves::Moves,
+    &outline::Outline,
 ];
 
 #[cfg(test)]

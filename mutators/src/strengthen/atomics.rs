@@ -1,0 +1,87 @@
+use rspirv::dr::{Instruction, Operand};
+use rspirv::spirv::{MemoryAccess, Op, Scope, StorageClass, Word};
+
+use super::semantics::is_vulkan;
+use crate::memory::{access_masks, accesses_shared};
+use crate::mutator::each_instruction;
+use crate::{Module, Mutant, Mutator};
+
+/// Makes a plain load or store of an integer of 32 bits a relaxed atomic.
+pub struct PlainToAtomic;
+
+/// Makes a plain access to shared memory one that other invocations may see: NonPrivatePointer in Vulkan's memory model.
+pub struct PrivateToNonPrivate;
+
+impl Mutator for PlainToAtomic {
+    fn name(&self) -> &'static str {
+        "plain-to-atomic"
+    }
+
+    fn mutants<'m>(&'m self, module: &'m Module, _: u64) -> Box<dyn Iterator<Item = Mutant> + 'm> {
+        let scope = if is_vulkan(module) { Scope::QueueFamily } else { Scope::Device };
+        each_instruction(self.name(), module, move |site, inst| {
+            let changed = atomic(module, site, inst, scope);
+            changed.map(|changed| (String::new(), changed)).into_iter().collect()
+        })
+    }
+}
+
+fn atomic(module: &Module, site: crate::Site, inst: &Instruction, scope: Scope) -> Option<Module> {
+    let pointer = inst.operands.first()?.id_ref_any()?;
+    let (class, of_type) = module.pointer(pointer)?;
+    let is_shared = matches!(class, StorageClass::StorageBuffer | StorageClass::Workgroup);
+    let is_volatile = access_masks(inst).iter().any(|(_, mask)| mask.contains(MemoryAccess::VOLATILE));
+    // Read-only memory takes no atomics, nor do members that are decorated so.
+    let is_read_only = { module.data.annotations.iter() }
+        .any(|inst| inst.operands.contains(&Operand::Decoration(rspirv::spirv::Decoration::NonWritable)));
+    if !is_shared || is_volatile || is_read_only || !is_word(module, of_type) {
+        return None;
+    }
+    let mut changed = module.clone();
+    let uint = changed.type_id(Op::TypeInt, [32, 0].map(Operand::LiteralBit32).to_vec());
+    let (scope, relaxed) = (changed.constant(uint, scope as u32), changed.constant(uint, 0));
+    let mut operands =
+        vec![Operand::IdRef(pointer), Operand::IdScope(scope), Operand::IdMemorySemantics(relaxed)];
+    let made = match inst.class.opcode {
+        Op::Load => Instruction::new(Op::AtomicLoad, inst.result_type, inst.result_id, operands),
+        Op::Store => {
+            operands.push(inst.operands.get(1)?.clone());
+            Instruction::new(Op::AtomicStore, None, None, operands)
+        }
+        _ => return None,
+    };
+    Some(changed.replacing(site, vec![made]))
+}
+
+fn is_word(module: &Module, of_type: Word) -> bool {
+    let inst = module.global(of_type);
+    inst.is_some_and(|inst| {
+        inst.class.opcode == Op::TypeInt && inst.operands.first() == Some(&Operand::LiteralBit32(32))
+    })
+}
+
+impl Mutator for PrivateToNonPrivate {
+    fn name(&self) -> &'static str {
+        "private-to-non-private"
+    }
+
+    fn mutants<'m>(&'m self, module: &'m Module, _: u64) -> Box<dyn Iterator<Item = Mutant> + 'm> {
+        let is_vulkan = is_vulkan(module);
+        each_instruction(self.name(), module, move |site, inst| {
+            let is_access = matches!(inst.class.opcode, Op::Load | Op::Store);
+            if !is_vulkan || !is_access || !accesses_shared(module, inst) {
+                return Vec::new();
+            }
+            let mut changed = inst.clone();
+            match access_masks(inst).first() {
+                Some((_, mask)) if mask.contains(MemoryAccess::NON_PRIVATE_POINTER) => return Vec::new(),
+                Some((index, mask)) => {
+                    let mask = *mask | MemoryAccess::NON_PRIVATE_POINTER;
+                    changed.operands[*index] = Operand::MemoryAccess(mask);
+                }
+                None => changed.operands.push(Operand::MemoryAccess(MemoryAccess::NON_PRIVATE_POINTER)),
+            }
+            vec![(String::new(), module.replacing(site, vec![changed]))]
+        })
+    }
+}
