@@ -1,5 +1,5 @@
 //! Every module of the corpus refines itself with every shortcut off, and refines and is refined by
-//! what rewrites that keep the meaning make of it.
+//! what rewrites that keep the meaning make of it. What strengthenings make of it refines it.
 
 use crate::support;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use crate::support::Checker;
 use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
-use spirv_tv_mutators::{Mutants, PRESERVING};
+use spirv_tv_mutators::{Mutant, Mutants, PRESERVING, STRENGTHENING};
 use spirv_tv_toolchain::{optimize, OptimizeOptions};
 
 #[test]
@@ -53,6 +53,42 @@ fn every_module_is_equivalent_to_its_rewrites() {
     let used = used.into_inner().unwrap();
     println!("{used:?}");
     for mutator in PRESERVING {
+        assert!(used.get(mutator.name()).is_some_and(|count| *count >= 5), "{}: {used:?}", mutator.name());
+    }
+}
+
+/// So many mutants of each strengthening are checked per module.
+const STRENGTHENINGS: usize = 3;
+
+#[test]
+fn every_module_is_refined_by_its_strengthenings() {
+    let used = Mutex::new(BTreeMap::<&str, usize>::new());
+    support::for_all(|subject| {
+        if subject.has_many_updates() {
+            return Vec::new();
+        }
+        let checker = Checker::new(&subject.args);
+        let module = checker.module(&subject.path);
+        let Some(loaded) = checker.to_mutate(&module) else { return Vec::new() };
+        let mut complaints = Vec::new();
+        for mutator in STRENGTHENING {
+            let Mutants { valid, invalid } = Mutants::of(&loaded, &[*mutator], 0);
+            let refused = invalid.iter().map(|(mutant, message)| format!("{mutant}: {message}"));
+            complaints.extend(refused);
+            // Some from all over the module.
+            let step = valid.len().div_ceil(STRENGTHENINGS).max(1);
+            for Mutant { mutator, module: stronger, .. } in valid.iter().step_by(step) {
+                *used.lock().unwrap().entry(mutator).or_default() += 1;
+                let report = checker.check(&module, &checker.made(stronger.words(), mutator));
+                let complaint = support::complaint(&report, subject.undecided.as_deref());
+                complaints.extend(complaint.map(|complaint| format!("{mutator}: {complaint}")));
+            }
+        }
+        complaints
+    });
+    let used = used.into_inner().unwrap();
+    println!("{used:?}");
+    for mutator in STRENGTHENING {
         assert!(used.get(mutator.name()).is_some_and(|count| *count >= 5), "{}: {used:?}", mutator.name());
     }
 }

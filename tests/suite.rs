@@ -13,6 +13,8 @@ mod factored;
 mod findings;
 #[path = "front_end.rs"]
 mod front_end;
+#[path = "generated.rs"]
+mod generated;
 #[path = "groups.rs"]
 mod groups;
 #[path = "launches.rs"]

@@ -131,7 +131,9 @@ fn at_some_blocks<'m>(
             for index in (0..module.data.functions[function].blocks.len()).rev() {
                 let block = &changed.data.functions[function].blocks[index];
                 let (head, tail) = (head(block), tail(block));
-                if is_loop_header(block) || head > tail || random.u32(..3) == 0 || combines_image(block) {
+                let is_continued = block.label_id().is_some_and(|label| continued.contains(&label));
+                let is_whole = is_loop_header(block) || is_continued || combines_image(block);
+                if is_whole || head > tail || random.u32(..3) == 0 {
                     continue;
                 }
                 let at = random.usize(head..=tail);
