@@ -2,8 +2,7 @@ use fastrand::Rng;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Op, SelectionControl, Word};
 
-use super::edit::{block, conditional, cut, once, replace_each, with_ids};
-use super::split::branch;
+use super::edit::{block, branch, conditional, cut, once, replace_each, with_ids};
 use crate::flow::is_loop_header;
 use crate::{Module, Mutant, Mutator};
 

@@ -2,9 +2,8 @@ use fastrand::Rng;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::Op;
 
-use super::edit::{block, conditional, cut, once, with_ids};
+use super::edit::{block, branch, conditional, cut, once, with_ids};
 use super::opaque::Opaque;
-use super::split::branch;
 use crate::flow::{continue_constructs, head, is_loop_header, tail};
 use crate::memory::accesses_shared;
 use crate::{Module, Mutant, Mutator};

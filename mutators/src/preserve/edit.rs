@@ -7,7 +7,7 @@ use crate::flow::rename_phi_sources;
 use crate::{Module, Mutant};
 
 /// The only mutant of a rewrite that changes many places at once; none where it changes nothing.
-pub(super) fn once<'m>(
+pub(crate) fn once<'m>(
     mutator: &'static str,
     module: &'m Module,
     rewrite: impl FnOnce(&mut Module) + 'm,
@@ -21,7 +21,7 @@ pub(super) fn once<'m>(
 }
 
 /// Replaces instructions in blocks: `rewrite` gives what stands for one, or nothing where it stays.
-pub(super) fn replace_each(
+pub(crate) fn replace_each(
     module: &mut Module,
     mut rewrite: impl FnMut(&mut Module, &Instruction) -> Option<Vec<Instruction>>,
 ) {
@@ -41,23 +41,23 @@ pub(super) fn replace_each(
 }
 
 /// Operands that are ids.
-pub(super) fn ids(of: &[Word]) -> Vec<Operand> {
+pub(crate) fn ids(of: &[Word]) -> Vec<Operand> {
     of.iter().copied().map(Operand::IdRef).collect()
 }
 
 /// An instruction whose operands are ids.
-pub(super) fn with_ids(opcode: Op, of_type: Option<Word>, result: Option<Word>, of: &[Word]) -> Instruction {
+pub(crate) fn with_ids(opcode: Op, of_type: Option<Word>, result: Option<Word>, of: &[Word]) -> Instruction {
     Instruction::new(opcode, of_type, result, ids(of))
 }
 
 /// An empty block.
-pub(super) fn block(label: Word, instructions: Vec<Instruction>) -> Block {
+pub(crate) fn block(label: Word, instructions: Vec<Instruction>) -> Block {
     Block { label: Some(Instruction::new(Op::Label, None, Some(label), vec![])), instructions }
 }
 
 /// Cuts a block before the instruction at `at`. The rest goes to a new block right behind, whose label is the result;
 /// the first part is left without an end.
-pub(super) fn cut(module: &mut Module, function: usize, index: usize, at: usize) -> Option<Word> {
+pub(crate) fn cut(module: &mut Module, function: usize, index: usize, at: usize) -> Option<Word> {
     let label = module.fresh_id();
     let body = module.data.functions.get_mut(function)?;
     let first = body.blocks.get_mut(index)?;
@@ -69,7 +69,7 @@ pub(super) fn cut(module: &mut Module, function: usize, index: usize, at: usize)
 }
 
 /// In a function, every use of an id becomes one of another.
-pub(super) fn replace_uses(function: &mut Function, from: Word, to: Word) {
+pub(crate) fn replace_uses(function: &mut Function, from: Word, to: Word) {
     for inst in function.all_inst_iter_mut() {
         for id in inst.operands.iter_mut().filter_map(Operand::id_ref_any_mut) {
             if *id == from {
@@ -80,12 +80,17 @@ pub(super) fn replace_uses(function: &mut Function, from: Word, to: Word) {
 }
 
 /// The ids that an instruction uses, its type not counted.
-pub(super) fn uses(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
+pub(crate) fn uses(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
     inst.operands.iter().filter_map(Operand::id_ref_any)
 }
 
+/// A branch.
+pub(crate) fn branch(label: Word) -> Instruction {
+    with_ids(Op::Branch, None, None, &[label])
+}
+
 /// A merge instruction without hints, and a branch on a condition.
-pub(super) fn conditional(merge: Word, condition: Word, yes: Word, no: Word) -> Vec<Instruction> {
+pub(crate) fn conditional(merge: Word, condition: Word, yes: Word, no: Word) -> Vec<Instruction> {
     let control = Operand::SelectionControl(rspirv::spirv::SelectionControl::NONE);
     vec![
         Instruction::new(Op::SelectionMerge, None, None, vec![Operand::IdRef(merge), control]),

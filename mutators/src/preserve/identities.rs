@@ -24,7 +24,7 @@ impl Mutator for Identities {
         let mut random = Rng::with_seed(seed);
         once(self.name(), module, move |changed| {
             replace_each(changed, |module, inst| {
-                let (of_type, result) = computed(inst)?;
+                let (of_type, result) = computed(module, inst)?;
                 let kind = kind(module, of_type)?;
                 let first = module.fresh_id();
                 let mut original = inst.clone();
@@ -46,7 +46,7 @@ impl Mutator for Copies {
         let mut random = Rng::with_seed(seed);
         once(self.name(), module, move |changed| {
             replace_each(changed, |module, inst| {
-                let (of_type, result) = computed(inst)?;
+                let (of_type, result) = computed(module, inst)?;
                 if random.bool() {
                     return None;
                 }
@@ -92,10 +92,13 @@ impl Mutator for ConstantsSummed {
 
 /// The type and the result of an instruction that computes, whose result may have another id: nothing is said of it
 /// by decorations that would be lost.
-fn computed(inst: &Instruction) -> Option<(Word, Word)> {
+fn computed(module: &Module, inst: &Instruction) -> Option<(Word, Word)> {
     let is_computed = crate::pure::is_total(inst.class.opcode) && inst.class.opcode != Op::Undef;
     let loaded = matches!(inst.class.opcode, Op::AtomicIAdd | Op::AtomicExchange | Op::AtomicLoad);
-    (is_computed || loaded).then_some((inst.result_type?, inst.result_id?))
+    let (of_type, result) = (inst.result_type?, inst.result_id?);
+    let named = Operand::IdRef(result);
+    let is_decorated = module.data.annotations.iter().any(|inst| inst.operands.first() == Some(&named));
+    ((is_computed || loaded) && !is_decorated).then_some((of_type, result))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

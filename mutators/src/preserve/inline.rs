@@ -3,8 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rspirv::dr::{Block, Function, Instruction, Operand};
 use rspirv::spirv::{Op, Word};
 
-use super::edit::replace_uses;
-use super::split::branch;
+use super::edit::{branch, replace_uses};
 use crate::flow::{is_loop_header, rename_phi_sources};
 use crate::{Module, Mutant, Mutator, Site};
 

@@ -7,7 +7,7 @@ use super::edit::with_ids;
 use crate::Module;
 
 /// Makes such conditions: of two whole numbers that follow each other one is even, so their product is.
-pub(super) struct Opaque {
+pub(crate) struct Opaque {
     /// An input of the invocation, of 32 bits.
     input: Word,
     uint: Word,
@@ -17,7 +17,7 @@ pub(super) struct Opaque {
 impl Opaque {
     /// For modules with compute entry points only: the index of the invocation in its workgroup is read, and declared where
     /// the module does not have it.
-    pub(super) fn new(module: &mut Module) -> Option<Self> {
+    pub(crate) fn new(module: &mut Module) -> Option<Self> {
         let is_compute = |inst: &Instruction| {
             inst.operands.first() == Some(&Operand::ExecutionModel(ExecutionModel::GLCompute))
         };
@@ -53,7 +53,7 @@ impl Opaque {
     }
 
     /// Code whose result, the last one, is false, or true for `value`.
-    pub(super) fn condition(&self, module: &mut Module, value: bool) -> (Vec<Instruction>, Word) {
+    pub(crate) fn condition(&self, module: &mut Module, value: bool) -> (Vec<Instruction>, Word) {
         let (zero, one) = (module.constant(self.uint, 0), module.constant(self.uint, 1));
         let [load, next, product, bit, result] = std::array::from_fn(|_| module.fresh_id());
         let uint = Some(self.uint);

@@ -1,6 +1,7 @@
-use rspirv::dr::{Block, Function, Instruction, Operand};
+use rspirv::dr::{Block, Function, Instruction};
 use rspirv::spirv::{Op, Word};
 
+use super::edit::branch;
 use crate::flow::{head, is_loop_header, rename_phi_sources, tail};
 use crate::{Module, Mutant, Mutator};
 
@@ -42,8 +43,4 @@ fn split(function: &mut Function, index: usize, label: Word, random: &mut fastra
         Block { label: Some(Instruction::new(Op::Label, None, Some(label), vec![])), instructions: behind };
     rename_phi_sources(&mut function.blocks, old_label, label);
     function.blocks.insert(index + 1, second);
-}
-
-pub(super) fn branch(label: Word) -> Instruction {
-    Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(label)])
 }
