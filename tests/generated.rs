@@ -56,12 +56,13 @@ fn programs_have_exactly_one_outcome() {
         let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
         let found =
             schema::parsed(&json::outcomes(&report)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let count = |key: &str| found[key].as_array().map(Vec::len);
+        // What is empty may be left out.
+        let count = |key: &str| found[key].as_array().map_or(0, Vec::len);
         let mut complaints = Vec::new();
         for (key, expected) in
             [("outcomes", 1), ("undefined", 0), ("unsupported", 0), ("open_floats", 0), ("undecided", 0)]
         {
-            if count(key) != Some(expected) {
+            if count(key) != expected {
                 complaints.push(format!("{key}: {}", found[key]));
             }
         }

@@ -1,6 +1,7 @@
 //! Rewrites that keep the meaning: module and mutant must refine each other.
 
 mod accesses;
+mod barriers;
 mod branches;
 mod commute;
 mod dead;
@@ -12,6 +13,7 @@ pub(crate) mod opaque;
 mod outline;
 mod renumber;
 mod reorder;
+mod selects;
 mod split;
 mod unused;
 mod variables;
@@ -36,7 +38,9 @@ pub const PRESERVING: &[&dyn Mutator] = &[
     &branches::BranchesSwapped,
     &branches::BranchToSwitch,
     &branches::SelectToBranch,
+    &selects::BranchToSelect,
     &branches::SelectionHints,
+    &barriers::BarriersSplit,
     &dead::DeadCode,
     &dead::UnreachableElse,
     &dead::LoopOnce,

@@ -1,7 +1,9 @@
+use std::collections::BTreeSet;
+
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Op, StorageClass, Word};
 
-use super::edit::{once, with_ids};
+use super::edit::{once, uses, with_ids};
 use crate::flow::tail;
 use crate::{Module, Mutant, Mutator};
 
@@ -97,11 +99,13 @@ impl Mutator for ParametersByPointer {
 
     fn mutants<'m>(&'m self, module: &'m Module, _: u64) -> Box<dyn Iterator<Item = Mutant> + 'm> {
         once(self.name(), module, |changed| {
-            let entries: Vec<Operand> =
-                changed.data.entry_points.iter().filter_map(|inst| inst.operands.get(1).cloned()).collect();
+            // Entry points, and functions that other instructions than calls take.
+            let others = { module.data.all_inst_iter() }
+                .filter(|inst| !matches!(inst.class.opcode, Op::FunctionCall | Op::Name | Op::Decorate));
+            let others: BTreeSet<Word> = others.flat_map(uses).collect();
             for function in 0..changed.data.functions.len() {
                 let Some(id) = changed.data.functions[function].def_id() else { continue };
-                if !entries.contains(&Operand::IdRef(id)) {
+                if !others.contains(&id) {
                     for parameter in 0..changed.data.functions[function].parameters.len() {
                         by_pointer(changed, function, id, parameter);
                     }

@@ -49,6 +49,41 @@ fn selects_become_branches() {
 }
 
 #[test]
+fn selections_that_compute_become_selects() {
+    let declarations = DECLARATIONS.replace("%uint =", "%bool = OpTypeBool\n%uint =");
+    let selection = |arm: &str| {
+        module(&format!(
+            "{declarations}
+             %x = OpLoad %uint %a
+             %is_two = OpIEqual %bool %x %uint_2
+             OpSelectionMerge %end None
+             OpBranchConditional %is_two %then %end
+             %then = OpLabel
+             %y = OpIAdd %uint %x %uint_1
+             {arm}
+             OpBranch %end
+             %end = OpLabel
+             %z = OpPhi %uint %y %then %x %entry
+             OpStore %a %z
+             OpReturn
+             OpFunctionEnd"
+        ))
+    };
+    let made = text(&only(&selection(""), "branch-to-select", 0));
+    assert!(!made.contains("OpPhi") && !made.contains("OpSelectionMerge"), "{made}");
+    assert_eq!(made.matches("OpSelect %uint").count(), 1, "{made}");
+    assert_eq!(mutants(&selection("OpStore %b %y"), "branch-to-select", 0).len(), 0);
+}
+
+#[test]
+fn control_barriers_are_split() {
+    let made = text(&only(&shader("OpControlBarrier %uint_2 %uint_2 %acquire_release"), "barriers-split", 0));
+    assert_eq!(made.matches("OpMemoryBarrier").count(), 2, "{made}");
+    assert!(made.contains("OpControlBarrier %uint_2 %uint_2 %uint_0"), "{made}");
+    assert_eq!(mutants(&shader("OpControlBarrier %uint_2 %uint_2 %uint_0"), "barriers-split", 0).len(), 0);
+}
+
+#[test]
 fn hints_change() {
     assert!(text(&only(&with_branch(), "selection-hints", 0)).contains("latten"));
     assert_eq!(mutants(&shader(""), "selection-hints", 0).len(), 0);
