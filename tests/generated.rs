@@ -1,9 +1,11 @@
 //! Generated programs have one outcome and nothing undefined, and are equivalent to what rewrites make of them.
 
+use crate::launched::launch;
 use crate::support::{self, schema, Checker};
 use rayon::prelude::*;
 use spirv_tv::check::{outcomes, Watch};
 use spirv_tv::report::json;
+use spirv_tv_mutators::donor::Splice;
 use spirv_tv_mutators::generate::{Generator, Program, GENERATORS};
 use spirv_tv_mutators::{Mutants, PRESERVING, STRENGTHENING};
 
@@ -25,32 +27,17 @@ fn of_all(seeds: std::ops::Range<u64>, test: impl Fn(&str, &Program) -> Vec<Stri
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// The launch of a program, as options.
-fn launch(program: &Program) -> Vec<String> {
-    let words = |bytes: &[u8]| {
-        let words = bytes.chunks(4).map(|word| {
-            let word = word.try_into().map(u32::from_le_bytes).expect("whole words");
-            word.to_string()
-        });
-        words.collect::<Vec<_>>().join(",")
-    };
-    let [x, y, z] = program.workgroups;
-    let mut options = vec![format!("--workgroups={x},{y},{z}")];
-    options.extend(program.subgroup_size.map(|size| format!("--subgroup-size={size}")));
-    for buffer in &program.buffers {
-        options.push(format!("--buffer={}.{}=words:{}", buffer.set, buffer.binding, words(&buffer.bytes)));
-    }
-    if !program.push_constants.is_empty() {
-        options.push(format!("--push=words:{}", words(&program.push_constants)));
-    }
-    options.extend(program.specialisation.iter().map(|(id, value)| format!("--spec={id}={value}")));
-    options
+/// What checks a program on its launch.
+fn checker(program: &Program) -> Checker {
+    let mut checker = Checker::new(&[]);
+    checker.options.launch = launch(program);
+    checker
 }
 
 #[test]
 fn programs_have_exactly_one_outcome() {
     of_all(SEEDS, |name, program| {
-        let checker = Checker::new(&launch(program));
+        let checker = checker(program);
         let module = checker.made(program.words.clone(), name);
         let report = outcomes(&module, &checker.options, &Watch::default());
         let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -79,7 +66,7 @@ fn programs_have_exactly_one_outcome() {
 #[test]
 fn programs_are_equivalent_to_their_rewrites() {
     of_all(REWRITTEN, |name, program| {
-        let mut checker = Checker::new(&launch(program));
+        let mut checker = checker(program);
         let module = checker.made(program.words.clone(), name);
         let Some(loaded) = checker.to_mutate(&module) else { return vec!["it cannot be loaded".to_owned()] };
         let mut complaints = Vec::new();
@@ -99,4 +86,32 @@ fn programs_are_equivalent_to_their_rewrites() {
         }
         complaints
     });
+}
+
+#[test]
+fn programs_are_equivalent_to_themselves_with_functions_of_others() {
+    let is_donor = |path: &std::path::PathBuf| path.to_string_lossy().contains("call-");
+    let paths: Vec<_> = support::texts("modules").into_iter().filter(is_donor).collect();
+    let reader = Checker::new(&[]);
+    let donors = paths.iter().filter_map(|path| reader.to_mutate(&reader.module(path)));
+    let splice = Splice::new(donors.collect());
+    let spliced = std::sync::atomic::AtomicUsize::new(0);
+    of_all(REWRITTEN, |name, program| {
+        let mut checker = checker(program);
+        checker.options.both_ways = true;
+        let module = checker.made(program.words.clone(), name);
+        let Some(loaded) = checker.to_mutate(&module) else { return vec!["it cannot be loaded".to_owned()] };
+        let Mutants { valid, invalid } = Mutants::of(&loaded, &[&splice], name.len() as u64);
+        let mut complaints: Vec<String> =
+            invalid.iter().map(|(mutant, message)| format!("{mutant}: {message}")).collect();
+        for mutant in valid.iter().step_by(valid.len().div_ceil(4).max(1)) {
+            spliced.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let report = checker.check(&module, &checker.made(mutant.module.words(), mutant.mutator));
+            let complaint = support::complaint(&report, None);
+            complaints.extend(complaint.map(|complaint| format!("{mutant}: {complaint}")));
+        }
+        complaints
+    });
+    let spliced = spliced.into_inner();
+    assert!(spliced >= 2 * GENERATORS.len(), "only {spliced} mutants");
 }

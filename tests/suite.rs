@@ -56,6 +56,8 @@ mod symmetry;
 #[path = "synchronisation.rs"]
 mod synchronisation;
 
+#[path = "support/generated.rs"]
+mod launched;
 #[path = "support/outcomes.rs"]
 mod outcomes;
 #[path = "support/page.rs"]
