@@ -57,7 +57,7 @@ impl Kernel {
                 let value = self.value(&of, depth);
                 self.whole_float(ty, value, &of)
             }
-            12 => self.from_width(ty, width, depth),
+            12 => self.other_width(ty, width, depth),
             13 if count == 1 && width != 16 => {
                 let of = Ty::vector(ty.clone(), self.random.u32(2..5));
                 let operands = [self.value(&of, depth), self.value(&of, depth)];
@@ -182,7 +182,7 @@ impl Kernel {
     }
 
     /// A float of another width, converted.
-    fn from_width(&mut self, ty: &Ty, width: u32, depth: u32) -> Word {
+    fn other_width(&mut self, ty: &Ty, width: u32, depth: u32) -> Word {
         let others: Vec<u32> = self.features.floats.iter().copied().filter(|other| *other != width).collect();
         let Some(other) = self.random.choice(others) else { return self.leaf(ty) };
         let of = ty.with_scalar(Ty::Float(other));
