@@ -47,6 +47,11 @@ pub(crate) fn continue_constructs(function: &Function) -> BTreeSet<Word> {
     found
 }
 
+/// Whether the block combines an image and a sampler, which has to be used in the same block.
+pub(crate) fn combines_image(block: &Block) -> bool {
+    block.instructions.iter().any(|inst| inst.class.opcode == Op::SampledImage)
+}
+
 /// Where the last instructions of a block begin that must stay together: a merge and a branch.
 pub(crate) fn tail(block: &Block) -> usize {
     let merge = { block.instructions.iter() }

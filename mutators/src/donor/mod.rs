@@ -8,7 +8,7 @@ use fastrand::Rng;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Op, Word};
 
-use crate::flow::{continue_constructs, head, is_loop_header, tail};
+use crate::flow::{combines_image, continue_constructs, head, is_loop_header, tail};
 use crate::preserve::edit::{block, branch, conditional, cut, with_ids};
 use crate::preserve::opaque::Opaque;
 use crate::{Module, Mutant, Mutator};
@@ -90,8 +90,8 @@ fn place(module: &Module, random: &mut Rng) -> Option<(usize, usize)> {
         let continued = continue_constructs(function);
         for (index, block) in function.blocks.iter().enumerate() {
             let is_continued = block.label_id().is_some_and(|label| continued.contains(&label));
-            let combines = block.instructions.iter().any(|inst| inst.class.opcode == Op::SampledImage);
-            if !is_loop_header(block) && !is_continued && !combines && head(block) <= tail(block) {
+            let is_whole = is_loop_header(block) || is_continued || combines_image(block);
+            if !is_whole && head(block) <= tail(block) {
                 places.push((number, index));
             }
         }

@@ -165,7 +165,8 @@ const SUBGROUPS: Features = Features {
 
 const CLUSTERS: Features = Features {
     name: "clusters",
-    about: "operations of subgroups as well, with reductions of clusters, which need a capability of their own",
+    about:
+        "operations of subgroups as well, with reductions of clusters, which need a capability of their own",
     clusters: true,
     ..SUBGROUPS
 };

@@ -3,10 +3,11 @@ use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Op, SelectionControl, Word};
 
 use super::edit::{block, branch, conditional, cut, once, replace_each, with_ids};
-use crate::flow::is_loop_header;
+use crate::flow::{combines_image, is_loop_header};
 use crate::{Module, Mutant, Mutator};
 
-/// Negates conditions of branches and swaps their targets.
+/// Negates conditions of branches that were computed in the same block, and swaps their targets. A condition from outside of
+/// an endless loop would become something that the loop computes.
 pub struct BranchesSwapped;
 
 /// Branches by OpSwitch on a word in place of a condition.
@@ -28,11 +29,14 @@ impl Mutator for BranchesSwapped {
                     let negated = changed.fresh_id();
                     let code = &mut changed.data.functions[function].blocks[block];
                     let tail = crate::flow::tail(code);
+                    let results: Vec<Word> =
+                        code.instructions.iter().filter_map(|inst| inst.result_id).collect();
                     let Some(last) = code.instructions.last_mut() else { continue };
                     if last.class.opcode != Op::BranchConditional || last.operands.len() != 3 {
                         continue;
                     }
-                    let Some(condition) = last.operands[0].id_ref_any() else { continue };
+                    let condition = last.operands[0].id_ref_any().filter(|id| results.contains(id));
+                    let Some(condition) = condition else { continue };
                     last.operands.swap(1, 2);
                     last.operands[0] = Operand::IdRef(negated);
                     let not = with_ids(Op::LogicalNot, Some(boolean), Some(negated), &[condition]);
@@ -108,7 +112,7 @@ impl Mutator for SelectToBranch {
 /// Expands the first OpSelect of a block that has one condition.
 fn expand(module: &mut Module, function: usize, index: usize, random: &mut Rng) -> Option<()> {
     let body = &module.data.functions[function].blocks[index];
-    if is_loop_header(body) {
+    if is_loop_header(body) || combines_image(body) {
         return None;
     }
     let boolean = module.type_id(Op::TypeBool, Vec::new());

@@ -4,7 +4,7 @@ use rspirv::spirv::Op;
 
 use super::edit::{block, branch, conditional, cut, once, with_ids};
 use super::opaque::Opaque;
-use crate::flow::{continue_constructs, head, is_loop_header, tail};
+use crate::flow::{combines_image, continue_constructs, head, is_loop_header, tail};
 use crate::memory::accesses_shared;
 use crate::{Module, Mutant, Mutator};
 
@@ -126,7 +126,12 @@ fn at_some_blocks<'m>(
         let mut random = Rng::with_seed(seed);
         let Some(opaque) = Opaque::new(changed) else { return };
         for function in 0..module.data.functions.len() {
-            let continued = continue_constructs(&module.data.functions[function]);
+            // A loop that never ends may be left where nothing but what is unreachable follows it: none may be added.
+            let body = &module.data.functions[function];
+            if body.all_inst_iter().any(|inst| inst.class.opcode == Op::Unreachable) {
+                continue;
+            }
+            let continued = continue_constructs(body);
             for index in (0..module.data.functions[function].blocks.len()).rev() {
                 let block = &changed.data.functions[function].blocks[index];
                 let (head, tail) = (head(block), tail(block));
@@ -140,9 +145,4 @@ fn at_some_blocks<'m>(
             }
         }
     })
-}
-
-/// Whether the block combines an image and a sampler, which has to be used in the same block.
-fn combines_image(block: &rspirv::dr::Block) -> bool {
-    block.instructions.iter().any(|inst| inst.class.opcode == Op::SampledImage)
 }

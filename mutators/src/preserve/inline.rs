@@ -4,7 +4,7 @@ use rspirv::dr::{Block, Function, Instruction, Operand};
 use rspirv::spirv::{Op, Word};
 
 use super::edit::{branch, replace_uses};
-use crate::flow::{is_loop_header, rename_phi_sources};
+use crate::flow::{combines_image, is_loop_header, rename_phi_sources};
 use crate::{Module, Mutant, Mutator, Site};
 
 /// Replaces one call by the body of the function.
@@ -44,7 +44,7 @@ fn inlined(module: &Module, site: Site, call: &Instruction) -> Option<Module> {
     let callee = module.data.functions.iter().find(|function| function.def_id() == Some(callee))?;
     let caller = module.data.functions.get(site.function)?;
     let block = caller.blocks.get(site.block)?;
-    if is_loop_header(block) || caller.def_id() == callee.def_id() {
+    if is_loop_header(block) || combines_image(block) || caller.def_id() == callee.def_id() {
         return None;
     }
     if is_decorated(module, callee) {

@@ -2,10 +2,10 @@ use rspirv::dr::{Block, Function, Instruction};
 use rspirv::spirv::{Op, Word};
 
 use super::edit::branch;
-use crate::flow::{head, is_loop_header, rename_phi_sources, tail};
+use crate::flow::{combines_image, head, is_loop_header, rename_phi_sources, tail};
 use crate::{Module, Mutant, Mutator};
 
-/// Splits every block that begins no loop in two, with a branch between.
+/// Splits every block that begins no loop and combines no image with a sampler in two, with a branch between.
 pub struct BlocksSplit;
 
 impl Mutator for BlocksSplit {
@@ -34,7 +34,7 @@ fn split(function: &mut Function, index: usize, label: Word, random: &mut fastra
     let Some(block) = function.blocks.get_mut(index) else { return };
     let Some(old_label) = block.label_id() else { return };
     let (head, tail) = (head(block), tail(block));
-    if is_loop_header(block) || head > tail {
+    if is_loop_header(block) || combines_image(block) || head > tail {
         return;
     }
     let behind = block.instructions.split_off(random.usize(head..=tail));
