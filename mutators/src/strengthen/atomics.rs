@@ -1,8 +1,8 @@
 use rspirv::dr::{Instruction, Operand};
-use rspirv::spirv::{MemoryAccess, Op, Scope, StorageClass, Word};
+use rspirv::spirv::{Decoration, MemoryAccess, Op, Scope, StorageClass, Word};
 
 use super::semantics::is_vulkan;
-use crate::memory::{access_masks, accesses_shared};
+use crate::memory::access_masks;
 use crate::mutator::each_instruction;
 use crate::{Module, Mutant, Mutator};
 
@@ -31,10 +31,14 @@ fn atomic(module: &Module, site: crate::Site, inst: &Instruction, scope: Scope) 
     let (class, of_type) = module.pointer(pointer)?;
     let is_shared = matches!(class, StorageClass::StorageBuffer | StorageClass::Workgroup);
     let is_volatile = access_masks(inst).iter().any(|(_, mask)| mask.contains(MemoryAccess::VOLATILE));
-    // Read-only memory takes no atomics, nor do members that are decorated so.
-    let is_read_only = { module.data.annotations.iter() }
-        .any(|inst| inst.operands.contains(&Operand::Decoration(rspirv::spirv::Decoration::NonWritable)));
-    if !is_shared || is_volatile || is_read_only || !is_word(module, of_type) {
+    // Memory that is read only takes no atomics, and an atomic is not as volatile as what is decorated so.
+    let is_excluded = |inst: &Instruction| {
+        [Decoration::NonWritable, Decoration::Volatile]
+            .into_iter()
+            .any(|decoration| inst.operands.contains(&Operand::Decoration(decoration)))
+    };
+    let is_excluded = module.data.annotations.iter().any(is_excluded);
+    if !is_shared || is_volatile || is_excluded || !is_word(module, of_type) {
         return None;
     }
     let mut changed = module.clone();
@@ -69,7 +73,13 @@ impl Mutator for PrivateToNonPrivate {
         let is_vulkan = is_vulkan(module);
         each_instruction(self.name(), module, move |site, inst| {
             let is_access = matches!(inst.class.opcode, Op::Load | Op::Store);
-            if !is_vulkan || !is_access || !accesses_shared(module, inst) {
+            let pointer = inst.operands.first().and_then(Operand::id_ref_any);
+            let class = pointer.and_then(|pointer| module.pointer(pointer)).map(|(class, _)| class);
+            let has_others = matches!(
+                class,
+                Some(StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::Workgroup)
+            );
+            if !is_vulkan || !is_access || !has_others {
                 return Vec::new();
             }
             let mut changed = inst.clone();

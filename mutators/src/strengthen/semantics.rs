@@ -1,7 +1,7 @@
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{MemoryModel, MemorySemantics as Semantics, Op, Scope};
 
-use crate::memory::{is_atomic, is_barrier, is_read_modify_write, scope, semantics, with_constants, ORDERS};
+use crate::memory::{is_barrier, is_read_modify_write, scope, semantics, with_constants, ORDERS};
 use crate::mutator::each_instruction;
 use crate::{Module, Mutant, Mutator};
 
@@ -9,7 +9,8 @@ use crate::{Module, Mutant, Mutator};
 /// AcquireRelease for all others.
 pub struct StrongerOrder;
 
-/// Widens the memory scope of an atomic or barrier by one step.
+/// Widens the memory scope of an atomic load or a barrier by one step. A write of a wider scope may come between the
+/// writes of a release sequence, and break it: those stay.
 pub struct WiderScope;
 
 /// Lets the semantics of an atomic or barrier that orders something cover Uniform and Workgroup memory too.
@@ -106,11 +107,11 @@ impl Mutator for WiderScope {
     }
 }
 
-/// Where the memory scope of an atomic or barrier is among its operands.
+/// Where the memory scope of an atomic load or barrier is among its operands.
 fn memory_scope(inst: &Instruction) -> Option<usize> {
     match inst.class.opcode {
         Op::ControlBarrier => Some(1),
-        opcode if is_barrier(opcode) || is_atomic(opcode) => {
+        Op::AtomicLoad | Op::MemoryBarrier => {
             inst.operands.iter().position(|operand| matches!(operand, Operand::IdScope(_)))
         }
         _ => None,
