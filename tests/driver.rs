@@ -22,12 +22,12 @@ mod formats;
 mod glsl;
 #[path = "driver/integers.rs"]
 mod integers;
+#[path = "support/generated.rs"]
+mod launched;
 #[path = "driver/oracle.rs"]
 mod oracle;
 #[path = "driver/programs.rs"]
 mod programs;
-#[path = "driver/random.rs"]
-mod random;
 #[path = "support/require.rs"]
 mod require;
 #[path = "driver/subgroups.rs"]
@@ -55,8 +55,8 @@ use spirv_tv_driver::Device;
 /// Cases of one module: more make compiling it slower than running it.
 const BATCH: usize = 24;
 
-/// Half of them as they are generated, half as spirv-opt -O leaves them.
-const RANDOM_PROGRAMS: u64 = 60;
+/// Seeds of each generator.
+const SEEDS: std::ops::Range<u64> = 1..9;
 
 /// Threads that run batches. The driver's compiler goes deep on long functions.
 fn pool() -> &'static rayon::ThreadPool {
@@ -167,12 +167,13 @@ fn image_formats() {
 }
 
 #[test]
-fn random_programs() {
+fn generated_programs() {
     let Some(device) = oracle::device() else { return };
     let start = Instant::now();
-    let seeds: Vec<u64> = (1..=RANDOM_PROGRAMS).collect();
-    let found = pool().install(|| seeds.par_iter().map(|&seed| programs::run_random(device, seed)).collect());
-    let failed = report("random programs", seeds.len(), start, merged(found));
+    let programs = programs::generated(SEEDS);
+    let run = |(generator, seed): &programs::Generated| programs::run_generated(device, *generator, *seed);
+    let found = pool().install(|| programs.par_iter().map(run).collect());
+    let failed = report("generated programs", programs.len(), start, merged(found));
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
@@ -184,7 +185,7 @@ fn coverage_document_is_up_to_date() {
         merged(pool().install(|| batches.par_iter().map(|batch| count_batch(name, batch)).collect()))
     };
     let mut compared = merged(FAMILIES.iter().map(count).collect());
-    compared.add(merged((1..=8).map(programs::count_random).collect()));
+    compared.add(merged(programs::generated(SEEDS).into_iter().map(programs::count_generated).collect()));
     compared.add(merged(formats::all().into_iter().map(formats::count).collect()));
     compared.add(merged(programs::paths().iter().map(|path| programs::count(path)).collect()));
     assert!(compared.complaints.is_empty(), "{}", compared.complaints.join("\n"));

@@ -13,6 +13,8 @@ mod factored;
 mod findings;
 #[path = "front_end.rs"]
 mod front_end;
+#[path = "generated.rs"]
+mod generated;
 #[path = "groups.rs"]
 mod groups;
 #[path = "launches.rs"]
@@ -54,6 +56,8 @@ mod symmetry;
 #[path = "synchronisation.rs"]
 mod synchronisation;
 
+#[path = "support/generated.rs"]
+mod launched;
 #[path = "support/outcomes.rs"]
 mod outcomes;
 #[path = "support/page.rs"]

@@ -23,6 +23,35 @@ pub(crate) fn is_loop_header(block: &Block) -> bool {
     block.instructions.iter().any(|inst| inst.class.opcode == Op::LoopMerge)
 }
 
+/// The blocks of a function's continue constructs: from a continue target on to the branch back. They may not be left
+/// in another way.
+pub(crate) fn continue_constructs(function: &Function) -> BTreeSet<Word> {
+    let blocks: BTreeMap<Word, &Block> =
+        function.blocks.iter().filter_map(|block| Some((block.label_id()?, block))).collect();
+    let mut found = BTreeSet::new();
+    for (header, block) in &blocks {
+        let merge = block.instructions.iter().find(|inst| inst.class.opcode == Op::LoopMerge);
+        let targets: Vec<Word> =
+            merge.iter().flat_map(|inst| &inst.operands).filter_map(Operand::id_ref_any).collect();
+        let &[merge, first] = targets.as_slice() else { continue };
+        let mut left = vec![first];
+        while let Some(label) = left.pop() {
+            if label != *header && label != merge && found.insert(label) {
+                let code = blocks.get(&label).map_or(&[][..], |block| &block.instructions);
+                left.extend(
+                    code.iter().flat_map(|inst| labels(inst, true)).filter(|id| blocks.contains_key(id)),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Whether the block combines an image and a sampler, which has to be used in the same block.
+pub(crate) fn combines_image(block: &Block) -> bool {
+    block.instructions.iter().any(|inst| inst.class.opcode == Op::SampledImage)
+}
+
 /// Where the last instructions of a block begin that must stay together: a merge and a branch.
 pub(crate) fn tail(block: &Block) -> usize {
     let merge = { block.instructions.iter() }

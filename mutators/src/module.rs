@@ -100,6 +100,16 @@ impl Module {
         }
     }
 
+    /// The id of the null of a type.
+    pub(crate) fn declare_null(&mut self, of_type: Option<Word>) -> Word {
+        let existing = { self.data.types_global_values.iter() }
+            .find(|inst| inst.class.opcode == Op::ConstantNull && inst.result_type == of_type);
+        match existing.and_then(|inst| inst.result_id) {
+            Some(id) => id,
+            None => self.declare(Op::ConstantNull, of_type, Vec::new()),
+        }
+    }
+
     /// The id of the only type that `opcode` and `operands` say: an existing one, or a new one.
     pub(crate) fn type_id(&mut self, opcode: Op, operands: Vec<dr::Operand>) -> Word {
         let existing = self

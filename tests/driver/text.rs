@@ -85,9 +85,7 @@ pub struct Text {
     known: BTreeMap<String, String>,
     interface: Vec<String>,
     body: String,
-    /// Opens the function: its variables.
-    locals: String,
-    /// Follows them: loads of built-ins.
+    /// Opens the function: loads of built-ins.
     head: String,
     next: u32,
 }
@@ -215,16 +213,6 @@ impl Text {
         let _ = writeln!(self.body, "{line}");
     }
 
-    /// An id for a label or a forward reference.
-    pub fn label(&mut self) -> String {
-        self.fresh()
-    }
-
-    /// Opens a block.
-    pub fn open(&mut self, label: &str) {
-        let _ = writeln!(self.body, "{label} = OpLabel");
-    }
-
     /// A built-in input, loaded at the start of the function.
     pub fn built_in(&mut self, name: &str, ty: Type) -> String {
         let key = format!("built-in {name}");
@@ -251,13 +239,6 @@ impl Text {
         let id = self.fresh();
         let _ = writeln!(self.head, "{id} = {opcode} {ty} {operands}");
         self.known.insert(key, id.clone());
-        id
-    }
-
-    /// A variable of the function, of this pointer type.
-    pub fn local(&mut self, pointer: &str, initializer: &str) -> String {
-        let id = self.fresh();
-        let _ = writeln!(self.locals, "{id} = OpVariable {pointer} Function {initializer}");
         id
     }
 
@@ -329,7 +310,6 @@ impl Text {
         text += &self.decorations;
         text += &self.globals;
         let _ = writeln!(text, "%main = OpFunction {void} None {function}\n%entry = OpLabel");
-        text += &self.locals;
         text += &self.head;
         text += &self.body;
         text + "OpReturn\nOpFunctionEnd\n"

@@ -24,9 +24,14 @@ mod interface;
 mod kernel;
 mod layout;
 mod statement;
+#[cfg(any(test, feature = "proptest"))]
+mod strategy;
 mod structured;
 mod types;
 mod words;
+
+#[cfg(any(test, feature = "proptest"))]
+pub use strategy::{any_program, programs};
 
 /// Every generator.
 pub const GENERATORS: &[&dyn Generator] = structured::ALL;

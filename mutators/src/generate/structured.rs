@@ -33,6 +33,8 @@ pub(super) struct Features {
     pub atomics: bool,
     /// Operations of subgroups.
     pub subgroups: bool,
+    /// Among them reductions of clusters of a subgroup, which not every device has.
+    pub clusters: bool,
 }
 
 /// The least: 32-bit integers in one block.
@@ -51,6 +53,7 @@ const LEAST: Features = Features {
     exchange: false,
     atomics: false,
     subgroups: false,
+    clusters: false,
 };
 
 impl Generator for Features {
@@ -160,6 +163,14 @@ const SUBGROUPS: Features = Features {
     ..LEAST
 };
 
+const CLUSTERS: Features = Features {
+    name: "clusters",
+    about:
+        "operations of subgroups as well, with reductions of clusters, which need a capability of their own",
+    clusters: true,
+    ..SUBGROUPS
+};
+
 const MIXED: Features = Features {
     name: "mixed",
     about: "something of everything, but subgroups",
@@ -189,6 +200,7 @@ pub(super) const ALL: &[&dyn Generator] = &[
     &EXCHANGE,
     &ATOMICS,
     &SUBGROUPS,
+    &CLUSTERS,
     &MIXED,
 ];
 

@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rspirv::dr::{Block, Function, Instruction, Operand};
 use rspirv::spirv::{Op, Word};
 
-use super::split::branch;
-use crate::flow::{is_loop_header, rename_phi_sources};
+use super::edit::{branch, replace_uses};
+use crate::flow::{combines_image, is_loop_header, rename_phi_sources};
 use crate::{Module, Mutant, Mutator, Site};
 
 /// Replaces one call by the body of the function.
@@ -44,7 +44,7 @@ fn inlined(module: &Module, site: Site, call: &Instruction) -> Option<Module> {
     let callee = module.data.functions.iter().find(|function| function.def_id() == Some(callee))?;
     let caller = module.data.functions.get(site.function)?;
     let block = caller.blocks.get(site.block)?;
-    if is_loop_header(block) || caller.def_id() == callee.def_id() {
+    if is_loop_header(block) || combines_image(block) || caller.def_id() == callee.def_id() {
         return None;
     }
     if is_decorated(module, callee) {
@@ -177,16 +177,6 @@ fn copy_decorations(module: &mut Module, ids: &BTreeMap<Word, Word>, callee: &Fu
         })
         .collect();
     module.data.annotations.extend(copies);
-}
-
-fn replace_uses(function: &mut Function, from: Word, to: Word) {
-    for inst in function.all_inst_iter_mut() {
-        for id in inst.operands.iter_mut().filter_map(Operand::id_ref_any_mut) {
-            if *id == from {
-                *id = to;
-            }
-        }
-    }
 }
 
 /// Removes names and decorations of an id that is gone.

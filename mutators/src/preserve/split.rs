@@ -1,10 +1,11 @@
-use rspirv::dr::{Block, Function, Instruction, Operand};
+use rspirv::dr::{Block, Function, Instruction};
 use rspirv::spirv::{Op, Word};
 
-use crate::flow::{head, is_loop_header, rename_phi_sources, tail};
+use super::edit::branch;
+use crate::flow::{combines_image, head, is_loop_header, rename_phi_sources, tail};
 use crate::{Module, Mutant, Mutator};
 
-/// Splits every block that begins no loop in two, with a branch between.
+/// Splits every block that begins no loop and combines no image with a sampler in two, with a branch between.
 pub struct BlocksSplit;
 
 impl Mutator for BlocksSplit {
@@ -33,7 +34,7 @@ fn split(function: &mut Function, index: usize, label: Word, random: &mut fastra
     let Some(block) = function.blocks.get_mut(index) else { return };
     let Some(old_label) = block.label_id() else { return };
     let (head, tail) = (head(block), tail(block));
-    if is_loop_header(block) || head > tail {
+    if is_loop_header(block) || combines_image(block) || head > tail {
         return;
     }
     let behind = block.instructions.split_off(random.usize(head..=tail));
@@ -42,8 +43,4 @@ fn split(function: &mut Function, index: usize, label: Word, random: &mut fastra
         Block { label: Some(Instruction::new(Op::Label, None, Some(label), vec![])), instructions: behind };
     rename_phi_sources(&mut function.blocks, old_label, label);
     function.blocks.insert(index + 1, second);
-}
-
-pub(super) fn branch(label: Word) -> Instruction {
-    Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(label)])
 }

@@ -1,6 +1,9 @@
 //! What each preserving rewrite makes of small shaders. That the meaning stays is tested on the
 //! corpus, by the validator (`tests/preserving.rs`).
 
+mod flow;
+mod values;
+
 use super::PRESERVING;
 use crate::module::tests::{module, shader, text, DECLARATIONS};
 use crate::{Module, Mutant, Mutants};

@@ -10,7 +10,6 @@ impl Kernel {
     /// A float or a vector of floats.
     pub(super) fn float(&mut self, ty: &Ty, depth: u32) -> Word {
         let Some((&Ty::Float(width), count)) = ty.shape() else { return self.leaf(ty) };
-        let zero = self.whole(ty, 0.0);
         match self.random.u32(..16) {
             0..=2 => {
                 let operands = [self.value(ty, depth), self.value(ty, depth)];
@@ -26,7 +25,7 @@ impl Kernel {
             5 => {
                 let value = self.value(ty, depth);
                 let negated = self.b.op(Op::FNegate, ty, &[value]);
-                self.exact(Op::FAdd, ty, width, &[negated, zero])
+                self.settled(ty, width, negated)
             }
             6 => {
                 let (value, function) = (self.value(ty, depth), self.pick(&[Gl::FAbs, Gl::FSign]));
@@ -58,7 +57,7 @@ impl Kernel {
                 let value = self.value(&of, depth);
                 self.whole_float(ty, value, &of)
             }
-            12 => self.from_width(ty, width, depth),
+            12 => self.other_width(ty, width, depth),
             13 if count == 1 && width != 16 => {
                 let of = Ty::vector(ty.clone(), self.random.u32(2..5));
                 let operands = [self.value(&of, depth), self.value(&of, depth)];
@@ -150,10 +149,12 @@ impl Kernel {
         self.b.glsl(function, ty, &[value, low, high])
     }
 
-    /// The same for a result that may be a negative zero.
+    /// The same for a result that may be a negative zero. It becomes a positive one: moved there and back, and not by the
+    /// sum with a zero, which compilers like to drop.
     fn settled(&mut self, ty: &Ty, width: u32, value: Word) -> Word {
-        let zero = self.whole(ty, 0.0);
-        let value = self.uncontracted(Op::FAdd, ty, &[value, zero]);
+        let far = self.whole(ty, 512.0);
+        let moved = self.uncontracted(Op::FAdd, ty, &[value, far]);
+        let value = self.uncontracted(Op::FSub, ty, &[moved, far]);
         self.clamped(ty, width, value)
     }
 
@@ -181,7 +182,7 @@ impl Kernel {
     }
 
     /// A float of another width, converted.
-    fn from_width(&mut self, ty: &Ty, width: u32, depth: u32) -> Word {
+    fn other_width(&mut self, ty: &Ty, width: u32, depth: u32) -> Word {
         let others: Vec<u32> = self.features.floats.iter().copied().filter(|other| *other != width).collect();
         let Some(other) = self.random.choice(others) else { return self.leaf(ty) };
         let of = ty.with_scalar(Ty::Float(other));

@@ -159,7 +159,7 @@ impl Kernel {
     /// A reduction or scan of the subgroup, or of clusters of it.
     fn reduced(&mut self, opcodes: &[Op], ty: &Ty) -> Word {
         let (value, opcode) = (self.value(ty, 1), self.pick(opcodes));
-        if self.random.u32(..4) == 0 {
+        if self.features.clusters && self.random.bool() {
             let size = self.pick(&[1, 2, 4, 8]);
             let cluster = Operand::GroupOperation(GroupOperation::ClusteredReduce);
             let operands = vec![cluster, Operand::IdRef(value), Operand::IdRef(self.b.uint(size))];
