@@ -1,6 +1,10 @@
 //! Generated programs have one outcome and nothing undefined, and are equivalent to what rewrites make of them.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use crate::launched::launch;
+use crate::preserving::GENERATED;
 use crate::support::{self, schema, Checker};
 use rayon::prelude::*;
 use spirv_tv::check::{outcomes, Watch};
@@ -69,6 +73,7 @@ fn programs_have_exactly_one_outcome() {
 
 #[test]
 fn programs_are_equivalent_to_their_rewrites() {
+    let used = Mutex::new(BTreeMap::<&str, usize>::new());
     of_all(REWRITTEN, |name, program| {
         let mut checker = checker(program);
         let module = checker.made(program.words.clone(), name);
@@ -87,6 +92,7 @@ fn programs_are_equivalent_to_their_rewrites() {
                 complaints.extend(invalid.iter().map(|(mutant, message)| format!("{mutant}: {message}")));
                 let step = valid.len().div_ceil(2).max(1);
                 for mutant in valid.iter().step_by(step) {
+                    *used.lock().unwrap().entry(mutant.mutator).or_default() += 1;
                     let rewritten = checker.made(mutant.module.words(), mutant.mutator);
                     let report = checker.check(&module, &rewritten);
                     let complaint = support::complaint(&report, None);
@@ -96,6 +102,11 @@ fn programs_are_equivalent_to_their_rewrites() {
         }
         complaints
     });
+    let used = used.into_inner().unwrap();
+    println!("{used:?}");
+    for rewrite in GENERATED {
+        assert!(used.get(rewrite).is_some_and(|count| *count >= 5), "{rewrite}: {used:?}");
+    }
 }
 
 #[test]

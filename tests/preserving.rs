@@ -53,10 +53,13 @@ fn every_module_is_equivalent_to_its_rewrites() {
     });
     let used = used.into_inner().unwrap();
     println!("{used:?}");
-    for mutator in PRESERVING {
+    for mutator in PRESERVING.iter().filter(|mutator| !GENERATED.contains(&mutator.name())) {
         assert!(used.get(mutator.name()).is_some_and(|count| *count >= 5), "{}: {used:?}", mutator.name());
     }
 }
+
+/// Rewrites that the corpus has hardly anything for. `generated.rs` sees to it that they have in generated programs.
+pub const GENERATED: [&str; 2] = ["accesses-split", "vectors-scalarised"];
 
 /// So many mutants of each strengthening are checked per module.
 const STRENGTHENINGS: usize = 3;
