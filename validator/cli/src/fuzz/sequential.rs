@@ -1,6 +1,5 @@
 //! Generated programs and modules of the user: each must end in what is computed here.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -24,6 +23,9 @@ use super::treatment::{self, SpirvOpt, ENV};
 use super::world::World;
 use crate::run::{hold, Held, RunVerdict};
 use crate::CliError;
+
+/// Bytes of a launch that is told beside a finding.
+const LONGEST_LAUNCH: usize = 600;
 
 /// How often each is run: a device may be wrong at times.
 const TIMES: u32 = 4;
@@ -167,10 +169,11 @@ fn evidence(subject: &Subject, treated: &[u32], held: &Held) -> Evidence {
     evidence.told.push("```text".to_owned());
     evidence.told.extend(held.text.lines().take(40).map(str::to_owned));
     evidence.told.push("```".to_owned());
-    let mut command = String::from("\nThe launch, as options of `spirv-tv run` and `outcomes`: ");
-    // A string takes whatever is written.
-    let _ = write!(command, "`{}`", subject.launch.line());
-    evidence.told.push(command);
+    let launch = subject.launch.line();
+    evidence.told.push(match launch.len() <= LONGEST_LAUNCH {
+        true => format!("\nThe launch, as options of `spirv-tv run` and `outcomes`: `{launch}`"),
+        false => "\n`launch.txt` has the launch, as options of `spirv-tv run` and `outcomes`.".to_owned(),
+    });
     evidence
 }
 

@@ -11,6 +11,9 @@ use super::allowed::Allowed;
 use super::judge::{Judged, Seen};
 use super::verdict::RunVerdict;
 
+/// Words of long memory that are shown.
+const BEGINNING: usize = 8;
+
 /// Allowed outcomes that were never seen, and outcomes that are not allowed, as many as are listed in a text.
 const LISTED: usize = 10;
 
@@ -115,6 +118,21 @@ impl RunReport<'_> {
     }
 }
 
+/// Without what is in the middle of long memory: where it differs from what is allowed is told beside.
+fn shortened(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let rows = words.chunk_by(|a, b| a.starts_with("0x") == b.starts_with("0x"));
+    let short = |row: &[&str]| match row.split_at_checked(BEGINNING) {
+        Some((first, rest)) if row[0].starts_with("0x") && rest.len() > BEGINNING => {
+            // What follows an object's last word stays.
+            let end = rest.last().and_then(|last| last.ends_with(',').then_some(",")).unwrap_or_default();
+            format!("{} … ({} words, all with --full){end}", first.join(" "), row.len())
+        }
+        _ => row.join(" "),
+    };
+    rows.map(short).collect::<Vec<String>>().join(" ")
+}
+
 fn runs(count: u64) -> String {
     match count {
         1 => "1 run".to_owned(),
@@ -141,7 +159,12 @@ impl Told<'_> {
         );
         let is_written = |object: usize| full || !run.unwritten.contains(&object);
         let shown = |outcome: &Outcome, is_shown: &dyn Fn(usize) -> bool| {
-            report::outcomes::outcome(outcome, dispatch, is_shown).join(" ")
+            let text = report::outcomes::outcome(outcome, dispatch, is_shown).join(" ");
+            if full {
+                text
+            } else {
+                shortened(&text)
+            }
         };
         let (word, them) = match judged.is_open {
             false => ("NOT ALLOWED", "are not allowed"),
@@ -311,4 +334,19 @@ pub(super) fn features(description: &Description, painter: Painter) -> String {
     lines.extend(list("lacks", lacks));
     lines.extend(notes.iter().map(|note| format!("note: {note}")));
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_memory_is_shown_by_its_beginning() {
+        let words = |count: usize| vec!["0x00000001"; count].join(" ");
+        let short = format!("terminated: 0.0 = {}, 0.1 = {}", words(2), words(16));
+        assert_eq!(shortened(&short), short);
+        let long = format!("terminated: 0.0 = {}, 0.1 = 0x??", words(17));
+        let expected = format!("terminated: 0.0 = {} … (17 words, all with --full), 0.1 = 0x??", words(8));
+        assert_eq!(shortened(&long), expected);
+    }
 }
