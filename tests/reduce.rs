@@ -150,13 +150,17 @@ fn a_pair_becomes_smaller_and_stays_the_same_mistake() {
     assert!(read(place.path(), "report.txt").contains("new-race"));
 }
 
+/// Rewrites all of which edits take back. Of others, such as parameters by pointer, something stays.
+const TAKEN_BACK: [&str; 6] =
+    ["renumber", "blocks-reordered", "inline", "blocks-split", "unused-added", "commute"];
+
 /// The words of a module of the corpus, rewritten several times without a change of meaning.
 fn inflated(path: &str) -> Vec<u8> {
     let text = std::fs::read_to_string(format!("{ROOT}/{path}")).unwrap();
     let words = assemble(&text, Some(TargetEnv::Vulkan1_3)).unwrap();
     let mut module = Module::load(&words, TargetEnv::Vulkan1_3).unwrap();
     for seed in 0..3 {
-        for mutator in PRESERVING {
+        for mutator in PRESERVING.iter().filter(|mutator| TAKEN_BACK.contains(&mutator.name())) {
             let next = mutator.mutants(&module, seed).next().map(|mutant| mutant.module);
             module = next.filter(|module| module.validate().is_ok()).unwrap_or(module);
         }

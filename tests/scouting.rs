@@ -246,18 +246,21 @@ fn a_change_is_followed_through_a_bound_and_a_condition() {
 
 #[test]
 fn comparisons_that_hold_only_together_are_solved_for_together() {
-    // Three sizes that are numbers of their own, without a branch.
+    // Three sizes that, times three, are numbers of their own, without a branch.
     let inside = |value: &str| {
         let body = format!(
-            "%in0 = OpIEqual %bool %s0 %c70001
-%in1 = OpIEqual %bool %s1 %c90001
-%in2 = OpIEqual %bool %s2 %c110001
+            "%t0 = OpIMul %uint %s0 %c3
+%t1 = OpIMul %uint %s1 %c3
+%t2 = OpIMul %uint %s2 %c3
+%in0 = OpIEqual %bool %t0 %c2786931
+%in1 = OpIEqual %bool %t1 %c3000099
+%in2 = OpIEqual %bool %t2 %c3703731
 %some = OpLogicalAnd %bool %in0 %in1
 %all = OpLogicalAnd %bool %some %in2
 %value = OpSelect %uint %all {value} %c7
 %at = OpIAdd %uint %i %c0"
         );
-        computed(4, 3, &[0, 1, 2, 7, 8, 70_001, 90_001, 110_001], &body)
+        computed(4, 3, &[0, 1, 2, 3, 7, 8, 2_786_931, 3_000_099, 3_703_731], &body)
     };
     let report = check(&[], &inside("%c7"), &inside("%c8"));
     assert_eq!(report.verdict, Verdict::Violates);
