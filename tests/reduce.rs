@@ -150,6 +150,22 @@ fn a_pair_becomes_smaller_and_stays_the_same_mistake() {
     assert!(read(place.path(), "report.txt").contains("new-race"));
 }
 
+#[test]
+fn an_optimiser_that_is_not_there_is_no_failure_that_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let [before, _] = sides(PAIR);
+    let out = place.path().join("out");
+    for command in ["reduce", "interesting"] {
+        let mut words = vec![command, &before, "--optimizer", "/nowhere/optimiser"];
+        if command == "reduce" {
+            words.extend(["-o", out.to_str().unwrap()]);
+        }
+        let output = spirv_tv(&words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("/nowhere/optimiser"), "{output:?}");
+    }
+}
+
 /// Rewrites all of which edits take back. Of others, such as parameters by pointer, something stays.
 const TAKEN_BACK: [&str; 6] =
     ["renumber", "blocks-reordered", "inline", "blocks-split", "unused-added", "commute"];

@@ -65,11 +65,13 @@ pub fn parts_make_the_whole() {
 }
 
 pub fn wrong_command_lines_are_refused() {
-    let wrong: [&[&str]; 7] = [
+    let wrong: [&[&str]; 9] = [
         &["--partition", "3/2"],
         &["--jobs", "0"],
         &["--only", "modules"],
         &["--only", "nothing"],
+        &["--program", "nothing-of-this-name"],
+        &["--only", "generated", "--program", "sb"],
         &["--executor", "no-such-program"],
         &["--format", "dot"],
         &["--invocations", "40"],

@@ -97,7 +97,7 @@ pub(super) fn run(
 }
 
 /// A random program whose name is wanted; `None` where many were made and none was.
-fn program(world: &World, random: &mut fastrand::Rng) -> Option<Program> {
+pub(super) fn program(world: &World, random: &mut fastrand::Rng) -> Option<Program> {
     let mut classes = vec![Class::Buffer, Class::Buffer, Class::Workgroup];
     if world.has("ImageBuffer") {
         classes.push(Class::Texels);

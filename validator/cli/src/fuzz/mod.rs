@@ -26,6 +26,7 @@ use spirv_tv_gate::expectation::Baseline;
 use spirv_tv_gate::log::{Head, Log};
 use spirv_tv_gate::{hash, About, Bucket};
 
+use arguments::Kind;
 pub use arguments::{DriverArguments, FuzzArguments, FuzzCommand};
 use plan::Plan;
 use record::{Class, Record};
@@ -79,6 +80,16 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
         sets: sets::Sets::default(),
         stress: world::Stress::default(),
     };
+    if let Some(text) = &arguments.program {
+        if !plan.has(Kind::Concurrent) {
+            return Err(CliError::usage("--program is about concurrent cases, which --only leaves out"));
+        }
+        if concurrent::program(&world, &mut fastrand::Rng::with_seed(arguments.seed)).is_none() {
+            let why =
+                format!("--program: no litmus program that this executor can run has '{text}' in its name");
+            return Err(CliError::Usage(why));
+        }
+    }
     let about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         generation: GENERATION,

@@ -63,6 +63,11 @@ impl Plan {
         Plan { seed: arguments.seed, kinds }
     }
 
+    /// Whether there are cases of this kind.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.kinds.is_empty()

@@ -84,10 +84,18 @@ impl Tally<'_> {
     pub(super) fn text(&self, painter: Painter) -> String {
         let cases = self.records.len();
         let new = self.unknown().count();
-        let first = match new {
-            0 => format!("{}: nothing that is not allowed in {cases} cases", self.executor),
-            1 => format!("{}: 1 new finding in {cases} cases", self.executor),
-            _ => format!("{}: {new} new findings in {cases} cases", self.executor),
+        let cases = if cases == 1 { "1 case".to_owned() } else { format!("{cases} cases") };
+        let is_judged = |record: &&Record| !matches!(record.status.class(), Class::Undecided);
+        let judged = self.records.values().filter(is_judged).count();
+        let findings = self.records.values().filter(|record| record.status.class() >= Class::Executor);
+        let known = findings.count() - new;
+        let first = match (new, known) {
+            (0, 0) if judged == 0 => format!("{}: nothing was judged, of {cases}", self.executor),
+            (0, 0) => format!("{}: nothing that is not allowed in {cases}", self.executor),
+            (0, 1) => format!("{}: nothing new in {cases}: the one finding is known", self.executor),
+            (0, known) => format!("{}: nothing new in {cases}: {known} findings are known", self.executor),
+            (1, _) => format!("{}: 1 new finding in {cases}", self.executor),
+            _ => format!("{}: {new} new findings in {cases}", self.executor),
         };
         let mut lines = vec![if new == 0 { first } else { painter.bad(&first) }];
         for kind in [Kind::Concurrent, Kind::Generated, Kind::Modules] {

@@ -75,7 +75,10 @@ pub(super) fn run(
         is_over: AtomicBool::new(false),
     };
     let mut executors = Vec::new();
-    for _ in 0..arguments.jobs {
+    // An executor without a case is started for nothing.
+    let cases = if arguments.case.is_some() { Some(1) } else { arguments.count };
+    let jobs = cases.map_or(u64::MAX, |cases| cases.max(1)).min(arguments.jobs.into());
+    for _ in 0..jobs {
         executors.push(crate::run::executor(arguments.executor.as_deref(), arguments.device.as_deref())?.0);
     }
     let (sender, answers) = mpsc::channel();

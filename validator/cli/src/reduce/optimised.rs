@@ -8,6 +8,7 @@ use spirv_tv::module::{Module, ReadError};
 use spirv_tv::optimise::{
     take_optimiser_arguments, Optimiser, OptimiserArguments, OptimiserProcess, Session,
 };
+use spirv_tv_gate::program::ProgramFailure;
 use spirv_tv_gate::Status;
 use spirv_tv_toolchain::OptimizeOptions;
 
@@ -77,15 +78,21 @@ impl Optimised {
     }
 
     /// What the optimiser makes of a module.
-    fn after(&self, before: &Module) -> Result<Result<Module, ReadError>, NotMade> {
-        match &self.runner {
-            Runner::Program { flags, external } => {
-                let bytes = external.bytes(&before.words, flags, self.time).map_err(|failure| {
+    ///
+    /// # Errors
+    /// There is no such program: that is no failure of it.
+    fn after(&self, before: &Module) -> Result<Result<Result<Module, ReadError>, NotMade>, CliError> {
+        Ok(match &self.runner {
+            Runner::Program { flags, external } => match external.bytes(&before.words, flags, self.time) {
+                Ok(bytes) => Ok(Module::from_bytes(&bytes, "after", &self.comparer.made)),
+                Err(failure @ ProgramFailure::NotRun { .. }) => {
+                    return Err(CliError::Usage(optimiser::failure(failure).to_string()));
+                }
+                Err(failure) => {
                     let signature = failure.signature();
-                    NotMade { signature: Some(signature), ..not_made(&optimiser::failure(failure)) }
-                })?;
-                Ok(Module::from_bytes(&bytes, "after", &self.comparer.made))
-            }
+                    Err(NotMade { signature: Some(signature), ..not_made(&optimiser::failure(failure)) })
+                }
+            },
             Runner::Bundled { flags, process, idle } => {
                 let known = idle.lock().ok().and_then(|mut idle| idle.pop());
                 let mut session = known.unwrap_or_else(|| Session::new(process));
@@ -93,10 +100,12 @@ impl Optimised {
                 if let Ok(mut idle) = idle.lock() {
                     idle.push(session);
                 }
-                let words = made.map_err(|failure| not_made(&failure))?;
-                Ok(Module::from_words(words, "after", &self.comparer.made))
+                match made {
+                    Ok(words) => Ok(Module::from_words(words, "after", &self.comparer.made)),
+                    Err(failure) => Err(not_made(&failure)),
+                }
             }
-        }
+        })
     }
 }
 
@@ -107,7 +116,7 @@ impl Judge for Optimised {
             Ok(before) => before,
             Err(error) => return Ok(Shown::Invalid(error.into())),
         };
-        let made = match self.after(&before) {
+        let made = match self.after(&before)? {
             Ok(made) => made.map_err(|error| unread(Status::InvalidAfter, error)),
             Err(failed) => Err(failed),
         };
