@@ -28,7 +28,7 @@ impl fmt::Display for PassedOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             PassedOver::Vacuous => "before is undefined",
-            PassedOver::Idle => "before changes nothing",
+            PassedOver::Idle => "before changes nothing where it is defined",
             PassedOver::Unfinished => "not finished",
             PassedOver::Inconclusive => "inconclusive",
         })

@@ -137,8 +137,8 @@ impl Checker<'_> {
                 let deadline = self.runner.deadline;
                 let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
                 let is_free = |key: &str| inputs.makes(key);
-                let is_free = &is_free;
-                let mut conjunctions = Conjunctions { program, runs, is_free, is_over: &is_over, fuel };
+                let mut conjunctions =
+                    Conjunctions { program, runs, is_free: &is_free, is_over: &is_over, fuel };
                 let together = bases.iter().take(TOGETHER);
                 let together = together.flat_map(|(recipe, dispatch)| conjunctions.solve(recipe, dispatch));
                 let together: Vec<Solved> = together.collect();

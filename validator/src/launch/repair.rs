@@ -118,20 +118,7 @@ impl Repair<'_> {
             if undo.is_empty() {
                 continue;
             }
-            let before_fuel = self.fuel;
             let other = self.outlook(invocations, rank(&best).0)?;
-            if std::env::var("DBG").is_ok() {
-                eprintln!(
-                    "  try {:?} of {} -> {:?} cost {} best {:?} fuel {} words {}",
-                    changes.iter().map(|((o, f, _), v)| (*o, *f, *v)).collect::<Vec<_>>(),
-                    invocations.len(),
-                    rank(&other),
-                    before_fuel - self.fuel,
-                    rank(&best),
-                    self.fuel,
-                    words.len()
-                );
-            }
             // What makes no difference by itself may do so together with the next one.
             if rank(&other) > rank(&best) {
                 undo.iter().rev().for_each(|patch| patch.put_into(self.program, &mut self.dispatch));

@@ -485,6 +485,7 @@ impl Driver for TurnOf<'_> {
             Stop::Fault(fault) => {
                 self.ended.out_of_bounds |= fault.kind == UndefinedKind::OutOfBounds;
                 self.ended.faulted += 1;
+                // It is in trouble once.
                 self.memory.conflicting.remove(&self.memory.accessor);
                 Decision::End(State::Done)
             }

@@ -1,3 +1,4 @@
+use super::usage::Field;
 use super::*;
 use crate::lower::{lower, LowerOptions};
 use crate::module::{Module, ReadOptions};
@@ -114,6 +115,13 @@ fn bits_that_are_an_index_are_known_by_where_they_lie() {
     assert_eq!(fields, [(4, 16), (5, 2)]);
     let word = a.index_fields().fold(u64::from(u32::MAX), |word, field| field.put(word, 3));
     assert_eq!(word, 0xfff0_007f);
+}
+
+#[test]
+fn fields_that_do_not_fit_are_no_fault() {
+    // A module may say so, as long as nobody executes it.
+    let put = |first: u8, bits: u8| Field { first, bits }.put(0xff, 5);
+    assert_eq!([put(0, 200), put(200, 4), put(4, 0), put(60, 8)], [5, 0xff, 0xff, 0x5000_0000_0000_00ff]);
 }
 
 #[test]

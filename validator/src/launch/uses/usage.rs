@@ -71,7 +71,7 @@ impl Field {
 
     /// A word with a number in the place of these bits; of a number that is too large, the lower bits.
     pub fn put(self, word: u64, number: u64) -> u64 {
-        let mask = u64::MAX.checked_shr(u64::BITS - u32::from(self.bits)).unwrap_or(0);
+        let mask = u64::MAX.checked_shr(u64::BITS.saturating_sub(self.bits.into())).unwrap_or(0);
         let shifted = |bits: u64| bits.checked_shl(u32::from(self.first)).unwrap_or(0);
         word & !shifted(mask) | shifted(number & mask)
     }
