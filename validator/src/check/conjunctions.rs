@@ -83,7 +83,7 @@ impl Conjunctions<'_> {
         difference: f64,
         watched: &trial::Watched,
     ) -> Option<(u32, Failing)> {
-        if site.is_sign {
+        if site.is_sign || site.turn > 0 {
             return None;
         }
         let InstId { function, index } = site.inst;

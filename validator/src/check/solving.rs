@@ -213,7 +213,9 @@ impl Checker<'_> {
             fuel = fuel.saturating_sub(watched.executed);
             for ((site, invocation), [first, second]) in watched.values {
                 let difference = first - second;
-                let Some(rank) = rank(site.inst).filter(|rank| *rank == 0 || !site.is_sign) else { continue };
+                // Of what was not changed, the first turn alone, and no signs.
+                let is_plain = !site.is_sign && site.turn == 0;
+                let Some(rank) = rank(site.inst).filter(|rank| *rank == 0 || is_plain) else { continue };
                 known.insert((site, Wanted::of(difference)));
                 let here = Met { base, invocation, difference };
                 let nearest = met.entry((rank, site)).or_insert(here);
@@ -255,17 +257,17 @@ impl Checker<'_> {
 /// for negative or not.
 const NEARBY: [u32; 3] = [0, 1, 0x0001_2347];
 
+/// The negative number that is most unlike itself where it is taken for no negative one: what is divided by it.
+const MINUS_ONE: u32 = u32::MAX;
+
 /// The value that was found, and others like it where its sign is what matters.
 fn nearby(found: &Patch, site: Site) -> Vec<Patch> {
     let Ok(word) = found.bytes.as_slice().try_into().map(u32::from_le_bytes) else {
         return vec![found.clone()];
     };
     let steps = if site.is_sign { &NEARBY[..] } else { &NEARBY[..1] };
-    let of = |step: &u32| {
-        let bytes = word.wrapping_add(*step).to_le_bytes().to_vec();
-        Patch { place: found.place.clone(), bytes }
-    };
-    steps.iter().map(of).collect()
+    let words = steps.iter().map(|step| word.wrapping_add(*step)).chain(site.is_sign.then_some(MINUS_ONE));
+    words.map(|word| Patch { place: found.place.clone(), bytes: word.to_le_bytes().to_vec() }).collect()
 }
 
 /// What is still to be met at a site.

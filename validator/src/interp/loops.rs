@@ -4,7 +4,7 @@ use super::invocation::{Activity, Invocation};
 use super::machine::Step;
 use super::own_memory::OwnMemory;
 use super::Stop;
-use crate::ir::{Line, LoopId, Program};
+use crate::ir::{Line, Loop, LoopId, Program};
 use crate::value::Scalar;
 
 /// A loop of an active function.
@@ -144,14 +144,31 @@ impl Invocation {
         self.snapshots.push(Snapshot { index: self.loop_index(id), live, own, helper, effects });
     }
 
+    /// The state from which on there are the turns that there are from now on.
+    fn snapshot_that_turns_like_now(&self, program: &Program, id: LoopId) -> Option<&Snapshot> {
+        let index = self.loop_index(id);
+        let Loop { live, turns, .. } = &self.function(program).loops[id.0 as usize];
+        let dead: Vec<u32> = turns.dead.iter().map(|local| self.frame.objects + local).collect();
+        let same = |snapshot: &&Snapshot| {
+            let mut values =
+                live.iter().zip(&snapshot.live).filter(|(register, _)| turns.live.contains(register));
+            snapshot.index == index
+                && snapshot.helper == self.helper
+                && values.all(|(register, value)| self.register(*register) == *value)
+                && snapshot.own.equals_but(&dead, &self.own)
+        };
+        self.snapshots.iter().find(same)
+    }
+
     /// Compares with the state at an earlier arrival, which is taken anew at each power of two
-    /// (Brent's algorithm), so that cycles of any length are found.
+    /// (Brent's algorithm), so that cycles of any length are found. No choice is between them, so that what the loop adds
+    /// up without reading it does not count: the loop is not left.
     fn look_for_cycle(&mut self, program: &Program, id: LoopId, fruitless: u32, line: Line) -> Step {
         if fruitless < PATIENCE {
             return Ok(());
         }
         self.forget_dead_locals(program, id);
-        if let Some(earlier) = self.snapshot_like_now(program, id) {
+        if let Some(earlier) = self.snapshot_that_turns_like_now(program, id) {
             return Err(self.forever(id, line, self.effects != earlier.effects));
         }
         if fruitless.is_power_of_two() {

@@ -62,6 +62,19 @@ impl OwnMemory {
         }
     }
 
+    /// Whether both have the same objects, and all but these (ascending) hold the same.
+    pub(super) fn equals_but(&self, dead: &[u32], other: &OwnMemory) -> bool {
+        let mut dead = dead.iter().peekable();
+        self.objects == other.objects
+            && (0..).zip(&self.objects).all(|(number, (start, size))| {
+                while dead.next_if(|dead| **dead < number).is_some() {}
+                let range = *start as usize..(*start + *size) as usize;
+                dead.peek() == Some(&&number)
+                    || self.bits[range.clone()] == other.bits[range.clone()]
+                        && self.undef[range.clone()] == other.undef[range]
+            })
+    }
+
     /// Makes an object undefined.
     pub(super) fn forget(&mut self, object: u32) {
         if let Some((start, size)) = self.objects.get(object as usize) {

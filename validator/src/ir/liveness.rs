@@ -3,10 +3,13 @@
 //! A backward dataflow analysis on values (runs of registers), φ moves being done on the edges. The run of
 //! a variable's address stands for the variable's contents: the address itself never changes in a frame.
 //! What only goes into values that are dead themselves is dead: a counter that nothing but its next value depends on.
+//!
+//! Of a loop it is also known what is live as long as nobody leaves it: a sum that is only read behind the loop is not, so
+//! that a loop goes on for ever whatever it adds up.
 
 use super::{
     BinaryKind, Block, CompositeOp, ConvertOp, Edge, Exit, Function, Inst, Local, Loop, LoopId, MemoryOp, Op,
-    Operand, ShapeId, UnaryOp,
+    Operand, ShapeId, Turns, UnaryOp,
 };
 
 /// The values of a function: runs of registers, ascending.
@@ -198,12 +201,50 @@ pub(crate) fn loops(headers: Vec<(u32, Exit)>, body: Body) -> Vec<Loop> {
     }
     let liveness = Liveness::of(body, headers.iter().map(|(header, exit)| (*header, exit)));
     let nothing = Set::new(body.runs.runs.len());
-    let found = |(header, exit): (u32, Exit)| {
+    let found = |(id, (header, exit)): (u32, (u32, Exit))| {
         let set = liveness.live.get(header as usize).unwrap_or(&nothing);
         let Pause { live, dead } = body.pause(set, &liveness.escaping);
-        Loop { header, live, dead, communicates: false, exit }
+        let inside =
+            body.pause(&live_inside(body, LoopId(id), header, &liveness.escaping), &liveness.escaping);
+        let turns = Turns { live: inside.live, dead: inside.dead };
+        Loop { header, live, dead, turns, communicates: false, exit }
     };
-    headers.into_iter().map(found).collect()
+    (0..).zip(headers).map(found).collect()
+}
+
+/// What is live at the header of a loop that nobody leaves.
+fn live_inside(body: Body, id: LoopId, header: u32, escaping: &Set) -> Set {
+    let Body { blocks, runs, locals, .. } = body;
+    let targets = |index: usize| {
+        let edges = body.code_of(index).iter().flat_map(|inst| inst.op.edges());
+        edges.map(|edge| edge.target as usize).collect::<Vec<_>>()
+    };
+    // The blocks that come to the header again.
+    let mut inside: Vec<usize> = Vec::new();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (index, _) in blocks.iter().enumerate().rev().filter(|(_, block)| block.loops.contains(&id)) {
+            let returns = |target: &usize| *target == header as usize || inside.contains(target);
+            if !inside.contains(&index) && targets(index).iter().any(returns) {
+                inside.push(index);
+                changed = true;
+            }
+        }
+    }
+    let mut live = vec![Set::new(runs.runs.len()); blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for index in &inside {
+            let before = live_before(body.code_of(*index), &live, runs, (locals, escaping));
+            if let Some(known) = live.get_mut(*index) {
+                changed |= *known != before;
+                *known = before;
+            }
+        }
+    }
+    live.swap_remove(header as usize)
 }
 
 /// The values that are used otherwise than as the address of a load or a store.

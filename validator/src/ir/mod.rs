@@ -444,11 +444,23 @@ pub struct Loop {
     pub live: Vec<u32>,
     /// Indices into [`Function::locals`]: those that are written before they are read again.
     pub dead: Vec<u32>,
+    /// The same, as long as nobody leaves the loop.
+    pub turns: Turns,
     /// The loop may read memory that invocations share, itself or in a function that it calls; see
     /// [`mark_communicating_loops`].
     pub communicates: bool,
     /// How an invocation leaves the loop that would run it for ever.
     pub exit: Exit,
+}
+
+/// What decides about the turns of a loop. What is only read behind the loop does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// Those of the registers in [`Loop::live`] that are read before the loop is left: two arrivals with equal ones, and
+    /// equal memory but for `dead`, have the same turns.
+    pub live: Vec<u32>,
+    /// Indices into [`Function::locals`]: those that are not read before they are written, or the loop is left.
+    pub dead: Vec<u32>,
 }
 
 /// One instruction.

@@ -185,12 +185,20 @@ pub struct Site {
     pub number: u32,
     /// It is a sign that matters.
     pub is_sign: bool,
+    /// How often the invocation has compared here before: an instruction in a loop, or in a function that is called again,
+    /// compares something else each time.
+    pub turn: u32,
 }
+
+/// Turns of an invocation at a site that are heard of, at most.
+const MOST_TURNS: u32 = 6;
 
 /// Hears of what invocations compare.
 struct Watch {
-    /// What they compared first at each site.
+    /// What they compared at each site.
     values: BTreeMap<(Site, u32), [f64; 2]>,
+    /// Turns at each site, by its first one.
+    turns: BTreeMap<(Site, u32), u32>,
     /// What is waited for: a site, and who compares there.
     until: Option<(Site, u32)>,
     has_enough: bool,
@@ -198,8 +206,14 @@ struct Watch {
 
 impl Watch {
     fn hear(&mut self, invocation: u32, compared: Compared) -> Enough {
-        let site = Site { inst: compared.at, number: compared.number, is_sign: compared.is_sign };
-        self.values.entry((site, invocation)).or_insert(compared.values);
+        let Compared { at: inst, number, is_sign, values } = compared;
+        let first = Site { inst, number, is_sign, turn: 0 };
+        let turns = self.turns.entry((first, invocation)).or_default();
+        let site = Site { turn: *turns, ..first };
+        *turns = turns.saturating_add(1);
+        if site.turn < MOST_TURNS {
+            self.values.insert((site, invocation), values);
+        }
         self.has_enough |= self.until == Some((site, invocation));
         match self.has_enough {
             true => Enough::Yes,
@@ -211,7 +225,7 @@ impl Watch {
 /// What was watched of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The two values that invocations compared first at each site.
+    /// The two values that invocations compared at each site, in their first turns there.
     pub values: BTreeMap<(Site, u32), [f64; 2]>,
     /// What was read of shared memory, one after the other: object, first byte and bytes.
     pub reads: Vec<(u32, u32, u32)>,
@@ -237,7 +251,7 @@ pub fn watched(
     is_over: &dyn Fn() -> bool,
 ) -> Option<Watched> {
     let mut memory = TrialMemory { reads: Some(Vec::new()), ..TrialMemory::new(dispatch) };
-    let mut watch = Watch { values: BTreeMap::new(), until, has_enough: false };
+    let mut watch = Watch { values: BTreeMap::new(), turns: BTreeMap::new(), until, has_enough: false };
     let ended = run(
         program,
         dispatch,

@@ -203,7 +203,12 @@ fn compare_float(
     let [old, new] =
         [(before, bytes[0]), (after, bytes[1])].map(|(side, bytes)| side.components.number(bytes));
     let (Some(old), Some(new)) = (old, new) else {
-        return Found::Unbounded(range.start);
+        // What after leaves undefined may be any float, of which before has not all.
+        let is_bounded = old.is_some_and(|old| !b.unwrap_or(Interval::point(old)).is_any());
+        return match bytes[1].contains(&Byte::Undef) && is_bounded {
+            true => Found::Differs(range.start),
+            false => Found::Unbounded(range.start),
+        };
     };
     if let Tolerance::Units(units) = tolerance {
         let near =
@@ -215,6 +220,10 @@ fn compare_float(
         };
     }
     let (b, a) = (b.unwrap_or(Interval::point(old)), a.unwrap_or(Interval::point(new)));
+    // The search found a NaN where floats are as computed, which is permitted, and before has none.
+    if new.is_nan() && !b.is_any() {
+        return Found::Differs(range.start);
+    }
     let lose = |it: Interval| if slack != Slack::None && width == 32 { it.relaxed() } else { it };
     if lose(b).is_disjoint(lose(a)) {
         Found::Differs(range.start)

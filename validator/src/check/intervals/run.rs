@@ -75,23 +75,34 @@ pub(super) struct Way {
     pub is_as_computed: bool,
 }
 
-pub(super) fn ways(side: IntervalSide<'_>, name: &'static str) -> Result<Ways, Obstacle> {
+/// Why ways are not known.
+pub(super) struct Unfollowed {
+    pub obstacle: Obstacle,
+    /// Up to there, nothing but values of floats hung on floats.
+    pub is_as_computed: bool,
+}
+
+pub(super) fn ways(side: IntervalSide<'_>, name: &'static str) -> Result<Ways, Unfollowed> {
     let (mut ways, mut next, mut branch) = (Vec::<Way>::new(), Some(Decisions::as_computed()), None);
     let mut budget = BUDGET;
     while let Some(mut decisions) = next {
         let mut invocations = start(side);
         let end = run_all(side, Following::Alone, &mut invocations, (&mut decisions, &mut budget));
-        let seen = end.map_err(|broken| broken.on(name))?;
+        let seen = end.map_err(|broken| Unfollowed {
+            obstacle: broken.on(name),
+            is_as_computed: decisions.first_branch().is_none() && !matches!(broken, Broken::Depends(_)),
+        })?;
         ways.push(Way { seen, is_as_computed: !decisions.is_flipped() });
         branch = branch.or(decisions.first_branch());
         let is_split = decisions.is_split();
         next = decisions.next();
         let communicates = is_split && ways.iter().any(|way| way.seen.communicates());
         if communicates || next.is_some() && ways.len() == MOST_WAYS {
-            return Err(match branch {
+            let obstacle = match branch {
                 Some(at) => Obstacle::Depends { side: name, at },
                 None => Obstacle::SeveralOutcomes { side: name },
-            });
+            };
+            return Err(Unfollowed { obstacle, is_as_computed: branch.is_none() });
         }
     }
     Ok(Ways { ways, has_flips: branch.is_some() })

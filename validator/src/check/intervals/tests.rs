@@ -70,7 +70,14 @@ fn undefined_bytes_and_other_sizes() {
     let undefined = (vec![Byte::Undef; 4], BTreeMap::new());
     let open = memory(1.0, Some((0.9, 1.1)));
     assert_eq!(found(&undefined, &open, spec), "permitted");
-    assert_eq!(found(&open, &undefined, spec), "unknown");
+    // It may be any float, as a NaN may be.
+    assert_eq!(found(&open, &undefined, spec), "differs");
+    assert_eq!(found(&memory(1.0, None), &undefined, spec), "differs");
+    let unbounded = memory(1.0, Some((f64::NEG_INFINITY, f64::INFINITY)));
+    assert_eq!(found(&unbounded, &undefined, spec), "unknown");
+    let nan = memory(f32::NAN, Some((f64::NEG_INFINITY, f64::INFINITY)));
+    assert_eq!(found(&open, &nan, spec), "differs");
+    assert_eq!(found(&unbounded, &nan, spec), "unknown");
     let narrow = (open.0.clone(), BTreeMap::from([(0, (2, Interval::ANY))]));
     assert_eq!(found(&open, &narrow, spec), "unknown");
 }
@@ -225,6 +232,67 @@ fn a_fault_of_the_run_must_be_the_one_that_was_found() {
     assert!(is_unknown(faulting));
     let faulting = judged([QUOTIENT, PRODUCT], |side, _| side.program = program(&before));
     assert!(is_unknown(faulting));
+}
+
+/// Repeats the body of a loop while `condition` says `%more`.
+fn while_more(condition: &str) -> String {
+    format!(
+        "{DIVIDED}
+OpBranch %header
+%header = OpLabel
+%i = OpPhi %uint %u0 %entry %next %continue
+OpLoopMerge %merge %continue None
+OpBranch %test
+%test = OpLabel
+{condition}
+OpBranchConditional %more %continue %merge
+%continue = OpLabel
+%next = OpIAdd %uint %i %u1
+OpBranch %header
+%merge = OpLabel
+OpStore %second %quotient"
+    )
+}
+
+#[test]
+fn a_hang_is_one_whatever_floats_are() {
+    let endless = while_more("%more = OpULessThan %bool %u0 %u1");
+    assert_eq!(judged([QUOTIENT, &endless], |_, _| {}), Judgement::Violates(None));
+    // Before hangs on other floats, or may.
+    let other = judged([QUOTIENT, &endless], |before, _| before.program = Judged::new(&endless).program);
+    assert!(is_unknown(other));
+    // One of these hangs as computed, and need not hang.
+    let mut hangs = 0;
+    for order in ["OpFOrdLessThan", "OpFOrdGreaterThanEqual"] {
+        let condition = format!("%near = OpFMul %float %x %third\n%more = {order} %bool %quotient %near");
+        let after = Judged::new(&while_more(&condition));
+        if after.behaviours.outcomes.iter().any(|(outcome, _)| outcome.end == End::Hang) {
+            hangs += 1;
+            assert!(is_unknown(judged_as([Judged::new(QUOTIENT), after], |_, _| {})), "{order}");
+        }
+    }
+    assert_eq!(hangs, 1);
+}
+
+#[test]
+fn a_fault_behind_more_choices_than_are_followed_is_one() {
+    let chosen = |number: u32| {
+        format!(
+            "OpSelectionMerge %merge{number} None
+OpBranchConditional %undefined %yes{number} %merge{number}
+%yes{number} = OpLabel
+OpBranch %merge{number}
+%merge{number} = OpLabel"
+        )
+    };
+    let choices: Vec<String> = (0..12).map(chosen).collect();
+    let after = format!(
+        "{RESULT}\n%undefined = OpUndef %bool\n{}\nOpStore %second %result\n%quotient = OpUDiv %uint %u1 %u0",
+        choices.join("\n")
+    );
+    assert_eq!(judged([QUOTIENT, &after], |_, _| {}), Judgement::Violates(None));
+    let other = judged([QUOTIENT, &after], |before, _| before.program = Judged::new(&after).program);
+    assert!(is_unknown(other));
 }
 
 #[test]

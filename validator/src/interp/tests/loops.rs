@@ -3,7 +3,15 @@
 use super::*;
 
 fn header_loop(live: &[u32]) -> Loop {
-    Loop { header: 1, live: live.to_vec(), dead: Vec::new(), communicates: false, exit: Exit::default() }
+    let turns = Turns { live: live.to_vec(), dead: Vec::new() };
+    Loop {
+        header: 1,
+        live: live.to_vec(),
+        dead: Vec::new(),
+        turns,
+        communicates: false,
+        exit: Exit::default(),
+    }
 }
 
 /// Block 0 enters the loop of block 1, whose body ends in `again`; block 2 returns.
@@ -166,7 +174,11 @@ fn dead_registers_do_not_hide_a_cycle() {
     builder.program.functions[0].code.push(Inst::plain(branch(again), 12));
     let (_, stop) = builder.first_stop();
     assert!(matches!(stop, Stop::Forever { .. }), "{stop:?}");
+    // Behind the loop alone, nobody will ever read it.
     builder.program.functions[0].loops[0].live = vec![1];
+    let (_, stop) = builder.first_stop();
+    assert!(matches!(stop, Stop::Forever { .. }), "{stop:?}");
+    builder.program.functions[0].loops[0].turns.live = vec![1];
     let (_, stop) = builder.first_stop();
     assert!(matches!(stop, Stop::OutOfFuel), "{stop:?}");
 }

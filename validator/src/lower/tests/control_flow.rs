@@ -139,6 +139,8 @@ fn dead_locals_of_a_loop_are_written_before_they_are_read() {
     // What a copy reads or writes, or a chain leads into, is never dead. A counter that only counts is.
     let main = main_of(&program);
     assert_eq!(main.loops[0].dead, [1, 3, 4, 5]);
+    // What is read behind the loop alone does not decide about its turns, nor does what goes into that alone.
+    assert_eq!(main.loops[0].turns.dead, [1, 2, 3, 4, 5]);
 }
 
 #[test]
