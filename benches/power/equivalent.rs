@@ -3,8 +3,11 @@
 //! Two kinds are proved. A comparison that is ordered instead of unordered, or the reverse, answers otherwise for NaNs
 //! only, and without the execution mode SignedZeroInfNanPreserve a module need not tell those from numbers. An operation
 //! on signed numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is
-//! found by an interval analysis: an upper bound of each value of 32 bits, whatever the path is. Built-in variables are
-//! bounded by limits that all devices of today keep: 2^16 workgroups in a dimension, 2^10 invocations in one.
+//! found by an interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is
+//! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by limits that all
+//! devices of today keep: 2^16 workgroups in a dimension, 2^10 invocations in one.
+
+mod counters;
 
 use std::collections::HashMap;
 
@@ -12,11 +15,18 @@ use rspirv::dr::{Instruction, Module, Operand};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GlslStd450Op, Op, StorageClass, Word};
 use spirv_tv_mutators::Mutant;
 
+use counters::Test;
+
 /// Nothing is known: every number of 32 bits.
 const ANY: u64 = u32::MAX as u64;
 
 /// The greatest number without a sign bit.
 const GREATEST: u64 = i32::MAX as u64;
+
+/// The greatest number of so many bits.
+const fn ones(width: u32) -> u64 {
+    u64::MAX >> (64 - width)
+}
 
 /// Rounds after which a bound that still grows is given up.
 const ROUNDS: usize = 12;
@@ -50,10 +60,13 @@ fn signs_agree(inst: &Instruction, bounds: &Bounds<'_>) -> bool {
         Op::SLessThan | Op::ULessThan | Op::SLessThanEqual | Op::ULessThanEqual => 2,
         Op::SGreaterThan | Op::UGreaterThan | Op::SGreaterThanEqual | Op::UGreaterThanEqual => 2,
         Op::ShiftRightLogical | Op::ShiftRightArithmetic => 1,
-        Op::ConvertSToF | Op::ConvertUToF => 1,
+        Op::ConvertSToF | Op::ConvertUToF | Op::SConvert | Op::UConvert => 1,
         _ => return false,
     };
-    ids(inst).take(operands).all(|id| bounds.is_word(id) && bounds.get(id) <= GREATEST)
+    ids(inst).take(operands).all(|id| {
+        let width = bounds.width(id).filter(|width| *width <= 32);
+        width.is_some_and(|width| bounds.get(id) <= ones(width) / 2)
+    })
 }
 
 fn ids(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
@@ -72,6 +85,8 @@ struct Bounds<'m> {
     passed: HashMap<Word, Vec<Word>>,
     built_ins: HashMap<Word, BuiltIn>,
     glsl: Option<Word>,
+    /// Tests that a step of a counter is behind.
+    tests: HashMap<Word, Test>,
     bounds: HashMap<Word, u64>,
 }
 
@@ -84,6 +99,7 @@ impl<'m> Bounds<'m> {
             passed: HashMap::new(),
             built_ins: HashMap::new(),
             glsl: module.ext_inst_imports.first().and_then(|inst| inst.result_id),
+            tests: HashMap::new(),
             bounds: HashMap::new(),
         };
         for inst in &module.annotations {
@@ -94,6 +110,7 @@ impl<'m> Bounds<'m> {
             }
         }
         bounds.collect(module);
+        bounds.tests = counters::tests(module, &bounds);
         bounds.solve(module);
         bounds
     }
@@ -154,12 +171,31 @@ impl<'m> Bounds<'m> {
         }
     }
 
+    /// How often a variable is written, but for its initialiser.
+    fn writes_of(&self, variable: Word) -> usize {
+        let is_initial =
+            |inst: &&&Instruction| inst.class.opcode == Op::Variable && ids(inst).next().is_some();
+        let initial = self.instructions.get(&variable).filter(is_initial).is_some();
+        self.stored.get(&variable).map_or(0, |stored| stored.len() - usize::from(initial))
+    }
+
+    /// The counter that a value is read from: a variable that is loaded as a whole, or the value of an OpPhi.
+    fn counter(&self, id: Word) -> Option<Word> {
+        let inst = self.instructions.get(&id)?;
+        match inst.class.opcode {
+            Op::Load => ids(inst).next().filter(|pointer| self.stored.contains_key(pointer)),
+            Op::Phi => Some(id),
+            _ => None,
+        }
+    }
+
     fn solve(&mut self, module: &Module) {
         for round in 0.. {
             let mut changed = false;
             for inst in module.all_inst_iter() {
                 let Some(id) = inst.result_id else { continue };
-                let bound = self.bound(inst).min(ANY);
+                let bound =
+                    self.bound(inst).min(self.width(id).filter(|width| *width < 32).map_or(ANY, ones));
                 if bound > self.get(id) {
                     self.bounds.insert(id, if round < ROUNDS { bound } else { ANY });
                     changed = true;
@@ -191,10 +227,6 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn is_word(&self, id: Word) -> bool {
-        self.width(id) == Some(32)
-    }
-
     fn constant(&self, id: Word) -> Option<u64> {
         let inst = self.instructions.get(&id)?;
         match (inst.class.opcode, inst.operands.first()) {
@@ -223,10 +255,7 @@ impl<'m> Bounds<'m> {
                 _ => ANY,
             },
             Op::Select => of(1).max(of(2)),
-            Op::UConvert => match operands.first().and_then(|id| self.width(*id)) {
-                Some(width) if width < 32 => (1 << width) - 1,
-                _ => of(0),
-            },
+            Op::UConvert => of(0),
             Op::BitwiseAnd => of(0).min(of(1)),
             Op::BitwiseOr | Op::BitwiseXor => (of(0).max(of(1)) + 1).next_power_of_two() - 1,
             Op::ShiftRightLogical => of(0) >> constant(1).unwrap_or(0).min(31),
@@ -236,7 +265,17 @@ impl<'m> Bounds<'m> {
             Op::SDiv if of(0).max(of(1)) <= GREATEST => of(0),
             Op::UMod => of(0).min(of(1).saturating_sub(1)),
             Op::SRem | Op::SMod if of(0).max(of(1)) <= GREATEST => of(0).min(of(1).saturating_sub(1)),
-            Op::IAdd => of(0) + of(1),
+            Op::IAdd => {
+                let sum = of(0) + of(1);
+                let test = inst.result_id.and_then(|id| self.tests.get(&id));
+                let capped = test.map_or(sum, |test| sum.min(test.greatest(self.get(test.with)) + of(1)));
+                let is_capped = test.is_some_and(|test| !test.is_signed || capped <= GREATEST);
+                if is_capped {
+                    capped
+                } else {
+                    sum
+                }
+            }
             Op::IMul => of(0).saturating_mul(of(1)),
             Op::BitFieldUExtract => constant(2).map_or(ANY, |bits| (1 << bits.min(32)) - 1),
             Op::BitCount => 32,
