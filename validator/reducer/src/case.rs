@@ -10,6 +10,7 @@ use crate::cost;
 use crate::difference::{self, visible, Difference};
 use crate::edits::Edit;
 use crate::module::Module;
+use crate::twins::Twins;
 
 /// What modules are launched on, and how it becomes smaller.
 pub trait Launch: Clone + Debug + Send + Sync {
@@ -97,10 +98,11 @@ impl<L: Launch> Case<L> {
     pub(crate) fn edited(&self, edits: &[Edit], places: &[usize], keeps_values: bool) -> Option<Case<L>> {
         let mut case = self.clone();
         let mut changed = false;
+        let mut twins = Twins::default();
         for place in places {
             let Some(module) = case.modules.get_mut(*place) else { continue };
             // Every edit is tried, whatever the others did.
-            changed |= edits.iter().filter(|edit| edit.apply(module)).count() > 0;
+            changed |= edits.iter().filter(|edit| edit.apply(module, &mut twins)).count() > 0;
         }
         if changed {
             clean(&mut case.modules, &Uses::of(&self.modules), keeps_values);

@@ -150,10 +150,15 @@ impl<L: Launch> Driver<'_, L> {
         loop {
             let begun = self.counts.accepted;
             self.launches()?;
-            for family in Family::ALL {
+            for family in Family::CHUNKED {
                 self.family(family)?;
             }
             self.launches()?;
+            if self.counts.accepted == begun {
+                for family in Family::SINGLE {
+                    self.singly(family)?;
+                }
+            }
             if self.counts.accepted == begun {
                 self.compact()?;
                 return Ok(());
@@ -182,6 +187,17 @@ impl<L: Launch> Driver<'_, L> {
             size /= 2;
         }
         Ok(())
+    }
+
+    /// All edits of a family, one by one.
+    fn singly(&mut self, family: Family) -> Result<(), Stopped> {
+        self.observer.tries(family.name(), &self.counts);
+        let edits = self.edits(family);
+        let ways: Vec<Way> = self.ways(1).into_iter().filter(|way| !way.keeps_values).collect();
+        self.each(edits.len() * ways.len(), |best, index| {
+            let (edit, way) = (edits.get(index / ways.len())?, ways.get(index % ways.len())?);
+            best.edited(std::slice::from_ref(edit), &way.places, way.keeps_values)
+        })
     }
 
     /// The edits of all modules, each once.

@@ -19,10 +19,12 @@ mod case;
 mod clean;
 mod cost;
 mod difference;
+mod dominance;
 mod drive;
 mod edits;
 mod flow;
 mod module;
+mod twins;
 
 pub use case::{Case, Launch};
 pub use drive::{reduce, Answer, Counts, Limits, Observer, Oracle, Reduced, Stopped};
