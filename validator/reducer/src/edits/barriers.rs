@@ -107,3 +107,49 @@ pub(super) fn halve(module: &mut Module, key: Key, loads: bool) -> Option<()> {
     module.insts.get_mut(at)?.code = new;
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::edited;
+    use super::super::Family;
+    use super::*;
+    use crate::module::tests::{module, DECLARATIONS};
+
+    fn with_scopes(code: &str) -> Module {
+        let more = "%release = OpConstant %uint 0x2144
+            %acquire = OpConstant %uint 0x4142
+            %Block = OpTypeStruct";
+        let text = DECLARATIONS.replace("%Block = OpTypeStruct", more);
+        module(&format!("{text}{code}\nOpReturn\nOpFunctionEnd\n"))
+    }
+
+    #[test]
+    fn a_barrier_takes_over_what_another_one_orders() {
+        let module = with_scopes(
+            "OpMemoryBarrier %uint_1 %release
+            OpControlBarrier %uint_2 %uint_2 %uint_0
+            OpMemoryBarrier %uint_2 %acquire",
+        );
+        let barriers = module.insts.iter().filter(|inst| inst.op() == Op::MemoryBarrier);
+        let keys: Vec<Key> = barriers.map(|inst| inst.key).collect();
+        let next = edited(&module, Family::Barriers, |edit| *edit == Edit::Absorb(keys[0], true));
+        // The wider scope, the same semantics.
+        assert!(next.contains("OpControlBarrier %uint_2 %uint_1 %uint_8516\n"), "{next}");
+        let last = edited(&module, Family::Barriers, |edit| *edit == Edit::Absorb(keys[1], false));
+        assert!(last.contains("OpControlBarrier %uint_2 %uint_2 %uint_16706\n"), "{last}");
+        assert_eq!(join(0x2144, 0x4142), 0x6148);
+    }
+
+    #[test]
+    fn what_reads_and_writes_does_one_of_them() {
+        let module = shader_with("OpAtomicIAdd %uint %a %uint_1 %acquire_release %uint_100");
+        let load = edited(&module, Family::Barriers, |edit| matches!(edit, Edit::Halve(_, true)));
+        assert!(load.contains("OpAtomicLoad %uint") && load.contains("%uint_16706"), "{load}");
+        let store = edited(&module, Family::Barriers, |edit| matches!(edit, Edit::Halve(_, false)));
+        assert!(store.contains("OpAtomicStore %a %uint_1 %uint_8516 %uint_100\n"), "{store}");
+    }
+
+    fn shader_with(operation: &str) -> Module {
+        with_scopes(&format!("%old = {operation}"))
+    }
+}

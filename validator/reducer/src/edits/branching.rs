@@ -115,3 +115,70 @@ pub(super) fn merge_at(module: &mut Module, key: Key, label: Word) -> Option<()>
     *operand = Operand::IdRef(label);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::edited;
+    use super::super::Family;
+    use super::*;
+    use crate::module::tests::shader;
+
+    const CODE: &str = "
+        %x = OpLoad %uint %b
+        %is_one = OpIEqual %bool %x %uint_1
+        %number = OpSelect %uint %is_one %uint_2 %uint_0
+        OpSelectionMerge %merge None
+        OpSwitch %number %other 2 %one
+        %one = OpLabel
+        OpStore %a %uint_1
+        OpBranch %merge
+        %other = OpLabel
+        OpStore %a %uint_2
+        OpBranch %merge
+        %merge = OpLabel";
+
+    #[test]
+    fn a_condition_that_is_there_decides() {
+        let text =
+            edited(&shader(CODE), Family::Conditions, |edit| matches!(edit, Edit::Decide(_, _, false)));
+        assert!(text.contains("OpBranchConditional") && !text.contains("OpSelect "), "{text}");
+        let first = |text: &str| text.find("OpStore %a %uint_1") < text.find("OpStore %a %uint_2");
+        assert!(first(&text), "{text}");
+        let turned =
+            edited(&shader(CODE), Family::Conditions, |edit| matches!(edit, Edit::Decide(_, _, true)));
+        let ways = |text: &str| -> Vec<String> {
+            let line = text.lines().find(|line| line.contains("OpBranchConditional")).unwrap();
+            line.split(' ').skip(2).map(str::to_owned).collect()
+        };
+        assert_eq!(ways(&turned), ways(&text).into_iter().rev().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_number_that_is_compared_decides() {
+        let code = CODE.replace("OpSwitch %number %other 2 %one", "OpBranchConditional %is_one %one %other");
+        let code = code.replace("%number = OpSelect %uint %is_one %uint_2 %uint_0\n", "");
+        let text = edited(&shader(&code), Family::Conditions, |edit| matches!(edit, Edit::Compare(_)));
+        assert!(text.contains("OpSwitch") && !text.contains("OpIEqual"), "{text}");
+    }
+
+    #[test]
+    fn selections_merge_where_one_way_goes_on() {
+        let code = "
+            OpSelectionMerge %nowhere None
+            OpBranchConditional %true %one %other
+            %one = OpLabel
+            OpStore %a %uint_1
+            OpReturn
+            %other = OpLabel
+            OpStore %a %uint_2
+            OpReturn
+            %nowhere = OpLabel
+            OpUnreachable
+            OpFunctionEnd
+            %unused = OpFunction %void None %signature
+            %begin = OpLabel";
+        let module = shader(code);
+        let text = edited(&module, Family::Merges, |edit| matches!(edit, Edit::MergeAt(..)));
+        assert!(!text.contains("OpUnreachable") && text.contains("OpSelectionMerge"), "{text}");
+    }
+}

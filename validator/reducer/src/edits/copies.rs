@@ -38,3 +38,18 @@ pub(super) fn copy(module: &mut Module, key: Key, number: usize) -> Option<()> {
     module.insts.get_mut(at)?.code = code;
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::edited;
+    use super::super::Family;
+    use super::*;
+    use crate::module::tests::shader;
+
+    #[test]
+    fn what_is_needed_for_an_operand_is_a_copy_of_it() {
+        let module = shader("%x = OpLoad %uint %b\n%is = OpULessThan %bool %x %uint_1");
+        let text = edited(&module, Family::Copies, |edit| matches!(edit, Edit::Copy(_, 0)));
+        assert!(text.contains("OpCopyObject %uint %") && !text.contains("OpULessThan"), "{text}");
+    }
+}

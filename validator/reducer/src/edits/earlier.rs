@@ -32,7 +32,20 @@ pub(super) fn many(module: &Module) -> Vec<Edit> {
     let ranked = (0..longest).flat_map(|rank| {
         all.iter().rev().filter_map(move |(key, ids)| Some(Edit::Alias(*key, *ids.get(rank)?)))
     });
-    ranked.chain(all.iter().rev().map(|(key, _)| Edit::One(*key))).collect()
+    ranked.chain(all.iter().rev().map(|(key, _)| Edit::One(*key))).chain(variables(module)).collect()
+}
+
+/// Variables of the module in whose place the one in front of them of the same type can stand.
+fn variables(module: &Module) -> Vec<Edit> {
+    let mut last: FxHashMap<Word, Word> = FxHashMap::default();
+    let mut edits = Vec::new();
+    let globals = module.insts.get(..module.code_begins()).unwrap_or_default();
+    for inst in globals.iter().filter(|inst| inst.op() == Op::Variable) {
+        let (Some(ty), Some(id)) = (inst.code.result_type, inst.code.result_id) else { continue };
+        let other = last.insert(ty, id);
+        edits.extend(other.map(|other| Edit::Alias(inst.key, other)));
+    }
+    edits
 }
 
 /// What is there where something stands: constants and variables of the module, and values that were computed on every way.
@@ -122,4 +135,50 @@ fn candidates(module: &Module, most: usize) -> Vec<(Key, Vec<Word>)> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::edited;
+    use super::super::Family;
+    use super::*;
+    use crate::module::tests::shader;
+
+    #[test]
+    fn every_value_that_is_there_can_stand_for_another_one() {
+        let module = shader(
+            "%x = OpLoad %uint %b
+            %y = OpIMul %uint %x %uint_100
+            OpSelectionMerge %merge None
+            OpBranchConditional %true %then %merge
+            %then = OpLabel
+            %hidden = OpIMul %uint %x %uint_2
+            OpStore %b %hidden
+            OpBranch %merge
+            %merge = OpLabel
+            %turned = OpSNegate %uint %y
+            %back = OpSNegate %uint %turned
+            OpStore %a %back",
+        );
+        let with =
+            |op: Op, number: usize| module.insts.iter().filter(|inst| inst.op() == op).nth(number).unwrap();
+        let (back, result) =
+            (with(Op::SNegate, 1).key, |op, number| with(op, number).code.result_id.unwrap());
+        let all = many(&module);
+        let ids: Vec<Word> = all
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Alias(key, id) if *key == back => Some(*id),
+                _ => None,
+            })
+            .collect();
+        // What it is computed of first, then what was computed before, then constants; nothing of another way.
+        let computed = [result(Op::SNegate, 0), result(Op::IMul, 0), result(Op::Load, 0)];
+        assert_eq!(ids[..3], computed);
+        assert!(!ids.contains(&result(Op::IMul, 1)) && ids.len() > 3, "{ids:?}");
+        let text = edited(&module, Family::Earlier, |edit| *edit == Edit::Alias(back, computed[1]));
+        assert!(!text.contains("OpSNegate"), "{text}");
+        let text = edited(&module, Family::Earlier, |edit| *edit == Edit::One(back));
+        assert!(text.contains("OpStore %a %uint_1\n"), "{text}");
+    }
 }

@@ -144,3 +144,73 @@ fn copied(
     }
     Some(copied)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::edited;
+    use super::super::Family;
+    use super::*;
+    use crate::case::Case;
+    use crate::module::tests::{is_valid, module, text, DECLARATIONS};
+
+    const CALLEE: &str = "
+        %f = OpFunction %uint None %scale
+        %p = OpFunctionParameter %uint
+        %body = OpLabel
+        %local = OpVariable %function Function
+        OpStore %local %p
+        %is_small = OpULessThan %bool %p %uint_100
+        OpSelectionMerge %joined None
+        OpBranchConditional %is_small %then %joined
+        %then = OpLabel
+        OpStore %b %p
+        OpBranch %joined
+        %joined = OpLabel
+        %twice = OpPhi %uint %p %body %uint_2 %then
+        OpReturnValue %twice
+        OpFunctionEnd";
+
+    fn with_blocks(more: &str) -> Module {
+        let declared = "%scale = OpTypeFunction %uint %uint
+            %function = OpTypePointer Function %uint
+            %main = OpFunction";
+        let callee = CALLEE.replace("OpStore %b %p", &format!("{more}OpStore %local %uint_1"));
+        let text = DECLARATIONS.replace("%main = OpFunction", declared);
+        module(&format!(
+            "{text}
+            OpSelectionMerge %merge None
+            OpBranchConditional %true %yes %merge
+            %yes = OpLabel
+            %r = OpFunctionCall %uint %f %uint_2
+            OpBranch %merge
+            %merge = OpLabel
+            %last = OpPhi %uint %uint_1 %entry %r %yes
+            OpStore %a %last
+            OpReturn
+            OpFunctionEnd{callee}"
+        ))
+    }
+
+    #[test]
+    fn functions_of_several_blocks_take_the_place_of_calls() {
+        let text = edited(&with_blocks(""), Family::Functions, |edit| matches!(edit, Edit::Inline(_)));
+        assert!(!text.contains("OpFunctionCall") && text.matches("OpPhi").count() == 2, "{text}");
+        assert_eq!(text.matches("OpFunctionEnd").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn what_both_modules_of_a_pair_take_in_corresponds() {
+        let before = with_blocks("%sum = OpIAdd %uint %p %p\n");
+        let after = with_blocks("");
+        let gone = before.insts.iter().position(|inst| inst.op() == Op::IAdd).unwrap();
+        let pairs: Vec<(usize, usize)> =
+            (0..before.len()).filter(|at| *at != gone).zip(0..after.len()).collect();
+        let after = after.numbered_as(&before, &pairs);
+        let case = Case { modules: vec![before, after], launch: () };
+        let edits = Family::Functions.edits(&case.modules[0]);
+        let inline = edits.iter().find(|edit| matches!(edit, Edit::Inline(_))).unwrap();
+        let made = case.edited(std::slice::from_ref(inline), &[0, 1], false).unwrap();
+        assert!(made.modules.iter().all(is_valid), "{}", text(&made.modules[0]));
+        assert_eq!(made.size().difference, case.size().difference);
+    }
+}

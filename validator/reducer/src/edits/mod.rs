@@ -97,8 +97,10 @@ pub enum Edit {
     Freeze(Key),
     /// A member of a struct that nothing leads to.
     RemoveMember(Key, usize),
-    /// A type of vectors: the component of this number stands for each vector.
+    /// A type of vectors, or an array or struct of one part: the component of this number stands for each value of it.
     Component(Key, u32),
+    /// A type of signed numbers: unsigned ones stand for them.
+    Unsign(Key),
     /// A variable that an entry point lists.
     Unlist(Key, Word),
 }
@@ -136,7 +138,7 @@ pub enum Family {
     Barriers,
     /// Variables of functions.
     Variables,
-    /// Vectors.
+    /// Types that can be smaller: vectors, arrays and structs of one part, signed numbers.
     Components,
     /// Where selections merge.
     Merges,
@@ -190,7 +192,7 @@ impl Family {
             Family::Constants => "constants",
             Family::Barriers => "barriers",
             Family::Variables => "variables",
-            Family::Components => "vectors",
+            Family::Components => "types",
             Family::Merges => "merges",
             Family::Conditions => "conditions",
             Family::Earlier => "earlier values",
@@ -279,6 +281,7 @@ impl Edit {
             Edit::Freeze(key) => constants::freeze(module, key),
             Edit::RemoveMember(key, member) => members::remove(module, key, member),
             Edit::Component(key, number) => components::narrow(module, key, number),
+            Edit::Unsign(key) => components::unsign(module, key),
             Edit::Unlist(key, id) => declarations::unlist(module, key, id),
         };
         made.is_some()

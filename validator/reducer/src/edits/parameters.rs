@@ -92,3 +92,20 @@ pub(super) fn remove(module: &mut Module, key: Key) -> Option<()> {
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{edited, with_function};
+    use super::super::Family;
+    use super::*;
+
+    #[test]
+    fn parameters_become_what_calls_give_or_zero() {
+        let module = with_function();
+        let given = edited(&module, Family::Parameters, |edit| matches!(edit, Edit::Resolve(..)));
+        assert!(given.contains("OpIAdd %uint %uint_2 %uint_2"), "{given}");
+        assert_eq!(given.matches("OpFunctionParameter").count(), 1, "{given}");
+        let zero = edited(&module, Family::Parameters, |edit| matches!(edit, Edit::Zero(_)));
+        assert!(zero.contains("OpIAdd %uint %uint_0 %uint_0"), "{zero}");
+    }
+}

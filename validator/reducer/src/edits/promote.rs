@@ -173,3 +173,79 @@ fn settle(module: &mut Module, phis: &mut FxHashMap<Word, Phi>, replaced: &mut F
     }
     phis.retain(|label, _| needed.contains(label));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::edited;
+    use super::super::Family;
+    use super::*;
+    use crate::module::tests::{module, DECLARATIONS};
+
+    fn with_variable(code: &str) -> Module {
+        let local = "%local = OpTypePointer Function %uint\n%block = OpTypePointer";
+        let text = DECLARATIONS.replace("%block = OpTypePointer", local).replace(
+            "%entry = OpLabel",
+            "%entry = OpLabel\n%v = OpVariable %local Function %uint_2\n%w = OpVariable %local Function",
+        );
+        module(&format!("{text}{code}\nOpReturn\nOpFunctionEnd\n"))
+    }
+
+    #[test]
+    fn what_was_stored_takes_the_place_of_variables() {
+        let module = with_variable(
+            "%x = OpLoad %uint %v
+            OpStore %v %uint_100
+            %y = OpLoad %uint %v
+            OpStore %a %x
+            OpStore %b %y
+            %z = OpLoad %uint %w",
+        );
+        let of = |number: usize| {
+            let variables = module.insts.iter().filter(|inst| {
+                inst.op() == Op::Variable
+                    && inst.code.operands.first()
+                        == Some(&Operand::StorageClass(rspirv::spirv::StorageClass::Function))
+            });
+            variables.map(|inst| inst.key).nth(number).unwrap()
+        };
+        let text = edited(&module, Family::Variables, |edit| *edit == Edit::Promote(of(0)));
+        assert!(text.contains("OpStore %a %uint_2\n") && text.contains("OpStore %b %uint_100\n"), "{text}");
+        let both = edited(&module, Family::Variables, |edit| *edit == Edit::Promote(of(1)));
+        assert_eq!(both.matches("OpVariable %_ptr_Function").count(), 1, "{both}");
+    }
+
+    #[test]
+    fn ways_that_join_have_phis_where_they_are_needed() {
+        let code = "
+            OpBranch %header
+            %header = OpLabel
+            OpLoopMerge %out %continue None
+            OpBranch %test
+            %test = OpLabel
+            %i = OpLoad %uint %v
+            %in = OpULessThan %bool %i %uint_100
+            OpBranchConditional %in %body %out
+            %body = OpLabel
+            OpSelectionMerge %joined None
+            OpBranchConditional %in %then %joined
+            %then = OpLabel
+            OpBranch %joined
+            %joined = OpLabel
+            OpBranch %continue
+            %continue = OpLabel
+            %old = OpLoad %uint %v
+            %next = OpIAdd %uint %old %uint_1
+            OpStore %v %next
+            OpBranch %header
+            %out = OpLabel
+            %end = OpLoad %uint %v
+            OpStore %a %end";
+        let module = with_variable(code);
+        let variable = module.insts.iter().find(|inst| inst.op() == Op::Variable && inst.id(1).is_some());
+        let key = variable.unwrap().key;
+        let text = edited(&module, Family::Variables, |edit| *edit == Edit::Promote(key));
+        // One for the loop; the selection in it stores nothing.
+        assert_eq!(text.matches("OpPhi").count(), 1, "{text}");
+        assert_eq!(text.matches("OpLoad").count(), 0, "{text}");
+    }
+}

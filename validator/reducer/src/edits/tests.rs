@@ -3,7 +3,7 @@ use crate::case::Case;
 use crate::module::tests::{is_valid, module, shader, text, DECLARATIONS};
 
 /// The text of the module with the first edit of a family that `wanted` wants; it must be valid.
-fn edited(module: &Module, family: Family, wanted: impl Fn(&Edit) -> bool) -> String {
+pub(super) fn edited(module: &Module, family: Family, wanted: impl Fn(&Edit) -> bool) -> String {
     let edits = family.edits(module);
     let edit = edits.iter().find(|edit| wanted(edit)).unwrap_or_else(|| panic!("none in {edits:?}"));
     let case = Case { modules: vec![module.clone()], launch: () };
@@ -151,7 +151,7 @@ fn atomic_accesses_become_plain() {
 }
 
 /// A function with a parameter that it does not take.
-fn with_function() -> Module {
+pub(super) fn with_function() -> Module {
     let callee = "%scale = OpTypeFunction %uint %uint %uint
         %main = OpFunction %void None %signature";
     let text = DECLARATIONS.replace("%main = OpFunction %void None %signature", callee);
