@@ -17,6 +17,11 @@ pub trait Launch: Clone + Debug + Send + Sync {
     /// Smaller ones, of which each differs in one thing, the smallest first.
     fn smaller(&self) -> Vec<Self>;
 
+    /// Those of them on which less runs, which are tried first.
+    fn shorter(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
     /// How large it is: each of [`Launch::smaller`] has less.
     fn cost(&self) -> u64;
 

@@ -79,6 +79,8 @@ pub enum Edit {
     Copy(Key, usize),
     /// An operand, which becomes zero.
     ZeroOperand(Key, usize),
+    /// An operand, which becomes the constant with this id.
+    SetOperand(Key, usize, Word),
     /// Bits of a mask, with the operands that belong to them.
     ClearBits(Key, usize, u32),
     /// A scope or memory semantics, which become a constant of this value.
@@ -148,6 +150,8 @@ pub enum Family {
     Earlier,
     /// Values that are needed for an operand alone.
     Copies,
+    /// Operands for which a constant can stand.
+    ConstantOperands,
 }
 
 impl Family {
@@ -172,7 +176,8 @@ impl Family {
     ];
 
     /// Those whose edits are tried one by one, once no other makes the case smaller.
-    pub const SINGLE: [Family; 4] = [Family::Merges, Family::Conditions, Family::Copies, Family::Earlier];
+    pub const SINGLE: [Family; 5] =
+        [Family::Merges, Family::Conditions, Family::Copies, Family::ConstantOperands, Family::Earlier];
 
     /// What it is called in logs.
     pub const fn name(self) -> &'static str {
@@ -197,6 +202,7 @@ impl Family {
             Family::Conditions => "conditions",
             Family::Earlier => "earlier values",
             Family::Copies => "copies",
+            Family::ConstantOperands => "constant operands",
         }
     }
 
@@ -223,6 +229,7 @@ impl Family {
             Family::Conditions => branching::conditions(module),
             Family::Earlier => earlier::many(module),
             Family::Copies => copies::copies(module),
+            Family::ConstantOperands => operands::constants(module),
         }
     }
 }
@@ -271,6 +278,7 @@ impl Edit {
             Edit::Alias(key, id) => values::alias(module, key, id),
             Edit::Copy(key, number) => copies::copy(module, key, number),
             Edit::ZeroOperand(key, number) => operands::zero(module, key, number),
+            Edit::SetOperand(key, number, id) => operands::set(module, key, number, id),
             Edit::ClearBits(key, number, bits) => masks::clear(module, key, number, bits),
             Edit::SetScalar(key, number, value) => masks::set_scalar(module, key, number, value),
             Edit::Plain(key) => masks::plain(module, key),

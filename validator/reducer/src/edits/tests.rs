@@ -123,6 +123,21 @@ fn operands_are_zero() {
 }
 
 #[test]
+fn constants_stand_for_operands() {
+    let module = shader("%x = OpLoad %uint %b\n%sum = OpIAdd %uint %x %x\nOpStore %a %sum");
+    let wanted = module.insts.iter().find(|inst| {
+        inst.op() == Op::Constant && inst.code.operands[0] == rspirv::dr::Operand::LiteralBit32(2)
+    });
+    let wanted = wanted.and_then(|inst| inst.code.result_id).unwrap();
+    let text = edited(
+        &module,
+        Family::ConstantOperands,
+        |edit| matches!(edit, Edit::SetOperand(_, 1, id) if *id == wanted),
+    );
+    assert!(text.contains("OpStore %a %uint_2\n"), "{text}");
+}
+
+#[test]
 fn masks_lose_their_bits_with_what_belongs_to_them() {
     let module = shader("OpStore %a %uint_1 MakePointerAvailable|NonPrivatePointer %uint_1");
     let all = edited(&module, Family::Masks, |edit| matches!(edit, Edit::ClearBits(..)));
