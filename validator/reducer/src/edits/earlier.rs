@@ -75,7 +75,7 @@ impl<'m> Scope<'m> {
         most: usize,
     ) -> Vec<Word> {
         let begins = dominance.blocks.first().map_or(function.end, |first| first.range.start);
-        let ranges = dominance.before(at).into_iter().chain([function.start..begins]);
+        let ranges = dominance.before(at).into_iter().chain(std::iter::once(function.start..begins));
         let values = ranges.flat_map(|range| self.module.insts.get(range).unwrap_or_default().iter().rev());
         let alike = values.filter(|inst| {
             inst.code.result_type == Some(ty) && !matches!(inst.op(), Op::Label | Op::Function)
