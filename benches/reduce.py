@@ -59,7 +59,7 @@ FINDINGS = [
     "findings/volatile-image-read-removed/before.spvasm",
 ]
 
-# The seed of the rewrites of each case: the first one from its number on with which it still shows the failure that it showed.
+# The seed of the rewrites of each case: a small one with which it still shows the failure that it showed.
 SEEDS = {
     "pairs/store-sunk-below-release": 1,
     "pairs/atomic-store-sunk-below-release": 1,
