@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
-"""Compares `spirv-tv reduce` with spirv-reduce on twenty-two cases, with the same predicate (`spirv-tv interesting`).
+"""Compares `spirv-tv reduce` with spirv-reduce on twenty-three cases, with the same predicate (`spirv-tv interesting`).
 
-usage: benches/reduce.py SPIRV-TV INFLATE [CASE…]
+usage: benches/reduce.py ours FOLDER SPIRV-TV INFLATE [CASE…]
+       benches/reduce.py theirs FOLDER SPIRV-TV INFLATE [CASE…]
+       benches/reduce.py table FOLDER
 
-Ten cases are pairs of the corpus and twelve are optimiser findings and crashes, of which after is made anew from each before. Each
-module is made larger first: by the preserving rewrites of `mutators/` (INFLATE is its example `inflate`), and by a function
-with loops and branches that has nothing to do with the case and is called several times. spirv-reduce takes one file: of a
-pair it reduces before with after as it was, and then after with the before that it found. Sizes are instructions, those of both
-modules for pairs. spirv-as, spirv-dis and spirv-reduce of SPIRV-Tools are on the PATH.
+Ten cases are pairs of the corpus and thirteen are optimiser findings and crashes, of which after is made anew from each before. Each
+module is made larger first: by a function with loops and branches that has nothing to do with the case and is called
+several times, and by the preserving rewrites of `mutators/` (INFLATE is its example `inflate`). Both sides of a pair have the same
+seed. spirv-reduce takes one file: of a pair it reduces before with after as
+it was, and then after with the before that it found; what it found when its time is over counts. Sizes are instructions, those of
+both modules for pairs. FOLDER keeps the cases and what was measured. spirv-as, spirv-dis and spirv-reduce of SPIRV-Tools are on the
+PATH.
 """
 
+import json
 import os
 import re
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -48,13 +55,41 @@ FINDINGS = [
     "crashes/addition-of-constants-folded.spvasm",
     "crashes/wide-switch-selector.spvasm",
     "crashes/loop-without-peeling.spvasm",
-    "crashes/loop-unrolled-without-rest.spvasm",
+    "findings/private-to-local-forgets-between-calls/before.spvasm",
+    "findings/volatile-image-read-removed/before.spvasm",
 ]
+
+# The seed of the rewrites of each case: a small one with which it still shows the failure that it showed.
+SEEDS = {
+    "pairs/store-sunk-below-release": 1,
+    "pairs/atomic-store-sunk-below-release": 1,
+    "pairs/barrier-removed": 4,
+    "pairs/atomic-load-made-plain": 4,
+    "pairs/fence-dropped": 4,
+    "pairs/acquire-fence-sunk-below-load": 5,
+    "pairs/float-clamp-bounds-swapped": 6,
+    "pairs/division-speculated": 7,
+    "pairs/barrier-semantics-dropped": 13,
+    "pairs/acquire-weakened-to-relaxed": 9,
+    "findings/aliased-loads-merged": 10,
+    "findings/division-hoisted-out-of-loop": 11,
+    "crashes/like-blocks-clamped": 12,
+    "crashes/coherent-image-upgraded": 13,
+    "findings/inlined-initializer-stored-to-constant-table": 16,
+    "findings/volatile-load-removed": 15,
+    "findings/volatile-load-narrowed": 16,
+    "crashes/named-counter-fused": 27,
+    "crashes/addition-of-constants-folded": 18,
+    "crashes/wide-switch-selector": 19,
+    "crashes/loop-without-peeling": 20,
+    "findings/private-to-local-forgets-between-calls": 32,
+    "findings/volatile-image-read-removed": 21,
+}
 
 # How often the function that has nothing to do with the case is called.
 CALLS = 6
 
-# The time of one reduction in seconds.
+# The time of one reduction in seconds; where ours takes longer, spirv-reduce has as long.
 LIMIT = 150
 
 
@@ -159,14 +194,14 @@ def with_noise(text):
     return "\n".join(made) + body + "\n"
 
 
-def inflated(source, inflate, path):
+def inflated(source, inflate, path, seed):
     """The module of an assembly text, larger."""
     first = f"{path}.first"
     done = run("spirv-as", "--preserve-numeric-ids", "--target-env", "spv1.6", source, "-o", first)
     if done.returncode:
         raise RuntimeError(done.stderr)
     assemble(with_noise(disassemble(first)), first)
-    done = run(inflate, first, path)
+    done = run(inflate, first, path, str(seed))
     if done.returncode:
         raise RuntimeError(done.stderr)
 
@@ -185,84 +220,136 @@ def flags_of(path):
     return re.search(r'^origin = "spirv-opt \S+ ([^"]*)"', (path.parent / "pair.toml").read_text(), re.M).group(1)
 
 
-def spirv_reduce(binary, predicate, output):
-    """Reduces a file with spirv-reduce; the number of times that the predicate was asked."""
+def spirv_reduce(binary, predicate, output, limit):
+    """Reduces a file with spirv-reduce; the number of times that the predicate was asked, and whether it came to its end."""
     with tempfile.TemporaryDirectory() as folder:
-        script, count = Path(folder) / "predicate", Path(folder) / "count"
-        script.write_text(f"#!/bin/sh\necho >> {count}\n{predicate}\n")
+        script, count, best = (Path(folder) / name for name in ("predicate", "count", "best"))
+        best.write_bytes(Path(binary).read_bytes())
+        # What is interesting is kept: where spirv-reduce is ended it writes nothing.
+        script.write_text(f"#!/bin/sh\necho >> {count}\n{predicate} || exit 1\ncp \"$1\" {best}.new && mv {best}.new {best}\n")
         script.chmod(0o755)
+        process = subprocess.Popen(
+            ["spirv-reduce", "--step-limit=100000", f"--temp-file-prefix={folder}/step", binary, "-o", output,
+             "--", str(script)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            run("spirv-reduce", "--step-limit=100000", f"--temp-file-prefix={folder}/step", binary, "-o", output,
-                "--", str(script), timeout=LIMIT, cwd=folder)
+            process.wait(timeout=limit)
             ended = True
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             ended = False
         asked = len(count.read_text().splitlines()) if count.exists() else 0
-        if not os.path.exists(output):
-            # It was ended, or made nothing of it: the best so far is the first one.
-            Path(output).write_bytes(Path(binary).read_bytes())
+        if not ended or not os.path.exists(output):
+            Path(output).write_bytes(best.read_bytes())
         return asked, ended
 
 
-def measure(name, tool, inflate, files, options):
-    with tempfile.TemporaryDirectory() as folder:
-        first = [f"{folder}/{number}.spv" for number in range(len(files))]
-        for source, path in zip(files, first):
-            inflated(source, inflate, path)
-        found = run(tool, "interesting", *first, *options, timeout=LIMIT)
-        if found.returncode:
-            print(f"| {name} | left out: {found.stdout.strip()}{found.stderr.strip()} |", flush=True)
-            return None
-        bucket = found.stdout.strip()
-        size = sum(instructions(path) for path in first)
-        begun = time.time()
-        told = run(tool, "reduce", *first, *options, "--jobs", "1", "-o", f"{folder}/out", "--timeout", str(LIMIT))
-        ours_time = time.time() - begun
-        if told.returncode not in (0, 3):
-            print(f"| {name} | failed: {told.stderr.strip()} |", flush=True)
-            return None
-        names = ["before", "after"][: len(first)]
-        ours = sum(instructions(f"{folder}/out/{part}.spv") for part in names)
-        checks = int(re.search(r"(\d+) smaller cases", told.stdout).group(1))
-        ask = f"{tool} interesting -q --bucket '{bucket}'"
-        rest = " ".join(f"'{word}'" for word in options)
-        begun = time.time()
-        theirs_checks, best = 0, list(first)
-        for number in range(len(first)):
-            others = [f'"$1"' if other == number else best[other] for other in range(len(first))]
-            output = f"{folder}/theirs-{number}.spv"
-            asked, _ = spirv_reduce(best[number], f"{ask} {' '.join(others)} {rest}", output)
-            theirs_checks += asked
-            best[number] = output
-        theirs_time = time.time() - begun
-        theirs = sum(instructions(path) for path in best)
-        ratio = ours / theirs
-        print(f"| {name} | {size} | {ours} | {theirs} | {ratio:.2f} | {checks} | {theirs_checks} | {ours_time:.0f} | "
-              f"{theirs_time:.0f} | `{bucket}` |", flush=True)
-        return ratio
-
-
-def main():
-    tool, inflate, *wanted = sys.argv[1:]
-    tool, inflate = os.path.abspath(tool), os.path.abspath(inflate)
-    print("| case | before | ours | spirv-reduce | ratio | checks | its checks | seconds | its seconds | bucket |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    ratios = []
-    cases = [(name, [str(CORPUS / name / f"{side}.spvasm") for side in ("before", "after")], options_of(CORPUS / name))
-             for name in PAIRS]
+def cases():
+    """The name, the sources and the options of each case."""
+    for name in PAIRS:
+        yield name, [str(CORPUS / name / f"{side}.spvasm") for side in ("before", "after")], options_of(CORPUS / name)
     for path in FINDINGS:
         source = CORPUS / path
         options = options_of(source.parent) if source.parent.name != "crashes" else []
-        cases.append((path.removesuffix("/before.spvasm"), [str(source)], ["--pipeline", flags_of(source), *options]))
-    for name, files, options in cases:
-        if not wanted or any(word in name for word in wanted):
-            try:
-                ratios.append(measure(name, tool, inflate, files, options))
-            except (RuntimeError, subprocess.TimeoutExpired) as error:
-                print(f"| {name} | left out: {' '.join(str(error).split())} |", flush=True)
-    known = [ratio for ratio in ratios if ratio is not None]
-    if known:
-        print(f"\n{len(known)} of {len(ratios)} cases; median of the ratios {statistics.median(known):.2f}")
+        name = path.removesuffix("/before.spvasm").removesuffix(".spvasm")
+        yield name, [str(source)], ["--pipeline", flags_of(source), *options]
+
+
+def prepared(place, seed, sources, inflate):
+    """The larger modules of a case."""
+    place.mkdir(parents=True, exist_ok=True)
+    first = [str(place / f"{number}.spv") for number in range(len(sources))]
+    for source, path in zip(sources, first):
+        if not os.path.exists(path):
+            inflated(source, inflate, path, seed)
+    return first
+
+
+def bucket_of(tool, files, options):
+    found = run(tool, "interesting", *files, *options, timeout=LIMIT)
+    if found.returncode:
+        raise RuntimeError(found.stdout + found.stderr)
+    return found.stdout.strip()
+
+
+def ours(place, tool, first, options):
+    """What `reduce` makes of a case."""
+    out = place / "ours"
+    shutil.rmtree(out, ignore_errors=True)
+    begun = time.time()
+    told = run(tool, "reduce", *first, *options, "--jobs", "1", "-o", str(out), "--format", "json", "--timeout", str(2 * LIMIT))
+    seconds = time.time() - begun
+    if told.returncode not in (0, 3):
+        raise RuntimeError(told.stderr)
+    said = json.loads(told.stdout)
+    size = sum(instructions(out / f"{part}.spv") for part in ["before", "after"][: len(first)])
+    return {"size": size, "checks": said["checks"], "seconds": seconds, "ended": told.returncode == 0}
+
+
+def theirs(place, tool, first, options):
+    """What spirv-reduce makes of a case."""
+    known = place / "ours.json"
+    limit = max(LIMIT, json.loads(known.read_text())["seconds"] if known.exists() else 0)
+    ask = f"{tool} interesting -q --bucket '{bucket_of(tool, first, options)}'"
+    rest = " ".join(f"'{word}'" for word in options)
+    begun = time.time()
+    checks, best, ended = 0, list(first), True
+    for number in range(len(first)):
+        others = ['"$1"' if other == number else best[other] for other in range(len(first))]
+        output = str(place / f"theirs-{number}.spv")
+        left = (limit - (time.time() - begun)) / (len(first) - number)
+        asked, is_whole = spirv_reduce(best[number], f"{ask} {' '.join(others)} {rest}", output, left)
+        checks += asked
+        ended = ended and is_whole
+        best[number] = output
+    size = sum(instructions(path) for path in best)
+    return {"size": size, "checks": checks, "seconds": time.time() - begun, "ended": ended}
+
+
+def table(folder):
+    print("| case | before | ours | spirv-reduce | ratio | checks | its checks | seconds | its seconds |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    ratios, known = {"pairs": [], "findings": []}, 0
+    for name, sources, _ in cases():
+        place = folder / name
+        files = [place / "ours.json", place / "theirs.json"]
+        if not all(file.exists() for file in files):
+            continue
+        known += 1
+        size = sum(instructions(str(place / f"{number}.spv")) for number in range(len(sources)))
+        one, other = (json.loads(file.read_text()) for file in files)
+        ratio = one["size"] / other["size"]
+        ratios["pairs" if name in PAIRS else "findings"].append(ratio)
+        over = ["" if side["ended"] else "*" for side in (one, other)]
+        print(f"| `{name}` | {size} | {one['size']}{over[0]} | {other['size']}{over[1]} | {ratio:.2f} | {one['checks']} | "
+              f"{other['checks']} | {one['seconds']:.0f} | {other['seconds']:.0f} |")
+    everything = ratios["pairs"] + ratios["findings"]
+    if everything:
+        medians = ", ".join(f"{statistics.median(some):.2f} of {kind}" for kind, some in ratios.items() if some)
+        print(f"\n{known} of {len(PAIRS) + len(FINDINGS)} cases; median of the ratios {statistics.median(everything):.2f}: {medians}. "
+              "*: the time was over")
+
+
+def main():
+    what, folder = sys.argv[1], Path(sys.argv[2]).resolve()
+    if what == "table":
+        table(folder)
+        return
+    tool, inflate, *wanted = sys.argv[3:]
+    tool, inflate = os.path.abspath(tool), os.path.abspath(inflate)
+    measure = {"ours": ours, "theirs": theirs}[what]
+    for name, sources, options in cases():
+        if wanted and not any(word in name for word in wanted):
+            continue
+        place = folder / name
+        try:
+            first = prepared(place, SEEDS[name], sources, inflate)
+            result = {"bucket": bucket_of(tool, first, options), **measure(place, tool, first, options)}
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            print(f"{name}: left out: {' '.join(str(error).split())}", flush=True)
+            continue
+        (place / f"{what}.json").write_text(json.dumps(result) + "\n")
+        print(f"{name}: {json.dumps(result)}", flush=True)
 
 
 if __name__ == "__main__":

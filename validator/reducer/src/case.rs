@@ -10,11 +10,17 @@ use crate::cost;
 use crate::difference::{self, visible, Difference};
 use crate::edits::Edit;
 use crate::module::Module;
+use crate::twins::Twins;
 
 /// What modules are launched on, and how it becomes smaller.
 pub trait Launch: Clone + Debug + Send + Sync {
     /// Smaller ones, of which each differs in one thing, the smallest first.
     fn smaller(&self) -> Vec<Self>;
+
+    /// Those of them on which less runs, which are tried first.
+    fn shorter(&self) -> Vec<Self> {
+        Vec::new()
+    }
 
     /// How large it is: each of [`Launch::smaller`] has less.
     fn cost(&self) -> u64;
@@ -97,10 +103,11 @@ impl<L: Launch> Case<L> {
     pub(crate) fn edited(&self, edits: &[Edit], places: &[usize], keeps_values: bool) -> Option<Case<L>> {
         let mut case = self.clone();
         let mut changed = false;
+        let mut twins = Twins::default();
         for place in places {
             let Some(module) = case.modules.get_mut(*place) else { continue };
             // Every edit is tried, whatever the others did.
-            changed |= edits.iter().filter(|edit| edit.apply(module)).count() > 0;
+            changed |= edits.iter().filter(|edit| edit.apply(module, &mut twins)).count() > 0;
         }
         if changed {
             clean(&mut case.modules, &Uses::of(&self.modules), keeps_values);

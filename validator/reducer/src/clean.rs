@@ -118,9 +118,8 @@ fn empty(module: &mut Module, range: std::ops::Range<usize>, stub: Stub) {
         Stub::Continue(header) => Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(header)]),
     };
     let is_so = range.len() == 2 && module.insts.get(range.end - 1).is_some_and(|last| last.code == code);
-    if !is_so {
-        let last = module.keyed_new(code);
-        module.insts.splice(range.start + 1..range.end, [last]);
+    if let Some(key) = module.insts.get(range.end - 1).map(|last| last.key).filter(|_| !is_so) {
+        module.insts.splice(range.start + 1..range.end, [Inst { key, code }]);
     }
 }
 

@@ -149,11 +149,17 @@ impl<L: Launch> Driver<'_, L> {
     fn run(&mut self) -> Result<(), Stopped> {
         loop {
             let begun = self.counts.accepted;
-            self.launches()?;
-            for family in Family::ALL {
+            // Less that runs makes all checks shorter; the rest of the launch is of no importance while modules are large.
+            self.launches(L::shorter)?;
+            for family in Family::CHUNKED {
                 self.family(family)?;
             }
-            self.launches()?;
+            self.launches(L::smaller)?;
+            if self.counts.accepted == begun {
+                for family in Family::SINGLE {
+                    self.singly(family)?;
+                }
+            }
             if self.counts.accepted == begun {
                 self.compact()?;
                 return Ok(());
@@ -184,6 +190,17 @@ impl<L: Launch> Driver<'_, L> {
         Ok(())
     }
 
+    /// All edits of a family, one by one.
+    fn singly(&mut self, family: Family) -> Result<(), Stopped> {
+        self.observer.tries(family.name(), &self.counts);
+        let edits = self.edits(family);
+        let ways: Vec<Way> = self.ways(1).into_iter().filter(|way| !way.keeps_values).collect();
+        self.each(edits.len() * ways.len(), |best, index| {
+            let (edit, way) = (edits.get(index / ways.len())?, ways.get(index % ways.len())?);
+            best.edited(std::slice::from_ref(edit), &way.places, way.keeps_values)
+        })
+    }
+
     /// The edits of all modules, each once.
     fn edits(&self, family: Family) -> Vec<Edit> {
         let mut known = FxHashSet::default();
@@ -205,11 +222,11 @@ impl<L: Launch> Driver<'_, L> {
     }
 
     /// Smaller launches, as long as there are some.
-    fn launches(&mut self) -> Result<(), Stopped> {
+    fn launches(&mut self, smaller: fn(&L) -> Vec<L>) -> Result<(), Stopped> {
         self.observer.tries("launch", &self.counts);
         loop {
             let begun = self.counts.accepted;
-            let smaller = self.best.launch.smaller();
+            let smaller = smaller(&self.best.launch);
             let from = self.best.launch.text();
             self.each(smaller.len(), |best, index| {
                 // They are about the launch that they were made from.

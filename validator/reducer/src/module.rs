@@ -40,9 +40,9 @@ pub struct Module {
     version: Word,
     pub(crate) insts: Vec<Inst>,
     /// The next id that nothing has.
-    next_id: Word,
+    pub(crate) next_id: Word,
     /// The next key that nothing has.
-    next_key: Key,
+    pub(crate) next_key: Key,
 }
 
 /// Why a module cannot be reduced.

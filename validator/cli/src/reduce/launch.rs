@@ -18,7 +18,7 @@ pub(super) struct CaseLaunch {
 }
 
 impl Launch for CaseLaunch {
-    fn smaller(&self) -> Vec<Self> {
+    fn shorter(&self) -> Vec<Self> {
         if !self.is_given {
             return Vec::new();
         }
@@ -39,6 +39,15 @@ impl Launch for CaseLaunch {
                 add(LaunchOptions { subgroup_size: Some(size), ..self.options.clone() });
             }
         }
+        all
+    }
+
+    fn smaller(&self) -> Vec<Self> {
+        if !self.is_given {
+            return Vec::new();
+        }
+        let mut all = self.shorter();
+        let mut add = |options: LaunchOptions| all.push(CaseLaunch { options, ..*self });
         for index in 0..self.options.spec.len() {
             let mut options = self.options.clone();
             options.spec.remove(index);

@@ -136,6 +136,10 @@ impl Launch for Number {
         (0..self.0).map(Number).collect()
     }
 
+    fn shorter(&self) -> Vec<Number> {
+        self.smaller().into_iter().take(1).collect()
+    }
+
     fn cost(&self) -> u64 {
         self.0
     }

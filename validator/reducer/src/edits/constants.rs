@@ -9,6 +9,25 @@ use crate::module::{is_constant, is_type, Inst, Key, Module};
 /// One as a float of 16, 32 and 64 bits.
 const ONES: [(u32, u64); 3] = [(16, 0x3c00), (32, 0x3f80_0000), (64, 0x3ff0_0000_0000_0000)];
 
+/// The constant that is one of a type of numbers, or true.
+pub(super) fn one(module: &mut Module, ty: Word) -> Option<Word> {
+    let of = module.definition(ty)?;
+    let Some(Operand::LiteralBit32(width)) = of.code.operands.first() else {
+        let is_truth = of.op() == Op::TypeBool;
+        return is_truth.then(|| module.declared(Op::ConstantTrue, Some(ty), Vec::new()));
+    };
+    let value = match of.op() {
+        Op::TypeInt => 1,
+        Op::TypeFloat => ONES.iter().find(|(bits, _)| bits == width)?.1,
+        _ => return None,
+    };
+    let literal = match *width > 32 {
+        true => Operand::LiteralBit64(value),
+        false => Operand::LiteralBit32(u32::try_from(value).ok()?),
+    };
+    Some(module.declared(Op::Constant, Some(ty), vec![literal]))
+}
+
 /// Smaller values, zero in the place of composites, and constants in that of specialisation constants.
 pub(super) fn constants(module: &Module) -> Vec<Edit> {
     let mut edits = Vec::new();
@@ -74,6 +93,19 @@ pub(super) fn share(module: &mut Module, key: Key) -> Option<()> {
     module.insts.remove(at);
     replace_everywhere(module, id, other);
     Some(())
+}
+
+/// Does so for all types that there are twice: those that are no aggregates may be there once.
+pub(super) fn share_all(module: &mut Module) {
+    let mut at = 0;
+    while let Some(inst) = module.insts.get(at).filter(|_| at < module.code_begins()) {
+        let is_single =
+            is_type(inst.op()) && !matches!(inst.op(), Op::TypeStruct | Op::TypeArray | Op::TypeRuntimeArray);
+        let key = inst.key;
+        if !(is_single && share(module, key).is_some()) {
+            at += 1;
+        }
+    }
 }
 
 /// Gives a literal another value.

@@ -16,7 +16,7 @@ fn all_blocks(module: &Module) -> Vec<(Key, Block)> {
 }
 
 /// The block with the label of this key.
-fn keyed(module: &Module, key: Key) -> Option<Block> {
+pub(super) fn keyed(module: &Module, key: Key) -> Option<Block> {
     let label = module.keyed(key).filter(|inst| inst.op() == Op::Label)?.code.result_id?;
     module.labelled(label).map(|(_, block)| block)
 }
@@ -50,7 +50,7 @@ pub(super) fn blocks(module: &Module) -> Vec<Edit> {
                 .extend((1..targets.len()).rev().map(|number| Edit::RemoveCase(terminator.key, number - 1))),
             _ => {}
         }
-        if targets.len() > 1 {
+        if terminator.op() != Op::Branch {
             edits.extend((0..targets.len()).map(|number| Edit::Take(key, number)));
         }
         if !targets.is_empty() {
@@ -60,12 +60,13 @@ pub(super) fn blocks(module: &Module) -> Vec<Edit> {
     edits
 }
 
-/// Replaces the terminator of a block, and its merge instruction.
+/// Replaces the terminator of a block, and its merge instruction. The key stays: where the other module of a pair is not
+/// edited, both ends still correspond.
 fn end_with(module: &mut Module, block: &Block, terminator: Instruction) {
     let last = block.range.end - 1;
     let begin = module.merge_at(block).unwrap_or(last);
-    let terminator = module.keyed_new(terminator);
-    module.insts.splice(begin..block.range.end, [terminator]);
+    let Some(key) = module.terminator(block).map(|last| last.key) else { return };
+    module.insts.splice(begin..block.range.end, [Inst { key, code: terminator }]);
 }
 
 /// Lets a header go to its merge block.
@@ -79,18 +80,13 @@ pub(super) fn skip(module: &mut Module, key: Key) -> Option<()> {
 /// Lets a block go to one of its targets only. What was a selection is none any more; a loop stays one.
 pub(super) fn take(module: &mut Module, key: Key, number: usize) -> Option<()> {
     let block = keyed(module, key)?;
-    let all = targets(module.terminator(&block)?);
-    if all.len() < 2 {
-        return None;
-    }
-    let target = *all.get(number)?;
+    // A switch may have the default alone.
+    let last = module.terminator(&block).filter(|last| last.op() != Op::Branch)?;
+    let target = *targets(last).get(number)?;
     let is_loop = module.merge_at(&block).and_then(|at| module.insts.get(at)).map(|inst| inst.op())
         == Some(Op::LoopMerge);
     match is_loop {
-        true => {
-            let terminator = module.keyed_new(branch(target));
-            *module.insts.get_mut(block.range.end - 1)? = terminator;
-        }
+        true => module.insts.get_mut(block.range.end - 1)?.code = branch(target),
         false => end_with(module, &block, branch(target)),
     }
     Some(())
@@ -133,8 +129,7 @@ pub(super) fn once(module: &mut Module, key: Key) -> Option<()> {
             && other.range.start > block.range.start
     });
     for other in back.collect::<Vec<_>>() {
-        let terminator = module.keyed_new(branch(out));
-        *module.insts.get_mut(other.range.end - 1)? = terminator;
+        module.insts.get_mut(other.range.end - 1)?.code = branch(out);
     }
     Some(())
 }

@@ -8,10 +8,10 @@ use crate::cost::{scope_rank, value_of};
 use crate::module::{Key, Module};
 
 /// The semantics that order memory, and one of both sides.
-const ACQUIRE: u32 = 0x2;
-const RELEASE: u32 = 0x4;
-const ACQUIRE_RELEASE: u32 = 0x8;
-const ORDERS: u32 = 0x1e;
+pub(super) const ACQUIRE: u32 = 0x2;
+pub(super) const RELEASE: u32 = 0x4;
+pub(super) const ACQUIRE_RELEASE: u32 = 0x8;
+pub(super) const ORDERS: u32 = 0x1e;
 
 /// Scopes that may stand for another one.
 const SCOPES: [u32; 5] = [4, 3, 2, 5, 1];

@@ -1,21 +1,25 @@
 //! Members of structs.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Op, Word};
+use rspirv::spirv::{Decoration, Op, Word};
 
 use super::Edit;
 use crate::cost::value_of;
 use crate::module::{Inst, Key, Module};
 
-/// Every member of structs that have several, the last first.
+/// Every member of structs that have several, the last first; and offsets that can be zero.
 pub(super) fn members(module: &Module) -> Vec<Edit> {
     let structs = module.insts.iter().filter(|inst| inst.op() == Op::TypeStruct);
     let several = structs.filter(|inst| inst.code.operands.len() > 1);
-    several
-        .flat_map(|inst| {
-            (0..inst.code.operands.len()).rev().map(|number| Edit::RemoveMember(inst.key, number))
-        })
-        .collect()
+    let removed = several.flat_map(|inst| {
+        (0..inst.code.operands.len()).rev().map(|number| Edit::RemoveMember(inst.key, number))
+    });
+    let offsets = module.insts.iter().filter(|inst| {
+        inst.op() == Op::MemberDecorate
+            && inst.code.operands.get(2) == Some(&Operand::Decoration(Decoration::Offset))
+    });
+    let is_far = |inst: &&Inst| inst.code.operands.get(3) != Some(&Operand::LiteralBit32(0));
+    removed.chain(offsets.filter(is_far).map(|inst| Edit::SetLiteral(inst.key, 3, 0))).collect()
 }
 
 /// A step into the struct: the instruction, the number of the operand, and the member.

@@ -3,7 +3,7 @@ use crate::case::Case;
 use crate::module::tests::{is_valid, module, shader, text, DECLARATIONS};
 
 /// The text of the module with the first edit of a family that `wanted` wants; it must be valid.
-fn edited(module: &Module, family: Family, wanted: impl Fn(&Edit) -> bool) -> String {
+pub(super) fn edited(module: &Module, family: Family, wanted: impl Fn(&Edit) -> bool) -> String {
     let edits = family.edits(module);
     let edit = edits.iter().find(|edit| wanted(edit)).unwrap_or_else(|| panic!("none in {edits:?}"));
     let case = Case { modules: vec![module.clone()], launch: () };
@@ -123,6 +123,21 @@ fn operands_are_zero() {
 }
 
 #[test]
+fn constants_stand_for_operands() {
+    let module = shader("%x = OpLoad %uint %b\n%sum = OpIAdd %uint %x %x\nOpStore %a %sum");
+    let wanted = module.insts.iter().find(|inst| {
+        inst.op() == Op::Constant && inst.code.operands[0] == rspirv::dr::Operand::LiteralBit32(2)
+    });
+    let wanted = wanted.and_then(|inst| inst.code.result_id).unwrap();
+    let text = edited(
+        &module,
+        Family::ConstantOperands,
+        |edit| matches!(edit, Edit::SetOperand(_, 1, id) if *id == wanted),
+    );
+    assert!(text.contains("OpStore %a %uint_2\n"), "{text}");
+}
+
+#[test]
 fn masks_lose_their_bits_with_what_belongs_to_them() {
     let module = shader("OpStore %a %uint_1 MakePointerAvailable|NonPrivatePointer %uint_1");
     let all = edited(&module, Family::Masks, |edit| matches!(edit, Edit::ClearBits(..)));
@@ -151,7 +166,7 @@ fn atomic_accesses_become_plain() {
 }
 
 /// A function with a parameter that it does not take.
-fn with_function() -> Module {
+pub(super) fn with_function() -> Module {
     let callee = "%scale = OpTypeFunction %uint %uint %uint
         %main = OpFunction %void None %signature";
     let text = DECLARATIONS.replace("%main = OpFunction %void None %signature", callee);

@@ -1,17 +1,14 @@
 //! Instructions: those with effects, and values.
 
 use rspirv::spirv::{Op, Word};
-use rustc_hash::FxHashMap;
 
-use super::{is_used, replace_uses, Edit};
+use super::earlier::few;
+use super::{constants, is_used, parameters, replace_uses, Edit};
 use crate::flow::is_terminator;
 use crate::module::{Key, Module};
 
-/// How many earlier values of one type are tried in the place of one.
-const EARLIER: usize = 3;
-
 /// Whether an instruction is there for others alone.
-fn is_fixed(op: Op) -> bool {
+pub(super) fn is_fixed(op: Op) -> bool {
     is_terminator(op)
         || matches!(
             op,
@@ -35,39 +32,25 @@ pub(super) fn instructions(module: &Module) -> Vec<Edit> {
     edits.collect()
 }
 
-/// Values in whose place an operand or an earlier value of the same type can stand.
+/// Values in whose place an undefined one, an operand or a value near by can stand.
 pub(super) fn bypasses(module: &Module) -> Vec<Edit> {
     let begins = module.code_begins();
     let definitions = module.definitions();
     let type_of = |id: Word| definitions.get(&id).and_then(|inst| inst.code.result_type);
     let mut edits = Vec::new();
-    // Values of the function so far, and what is global, by type.
-    let mut globals: FxHashMap<Word, Vec<Word>> = FxHashMap::default();
-    for inst in module.insts.get(..begins).unwrap_or_default() {
-        if let (Some(ty), Some(id)) = (inst.code.result_type, inst.code.result_id) {
-            globals.entry(ty).or_default().push(id);
-        }
-    }
-    let mut earlier = globals.clone();
     for inst in module.insts.get(begins..).unwrap_or_default() {
-        if inst.op() == Op::Function {
-            earlier.clone_from(&globals);
+        let (Some(ty), Some(id)) = (inst.code.result_type, inst.code.result_id) else { continue };
+        if is_fixed(inst.op()) || inst.op() == Op::Variable || !is_used(module, id) {
             continue;
         }
-        let (Some(ty), Some(id)) = (inst.code.result_type, inst.code.result_id) else { continue };
-        let fixed = is_fixed(inst.op()) || inst.op() == Op::Variable;
-        if !fixed && is_used(module, id) {
-            edits.push(Edit::Undefine(inst.key));
-            let operands = inst.code.operands.iter().enumerate();
-            let alike = operands.filter(|(_, operand)| {
-                operand.id_ref_any().is_some_and(|other| other != id && type_of(other) == Some(ty))
-            });
-            edits.extend(alike.map(|(number, _)| Edit::Bypass(inst.key, number)));
-            let known = earlier.get(&ty).map(Vec::as_slice).unwrap_or_default();
-            edits.extend(known.iter().take(EARLIER).map(|other| Edit::Alias(inst.key, *other)));
-        }
-        earlier.entry(ty).or_default().push(id);
+        edits.push(Edit::Undefine(inst.key));
+        let operands = inst.code.operands.iter().enumerate();
+        let alike = operands.filter(|(_, operand)| {
+            operand.id_ref_any().is_some_and(|other| other != id && type_of(other) == Some(ty))
+        });
+        edits.extend(alike.map(|(number, _)| Edit::Bypass(inst.key, number)));
     }
+    edits.extend(few(module));
     edits.reverse();
     edits
 }
@@ -84,12 +67,23 @@ fn replace(module: &mut Module, key: Key, by: Word) -> Option<()> {
     Some(())
 }
 
-/// Zero in the place of a value.
+/// Zero in the place of a value; a parameter goes with its arguments.
 pub(super) fn zero(module: &mut Module, key: Key) -> Option<()> {
-    let inst = module.keyed(key).filter(|inst| !is_fixed(inst.op()))?;
+    let inst = module.keyed(key)?;
+    if inst.op() == Op::FunctionParameter {
+        return parameters::zero(module, key);
+    }
+    (!is_fixed(inst.op())).then_some(())?;
     let ty = inst.code.result_type?;
     let zero = module.zero(ty)?;
     replace(module, key, zero)
+}
+
+/// One in the place of a number, true in that of a truth value.
+pub(super) fn one(module: &mut Module, key: Key) -> Option<()> {
+    let ty = module.keyed(key).filter(|inst| !is_fixed(inst.op()))?.code.result_type?;
+    let one = constants::one(module, ty)?;
+    replace(module, key, one)
 }
 
 /// An undefined value in the place of one.
