@@ -15,6 +15,7 @@ mod identity;
 mod index;
 mod neighbours;
 mod swapped;
+mod zeros;
 
 use crate::mutator::each_instruction;
 use crate::Mutator;
@@ -42,6 +43,10 @@ pub const WRONG: &[&dyn Mutator] = &[
     &built_in::BuiltInZero,
     &built_in::WrongBuiltIn,
 ];
+
+/// The mistake of compilers that lose signs of zeros. It is not in [`WRONG`]: only a module that declares
+/// SignedZeroInfNanPreserve can tell.
+pub const SIGNED_ZERO: &dyn Mutator = &zeros::SignedZero;
 
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ mod fuzz;
 mod gate;
 mod help;
 mod html;
+mod interrupt;
 mod litmus;
 mod man;
 mod memory;

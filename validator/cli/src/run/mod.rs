@@ -16,6 +16,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use spirv_tv::check::{dispatches, outcomes, CheckOptions, Floats, OutcomesReport, OutcomesRun, Watch};
 use spirv_tv::files;
@@ -23,7 +24,7 @@ use spirv_tv::module::Module;
 use spirv_tv::report::json;
 use spirv_tv_driver::runner;
 use spirv_tv_executor::program::{ExecutorCommand, ExecutorProgram};
-use spirv_tv_executor::{Description, Executor};
+use spirv_tv_executor::{Description, Execution, Executor};
 
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
@@ -41,6 +42,9 @@ pub(crate) use verdict::RunVerdict;
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
 const RUNNER: &str = "__runner";
 
+/// How long an executor may take to start where the user does not say it.
+const TO_START: Duration = Duration::from_secs(60);
+
 /// Bytes of a set of outcomes, at most.
 const LONGEST_SET: u64 = 1 << 30;
 
@@ -52,7 +56,7 @@ pub(super) fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let options = arguments.options()?;
     if arguments.features {
-        let (_, description) = executor(arguments.executor.as_deref(), arguments.device.as_deref())?;
+        let (_, description) = arguments.start()?;
         print(&match arguments.format {
             Format::Json | Format::Jsonl => features_json(&description),
             Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
@@ -71,8 +75,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     }
     // A script needs no device to be written.
     let is_run = arguments.emit.is_none() || arguments.executor.is_some() || arguments.device.is_some();
-    let found = || executor(arguments.executor.as_deref(), arguments.device.as_deref());
-    let executor = is_run.then(found).transpose()?;
+    let executor = is_run.then(|| arguments.start()).transpose()?;
     let unknown = Description::default();
     let description = executor.as_ref().map_or(&unknown, |(_, description)| description);
     let options = with_subgroups(options, given.as_ref(), description);
@@ -180,6 +183,15 @@ pub(crate) fn executor(
     command: Option<&str>,
     device: Option<&str>,
 ) -> Result<(ExecutorProgram, Description), CliError> {
+    started(command, device, TO_START)
+}
+
+/// The same, with how long it may take to start and to say what it is.
+pub(crate) fn started(
+    command: Option<&str>,
+    device: Option<&str>,
+    time: Duration,
+) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
     let command = match command {
         Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
@@ -192,7 +204,13 @@ pub(crate) fn executor(
         }
     };
     let executor = ExecutorProgram::new(command, launcher).map_err(nothing_runs)?;
-    let description = executor.describe().map_err(nothing_runs)?;
+    let description = executor.describe_within(time).map_err(|failure| match failure {
+        Execution::TimedOut(_) => nothing_runs(format!(
+            "the executor had not said what it is after {} s (--start-timeout)",
+            time.as_secs_f64()
+        )),
+        other => nothing_runs(other),
+    })?;
     Ok((executor, description))
 }
 
