@@ -11,7 +11,7 @@ mod read;
 pub use bounds::BoundArguments;
 pub(crate) use bounds::{parse_bytes, parse_limit, parse_seconds};
 pub use choices::{ChoiceArguments, ModelArguments, OutOfBoundsChoice, YesNo};
-pub use comparison::ComparisonArguments;
+pub use comparison::{ComparisonArguments, PairArguments};
 pub use launch::LaunchArguments;
 pub use output::{ColorChoice, OutputArguments};
 pub use read::ReadArguments;

@@ -21,7 +21,7 @@ use super::record::{Record, Status};
 use super::sets::{self, Launch};
 use super::treatment::{self, SpirvOpt};
 use super::world::World;
-use crate::run::{hold, Held, RunVerdict};
+use crate::run::{hold, Held, Question, RunVerdict};
 use crate::CliError;
 
 /// Bytes of a launch that is told beside a finding.
@@ -76,7 +76,16 @@ pub(super) fn run(
     let mut options = subject.launch.options()?;
     // Subgroups are as large as the device's.
     options.launch.subgroup_size = options.launch.subgroup_size.or(world.subgroup());
-    let held = hold(&subject.module, &treated, &options, executor, &world.executor, (TIMES, world.time))?;
+    let held = hold(&Question {
+        module: &subject.module,
+        words: &treated,
+        options: &options,
+        executor,
+        description: &world.executor,
+        times: TIMES,
+        time: world.time,
+        allowed: None,
+    })?;
     let record = Record { instances: held.times, allowed: held.allowed, shown: held.shown, ..record };
     let evidence = evidence(&subject, &treated, &held);
     Ok(match held.verdict {

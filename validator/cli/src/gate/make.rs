@@ -281,6 +281,10 @@ impl<'a> Maker<'a> {
                 })?;
                 Module::from_bytes(&bytes, "after", &self.read)
             }
+            Tool::Bundled if flags.is_empty() => {
+                let after = Module { name: "after".to_owned(), ..before.clone() };
+                return Ok(Made::new(before, after, begun));
+            }
             Tool::Bundled => {
                 let arguments = flags_of(flags)?;
                 let session = self.session(&arguments).map_err(|failure| not_made(&failure))?;

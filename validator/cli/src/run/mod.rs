@@ -10,6 +10,7 @@ mod judge;
 mod report;
 mod script;
 mod shown;
+mod signature;
 mod verdict;
 
 use std::ffi::OsString;
@@ -34,7 +35,7 @@ use report::{RunReport, Told};
 
 pub use arguments::RunArguments;
 pub use case::{case_of, Wanted};
-pub(crate) use hold::{hold, Held};
+pub(crate) use hold::{hold, Held, Question};
 pub use script::{script, Outcomes, ScriptFormat};
 pub(crate) use shown::{shown, Shown};
 pub(crate) use verdict::RunVerdict;
@@ -110,6 +111,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
         let wrong = report.runs.iter().find(|told| told.judged.verdict == RunVerdict::Violates);
         let told = wrong.or(report.runs.first()).ok_or_else(|| nothing_to_emit("there is nothing to run"))?;
         print(&script_of(arguments, &options, &module, told, format)?)?;
+        crate::tell(&format!("{}: {}: {}", found.module.name, report.verdict.name(), report.line()));
         return Ok(report.verdict.exit_code(arguments.strict));
     }
     print(&match arguments.format {
@@ -222,7 +224,7 @@ fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {
 }
 
 /// Where the user does not say how large subgroups are, they are as large as in the set of outcomes, or on the device.
-fn with_subgroups(
+pub(crate) fn with_subgroups(
     mut options: CheckOptions,
     given: Option<&OutcomesFile>,
     description: &Description,
