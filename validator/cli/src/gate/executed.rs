@@ -13,7 +13,7 @@ use spirv_tv_gate::{Record, Status};
 
 use super::arguments::ExecutorArguments;
 use super::make::NotMade;
-use crate::run::{case_of, hold, with_subgroups, Held, Question, RunVerdict, Wanted};
+use crate::run::{case_of, hold, with_subgroups_of, Held, Question, RunVerdict, Wanted};
 use crate::{save, CliError, ReadArguments};
 
 /// What runs cases.
@@ -56,7 +56,7 @@ impl Runner {
 
     /// The options of a search for what this executor may show.
     pub(super) fn options(&self, options: CheckOptions) -> CheckOptions {
-        with_subgroups(options, None, &self.description)
+        with_subgroups_of(options, &self.description)
     }
 
     /// Runs `after`; `allowed` is what `before` allows, where that is known.

@@ -282,7 +282,8 @@ impl<'a> Maker<'a> {
                 Module::from_bytes(&bytes, "after", &self.read)
             }
             Tool::Bundled if flags.is_empty() => {
-                let after = Module { name: "after".to_owned(), ..before.clone() };
+                let mut after = before.clone();
+                after.name = "after".to_owned();
                 return Ok(Made::new(before, after, begun));
             }
             Tool::Bundled => {

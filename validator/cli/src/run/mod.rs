@@ -224,17 +224,20 @@ fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {
 }
 
 /// Where the user does not say how large subgroups are, they are as large as in the set of outcomes, or on the device.
-pub(crate) fn with_subgroups(
+fn with_subgroups(
     mut options: CheckOptions,
     given: Option<&OutcomesFile>,
     description: &Description,
 ) -> CheckOptions {
+    let Some(set) = given else { return with_subgroups_of(options, description) };
+    options.launch.subgroup_size = options.launch.subgroup_size.or(set.subgroup_size());
+    options
+}
+
+/// Where the user does not say how large subgroups are, they are as large as on the device.
+pub(crate) fn with_subgroups_of(mut options: CheckOptions, description: &Description) -> CheckOptions {
     let of_device = Some(description.subgroup_size).filter(|size| *size > 0);
-    let size = match given {
-        Some(set) => set.subgroup_size(),
-        None => of_device,
-    };
-    options.launch.subgroup_size = options.launch.subgroup_size.or(size);
+    options.launch.subgroup_size = options.launch.subgroup_size.or(of_device);
     options
 }
 

@@ -7,7 +7,7 @@ use spirv_tv::module::Module;
 use spirv_tv_executor::{Description, Execution, Executor};
 
 use super::hold::{hold, Question};
-use super::{nothing_runs, with_subgroups};
+use super::{nothing_runs, with_subgroups_of};
 use crate::CliError;
 
 /// What came of a module.
@@ -31,7 +31,7 @@ pub(crate) fn shown(
     times: u32,
     time: Duration,
 ) -> Result<Shown, CliError> {
-    let options = with_subgroups(options.clone(), None, description);
+    let options = with_subgroups_of(options.clone(), description);
     let (options, words) = (&options, &module.words[..]);
     let question =
         Question { module, words, options, executor, description, times, time, allowed: None };
