@@ -191,7 +191,9 @@ pub(super) fn expectations(arguments: &ExpectationArguments) -> Result<Expectati
     let baseline = match &arguments.baseline {
         // A baseline that is to be written need not be there.
         Some(path) if arguments.bless && !path.exists() => Baseline::default(),
-        Some(path) => Baseline::read(path)?,
+        Some(path) => {
+            Baseline::read(path).map_err(|error| CliError::Usage(format!("--baseline: {error}")))?
+        }
         None => Baseline::default(),
     };
     let mut flakes = Patterns::default();

@@ -25,6 +25,9 @@ const OF_EXECUTOR: [&str; 4] = ["executor", "device", "times", "run_timeout"];
 /// Looks at the options of the command line.
 pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
     options::of(arguments)?;
+    if arguments.executor.is_given() {
+        of_executor(arguments)?;
+    }
     // The folder of answers is made, or refused, here.
     Answers::of(arguments)?;
     let compilers = &arguments.compilers;
@@ -38,9 +41,6 @@ pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
     }
     for program in programs {
         program.look_for().map_err(CliError::usage)?;
-    }
-    if arguments.executor.is_given() {
-        of_executor(arguments)?;
     }
     let shares = [arguments.expectations.min_decided, arguments.expectations.min_exercised];
     if shares.into_iter().flatten().any(|share| !(0.0..=100.0).contains(&share)) {

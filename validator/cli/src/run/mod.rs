@@ -217,10 +217,9 @@ pub(crate) fn started(
 }
 
 fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {
-    let failed = |error| CliError::File { path: path.to_owned(), error };
-    let bytes = files::read(path, LONGEST_SET).map_err(failed)?;
-    OutcomesFile::read(&String::from_utf8_lossy(&bytes))
-        .map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))
+    let failed = |why: String| CliError::Usage(format!("--allowed {}: {why}", path.display()));
+    let bytes = files::read(path, LONGEST_SET).map_err(|error| failed(error.to_string()))?;
+    OutcomesFile::read(&String::from_utf8_lossy(&bytes)).map_err(failed)
 }
 
 /// Where the user does not say how large subgroups are, they are as large as in the set of outcomes, or on the device.
