@@ -284,7 +284,7 @@ impl<'a> Maker<'a> {
             Tool::Bundled if flags.is_empty() => {
                 let mut after = before.clone();
                 after.name = "after".to_owned();
-                return Ok(Made::new(before, after, begun));
+                return Ok(Made { optimizer_seconds: 0.0, ..Made::new(before, after, begun) });
             }
             Tool::Bundled => {
                 let arguments = flags_of(flags)?;
