@@ -6,6 +6,7 @@
 
 mod branch;
 mod built_in;
+mod cleared;
 mod component;
 mod constant;
 mod dropped;
@@ -47,6 +48,9 @@ pub const WRONG: &[&dyn Mutator] = &[
 /// The mistake of compilers that lose signs of zeros. It is not in [`WRONG`]: only a module that declares
 /// SignedZeroInfNanPreserve can tell.
 pub const SIGNED_ZERO: &dyn Mutator = &zeros::SignedZero;
+
+/// No mistake, but what shows about which instructions a compiler fails: one opcode after the other is taken out.
+pub const CLEARED: &dyn Mutator = &cleared::Cleared;
 
 #[cfg(test)]
 mod tests;

@@ -228,3 +228,15 @@ fn zeros_lose_their_signs() {
     let product = new(3);
     assert_eq!(product.iter().filter(|line| line.starts_with("OpSelect %float")).count(), 2, "{product:?}");
 }
+
+#[test]
+fn all_instructions_of_an_opcode_give_zeros() {
+    let module = rich("%x = OpIAdd %uint %uint_1 %uint_2\n%y = OpIAdd %uint %x %uint_2\n%z = OpBitReverse %uint %y");
+    let mutants: Vec<_> = super::CLEARED.mutants(&module, 0).collect();
+    let names: Vec<String> = mutants.iter().map(crate::Mutant::name).collect();
+    assert_eq!(names, ["cleared: OpIAdd", "cleared: OpBitReverse"]);
+    for (mutant, copies) in mutants.iter().zip([2, 1]) {
+        mutant.module.validate().unwrap_or_else(|message| panic!("{mutant}: {message}"));
+        assert_eq!(text(&mutant.module).matches("OpCopyObject").count(), copies, "{mutant}");
+    }
+}

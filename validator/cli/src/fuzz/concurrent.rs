@@ -29,6 +29,9 @@ const MOST_WEAKENINGS: usize = 4;
 /// Programs that are made until one has the name that is wanted.
 const MOST_PROGRAMS: usize = 100_000;
 
+/// Programs among which one is chosen to be weakened.
+const MOST_CHOICES: u32 = 8;
+
 /// Outcomes that a report lists of each kind.
 const LISTED: usize = 20;
 
@@ -43,7 +46,11 @@ pub(super) fn run(
     optimiser: &mut SpirvOpt,
 ) -> Result<Answer, CliError> {
     let Planned { name, treatment, mut random, .. } = planned;
-    let Some(program) = program(world, &mut random) else {
+    let chosen = match &treatment {
+        Treatment::Weakened => promising(world, &mut random),
+        Treatment::None | Treatment::Rewritten(_) | Treatment::Optimised(_) => program(world, &mut random),
+    };
+    let Some(program) = chosen else {
         let record = Record::new(name, String::new(), treatment.name());
         return Ok(record.with(Status::NotJudged, "no litmus program has such a name").into());
     };
@@ -112,6 +119,19 @@ pub(super) fn program(world: &World, random: &mut fastrand::Rng) -> Option<Progr
         let program = shape.random(random, &classes, has_subgroups, has_device_scope);
         program.name.contains(&world.program).then_some(program)
     })
+}
+
+/// A program to be weakened: mostly one whose roles are placed as in those that showed weak behaviour.
+fn promising(world: &World, random: &mut fastrand::Rng) -> Option<Program> {
+    let mut chosen = program(world, random)?;
+    for _ in 0..MOST_CHOICES {
+        // What never showed anything may do so in another environment.
+        if !world.stress.is_hopeless(chosen.placement) || random.u32(0..MOST_CHOICES) == 0 {
+            break;
+        }
+        chosen = program(world, random)?;
+    }
+    Some(chosen)
 }
 
 /// One that is known to be good every second time.
@@ -372,7 +392,7 @@ fn stressed(
         **cell < trial.many.cells() && !base.contains(&trial.many.outcome(trial.program, **cell))
     });
     let weak: u64 = weak.map(|(_, count)| *count).sum();
-    world.stress.note(environment, weak > 0);
+    world.stress.note(environment, trial.program.placement, weak > 0);
     let answer = trial.judged(record, &shown);
     // A weakened program may race, so that what it does is not held against the device.
     let record = match answer.record.status {

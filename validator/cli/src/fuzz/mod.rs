@@ -8,6 +8,7 @@ mod guilt;
 mod mistakes;
 mod plan;
 mod record;
+mod refused;
 mod sequential;
 mod sets;
 mod tally;

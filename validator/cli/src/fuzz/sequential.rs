@@ -18,6 +18,7 @@ use super::guilt;
 use super::mistakes::Search;
 use super::plan::{Planned, Treatment};
 use super::record::{Record, Status};
+use super::refused;
 use super::sets::{self, Launch};
 use super::treatment::{self, SpirvOpt};
 use super::world::World;
@@ -76,7 +77,7 @@ pub(super) fn run(
     let mut options = subject.launch.options()?;
     // Subgroups are as large as the device's.
     options.launch.subgroup_size = options.launch.subgroup_size.or(world.subgroup());
-    let held = hold(&Question {
+    let question = Question {
         module: &subject.module,
         words: &treated,
         options: &options,
@@ -85,7 +86,8 @@ pub(super) fn run(
         times: TIMES,
         time: world.time,
         allowed: None,
-    })?;
+    };
+    let held = hold(&question)?;
     let record = Record { instances: held.times, allowed: held.allowed, shown: held.shown, ..record };
     let evidence = evidence(&subject, &treated, &held);
     Ok(match held.verdict {
@@ -101,7 +103,14 @@ pub(super) fn run(
             None => record.with(Status::NotJudged, held.line).into(),
         },
         RunVerdict::ExecutorFailed => match &held.failure {
-            Some(failure) => Answer { record: record.failed(failure), evidence },
+            Some(failure) => {
+                let about = refused::about(&question, &held, world.to_explain);
+                let record = record.failed(failure);
+                let bucket = record.bucket.clone().map(|Bucket(bucket)| Bucket(bucket + &about.in_bucket()));
+                let mut evidence = evidence;
+                evidence.told.extend(about.told());
+                Answer { record: Record { bucket, ..record }, evidence }
+            }
             None => Answer { record: record.with(Status::Failed, held.line), evidence },
         },
         RunVerdict::Violates => {

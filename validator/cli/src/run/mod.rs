@@ -38,6 +38,7 @@ pub use case::{case_of, Wanted};
 pub(crate) use hold::{hold, Held, Question};
 pub use script::{script, Outcomes, ScriptFormat};
 pub(crate) use shown::{shown, Shown};
+pub(crate) use signature::said;
 pub(crate) use verdict::RunVerdict;
 
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.

@@ -36,8 +36,8 @@ fn joined(kind: &str, what: &str) -> String {
     }
 }
 
-/// What an executor said, without what differs from run to run.
-fn said(failure: &Execution) -> String {
+/// What an executor said, without what differs from run to run; empty where it said nothing.
+pub(crate) fn said(failure: &Execution) -> String {
     let said = match failure {
         Execution::Crashed(said)
         | Execution::DeviceLost(said)
