@@ -67,7 +67,7 @@ pub fn parts_make_the_whole() {
 }
 
 pub fn wrong_command_lines_are_refused() {
-    let wrong: [&[&str]; 9] = [
+    let wrong: [&[&str]; 15] = [
         &["--partition", "3/2"],
         &["--jobs", "0"],
         &["--only", "modules"],
@@ -76,6 +76,12 @@ pub fn wrong_command_lines_are_refused() {
         &["--only", "generated", "--program", "sb"],
         &["--executor", "no-such-program"],
         &["--format", "dot"],
+        &["--format", "jsonl"],
+        &["--case", "3"],
+        &["--max-findings", "0"],
+        &["--run-timeout", "0"],
+        &["--run-timeout", "1e30"],
+        &["--baseline", "no-such.csv"],
         &["--invocations", "40"],
     ];
     for words in wrong {
