@@ -108,7 +108,8 @@ pub fn what_a_module_is_refused_for_is_named() {
 
 pub fn the_user_ends_a_run() {
     let folder = tempfile::tempdir().unwrap();
-    let executor = script(folder.path(), "executor", "say '\"status\":\"unsupported\",\"missing\":[\"Shader\"]'");
+    let executor =
+        script(folder.path(), "executor", "say '\"status\":\"unsupported\",\"missing\":[\"Shader\"]'");
     let out = folder.path().join("out");
     let name = out.display().to_string();
     let words = ["--executor", &executor, "--only", "generated", "--out", &name, "--format", "json"];

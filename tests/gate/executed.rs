@@ -90,7 +90,8 @@ const LIMITS: [&str; 4] = ["--run-timeout", "1", "--start-timeout", "20"];
 #[test]
 fn each_executor_shows_as_what_it_is_in_every_report() {
     let (place, executor) = place();
-    let reports = ["--junit", "junit.xml", "--summary", "summary.md", "--html", "html", "--sarif", "gate.sarif"];
+    let reports =
+        ["--junit", "junit.xml", "--summary", "summary.md", "--html", "html", "--sarif", "gate.sarif"];
     let words = ["gate", "cases", "--executor", &executor, "--out", "results"];
     let ran = place.ends(&[&words[..], &LIMITS, &reports].concat(), 1);
     let (table, records) = (place.table("results/results.csv"), place.records("results"));
@@ -153,7 +154,8 @@ fn what_an_optimiser_makes_is_run_and_held_against_what_was_before() {
 #[test]
 fn what_modules_allow_is_kept_and_runs_go_on() {
     let (place, executor) = place();
-    let words = ["gate", "cases/good.spvasm", "cases/wrong.spvasm", "--executor", &executor, "--cache", "kept"];
+    let words =
+        ["gate", "cases/good.spvasm", "cases/wrong.spvasm", "--executor", &executor, "--cache", "kept"];
     let run = |out: &str| {
         place.ends(&[&words[..], &LIMITS, &["--out", out]].concat(), 1);
         let mut records = place.records(out);

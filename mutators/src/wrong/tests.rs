@@ -231,7 +231,8 @@ fn zeros_lose_their_signs() {
 
 #[test]
 fn all_instructions_of_an_opcode_give_zeros() {
-    let module = rich("%x = OpIAdd %uint %uint_1 %uint_2\n%y = OpIAdd %uint %x %uint_2\n%z = OpBitReverse %uint %y");
+    let module =
+        rich("%x = OpIAdd %uint %uint_1 %uint_2\n%y = OpIAdd %uint %x %uint_2\n%z = OpBitReverse %uint %y");
     let mutants: Vec<_> = super::CLEARED.mutants(&module, 0).collect();
     let names: Vec<String> = mutants.iter().map(crate::Mutant::name).collect();
     assert_eq!(names, ["cleared: OpIAdd", "cleared: OpBitReverse"]);

@@ -23,18 +23,15 @@ impl Mutator for SignedZero {
             };
             // Which operand is a zero, and the zeros that stand for the operands then.
             let cases: &[(&str, usize, [Option<Zero>; 2])] = match inst.class.opcode {
-                Op::FAdd => &[
-                    ("first", 0, [Some(Zero::Negative), None]),
-                    ("second", 1, [None, Some(Zero::Negative)]),
-                ],
-                Op::FSub => &[
-                    ("first", 0, [Some(Zero::Negative), None]),
-                    ("second", 1, [None, Some(Zero::Positive)]),
-                ],
-                Op::FMul => &[
-                    ("first", 0, [Some(Zero::Positive); 2]),
-                    ("second", 1, [Some(Zero::Positive); 2]),
-                ],
+                Op::FAdd => {
+                    &[("first", 0, [Some(Zero::Negative), None]), ("second", 1, [None, Some(Zero::Negative)])]
+                }
+                Op::FSub => {
+                    &[("first", 0, [Some(Zero::Negative), None]), ("second", 1, [None, Some(Zero::Positive)])]
+                }
+                Op::FMul => {
+                    &[("first", 0, [Some(Zero::Positive); 2]), ("second", 1, [Some(Zero::Positive); 2])]
+                }
                 _ => return Vec::new(),
             };
             let cases = cases.iter().filter_map(|(what, tested, zeros)| {

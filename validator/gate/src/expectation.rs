@@ -74,7 +74,7 @@ impl Expected {
             Expected::Status(expected) => expected == status,
             Expected::Crash => {
                 matches!(status, Status::OptimizerCrash | Status::ExecutorCrash | Status::ToolBug)
-            },
+            }
             Expected::Undecided => status.class() == Class::Undecided,
         }
     }

@@ -163,10 +163,7 @@ impl Status {
 
     /// Whether another run may give another status: time, memory and other people's programs are involved.
     pub const fn may_change(self) -> bool {
-        matches!(
-            self,
-            Status::Timeout | Status::OptimizerCrash | Status::ExecutorCrash | Status::ToolBug
-        )
+        matches!(self, Status::Timeout | Status::OptimizerCrash | Status::ExecutorCrash | Status::ToolBug)
     }
 }
 

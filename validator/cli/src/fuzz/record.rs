@@ -213,8 +213,7 @@ impl Record {
         let detail = execution.to_string();
         let said = said(execution);
         let parts = ["device", status.name(), &said].into_iter().filter(|part| !part.is_empty());
-        let bucket = (status.class() == Class::Executor)
-            .then(|| Bucket(parts.collect::<Vec<_>>().join("/")));
+        let bucket = (status.class() == Class::Executor).then(|| Bucket(parts.collect::<Vec<_>>().join("/")));
         Record { bucket, ..self.with(status, detail) }
     }
 

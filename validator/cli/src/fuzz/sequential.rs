@@ -206,9 +206,7 @@ impl Blame<'_> {
     fn told(&self, mut answer: Answer, wrong: Option<&Outcome>, optimiser: &mut SpirvOpt) -> Answer {
         let module = &self.subject.module;
         let guilt = match self.treatment {
-            Treatment::Optimised(flags) => {
-                guilt::guilt(module, self.treated, flags, self.options, optimiser)
-            }
+            Treatment::Optimised(flags) => guilt::guilt(module, self.treated, flags, self.options, optimiser),
             Treatment::None | Treatment::Weakened | Treatment::Rewritten(_) => None,
         };
         let told = &mut answer.evidence.told;

@@ -127,8 +127,11 @@ mod tests {
     fn what_never_shows_anything_is_hopeless_once_others_do() {
         let stress = Stress::default();
         let environment = Environment::random(&mut fastrand::Rng::with_seed(1), 10, 128, 8);
-        let [far, farther, near] = [(1, 0), (2, 0), (0, 1)]
-            .map(|(workgroups, subgroups)| Placement { workgroups, subgroups, invocations: 0 });
+        let [far, farther, near] = [(1, 0), (2, 0), (0, 1)].map(|(workgroups, subgroups)| Placement {
+            workgroups,
+            subgroups,
+            invocations: 0,
+        });
         for _ in 0..TRIES {
             stress.note(&environment, near, false);
             stress.note(&environment, far, false);

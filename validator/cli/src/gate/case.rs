@@ -154,9 +154,10 @@ impl<'a> Answerer<'a> {
                 |folder| folder.join(folder_name(&case.name)),
             );
             let read = &self.arguments.comparison.read;
-            ran.save(&folder, [&made.before, &made.after], &self.arguments.executor, &options, read).map_err(
-                |error| NotMade::new(Status::ToolBug, format!("what fails cannot be kept: {error}")),
-            )?;
+            ran.save(&folder, [&made.before, &made.after], &self.arguments.executor, &options, read)
+                .map_err(|error| {
+                    NotMade::new(Status::ToolBug, format!("what fails cannot be kept: {error}"))
+                })?;
             record.saved = given.is_none().then_some(own);
         }
         Ok(record)

@@ -33,8 +33,7 @@ pub(crate) fn shown(
 ) -> Result<Shown, CliError> {
     let options = with_subgroups_of(options.clone(), description);
     let (options, words) = (&options, &module.words[..]);
-    let question =
-        Question { module, words, options, executor, description, times, time, allowed: None };
+    let question = Question { module, words, options, executor, description, times, time, allowed: None };
     let held = match hold(&question) {
         Ok(held) => held,
         Err(error) if error.bug().is_some() => return Err(error),
