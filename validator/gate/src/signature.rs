@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn long_messages_end_with_a_word() {
-        assert_eq!(of_message(&"word ".repeat(30)), ["word"; 19].join("-"));
+        assert_eq!(of_message(&"words ".repeat(30)), ["words"; 16].join("-"));
         assert_eq!(of_message(&"x".repeat(200)), "x".repeat(LONGEST));
     }
 

@@ -64,25 +64,40 @@ impl Search<'_> {
         Mistakes { what: names.first().map(what), names, are_together: false }
     }
 
-    /// Lost signs of zeros: those that, one after the other, bring the module nearer to the outcome; `None` where they do not
-    /// make it end so. A compiler loses them wherever it sees a zero, so that one alone may not explain what was seen.
+    /// Lost signs of zeros that together make the module end so; `None` where there are none. A compiler loses them wherever it
+    /// sees a zero, so that one alone may not explain what was seen, nor bring the module nearer to it.
     fn lost_signs(&self, module: &mutators::Module, wrong: &Outcome, begun: Instant) -> Option<Vec<String>> {
-        let (mut module, mut names) = (module.clone(), Vec::new());
+        let is_late = || begun.elapsed() >= self.time;
+        // Places keep their numbers: no operation is added.
+        let nth = |module: &mutators::Module, place: usize| SIGNED_ZERO.mutants(module, 0).nth(place);
+        let (mut made, mut chosen) = (module.clone(), Vec::new());
         let mut left = self.distance(self.words, wrong)?;
-        let mut next = 0;
-        while left > 0 {
-            if begun.elapsed() >= self.time {
+        for place in 0..SIGNED_ZERO.mutants(module, 0).count() {
+            if left == 0 {
+                break;
+            }
+            if is_late() {
                 return None;
             }
-            // Operations keep their numbers: none is added.
-            let mutant = SIGNED_ZERO.mutants(&module, 0).nth(next)?;
-            next += 1;
-            if let Some(distance) = self.distance(&mutant.module.words(), wrong).filter(|it| *it < left) {
-                names.push(mutant.name());
-                (module, left) = (mutant.module, distance);
+            let mutant = nth(&made, place)?;
+            if let Some(distance) = self.distance(&mutant.module.words(), wrong).filter(|it| *it <= left) {
+                chosen.push(place);
+                (made, left) = (mutant.module, distance);
             }
         }
-        Some(names).filter(|names| !names.is_empty())
+        if left > 0 || chosen.is_empty() {
+            return None;
+        }
+        // Those that are not needed.
+        for index in (0..chosen.len()).rev() {
+            let mut fewer = chosen.clone();
+            fewer.remove(index);
+            let made = fewer.iter().try_fold(module.clone(), |made, place| Some(nth(&made, *place)?.module));
+            if !is_late() && self.distance(&made?.words(), wrong) == Some(0) {
+                chosen = fewer;
+            }
+        }
+        chosen.into_iter().map(|place| Some(nth(module, place)?.name())).collect()
     }
 
     /// In how many bytes the module ends otherwise, in the nearest of its outcomes; `None` where it has none.
