@@ -8,6 +8,9 @@
 mod broken;
 #[path = "fuzz/campaign.rs"]
 mod campaign;
+#[cfg(unix)]
+#[path = "fuzz/explained.rs"]
+mod explained;
 #[path = "fuzz/faults.rs"]
 mod faults;
 #[cfg(unix)]
@@ -54,9 +57,14 @@ fn main() -> ExitCode {
         trial("every_fault", campaign::every_fault).with_ignored_flag(true),
     ];
     #[cfg(unix)]
-    trials.push(trial(
-        "whatever_an_executor_does_the_run_goes_on",
-        hostile::whatever_an_executor_does_the_run_goes_on,
-    ));
+    trials.extend([
+        trial(
+            "whatever_an_executor_does_the_run_goes_on",
+            hostile::whatever_an_executor_does_the_run_goes_on,
+        ),
+        trial("lost_signs_of_zeros_are_named", explained::lost_signs_of_zeros_are_named),
+        trial("what_a_module_is_refused_for_is_named", explained::what_a_module_is_refused_for_is_named),
+        trial("the_user_ends_a_run", explained::the_user_ends_a_run),
+    ]);
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -10,6 +10,8 @@ mod cached;
 mod compilers;
 #[path = "gate/corpus.rs"]
 mod corpus;
+#[path = "gate/executed.rs"]
+mod executed;
 #[path = "gate/expected.rs"]
 mod expected;
 #[path = "gate/many.rs"]

@@ -24,14 +24,19 @@ def run(folder, request):
     if request["push"] is not None:
         command += ["--push", "@" + request["push"]]
     for resource in request["resources"]:
-        if resource["kind"] in ("storage-buffer", "uniform-buffer"):
+        # A buffer that only addresses lead to has a name that says where the address is: ptr:push+8.
+        if resource["kind"] in ("storage-buffer", "uniform-buffer", "buffer"):
             command += ["--buffer", f"{resource['name']}=@{resource['file']}"]
         elif resource["kind"] == "same-as":
             command += ["--alias", f"{resource['name']}={request['resources'][resource['resource']]['name']}"]
         else:
             return {"status": "unsupported", "missing": [resource["kind"]]}
-    if request["addresses"]:
-        return {"status": "unsupported", "missing": ["addresses of buffers"]}
+    for address in request["addresses"]:
+        target = request["resources"][address["target"]]
+        if address["within"] is None and target["slot"]:
+            command += ["--push-pointer", f"{address['offset']}={target['name']}+{address['byte']}"]
+        elif target["slot"] or not target["name"].startswith("ptr:"):
+            return {"status": "unsupported", "missing": ["addresses of buffers in buffers"]}
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if ran.returncode != 0:
         return {"status": "failed", "message": ran.stderr.strip()}
@@ -47,10 +52,10 @@ def write(folder, request, memory, number):
     """Writes what resources hold, and gives the names of the files."""
     names = []
     for resource in request["resources"]:
-        if resource["kind"] != "storage-buffer":
+        if resource["kind"] not in ("storage-buffer", "buffer"):
             names.append(None)
             continue
-        name = f"{resource['name']}.{number}.bin"
+        name = f"{number}.{len(names)}.bin"
         with open(os.path.join(folder, name), "wb") as file:
             for word in memory[resource["name"]]:
                 # An undefined byte may hold anything.

@@ -159,7 +159,7 @@ impl Device {
             | C::DenormFlushToZero
             | C::SignedZeroInfNanPreserve
             | C::RoundingModeRTE
-            | C::RoundingModeRTZ => return Some(true),
+            | C::RoundingModeRTZ => return self.float_controls.has(capability),
             _ => return None,
         };
         Some(flag == vk::TRUE)

@@ -8,6 +8,7 @@ use spirv_tv_executor::case::Robustness;
 
 use crate::error::{failed, Error};
 use crate::features::Features;
+use crate::float_controls::FloatControls;
 
 /// A Vulkan device with one queue, on which one job runs at a time.
 pub struct Device {
@@ -23,6 +24,7 @@ pub struct Device {
     pub(crate) is_stuck: AtomicBool,
     pub(crate) subgroup_sizes: SubgroupSizes,
     pub(crate) limits: vk::PhysicalDeviceLimits,
+    pub(crate) float_controls: FloatControls,
     name: String,
     driver: vk::DriverId,
     pub(crate) instance: ash::Instance,
@@ -49,6 +51,7 @@ struct Suitable {
     subgroup: vk::PhysicalDeviceSubgroupProperties<'static>,
     subgroup_sizes: SubgroupSizes,
     limits: vk::PhysicalDeviceLimits,
+    float_controls: FloatControls,
 }
 
 /// The sizes of subgroups that a pipeline may ask for; equal where it may not.
@@ -115,7 +118,7 @@ impl Device {
             let names: Vec<&str> = suitable.iter().map(|found| found.name.as_str()).collect();
             return Err(Error::new(format!("no such device; there are: {}", names.join(", "))));
         };
-        let Suitable { physical, family, name, driver, subgroup, subgroup_sizes, limits } =
+        let Suitable { physical, family, name, driver, subgroup, subgroup_sizes, limits, float_controls } =
             suitable.swap_remove(chosen);
         let mut features = Features::of(&instance, physical, robustness)
             .map_err(failed("vkEnumerateDeviceExtensionProperties"))?;
@@ -141,6 +144,7 @@ impl Device {
                 subgroup,
                 subgroup_sizes,
                 limits,
+                float_controls,
                 device,
                 pool,
                 features,
@@ -217,10 +221,12 @@ fn suitable(instance: &ash::Instance) -> Result<Vec<Suitable>, Error> {
             let mut driver = vk::PhysicalDeviceDriverProperties::default();
             let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
             let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
+            let mut floats = vk::PhysicalDeviceFloatControlsProperties::default();
             let mut properties = vk::PhysicalDeviceProperties2::default()
                 .push_next(&mut driver)
                 .push_next(&mut subgroup)
-                .push_next(&mut v13);
+                .push_next(&mut v13)
+                .push_next(&mut floats);
             instance.get_physical_device_properties2(physical, &mut properties);
             let properties = properties.properties;
             subgroup.p_next = std::ptr::null_mut();
@@ -238,6 +244,7 @@ fn suitable(instance: &ash::Instance) -> Result<Vec<Suitable>, Error> {
                 subgroup,
                 subgroup_sizes,
                 limits: properties.limits,
+                float_controls: FloatControls::of(&floats),
             });
         }
     }

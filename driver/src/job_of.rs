@@ -164,6 +164,7 @@ impl Device {
             crate::Support::Yes => Vec::new(),
             crate::Support::Lacks(capabilities) => capabilities,
         };
+        lacking.extend(self.float_controls.lacking(&case.words));
         let mut at_most = |what: &str, wanted: u64, most: u32| {
             if wanted > u64::from(most) {
                 lacking.push(format!("{what}: {wanted} where it takes {most}"));

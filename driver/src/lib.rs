@@ -9,6 +9,7 @@ mod device;
 mod error;
 mod executor;
 mod features;
+mod float_controls;
 mod formats;
 mod image;
 mod job;

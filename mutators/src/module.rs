@@ -1,6 +1,6 @@
 //! A module in the form that mutators work on.
 
-use rspirv::binary::Assemble;
+use rspirv::binary::{parse_words, Assemble, Consumer, ParseAction};
 use rspirv::dr;
 use rspirv::spirv::{Op, StorageClass, Word};
 use spirv_tv_toolchain::{validate, Diagnostic, TargetEnv, ValidatorOptions};
@@ -25,6 +25,51 @@ pub enum LoadError {
     Unsupported(String),
 }
 
+/// rspirv's loader, and the instructions that it refuses.
+#[derive(Default)]
+struct Loading {
+    loader: dr::Loader,
+    /// How many execution modes there were so far.
+    modes: usize,
+    /// OpExecutionModeId, by its place among all execution modes.
+    by_id: Vec<(usize, dr::Instruction)>,
+}
+
+impl Consumer for Loading {
+    fn initialize(&mut self) -> ParseAction {
+        self.loader.initialize()
+    }
+
+    fn finalize(&mut self) -> ParseAction {
+        self.loader.finalize()
+    }
+
+    fn consume_header(&mut self, header: dr::ModuleHeader) -> ParseAction {
+        self.loader.consume_header(header)
+    }
+
+    fn consume_instruction(&mut self, inst: dr::Instruction) -> ParseAction {
+        let opcode = inst.class.opcode;
+        self.modes += usize::from(matches!(opcode, Op::ExecutionMode | Op::ExecutionModeId));
+        if opcode == Op::ExecutionModeId {
+            self.by_id.push((self.modes - 1, inst));
+            return ParseAction::Continue;
+        }
+        self.loader.consume_instruction(inst)
+    }
+}
+
+/// Loads a module, with every execution mode in its place.
+fn loaded(words: &[u32]) -> Result<dr::Module, rspirv::binary::ParseState> {
+    let mut loading = Loading::default();
+    parse_words(words, &mut loading)?;
+    let mut data = loading.loader.module();
+    for (place, mode) in loading.by_id {
+        data.execution_modes.insert(place.min(data.execution_modes.len()), mode);
+    }
+    Ok(data)
+}
+
 impl Module {
     /// Validates and loads the words of a module.
     ///
@@ -33,7 +78,7 @@ impl Module {
     pub fn load(words: &[u32], env: TargetEnv) -> Result<Self, LoadError> {
         // rspirv panics on some malformed binaries, and on no valid one that is known.
         validate(words, &ValidatorOptions::for_env(env)).map_err(LoadError::Invalid)?;
-        let mut data = dr::load_words(words).map_err(|error| LoadError::Unsupported(error.to_string()))?;
+        let mut data = loaded(words).map_err(|error| LoadError::Unsupported(error.to_string()))?;
         // The loader puts its own number there.
         if let (Some(header), Some(generator)) = (&mut data.header, words.get(2)) {
             header.generator = *generator;
@@ -213,6 +258,16 @@ pub(crate) mod tests {
             comments: false,
         };
         spirv_tv_toolchain::disassemble_with(&module.words(), options).unwrap()
+    }
+
+    #[test]
+    fn modes_with_ids_stay_in_their_places() {
+        let head = "OpExecutionMode %main LocalSize 2 1 1";
+        let modes = "OpExecutionModeId %main LocalSizeId %uint_2 %uint_1 %uint_1";
+        let code = DECLARATIONS.replace(head, modes);
+        let loaded = module(&format!("{code}OpReturn\nOpFunctionEnd\n"));
+        let told = text(&loaded);
+        assert!(told.contains("LocalSizeId %uint_2 %uint_1 %uint_1"), "{told}");
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub fn some_faults_are_found() {
         return;
     }
     let cases: [(&str, &[&str]); 3] = [
-        ("add-split", &["--only", "concurrent", "--program", "update-against-update", "--count", "20"]),
+        ("add-split", &["--only", "concurrent", "--program", "update-against-update", "--count", "120"]),
         ("barrier-dropped", &["--only", "concurrent", "--program", "barrier", "--count", "20"]),
         ("comparison-wrong", &["--only", "generated", "--count", "30"]),
     ];

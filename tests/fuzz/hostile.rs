@@ -11,7 +11,7 @@ describe() { say '"status":"described","device":{"name":"hostile"}'; }
 "#;
 
 /// An executor that does this with a case, as a command.
-fn script(folder: &Path, name: &str, what: &str) -> String {
+pub fn script(folder: &Path, name: &str, what: &str) -> String {
     let path = folder.join(name);
     let body = format!("if grep -q '\"describe\"' \"$f/request.json\"; then describe; else\n{what}\nfi");
     let text = format!("{HEAD}\nwhile read -r f; do\n{body}\necho 'spirv-tv.executor done'\ndone\n");

@@ -12,7 +12,7 @@ use crate::schema;
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The program: that of this build, or the one that the variable names.
-fn program() -> OsString {
+pub fn program() -> OsString {
     std::env::var_os("SPIRV_TV_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_spirv-tv").into())
 }
 

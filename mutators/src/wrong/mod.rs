@@ -6,6 +6,7 @@
 
 mod branch;
 mod built_in;
+mod cleared;
 mod component;
 mod constant;
 mod dropped;
@@ -15,6 +16,7 @@ mod identity;
 mod index;
 mod neighbours;
 mod swapped;
+mod zeros;
 
 use crate::mutator::each_instruction;
 use crate::Mutator;
@@ -42,6 +44,13 @@ pub const WRONG: &[&dyn Mutator] = &[
     &built_in::BuiltInZero,
     &built_in::WrongBuiltIn,
 ];
+
+/// The mistake of compilers that lose signs of zeros. It is not in [`WRONG`]: only a module that declares
+/// SignedZeroInfNanPreserve can tell.
+pub const SIGNED_ZERO: &dyn Mutator = &zeros::SignedZero;
+
+/// No mistake, but what shows about which instructions a compiler fails: one opcode after the other is taken out.
+pub const CLEARED: &dyn Mutator = &cleared::Cleared;
 
 #[cfg(test)]
 mod tests;

@@ -200,3 +200,44 @@ fn names_are_unique() {
     let mutators: BTreeSet<&str> = WRONG.iter().map(|mutator| mutator.name()).collect();
     assert_eq!(mutators.len(), WRONG.len());
 }
+
+#[test]
+fn zeros_lose_their_signs() {
+    let module = rich("%x = OpFAdd %float %float_2 %float_3\n%y = OpFMul %float %float_2 %x");
+    let mutants: Vec<_> = super::SIGNED_ZERO.mutants(&module, 0).collect();
+    let names: Vec<String> = mutants.iter().map(crate::Mutant::name).collect();
+    let expected = [
+        "signed-zero OpFAdd#1: first",
+        "signed-zero OpFAdd#1: second",
+        "signed-zero OpFMul#1: first",
+        "signed-zero OpFMul#1: second",
+    ];
+    assert_eq!(names, expected);
+    let original = text(&module);
+    let new = |number: usize| {
+        let changed = text(&mutants[number].module);
+        let new = changed.lines().filter(|line| !original.lines().any(|old| old == *line));
+        new.map(|line| line.split(" = ").last().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    for mutant in &mutants {
+        mutant.module.validate().unwrap_or_else(|message| panic!("{mutant}: {message}"));
+    }
+    let first = new(0);
+    assert!(first.iter().any(|line| line.starts_with("OpConstant %float -0")), "{first:?}");
+    assert!(first.iter().any(|line| line.starts_with("OpFOrdEqual %bool %float_2")), "{first:?}");
+    let product = new(3);
+    assert_eq!(product.iter().filter(|line| line.starts_with("OpSelect %float")).count(), 2, "{product:?}");
+}
+
+#[test]
+fn all_instructions_of_an_opcode_give_zeros() {
+    let module =
+        rich("%x = OpIAdd %uint %uint_1 %uint_2\n%y = OpIAdd %uint %x %uint_2\n%z = OpBitReverse %uint %y");
+    let mutants: Vec<_> = super::CLEARED.mutants(&module, 0).collect();
+    let names: Vec<String> = mutants.iter().map(crate::Mutant::name).collect();
+    assert_eq!(names, ["cleared: OpIAdd", "cleared: OpBitReverse"]);
+    for (mutant, copies) in mutants.iter().zip([2, 1]) {
+        mutant.module.validate().unwrap_or_else(|message| panic!("{mutant}: {message}"));
+        assert_eq!(text(&mutant.module).matches("OpCopyObject").count(), copies, "{mutant}");
+    }
+}

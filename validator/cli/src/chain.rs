@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use walkdir::WalkDir;
 
-use super::arguments::{parse_seconds, FAR, RUN, SHOW};
+use super::arguments::{parse_limit, FAR, RUN, SHOW};
 use super::opt::{self, Dump, OptArguments};
 use super::optimiser::OptimiserChoice;
 use super::{CliError, ComparisonArguments, OutputArguments};
@@ -25,7 +25,7 @@ pub struct ChainArguments {
     #[command(flatten)]
     pub(crate) comparison: ComparisonArguments,
     /// Time for the check of each step
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = FAR)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, help_heading = FAR)]
     pub(crate) step_timeout: Option<Duration>,
     #[command(flatten)]
     pub(crate) output: OutputArguments,

@@ -16,6 +16,7 @@ mod fuzz;
 mod gate;
 mod help;
 mod html;
+mod interrupt;
 mod litmus;
 mod man;
 mod memory;
@@ -123,10 +124,15 @@ fn exit_code(command: impl FnOnce() -> Result<u8, CliError>) -> u8 {
     })
 }
 
+/// Tells something on standard error.
+fn tell(text: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// Tells an error on standard error.
 fn complain(error: &str) {
-    // Where standard error is closed there is nobody to tell.
-    let _ = writeln!(io::stderr(), "error: {error}");
+    tell(&format!("error: {error}"));
 }
 
 /// What the work comes to. A panic, whose message was printed, must not look like a verdict.

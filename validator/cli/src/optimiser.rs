@@ -8,7 +8,7 @@ use spirv_tv::optimise::process::DEFAULT_TIMEOUT;
 use spirv_tv::optimise::{from_bytes, to_bytes, Optimiser, OptimiserFailure};
 use spirv_tv_gate::program::{Limits, Program, ProgramFailure};
 
-use crate::arguments::{parse_bytes, parse_seconds, RUN};
+use crate::arguments::{parse_bytes, parse_limit, RUN};
 use crate::{html, memory, CliError};
 
 /// Which optimiser is run, and how.
@@ -21,7 +21,7 @@ pub struct OptimiserChoice {
     #[arg(long, value_name = "PATH", conflicts_with = "optimizer", help_heading = RUN)]
     pub(crate) spirv_opt: Option<PathBuf>,
     /// Time for the optimiser, each run
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = RUN,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = RUN,
         hide_short_help = true)]
     pub(crate) optimizer_timeout: Duration,
     /// Memory for an optimiser that is not bundled, in bytes, or with K, M or G [default: a share of the machine's]

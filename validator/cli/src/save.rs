@@ -189,6 +189,12 @@ pub fn command(options: &CheckOptions, names: &[String], has_launch: bool, read:
     words.join(" ") + "\n"
 }
 
+/// The options of a search of one module, without the command.
+pub fn searching(options: &CheckOptions, has_launch: bool, read: &ReadArguments) -> String {
+    let line = command(options, &[], has_launch, read);
+    line.trim_start_matches("spirv-tv check").trim().to_owned()
+}
+
 /// The launch of a run as TOML, and the files that it names.
 pub fn launch_file(report: &CheckReport, run: &Run) -> (String, Vec<(String, Vec<u8>)>) {
     launch_of(&report.choices, run.launch, &run.input)

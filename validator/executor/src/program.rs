@@ -91,11 +91,19 @@ impl ExecutorProgram {
         Ok(ExecutorProgram { command, launcher, scratch, session: Mutex::default() })
     }
 
-    /// Makes a request and reads its answer.
+    /// Asks the executor what it is, which may take so long; it is started for that.
+    ///
+    /// # Errors
+    /// It does not say so.
+    pub fn describe_within(&self, time: Duration) -> Result<Description, Execution> {
+        self.request(folder::write_describe, [time; 2], folder::read_description)
+    }
+
+    /// Makes a request and reads its answer. The times are what it may take, and what it is waited for.
     fn request<T>(
         &self,
         write: impl FnOnce(&Path) -> io::Result<()>,
-        time: Duration,
+        times: [Duration; 2],
         read: impl FnOnce(&Path) -> Result<T, Execution>,
     ) -> Result<T, Execution> {
         let not_run = |error: io::Error| Execution::NotRun(error.to_string());
@@ -103,7 +111,7 @@ impl ExecutorProgram {
         session.requests += 1;
         let folder = self.scratch.path().join(session.requests.to_string());
         std::fs::create_dir(&folder).and_then(|()| write(&folder)).map_err(not_run)?;
-        let answer = self.ask(&mut session, &folder, time).and_then(|()| read(&folder));
+        let answer = self.ask(&mut session, &folder, times).and_then(|()| read(&folder));
         if let Err(execution) = &answer {
             // What an executor in an unknown state would answer next is worth nothing.
             if !matches!(execution, Execution::Unsupported(_)) {
@@ -115,20 +123,21 @@ impl ExecutorProgram {
         answer
     }
 
-    fn ask(&self, session: &mut Session, folder: &Path, time: Duration) -> Result<(), Execution> {
+    fn ask(&self, session: &mut Session, folder: &Path, times: [Duration; 2]) -> Result<(), Execution> {
+        let [time, limit] = times;
         let start = || {
             let words = self.command.on(folder);
             Service::start(&self.launcher, &words, self.scratch.path(), DONE)
                 .map_err(|error| Execution::NotRun(error.to_string()))
         };
         if self.command.is_started_anew() {
-            return start()?.finish(time + GRACE).map_err(|silence| told(silence, time));
+            return start()?.finish(limit).map_err(|silence| told(silence, time));
         }
         let service = match &mut session.service {
             Some(service) => service,
             none => none.insert(start()?),
         };
-        service.ask(&folder.to_string_lossy(), time + GRACE).map_err(|silence| told(silence, time))
+        service.ask(&folder.to_string_lossy(), limit).map_err(|silence| told(silence, time))
     }
 }
 
@@ -150,7 +159,7 @@ fn told(silence: Silence, time: Duration) -> Execution {
 
 impl Executor for ExecutorProgram {
     fn describe(&self) -> Result<Description, Execution> {
-        self.request(folder::write_describe, TO_DESCRIBE, folder::read_description)
+        self.describe_within(TO_DESCRIBE)
     }
 
     fn execute(&self, case: &Case) -> Execution {
@@ -158,7 +167,8 @@ impl Executor for ExecutorProgram {
             Execution::Finished(observations) => Ok(observations),
             other => Err(other),
         };
-        match self.request(|folder| folder::write_case(folder, case), case.time, read) {
+        let times = [case.time, case.time.saturating_add(GRACE)];
+        match self.request(|folder| folder::write_case(folder, case), times, read) {
             Ok(observations) => Execution::Finished(observations),
             Err(execution) => execution,
         }

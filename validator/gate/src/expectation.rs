@@ -51,7 +51,7 @@ pub enum ExpectationError {
 pub enum Expected {
     /// This status.
     Status(Status),
-    /// `Crash`: the optimiser's or ours.
+    /// `Crash`: the optimiser's, the executor's or ours.
     Crash,
     /// `Warn`: any status that decides nothing.
     Undecided,
@@ -72,7 +72,9 @@ impl Expected {
     fn is_met_by(self, status: Status) -> bool {
         match self {
             Expected::Status(expected) => expected == status,
-            Expected::Crash => matches!(status, Status::OptimizerCrash | Status::ToolBug),
+            Expected::Crash => {
+                matches!(status, Status::OptimizerCrash | Status::ExecutorCrash | Status::ToolBug)
+            }
             Expected::Undecided => status.class() == Class::Undecided,
         }
     }

@@ -54,6 +54,12 @@ pub struct Head {
     pub run: String,
 }
 
+/// What is wrong with a line, without the place in it.
+fn without_place(error: &serde_json::Error) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    error.to_string().trim_end_matches(&place).to_owned()
+}
+
 impl Head {
     /// That of a run of `gate`.
     pub fn new(about: About, run: String) -> Head {
@@ -78,7 +84,7 @@ pub enum LogError {
         error: io::Error,
     },
     /// A line in its middle is no record.
-    #[error("{}:{line}: {error}", path.display())]
+    #[error("{}:{line}:{}: {}", path.display(), error.column(), without_place(error))]
     Line {
         /// The file.
         path: PathBuf,

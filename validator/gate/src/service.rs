@@ -15,7 +15,7 @@ use crate::limited::{self, Own, NOT_RUN};
 use crate::process::{self, Listener};
 
 /// The variable by which what the program leaves behind is known.
-const MARK: &str = "SPIRV_TV_SCRATCH";
+pub(crate) const MARK: &str = "SPIRV_TV_SCRATCH";
 
 /// The length of a file that the program may write, in bytes.
 const LONGEST_FILE: u64 = 1 << 30;

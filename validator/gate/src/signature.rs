@@ -70,8 +70,14 @@ pub fn of_message(message: &str) -> String {
     for (rule, with) in RULES.iter() {
         text = rule.replace_all(&text, *with).into_owned();
     }
-    let short: String = text.trim_matches(['-', ':', '.']).chars().take(LONGEST).collect();
-    short.trim_end_matches(['-', ':', '.']).to_owned()
+    let text = text.trim_matches(['-', ':', '.']);
+    let short: String = text.chars().take(LONGEST).collect();
+    // No half of a word, unless there is no more.
+    let whole = match short.len() < text.len() {
+        true => short.rsplit_once('-').map_or(short.as_str(), |(whole, _)| whole),
+        false => short.as_str(),
+    };
+    whole.trim_end_matches(['-', ':', '.']).to_owned()
 }
 
 #[cfg(test)]
@@ -92,6 +98,12 @@ mod tests {
         assert_ne!(one, glibc("/home/a/ccp_pass.cpp:123", "type != nullptr"));
         let macos = "Assertion failed: (size > 4), function Run, file pass.cpp, line 12.";
         assert_eq!(of_said(macos).as_deref(), Some("assertion-size-N"));
+    }
+
+    #[test]
+    fn long_messages_end_with_a_word() {
+        assert_eq!(of_message(&"words ".repeat(30)), ["words"; 16].join("-"));
+        assert_eq!(of_message(&"x".repeat(200)), "x".repeat(LONGEST));
     }
 
     #[test]

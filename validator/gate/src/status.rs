@@ -33,6 +33,8 @@ pub enum Status {
     OptimizerCrash,
     /// The optimiser wrote what is no module, or an invalid one.
     InvalidAfter,
+    /// The executor crashed, lost its device, failed, or gave no valid answer.
+    ExecutorCrash,
     /// After has a behaviour that before does not allow.
     Fail,
     /// The worker crashed or found an invariant broken: a bug of spirv-tv.
@@ -54,7 +56,7 @@ pub enum Class {
 
 impl Status {
     /// All of them, from the best to the worst.
-    pub const ALL: [Status; 14] = [
+    pub const ALL: [Status; 15] = [
         Status::Pass,
         Status::Hollow,
         Status::Bounded,
@@ -67,6 +69,7 @@ impl Status {
         Status::Timeout,
         Status::OptimizerCrash,
         Status::InvalidAfter,
+        Status::ExecutorCrash,
         Status::Fail,
         Status::ToolBug,
     ];
@@ -86,6 +89,7 @@ impl Status {
             Status::Timeout => "Timeout",
             Status::OptimizerCrash => "OptimizerCrash",
             Status::InvalidAfter => "InvalidAfter",
+            Status::ExecutorCrash => "ExecutorCrash",
             Status::Fail => "Fail",
             Status::ToolBug => "ToolBug",
         }
@@ -108,6 +112,7 @@ impl Status {
             Status::Timeout => "time ran out",
             Status::OptimizerCrash => "the optimiser crashed, failed or wrote nothing",
             Status::InvalidAfter => "the optimiser wrote no valid module",
+            Status::ExecutorCrash => "the executor crashed, failed or gave no valid answer",
             Status::Fail => "after has a behaviour that before does not allow",
             Status::ToolBug => "a bug of spirv-tv",
         }
@@ -128,6 +133,7 @@ impl Status {
             | Status::Timeout
             | Status::OptimizerCrash
             | Status::InvalidAfter
+            | Status::ExecutorCrash
             | Status::Fail
             | Status::ToolBug => Class::Bad,
         }
@@ -142,7 +148,8 @@ impl Status {
             | Status::Bounded
             | Status::Fail
             | Status::InvalidAfter
-            | Status::OptimizerCrash => true,
+            | Status::OptimizerCrash
+            | Status::ExecutorCrash => true,
             Status::Vacuous
             | Status::Inconclusive
             | Status::Unsupported
@@ -156,7 +163,7 @@ impl Status {
 
     /// Whether another run may give another status: time, memory and other people's programs are involved.
     pub const fn may_change(self) -> bool {
-        matches!(self, Status::Timeout | Status::OptimizerCrash | Status::ToolBug)
+        matches!(self, Status::Timeout | Status::OptimizerCrash | Status::ExecutorCrash | Status::ToolBug)
     }
 }
 

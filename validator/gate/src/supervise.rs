@@ -11,7 +11,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{raise, SigSet, Signal};
 use nix::unistd::getppid;
 
-use crate::process;
+use crate::{process, service};
 
 /// What is added to the number of a signal where it can only be told as an exit code, as shells do.
 const BY_SIGNAL: i32 = 128;
@@ -32,11 +32,22 @@ pub(crate) fn supervise(command: &mut Command, parent: u32) -> io::Result<ExitCo
         if is_over || status.is_some() {
             process::end_children();
         }
+        if is_over && u32::try_from(getppid().as_raw()).ok() != Some(parent) {
+            remove_scratch();
+        }
         match status {
             Some(status) => return Ok(end_as(status)),
             None if is_over => return Ok(code(BY_SIGNAL + Signal::SIGTERM as i32)),
             None => is_over = awaited.wait()? == Signal::SIGTERM,
         }
+    }
+}
+
+/// Removes the folder in which the program may leave files: who made it is gone and cannot.
+fn remove_scratch() {
+    if let Some(folder) = std::env::var_os(service::MARK) {
+        // It may be gone, too.
+        let _ = std::fs::remove_dir_all(folder);
     }
 }
 

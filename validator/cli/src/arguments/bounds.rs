@@ -90,9 +90,24 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(unit).ok_or_else(|| "more bytes than can be counted".to_owned())
 }
 
+/// The longest time that can be given, in seconds: some thirty years.
+const MOST_SECONDS: f64 = 1e9;
+
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    match seconds {
+        _ if seconds.is_nan() || seconds < 0.0 => Err("not a time: seconds are 0 or more".to_owned()),
+        _ if seconds > MOST_SECONDS => Err(format!("too long: at most {MOST_SECONDS} seconds")),
+        _ => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+    }
+}
+
+/// A time in which something has to be done, so that it is not 0.
+pub(crate) fn parse_limit(text: &str) -> Result<Duration, String> {
+    match parse_seconds(text)? {
+        Duration::ZERO => Err("nothing can be done in no time: more than 0 seconds".to_owned()),
+        time => Ok(time),
+    }
 }
 
 #[cfg(test)]
@@ -113,8 +128,10 @@ mod tests {
     #[test]
     fn times_are_finite_and_not_negative() {
         assert_eq!(parse_seconds("1.5"), Ok(Duration::from_millis(1500)));
-        for wrong in ["", "-1", "inf", "NaN", "x"] {
+        for wrong in ["", "-1", "inf", "NaN", "x", "1e10"] {
             assert!(parse_seconds(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(parse_limit("0.5"), Ok(Duration::from_millis(500)));
+        assert!(parse_limit("0").is_err());
     }
 }

@@ -9,9 +9,9 @@ mod output;
 mod read;
 
 pub use bounds::BoundArguments;
-pub(crate) use bounds::{parse_bytes, parse_seconds};
+pub(crate) use bounds::{parse_bytes, parse_limit, parse_seconds};
 pub use choices::{ChoiceArguments, ModelArguments, OutOfBoundsChoice, YesNo};
-pub use comparison::ComparisonArguments;
+pub use comparison::{ComparisonArguments, PairArguments};
 pub use launch::LaunchArguments;
 pub use output::{ColorChoice, OutputArguments};
 pub use read::ReadArguments;

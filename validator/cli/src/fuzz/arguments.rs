@@ -5,10 +5,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use spirv_tv_executor::program::ExecutorProgram;
+use spirv_tv_executor::Description;
 use spirv_tv_gate::selection::Partition;
 
-use crate::arguments::{parse_seconds, SHOW};
-use crate::{ColorChoice, Format};
+use crate::arguments::{parse_limit, parse_seconds, SHOW};
+use crate::{CliError, ColorChoice, Format};
 
 /// The group of what runs the modules.
 const EXECUTOR: &str = "Choose what runs the modules";
@@ -72,8 +74,11 @@ pub struct DriverArguments {
     #[arg(long, value_name = "COMMAND", help_heading = EXECUTOR)]
     pub(crate) executor: Option<String>,
     /// How long the executor may take to answer
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "20", help_heading = EXECUTOR)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "20", help_heading = EXECUTOR)]
     pub(crate) run_timeout: Duration,
+    /// How long the executor may take to start and to say what it is
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = EXECUTOR)]
+    pub(crate) start_timeout: Duration,
     /// Executors that work side by side
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..),
         help_heading = EXECUTOR)]
@@ -91,7 +96,8 @@ pub struct DriverArguments {
     #[arg(long, value_name = "I/N", help_heading = CASES)]
     pub(crate) partition: Option<Part>,
     /// Only this case, by its number; nothing is resumed and no results are kept
-    #[arg(long, value_name = "NUMBER", help_heading = CASES)]
+    #[arg(long, value_name = "NUMBER", help_heading = CASES,
+        conflicts_with_all = ["count", "seconds", "partition", "resume", "max_findings"])]
     pub(crate) case: Option<u64>,
     /// Only these kinds of cases
     #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',', help_heading = CASES)]
@@ -117,7 +123,7 @@ pub struct DriverArguments {
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = RESULTS)]
     pub(crate) max_per_bucket: usize,
     /// No more cases are begun when there are so many findings that are not known
-    #[arg(long, value_name = "N", help_heading = CASES)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = CASES)]
     pub(crate) max_findings: Option<u64>,
     /// How long the reason of a finding is looked for, which its bucket names; 0: it is not
     #[arg(long, value_name = "SECONDS", default_value_t = 20, help_heading = RESULTS)]
@@ -139,6 +145,14 @@ pub struct DriverArguments {
 const SECONDS: Duration = Duration::from_secs(60);
 
 impl DriverArguments {
+    /// Starts the executor; gives it and what it is.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not say what it is.
+    pub(super) fn start(&self) -> Result<(ExecutorProgram, Description), CliError> {
+        crate::run::started(self.executor.as_deref(), self.device.as_deref(), self.start_timeout)
+    }
+
     /// After how long no more cases are begun.
     pub(super) fn time(&self) -> Option<Duration> {
         self.seconds.or((self.count.is_none() && self.case.is_none()).then_some(SECONDS))

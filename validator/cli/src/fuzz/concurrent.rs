@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use spirv_tv::check;
-use spirv_tv::compare::Verdict;
 use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
 use spirv_tv::optimise::to_bytes;
@@ -17,6 +15,7 @@ use spirv_tv_mutators::{self as mutators, Mutant, Mutants, WEAKENINGS};
 use spirv_tv_toolchain::assemble;
 
 use super::answer::{Answer, Evidence};
+use super::guilt::{self, Guilt};
 use super::plan::{Planned, Treatment};
 use super::record::{Record, Status};
 use super::sets::{self, Set, Single};
@@ -29,6 +28,9 @@ const MOST_WEAKENINGS: usize = 4;
 
 /// Programs that are made until one has the name that is wanted.
 const MOST_PROGRAMS: usize = 100_000;
+
+/// Programs among which one is chosen to be weakened.
+const MOST_CHOICES: u32 = 8;
 
 /// Outcomes that a report lists of each kind.
 const LISTED: usize = 20;
@@ -44,7 +46,11 @@ pub(super) fn run(
     optimiser: &mut SpirvOpt,
 ) -> Result<Answer, CliError> {
     let Planned { name, treatment, mut random, .. } = planned;
-    let Some(program) = program(world, &mut random) else {
+    let chosen = match &treatment {
+        Treatment::Weakened => promising(world, &mut random),
+        Treatment::None | Treatment::Rewritten(_) | Treatment::Optimised(_) => program(world, &mut random),
+    };
+    let Some(program) = chosen else {
         let record = Record::new(name, String::new(), treatment.name());
         return Ok(record.with(Status::NotJudged, "no litmus program has such a name").into());
     };
@@ -113,6 +119,19 @@ pub(super) fn program(world: &World, random: &mut fastrand::Rng) -> Option<Progr
         let program = shape.random(random, &classes, has_subgroups, has_device_scope);
         program.name.contains(&world.program).then_some(program)
     })
+}
+
+/// A program to be weakened: mostly one whose roles are placed as in those that showed weak behaviour.
+fn promising(world: &World, random: &mut fastrand::Rng) -> Option<Program> {
+    let mut chosen = program(world, random)?;
+    for _ in 0..MOST_CHOICES {
+        // What never showed anything may do so in another environment.
+        if !world.stress.is_hopeless(chosen.placement) || random.u32(0..MOST_CHOICES) == 0 {
+            break;
+        }
+        chosen = program(world, random)?;
+    }
+    Some(chosen)
 }
 
 /// One that is known to be good every second time.
@@ -373,7 +392,7 @@ fn stressed(
         **cell < trial.many.cells() && !base.contains(&trial.many.outcome(trial.program, **cell))
     });
     let weak: u64 = weak.map(|(_, count)| *count).sum();
-    world.stress.note(environment, weak > 0);
+    world.stress.note(environment, trial.program.placement, weak > 0);
     let answer = trial.judged(record, &shown);
     // A weakened program may race, so that what it does is not held against the device.
     let record = match answer.record.status {
@@ -401,12 +420,14 @@ fn blamed(
         Treatment::Optimised(flags) => guilt(trial, flags, optimiser),
         Treatment::None | Treatment::Weakened | Treatment::Rewritten(_) => None,
     };
-    let blame = optimised.as_ref().map_or("device", |_| "spirv-opt");
     // Sites are numbered; the same operation elsewhere is the same loss.
     let lost: String = lost.split('#').next().unwrap_or(lost).replace(' ', "-");
     let class = trial.program.name.clone();
     let shape = class.split('-').next().unwrap_or_default();
-    answer.record.bucket = Some(Bucket(format!("{blame}/new-outcome/{lost}/{shape}")));
+    answer.record.bucket = Some(Bucket(match &optimised {
+        Some(guilt) => guilt.bucket(),
+        None => format!("device/new-outcome/{lost}/{shape}"),
+    }));
     let told = &mut answer.evidence.told;
     told.push(String::new());
     match explaining.is_empty() {
@@ -416,7 +437,7 @@ fn blamed(
             told.extend(explaining.iter().take(LISTED).map(|name| format!("- {name}")));
         }
     }
-    told.extend(optimised.map(|verdict| format!("\nspirv-tv says of the optimised program: {verdict}.")));
+    told.extend(optimised.map(|guilt| guilt.told()));
     let report = sets::report(&trial.single.module, &trial.single.launch, Races::Undefined);
     if let Ok(found) = report {
         answer.evidence.add("outcomes.txt", report::outcomes::text(&found, false, crate::fuzz::PLAIN));
@@ -446,12 +467,9 @@ fn explanations(
     Ok(names)
 }
 
-/// The verdict on the program with one instance and what the optimiser makes of it, where that violates.
-fn guilt(trial: &Trial<'_>, flags: &[String], optimiser: &mut SpirvOpt) -> Option<String> {
+/// What the optimiser makes of the program with one instance, where that violates.
+fn guilt(trial: &Trial<'_>, flags: &[String], optimiser: &mut SpirvOpt) -> Option<Guilt> {
     let before = &trial.single.module;
-    let treated = optimiser.optimise(&before.words, flags).ok()?;
-    let after = Module::from_words(treated.words, "after", &sets::reading()).ok()?;
-    let options = trial.single.launch.options().ok()?;
-    let report = check::check(before, &after, &options, &check::Watch::default()).ok()?;
-    (report.verdict == Verdict::Violates).then(|| report::text::check_line(&report, crate::fuzz::PLAIN))
+    let after = optimiser.optimise(&before.words, flags).ok()?.words;
+    guilt::guilt(before, &after, flags, &trial.single.launch.options().ok()?, optimiser)
 }

@@ -4,8 +4,11 @@ mod answer;
 mod arguments;
 mod concurrent;
 mod finding;
+mod guilt;
+mod mistakes;
 mod plan;
 mod record;
+mod refused;
 mod sequential;
 mod sets;
 mod tally;
@@ -15,6 +18,7 @@ mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,7 +27,7 @@ use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::report::html::Extent;
 use spirv_tv::report::Painter;
 use spirv_tv_gate::expectation::Baseline;
-use spirv_tv_gate::log::{Head, Log};
+use spirv_tv_gate::log::{Head, Log, LogError};
 use spirv_tv_gate::{hash, About, Bucket};
 
 use arguments::Kind;
@@ -34,7 +38,7 @@ use tally::{grouped, Tally};
 use world::World;
 
 use crate::progress::ProgressLine;
-use crate::{html, painter, print, CliError, Format};
+use crate::{html, interrupt, painter, print, CliError, Format};
 
 /// Files have no colours.
 const PLAIN: Painter = Painter { coloured: false };
@@ -54,8 +58,8 @@ fn extent() -> Extent {
 }
 
 fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
-    if matches!(arguments.format, Format::Dot) {
-        return Err(CliError::usage("fuzz prints text or JSON"));
+    if matches!(arguments.format, Format::Dot | Format::Jsonl) {
+        return Err(CliError::usage("fuzz prints text or JSON (--format text, json)"));
     }
     let plan = Plan::of(arguments);
     if plan.is_empty() {
@@ -67,8 +71,9 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
     watch.enter("looking at the executor");
-    let executor = crate::run::executor(arguments.executor.as_deref(), arguments.device.as_deref())?;
     let known = known(arguments.baseline.as_deref())?;
+    let executor = arguments.start()?;
+    let stop = interrupt::stopper()?;
     let world = World {
         executor: executor.1.clone(),
         time: arguments.run_timeout,
@@ -101,17 +106,17 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
     let (mut log, mut records) = match (arguments.case, arguments.resume) {
         (Some(_), _) => (None, BTreeMap::new()),
         (None, true) => {
-            let (log, records) = Log::resume::<Record>(out, &head)?;
+            let (log, records) = Log::resume::<Record>(out, &head).map_err(of_out)?;
             (Some(log), records)
         }
-        (None, false) => (Some(Log::begin(out, &head)?), BTreeMap::new()),
+        (None, false) => (Some(Log::begin(out, &head).map_err(of_out)?), BTreeMap::new()),
     };
     let mut saved = count(&records);
     let done: BTreeSet<String> = records.keys().cloned().collect();
     let (mut failed, mut new) = (None, 0);
     let mut told = Progress::of(&records);
     watch.enter(told.line());
-    work::run(arguments, &plan, &world, &done, |answer| {
+    work::run(arguments, &plan, &world, &done, &stop, |answer| {
         let mut record = answer.record;
         if let Some(bucket) = record.bucket.clone().filter(|_| record.status.class() >= Class::Executor) {
             let count: &mut usize = saved.entry(bucket).or_default();
@@ -127,7 +132,10 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
             failed = Some(error.into());
         }
         told.add(&record);
-        watch.enter(told.line());
+        watch.enter(match stop.load(Ordering::SeqCst) {
+            true => "interrupted: ending the cases that are being run (again: end at once)".to_owned(),
+            false => told.line(),
+        });
         let is_known = record.bucket.as_ref().is_some_and(|bucket| known.contains(bucket));
         new += u64::from(record.status.class() >= Class::Executor && !is_known);
         records.insert(record.case.clone(), record);
@@ -137,22 +145,29 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
     if let Some(error) = failed {
         return Err(error);
     }
-    let tally = Tally { records: &records, known: &known, executor: &world.executor.name };
+    let is_interrupted = stop.load(Ordering::SeqCst);
+    let tally = Tally { records: &records, known: &known, executor: &world.executor.name, is_interrupted };
     if let Some(log) = &mut log {
         log.sync()?;
         write(out, &tally, &about)?;
     }
     print(&match arguments.format {
-        Format::Json | Format::Jsonl => format!("{}\n", tally.json()),
-        Format::Text | Format::Dot => tally.text(painter(arguments.color)),
+        Format::Json => format!("{}\n", tally.json()),
+        Format::Text | Format::Jsonl | Format::Dot => tally.text(painter(arguments.color)),
     })?;
     Ok(tally.exit_code())
+}
+
+/// The folder of the results cannot be used.
+fn of_out(error: LogError) -> CliError {
+    CliError::Usage(format!("--out: {error}"))
 }
 
 /// Buckets of findings that are known.
 fn known(baseline: Option<&Path>) -> Result<BTreeSet<Bucket>, CliError> {
     let Some(path) = baseline else { return Ok(BTreeSet::new()) };
-    Ok(Baseline::read(path)?.side.buckets.into_values().collect())
+    let baseline = Baseline::read(path).map_err(|error| CliError::Usage(format!("--baseline: {error}")))?;
+    Ok(baseline.side.buckets.into_values().collect())
 }
 
 /// How many findings of each bucket are saved.

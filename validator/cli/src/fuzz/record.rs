@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use spirv_tv_executor::Execution;
 use spirv_tv_gate::log::Entry;
-use spirv_tv_gate::{self as gate, signature, Bucket};
+use spirv_tv_gate::{self as gate, Bucket};
+
+use crate::run::said;
 
 /// What became of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -209,9 +211,9 @@ impl Record {
             Execution::NotRun(_) => Status::NotRun,
         };
         let detail = execution.to_string();
-        let told = signature::of_said(&detail).unwrap_or_else(|| signature::of_message(&detail));
-        let bucket =
-            (status.class() == Class::Executor).then(|| Bucket(format!("device/{}/{}", status.name(), told)));
+        let said = said(execution);
+        let parts = ["device", status.name(), &said].into_iter().filter(|part| !part.is_empty());
+        let bucket = (status.class() == Class::Executor).then(|| Bucket(parts.collect::<Vec<_>>().join("/")));
         Record { bucket, ..self.with(status, detail) }
     }
 

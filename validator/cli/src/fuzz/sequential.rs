@@ -1,27 +1,28 @@
 //! Generated programs and modules of the user: each must end in what is computed here.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use spirv_tv::behaviour::Outcome;
 use spirv_tv::check::{self, CheckOptions};
-use spirv_tv::compare::Verdict;
 use spirv_tv::module::{Module, ReadOptions};
 use spirv_tv::optimise::to_bytes;
 use spirv_tv::report;
 use spirv_tv_executor::Executor;
 use spirv_tv_gate::Bucket;
 use spirv_tv_mutators::generate::{self, GENERATORS};
-use spirv_tv_mutators::{self as mutators, Mutant, WEAKENINGS, WRONG};
 
 use super::answer::{Answer, Evidence};
 use super::arguments::Kind;
+use super::guilt;
+use super::mistakes::Search;
 use super::plan::{Planned, Treatment};
 use super::record::{Record, Status};
+use super::refused;
 use super::sets::{self, Launch};
-use super::treatment::{self, SpirvOpt, ENV};
+use super::treatment::{self, SpirvOpt};
 use super::world::World;
-use crate::run::{hold, Held, RunVerdict};
+use crate::run::{hold, Held, Question, RunVerdict};
 use crate::CliError;
 
 /// Bytes of a launch that is told beside a finding.
@@ -29,9 +30,6 @@ const LONGEST_LAUNCH: usize = 600;
 
 /// How often each is run: a device may be wrong at times.
 const TIMES: u32 = 4;
-
-/// Mistakes that a report lists.
-const LISTED: usize = 10;
 
 /// A program that is run.
 struct Subject {
@@ -79,7 +77,17 @@ pub(super) fn run(
     let mut options = subject.launch.options()?;
     // Subgroups are as large as the device's.
     options.launch.subgroup_size = options.launch.subgroup_size.or(world.subgroup());
-    let held = hold(&subject.module, &treated, &options, executor, &world.executor, (TIMES, world.time))?;
+    let question = Question {
+        module: &subject.module,
+        words: &treated,
+        options: &options,
+        executor,
+        description: &world.executor,
+        times: TIMES,
+        time: world.time,
+        allowed: None,
+    };
+    let held = hold(&question)?;
     let record = Record { instances: held.times, allowed: held.allowed, shown: held.shown, ..record };
     let evidence = evidence(&subject, &treated, &held);
     Ok(match held.verdict {
@@ -95,7 +103,14 @@ pub(super) fn run(
             None => record.with(Status::NotJudged, held.line).into(),
         },
         RunVerdict::ExecutorFailed => match &held.failure {
-            Some(failure) => Answer { record: record.failed(failure), evidence },
+            Some(failure) => {
+                let about = refused::about(&question, &held, world.to_explain);
+                let record = record.failed(failure);
+                let bucket = record.bucket.clone().map(|Bucket(bucket)| Bucket(bucket + &about.in_bucket()));
+                let mut evidence = evidence;
+                evidence.told.extend(about.told());
+                Answer { record: Record { bucket, ..record }, evidence }
+            }
             None => Answer { record: record.with(Status::Failed, held.line), evidence },
         },
         RunVerdict::Violates => {
@@ -109,7 +124,7 @@ pub(super) fn run(
                 options: &options,
                 time: world.to_explain,
             };
-            blame.told(answer, held.wrong.as_ref())
+            blame.told(answer, held.wrong.as_ref(), optimiser)
         }
     })
 }
@@ -188,61 +203,33 @@ struct Blame<'a> {
 }
 
 impl Blame<'_> {
-    fn told(&self, mut answer: Answer, wrong: Option<&Outcome>) -> Answer {
+    fn told(&self, mut answer: Answer, wrong: Option<&Outcome>, optimiser: &mut SpirvOpt) -> Answer {
         let module = &self.subject.module;
-        let mut blame = "device";
-        if let Some(verdict) = self.guilt() {
-            blame = "spirv-opt";
-            answer.evidence.told.push(format!("\nspirv-tv says of the optimised module: {verdict}."));
-        }
-        let found = wrong.map(|wrong| self.mistakes(wrong)).unwrap_or_default();
+        let guilt = match self.treatment {
+            Treatment::Optimised(flags) => guilt::guilt(module, self.treated, flags, self.options, optimiser),
+            Treatment::None | Treatment::Weakened | Treatment::Rewritten(_) => None,
+        };
         let told = &mut answer.evidence.told;
-        if let [first, ..] = &found[..] {
-            told.push("\nIt is what the module would do with one of these mistakes:".to_owned());
-            told.extend(found.iter().take(LISTED).map(|name| format!("- {name}")));
-            // Sites are numbered; the same mistake elsewhere is the same.
-            let lost = first.split('#').next().unwrap_or(first).replace(' ', "-");
-            answer.record.bucket =
-                Some(Bucket(format!("{blame}/new-outcome/{lost}/{}", self.subject.family)));
-        } else {
-            answer.record.bucket =
-                Some(Bucket(format!("{blame}/new-outcome/unexplained/{}", self.subject.family)));
-        }
+        let bucket = match guilt {
+            Some(guilt) => {
+                told.push(guilt.told());
+                guilt.bucket()
+            }
+            None => {
+                let search = Search { words: self.treated, options: self.options, time: self.time };
+                let found = wrong.map(|wrong| search.mistakes(wrong)).unwrap_or_default();
+                told.extend(found.told());
+                let family = &self.subject.family;
+                // The same mistake in another program is the same.
+                let what = found.what.unwrap_or_else(|| format!("unexplained/{family}"));
+                format!("device/new-outcome/{what}")
+            }
+        };
+        answer.record.bucket = Some(Bucket(bucket));
         if let Ok(found) = check::outcomes(module, self.options, &check::Watch::default()) {
             answer.evidence.add("outcomes.json", report::json::outcomes(&found));
             answer.evidence.add("outcomes.html", report::html::outcomes(&found, &super::extent()));
         }
         answer
-    }
-
-    /// The verdict on the module and what the optimiser made of it, where that violates.
-    fn guilt(&self) -> Option<String> {
-        let Treatment::Optimised(_) = self.treatment else { return None };
-        let after = Module::from_words(self.treated.to_vec(), "after", &sets::reading()).ok()?;
-        let watch = check::Watch::default();
-        let report = check::check(&self.subject.module, &after, self.options, &watch).ok()?;
-        (report.verdict == Verdict::Violates).then(|| report::text::check_line(&report, super::PLAIN))
-    }
-
-    /// Single mistakes with which the module ends as it was seen to.
-    fn mistakes(&self, wrong: &Outcome) -> Vec<String> {
-        let begun = Instant::now();
-        let Ok(module) = mutators::Module::load(&self.subject.module.words, ENV) else { return Vec::new() };
-        let mutants = WRONG.iter().chain(WEAKENINGS).flat_map(|mutator| mutator.mutants(&module, 0));
-        let mut options = self.options.clone();
-        // A mistake may make an endless loop.
-        options.bounds.timeout = Some(self.time);
-        let ends_so = |mutant: &Mutant| {
-            let made = Module::from_words(mutant.module.words(), "mistake", &sets::reading());
-            let found =
-                made.ok().and_then(|made| check::outcomes(&made, &options, &check::Watch::default()).ok());
-            let runs = found.into_iter().flat_map(|found| found.runs);
-            runs.into_iter().any(|run| {
-                let outcomes = run.explored.behaviours.listed();
-                outcomes.iter().any(|(outcome, _)| outcome.memory == wrong.memory)
-            })
-        };
-        let in_time = mutants.take_while(|_| begun.elapsed() < self.time);
-        in_time.filter(ends_so).map(|mutant| mutant.name()).take(LISTED).collect()
     }
 }

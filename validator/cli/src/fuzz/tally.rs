@@ -8,6 +8,7 @@ use spirv_tv_gate::Bucket;
 
 use super::arguments::Kind;
 use super::record::{Class, Record, Status};
+use crate::interrupt;
 
 /// Buckets that a text lists.
 const LISTED: usize = 20;
@@ -20,6 +21,8 @@ pub(super) struct Tally<'a> {
     pub(super) known: &'a BTreeSet<Bucket>,
     /// The executor's name.
     pub(super) executor: &'a str,
+    /// The user ended the run.
+    pub(super) is_interrupted: bool,
 }
 
 impl Tally<'_> {
@@ -33,6 +36,9 @@ impl Tally<'_> {
 
     /// The exit code.
     pub(super) fn exit_code(&self) -> u8 {
+        if self.is_interrupted {
+            return interrupt::EXIT_CODE;
+        }
         match self.unknown().map(|record| record.status.class()).max() {
             Some(Class::Bug) => spirv_tv::behaviour::Bug::EXIT_CODE,
             Some(Class::Wrong) => 1,
@@ -98,12 +104,16 @@ impl Tally<'_> {
             _ => format!("{}: {new} new findings in {cases}", self.executor),
         };
         let mut lines = vec![if new == 0 { first } else { painter.bad(&first) }];
+        if self.is_interrupted {
+            lines.push("  interrupted; --resume goes on".to_owned());
+        }
         for kind in [Kind::Concurrent, Kind::Generated, Kind::Modules] {
             let (count, instances) =
                 self.of(kind).fold((0_u64, 0_u64), |(count, all), one| (count + 1, all + one.instances));
             if count > 0 {
                 let of = if kind == Kind::Concurrent { "instances" } else { "runs" };
-                lines.push(format!("  {:<11} {count} cases, {} {of}", kind.name(), grouped(instances)));
+                let cases = if count == 1 { "case" } else { "cases" };
+                lines.push(format!("  {:<11} {count} {cases}, {} {of}", kind.name(), grouped(instances)));
             }
         }
         let (allowed, shown) = self.outcomes();
@@ -128,9 +138,11 @@ impl Tally<'_> {
             |record: &&Record| record.earlier.is_some() && record.status.class() != Class::Executor;
         let flaky = self.records.values().filter(is_flaky).count();
         if flaky > 0 {
-            lines.push(format!(
-                "  again       {flaky} cases were not finished at first, and were when run again"
-            ));
+            let told = match flaky {
+                1 => "1 case was not finished at first, and was when run again".to_owned(),
+                _ => format!("{flaky} cases were not finished at first, and were when run again"),
+            };
+            lines.push(format!("  again       {told}"));
         }
         let buckets = self.buckets();
         for (bucket, (count, record)) in buckets.iter().take(LISTED) {
@@ -177,6 +189,7 @@ impl Tally<'_> {
         json!({
             "schema": "spirv-tv.fuzz/1",
             "executor": self.executor,
+            "interrupted": self.is_interrupted,
             "cases": self.records.len(),
             "new": self.unknown().count(),
             "instances": instances(Kind::Concurrent),
@@ -254,7 +267,7 @@ mod tests {
             });
             let records = records.collect();
             let known = known.iter().map(|known| Bucket((*known).to_owned())).collect();
-            Tally { records: &records, known: &known, executor: "e" }.exit_code()
+            Tally { records: &records, known: &known, executor: "e", is_interrupted: false }.exit_code()
         };
         assert_eq!(code(&[Status::Passed, Status::NotJudged], &[]), 0);
         assert_eq!(code(&[Status::Unsupported, Status::NotJudged], &[]), 3);

@@ -29,6 +29,8 @@ struct Queue<'a> {
     next: AtomicU64,
     begun: Instant,
     is_over: AtomicBool,
+    /// The user does not want more.
+    stop: &'a AtomicBool,
 }
 
 impl Queue<'_> {
@@ -36,7 +38,7 @@ impl Queue<'_> {
     fn take(&self) -> Option<Planned> {
         loop {
             let is_late = self.arguments.time().is_some_and(|time| self.begun.elapsed() >= time);
-            if self.is_over.load(Ordering::Relaxed) || is_late {
+            if self.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::SeqCst) || is_late {
                 return None;
             }
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -64,6 +66,7 @@ pub(super) fn run(
     plan: &Plan,
     world: &World,
     done: &BTreeSet<String>,
+    stop: &AtomicBool,
     mut each: impl FnMut(Answer) -> bool,
 ) -> Result<(), CliError> {
     let queue = Queue {
@@ -73,13 +76,14 @@ pub(super) fn run(
         next: AtomicU64::new(0),
         begun: Instant::now(),
         is_over: AtomicBool::new(false),
+        stop,
     };
     let mut executors = Vec::new();
     // An executor without a case is started for nothing.
     let cases = if arguments.case.is_some() { Some(1) } else { arguments.count };
     let jobs = cases.map_or(u64::MAX, |cases| cases.max(1)).min(arguments.jobs.into());
     for _ in 0..jobs {
-        executors.push(crate::run::executor(arguments.executor.as_deref(), arguments.device.as_deref())?.0);
+        executors.push(arguments.start()?.0);
     }
     let (sender, answers) = mpsc::channel();
     thread::scope(|scope| {
@@ -88,7 +92,7 @@ pub(super) fn run(
             let job = move || {
                 let mut optimiser = SpirvOpt::default();
                 while let Some(planned) = queue.take() {
-                    let answer = answer(planned, world, executor, &mut optimiser);
+                    let answer = answer(planned, world, executor, &mut optimiser, stop);
                     if sender.send(answer).is_err() {
                         return;
                     }
@@ -111,16 +115,22 @@ pub(super) fn run(
 
 /// What comes of a case, whatever happens. What the executor does not finish it is given once more: a machine with much to do
 /// is no device that hangs.
-fn answer(planned: Planned, world: &World, executor: &dyn Executor, optimiser: &mut SpirvOpt) -> Answer {
+fn answer(
+    planned: Planned,
+    world: &World,
+    executor: &dyn Executor,
+    optimiser: &mut SpirvOpt,
+    stop: &AtomicBool,
+) -> Answer {
     let begun = Instant::now();
     let first = attempt(planned.clone(), world, executor, optimiser);
     let mut answer = match first.record.status.class() {
-        Class::Executor => {
+        Class::Executor if !stop.load(Ordering::SeqCst) => {
             let mut second = attempt(planned, world, executor, optimiser);
             second.record.earlier = Some(first.record.status);
             second
         }
-        Class::Good | Class::Undecided | Class::Wrong | Class::Bug => first,
+        Class::Good | Class::Undecided | Class::Executor | Class::Wrong | Class::Bug => first,
     };
     answer.record.seconds = begun.elapsed().as_secs_f64();
     answer

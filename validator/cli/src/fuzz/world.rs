@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use spirv_tv_executor::Description;
-use spirv_tv_mutators::litmus::Environment;
+use spirv_tv_mutators::litmus::{Environment, Placement};
 
 use super::sets::Sets;
 
@@ -57,6 +57,8 @@ impl World {
 #[derive(Debug, Default)]
 pub(super) struct Stress {
     tried: Mutex<BTreeMap<String, Score>>,
+    /// By the levels at which roles are apart: weakened programs that were tried, and those that showed more.
+    levels: Mutex<BTreeMap<[bool; 3], [u32; 2]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -66,12 +68,34 @@ struct Score {
     seen: u32,
 }
 
+/// Weakened programs of a placement that show nothing before others are preferred.
+const TRIES: u32 = 2;
+
 /// Environments from which one is taken again.
 const BEST: usize = 8;
 
+/// Whether roles are in different workgroups, subgroups, and places of a subgroup.
+fn apart(placement: Placement) -> [bool; 3] {
+    [placement.workgroups, placement.subgroups, placement.invocations].map(|bits| bits > 0)
+}
+
 impl Stress {
+    /// Whether weakened programs with roles placed so have never shown more, while others have: there the device seems to run
+    /// one role after the other.
+    pub(super) fn is_hopeless(&self, placement: Placement) -> bool {
+        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = levels.get(&apart(placement));
+        let has_shown = |[_, seen]: &[u32; 2]| *seen > 0;
+        levels.values().any(has_shown) && own.is_some_and(|own| !has_shown(own) && own[0] >= TRIES)
+    }
+
     /// Notes whether an environment showed an outcome that only a weakened program has.
-    pub(super) fn note(&self, environment: &Environment, is_seen: bool) {
+    pub(super) fn note(&self, environment: &Environment, placement: Placement, is_seen: bool) {
+        let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let [all, seen] = levels.entry(apart(placement)).or_default();
+        *all += 1;
+        *seen += u32::from(is_seen);
+        drop(levels);
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         let score = tried.entry(environment.to_string()).or_insert_with(|| Score {
             environment: environment.clone(),
@@ -92,5 +116,30 @@ impl Stress {
         seen.truncate(BEST);
         let chosen = random.usize(0..seen.len().max(1));
         seen.get(chosen).map(|score| score.environment.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_shows_anything_is_hopeless_once_others_do() {
+        let stress = Stress::default();
+        let environment = Environment::random(&mut fastrand::Rng::with_seed(1), 10, 128, 8);
+        let [far, farther, near] = [(1, 0), (2, 0), (0, 1)].map(|(workgroups, subgroups)| Placement {
+            workgroups,
+            subgroups,
+            invocations: 0,
+        });
+        for _ in 0..TRIES {
+            stress.note(&environment, near, false);
+            stress.note(&environment, far, false);
+        }
+        assert!(!stress.is_hopeless(near) && !stress.is_hopeless(far));
+        stress.note(&environment, farther, true);
+        assert!(stress.is_hopeless(near) && !stress.is_hopeless(far));
+        stress.note(&environment, near, true);
+        assert!(!stress.is_hopeless(near));
     }
 }

@@ -1,6 +1,7 @@
 //! Options of `gate`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use spirv_tv::module::Mapping;
@@ -8,7 +9,7 @@ use spirv_tv_gate::program::Program;
 use spirv_tv_gate::selection::Partition;
 use spirv_tv_gate::Status;
 
-use crate::arguments::{ColorChoice, RUN, SHOW};
+use crate::arguments::{parse_limit, ColorChoice, RUN, SHOW};
 use crate::optimiser::OptimiserChoice;
 use crate::ComparisonArguments;
 
@@ -37,6 +38,8 @@ pub struct GateArguments {
     pub(crate) selected: SelectionArguments,
     #[command(flatten)]
     pub(crate) compilers: CompilerArguments,
+    #[command(flatten)]
+    pub(crate) executor: ExecutorArguments,
     #[command(flatten)]
     pub(crate) expectations: ExpectationArguments,
     #[command(flatten)]
@@ -118,6 +121,48 @@ pub struct CompilerArguments {
     /// This command makes the module after
     #[arg(long, value_name = "CMD", requires = "before_cmd", help_heading = RUN)]
     pub(crate) after_cmd: Option<Program>,
+}
+
+/// What runs the modules, where they are not compared.
+#[derive(Debug, Args)]
+pub struct ExecutorArguments {
+    /// A program that runs the module after (docs/executor.md); what it shows must be allowed by the module before. Without
+    /// --pipeline or an optimiser that is the case's own module
+    #[arg(long, value_name = "COMMAND", help_heading = RUN)]
+    pub(crate) executor: Option<String>,
+    /// The same on a Vulkan device: a part of its name, or its number from 0
+    #[arg(long, value_name = "NAME|NUMBER", conflicts_with = "executor", help_heading = RUN)]
+    pub(crate) device: Option<String>,
+    /// How often it runs each module
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = RUN, hide_short_help = true)]
+    pub(crate) times: u32,
+    /// How long it may take to answer
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = RUN,
+        hide_short_help = true)]
+    pub(crate) run_timeout: Duration,
+    /// How long it may take to start and to say what it is
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = RUN,
+        hide_short_help = true)]
+    pub(crate) start_timeout: Duration,
+}
+
+impl ExecutorArguments {
+    /// Whether modules are run.
+    pub(crate) fn is_given(&self) -> bool {
+        self.executor.is_some() || self.device.is_some()
+    }
+
+    /// The options of `run` that say the same.
+    pub(super) fn command_line(&self) -> Vec<String> {
+        let option = |name: &str, value: &String| format!("--{name} {}", crate::html::quoted(value));
+        let mut words: Vec<String> = Vec::new();
+        words.extend(self.executor.as_ref().map(|command| option("executor", command)));
+        words.extend(self.device.as_ref().map(|device| option("device", device)));
+        words.push(format!("--times {}", self.times));
+        words.push(format!("--run-timeout {}", self.run_timeout.as_secs_f64()));
+        words
+    }
 }
 
 /// What is expected.

@@ -77,6 +77,23 @@ impl Answers {
         Some(Key { hash: spirv_tv_gate::hash(text.as_bytes()), is_of_files: true })
     }
 
+    /// The key of what a module allows; `None` where that cannot be told.
+    pub(super) fn key_of_set(&self, module: &Module, options: &CheckOptions) -> Option<Key> {
+        // Lines and names are among it.
+        let text = format!("outcomes\n{}{:?}", self.surroundings(options)?, module.words);
+        Some(Key { hash: spirv_tv_gate::hash(text.as_bytes()), is_of_files: false })
+    }
+
+    /// What a module allows, if it is kept, as text.
+    pub(super) fn set(&self, key: &Key) -> Option<String> {
+        self.cache.get(&key.hash)
+    }
+
+    /// Keeps what a module allows.
+    pub(super) fn keep_set(&self, key: &Key, set: &str) -> Result<(), CliError> {
+        self.cache.put(&key.hash, &set).map_err(not_kept)
+    }
+
     /// What is kept with a key.
     pub(super) fn get(&self, key: &Key) -> Option<Entry> {
         self.cache.get(&key.hash)
@@ -84,7 +101,6 @@ impl Answers {
 
     /// Keeps what is known already with another key.
     pub(super) fn put(&self, key: &Key, entry: &Entry) -> Result<(), CliError> {
-        let not_kept = |error| CliError::File { path: "answers are not kept in the cache".into(), error };
         self.cache.put(&key.hash, entry).map_err(not_kept)
     }
 
@@ -125,6 +141,10 @@ impl Answers {
             false => self.put(key, &entry),
         })
     }
+}
+
+fn not_kept(error: std::io::Error) -> CliError {
+    CliError::File { path: "answers are not kept in the cache".into(), error }
 }
 
 /// What an answer depends on.

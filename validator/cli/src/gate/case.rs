@@ -14,6 +14,7 @@ use spirv_tv_gate::{Bucket, Class, Record, Status};
 
 use super::arguments::GateArguments;
 use super::cached::{self, Answers, Key};
+use super::executed::{self, Runner};
 use super::guilty;
 use super::make::{Made, Maker, NotMade};
 use super::options::CaseOptions;
@@ -29,11 +30,19 @@ pub(super) struct Answerer<'a> {
     maker: Maker<'a>,
     options: CaseOptions,
     answers: Option<Answers>,
+    /// What runs the modules, where they are not compared.
+    runner: Option<Runner>,
 }
 
 impl<'a> Answerer<'a> {
     pub(super) fn new(arguments: &'a GateArguments, options: CaseOptions) -> Result<Self, CliError> {
-        Ok(Answerer { arguments, maker: Maker::new(arguments)?, options, answers: Answers::of(arguments)? })
+        Ok(Answerer {
+            arguments,
+            maker: Maker::new(arguments)?,
+            options,
+            answers: Answers::of(arguments)?,
+            runner: Runner::of(&arguments.executor)?,
+        })
     }
 
     /// The record of a case.
@@ -49,6 +58,9 @@ impl<'a> Answerer<'a> {
 
     fn checked(&mut self, case: &Case) -> Result<Record, NotMade> {
         let options = self.options.of(case).map_err(refused)?;
+        if self.runner.is_some() {
+            return self.executed(case, options);
+        }
         let answers = self.answers.as_ref();
         let files = answers.and_then(|answers| answers.key_of_files(case, &options));
         let known = |key: &Option<Key>| answers.zip(key.as_ref()).and_then(|(answers, key)| answers.get(key));
@@ -96,6 +108,59 @@ impl<'a> Answerer<'a> {
             }
         };
         Ok(self.as_the_reference(case, &options, record))
+    }
+
+    /// The record of a case whose module after is run.
+    fn executed(&mut self, case: &Case, options: CheckOptions) -> Result<Record, NotMade> {
+        let made = self.maker.make(case)?;
+        let Some(runner) = &self.runner else {
+            return Err(NotMade::new(Status::ToolBug, "there is no executor"));
+        };
+        let options = CheckOptions { launch: options.launch.clone().over(made.launch.clone()), ..options };
+        let options = runner.options(options);
+        let Made { before, after, .. } = &made;
+        if let Some(why) = runner.is_new(before, after, &options) {
+            return Err(executed::not_run(why));
+        }
+        let key = self.answers.as_ref().and_then(|answers| answers.key_of_set(before, &options));
+        let known = self.answers.as_ref().zip(key.as_ref()).and_then(|(answers, key)| answers.set(key));
+        let ran = runner.run(before, after, &options, known.as_deref()).map_err(refused)?;
+        let mut record = Record {
+            optimizer_seconds: made.optimizer_seconds,
+            modules: cached::modules(&before.words, &after.words),
+            ..executed::record(&case.name, &ran)
+        };
+        if known.is_none() {
+            let kept = self.answers.as_ref().zip(key.as_ref()).zip(ran.held.set.as_ref());
+            let kept = kept.map(|((answers, key), set)| answers.keep_set(key, set));
+            record.trouble = kept.and_then(Result::err).map(|error| error.to_string());
+        }
+        if let Some(what) = &ran.what {
+            // Where the optimiser is to blame it is not the executor.
+            let is_optimisers = record.status == Status::Fail
+                && before.words != after.words
+                && compare(before, after, &options)?.verdict == Verdict::Violates;
+            record.bucket = Some(match is_optimisers {
+                true => {
+                    record.pass = guilty::pass(case, &made, &options, &mut self.maker);
+                    self.bucket(case, record.pass.as_deref(), what)
+                }
+                false => Bucket(format!("executor/{what}")),
+            });
+            let own = format!("{FAILURES}/{}", folder_name(&case.name));
+            let given = self.arguments.comparison.pair.save_failing.as_ref();
+            let folder = given.map_or_else(
+                || self.arguments.results.out.join(&own),
+                |folder| folder.join(folder_name(&case.name)),
+            );
+            let read = &self.arguments.comparison.read;
+            ran.save(&folder, [&made.before, &made.after], &self.arguments.executor, &options, read)
+                .map_err(|error| {
+                    NotMade::new(Status::ToolBug, format!("what fails cannot be kept: {error}"))
+                })?;
+            record.saved = given.is_none().then_some(own);
+        }
+        Ok(record)
     }
 
     /// A failure that is kept, with this case's lines and names; `None` where it does not show any more, so that the

@@ -3,6 +3,7 @@
 mod arguments;
 mod cached;
 mod case;
+mod executed;
 mod finish;
 mod guilty;
 mod make;
@@ -28,6 +29,7 @@ use spirv_tv_gate::{Record, Status};
 
 pub use arguments::GateArguments;
 use arguments::GateCommand;
+use executed::Runner;
 use finish::Finished;
 pub(crate) use make::{not_made, unread, NotMade};
 use plan::Plan;
@@ -59,10 +61,16 @@ fn run_cases(arguments: &GateArguments, command_line: &[OsString]) -> Result<u8,
     let planning = ProgressLine::start(&watch, arguments.reports.color);
     watch.enter("looking for cases");
     let plan = Plan::of(arguments)?;
+    watch.enter("looking at the executor");
+    let runner = Runner::of(&arguments.executor)?;
     watch.enter(format!("looking at the options of {} cases", plan.planned.len()));
     preflight::cases(arguments, command_line, &plan)?;
     let expectations = plan::expectations(&arguments.expectations)?;
-    let head = Head::new(plan::about(arguments, command_line)?, plan.hash(arguments, &watch));
+    let mut about = plan::about(arguments, command_line)?;
+    about.tools.extend(runner.iter().map(|runner| ("executor".to_owned(), runner.name().to_owned())));
+    // Workers start their own.
+    drop(runner);
+    let head = Head::new(about, plan.hash(arguments, &watch));
     drop(planning);
     let out = &arguments.results.out;
     if arguments.bisect.is_some() {
@@ -191,9 +199,10 @@ fn pool(arguments: &GateArguments, command_line: &[OsString], scratch: PathBuf) 
         program: std::env::current_exe().map_err(CliError::Optimiser)?,
         arguments: own,
         jobs: options::jobs(arguments)?,
-        time: 2 * options::time(arguments)
+        time: (2 * options::time(arguments)
             + optimizers * arguments.compilers.choice.optimizer_timeout
-            + GRACE,
+            + GRACE)
+            .saturating_add(options::time_of_executor(arguments)),
         // Checks keep to their own limit; what a worker holds beside them is little.
         memory: memory + memory / 4 + (256 << 20),
         scratch,

@@ -14,6 +14,9 @@ use crate::{help, memory, CliError, Command, CommandLine};
 /// How long a check may take by default.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What an executor is waited for beyond its time.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// The options of a check without those of a case.
 pub(super) fn of(arguments: &GateArguments) -> Result<CheckOptions, CliError> {
     let mut options = arguments.comparison.options()?;
@@ -29,11 +32,26 @@ pub(super) fn time(arguments: &GateArguments) -> Duration {
     arguments.comparison.choices.bounds.timeout.unwrap_or(TIMEOUT)
 }
 
+/// How long an executor may take for a case: each request has a limit of its own, and there are several where it runs the
+/// module less often than it is asked to.
+pub(super) fn time_of_executor(arguments: &GateArguments) -> Duration {
+    let executor = &arguments.executor;
+    match executor.is_given() {
+        false => Duration::ZERO,
+        true => {
+            let requests = executor.run_timeout.saturating_add(GRACE).saturating_mul(executor.times);
+            executor.start_timeout.saturating_add(requests.saturating_mul(2))
+        }
+    }
+}
+
 /// How many cases run at once.
 pub(super) fn jobs(arguments: &GateArguments) -> Result<usize, CliError> {
     match arguments.comparison.choices.bounds.jobs {
         Some(0) => Err(CliError::usage("--jobs 0: at least one worker is needed")),
         Some(jobs) => Ok(jobs),
+        // There may be only one board.
+        None if arguments.executor.is_given() => Ok(1),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
     }
 }

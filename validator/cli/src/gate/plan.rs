@@ -168,7 +168,12 @@ fn pipelines(arguments: &GateArguments) -> Result<Vec<Pipeline>, CliError> {
         Tool::Bundled => true,
         Tool::Program(program) => program.is_like_spirv_opt(),
     };
+    let is_bundled = matches!(compilers.choice.tool()?, Tool::Bundled);
     match (&compilers.pipeline[..], takes_flags) {
+        // The module itself is run.
+        ([], _) if arguments.executor.is_given() && is_bundled => {
+            Ok(vec![Pipeline { name: String::new(), flags: Vec::new() }])
+        }
         ([], true) => Ok(vec![cases::pipeline("-O")?]),
         ([], false) => Ok(vec![Pipeline { name: String::new(), flags: Vec::new() }]),
         (given, _) => Ok(given.iter().map(|text| cases::pipeline(text)).collect::<Result<_, _>>()?),
@@ -186,7 +191,9 @@ pub(super) fn expectations(arguments: &ExpectationArguments) -> Result<Expectati
     let baseline = match &arguments.baseline {
         // A baseline that is to be written need not be there.
         Some(path) if arguments.bless && !path.exists() => Baseline::default(),
-        Some(path) => Baseline::read(path)?,
+        Some(path) => {
+            Baseline::read(path).map_err(|error| CliError::Usage(format!("--baseline: {error}")))?
+        }
         None => Baseline::default(),
     };
     let mut flakes = Patterns::default();
@@ -221,7 +228,7 @@ pub(super) fn about(arguments: &GateArguments, command_line: &[OsString]) -> Res
 }
 
 /// Options on which no status depends.
-pub(super) const DECIDES_NOTHING: [&str; 31] = [
+pub(super) const DECIDES_NOTHING: [&str; 32] = [
     "cases",
     "list",
     "fraction",
@@ -253,4 +260,5 @@ pub(super) const DECIDES_NOTHING: [&str; 31] = [
     "quiet",
     "color",
     "jobs",
+    "start_timeout",
 ];

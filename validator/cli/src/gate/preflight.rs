@@ -12,15 +12,22 @@ use super::cached::Answers;
 use super::make::flags_of;
 use super::options::{self, CaseOptions};
 use super::plan::Plan;
+use crate::arguments::{PairArguments, YesNo};
 use crate::optimiser::Tool;
 use crate::{help, html, CliError};
 
 /// Options of a check that are those of a case as well.
 const OF_CASES: [&str; 1] = ["jobs"];
 
+/// Options of the executor, which runs all cases alike.
+const OF_EXECUTOR: [&str; 4] = ["executor", "device", "times", "run_timeout"];
+
 /// Looks at the options of the command line.
 pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
     options::of(arguments)?;
+    if arguments.executor.is_given() {
+        of_executor(arguments)?;
+    }
     // The folder of answers is made, or refused, here.
     Answers::of(arguments)?;
     let compilers = &arguments.compilers;
@@ -48,6 +55,35 @@ pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Refuses what is about comparisons of two modules where modules are run.
+fn of_executor(arguments: &GateArguments) -> Result<(), CliError> {
+    let PairArguments {
+        ignore,
+        spec_may_freeze,
+        after_out_of_bounds,
+        both_ways,
+        all,
+        self_check,
+        full: _,
+        save_failing: _,
+    } = &arguments.comparison.pair;
+    let given = [
+        (arguments.compilers.reference.is_some(), "reference"),
+        (!ignore.is_empty(), "ignore"),
+        (*spec_may_freeze == YesNo::No, "spec-may-freeze"),
+        (after_out_of_bounds.is_some(), "after-out-of-bounds"),
+        (*both_ways, "both-ways"),
+        (*all, "all"),
+        (*self_check, "self-check"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, name)) => Err(CliError::Usage(format!(
+            "--{name} is about comparing two modules, and --executor and --device run them"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Looks at what cases add: options, launch files, and flags.
 pub(super) fn cases(
     arguments: &GateArguments,
@@ -61,7 +97,8 @@ pub(super) fn cases(
         if options.insert(&case.options) && !case.options.is_empty() {
             let words: Vec<OsString> = case.options.iter().map(OsString::from).collect();
             let without: Vec<&str> = OF_CASES.to_vec();
-            let foreign = help::foreign(&words, &super::plan::DECIDES_NOTHING, &without);
+            let others = [&super::plan::DECIDES_NOTHING[..], &OF_EXECUTOR].concat();
+            let foreign = help::foreign(&words, &others, &without);
             if let Some(option) = foreign.first() {
                 return Err(CliError::usage(format!(
                     "options of '{}': --{option} is no option of a check",

@@ -131,11 +131,14 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
             results.seconds,
             counts.join(", ")
         ));
-        text.push_str(&format!(
-            "{:.1} % have an answer, in {:.1} % the changed code ran\n",
-            results.decided(),
-            results.exercised()
-        ));
+        text.push_str(&match results.about.tools.contains_key("executor") {
+            true => format!("{:.1} % have an answer\n", results.decided()),
+            false => format!(
+                "{:.1} % have an answer, in {:.1} % the changed code ran\n",
+                results.decided(),
+                results.exercised()
+            ),
+        });
     }
     let undecided = undecided(results);
     if !undecided.is_empty() && !reports.quiet {

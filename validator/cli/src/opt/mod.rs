@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::arguments::{parse_seconds, FAR, RUN, SHOW};
+use super::arguments::{parse_limit, FAR, RUN, SHOW};
 use super::optimiser::OptimiserChoice;
 use super::{caught, print, CliError, ComparisonArguments, OutputArguments};
 use page::Page;
@@ -43,7 +43,7 @@ pub struct OptArguments {
     #[arg(long, help_heading = FAR)]
     pub(crate) ends: bool,
     /// Time for the check of each step
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = FAR)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, help_heading = FAR)]
     pub(crate) step_timeout: Option<Duration>,
     #[command(flatten)]
     pub(crate) output: OutputArguments,

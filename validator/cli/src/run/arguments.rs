@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::arguments::{parse_seconds, SHOW};
+use super::super::arguments::{parse_limit, SHOW};
 use super::super::{ChoiceArguments, CliError, ColorChoice, Format, LaunchArguments, ReadArguments};
 use super::script::ScriptFormat;
 use spirv_tv::check::{CheckOptions, Floats};
+use spirv_tv_executor::program::ExecutorProgram;
+use spirv_tv_executor::Description;
 
 /// The group of what runs the module.
 const EXECUTOR: &str = "Choose what runs the module";
@@ -34,8 +36,11 @@ pub struct RunArguments {
     pub(crate) times: u32,
     /// How long the executor may take to answer; it may run the module less often then, and is asked again
     /// [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = EXECUTOR)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, help_heading = EXECUTOR)]
     pub(crate) run_timeout: Option<Duration>,
+    /// How long the executor may take to start and to say what it is
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = EXECUTOR)]
+    pub(crate) start_timeout: Duration,
     /// The allowed outcomes, as outcomes --format json printed them for these options: nothing is searched
     #[arg(long, value_name = "FILE", help_heading = EXECUTOR)]
     pub(crate) allowed: Option<PathBuf>,
@@ -87,6 +92,14 @@ impl RunArguments {
             return Err(CliError::usage("run prints text or JSON"));
         }
         Ok(options)
+    }
+
+    /// Starts the executor; gives it and what it is.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not say what it is.
+    pub(super) fn start(&self) -> Result<(ExecutorProgram, Description), CliError> {
+        super::started(self.executor.as_deref(), self.device.as_deref(), self.start_timeout)
     }
 
     /// How long a case may take.

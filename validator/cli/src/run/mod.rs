@@ -10,12 +10,14 @@ mod judge;
 mod report;
 mod script;
 mod shown;
+mod signature;
 mod verdict;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use spirv_tv::check::{dispatches, outcomes, CheckOptions, Floats, OutcomesReport, OutcomesRun, Watch};
 use spirv_tv::files;
@@ -23,7 +25,7 @@ use spirv_tv::module::Module;
 use spirv_tv::report::json;
 use spirv_tv_driver::runner;
 use spirv_tv_executor::program::{ExecutorCommand, ExecutorProgram};
-use spirv_tv_executor::{Description, Executor};
+use spirv_tv_executor::{Description, Execution, Executor};
 
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
@@ -33,13 +35,17 @@ use report::{RunReport, Told};
 
 pub use arguments::RunArguments;
 pub use case::{case_of, Wanted};
-pub(crate) use hold::{hold, Held};
+pub(crate) use hold::{hold, Held, Question};
 pub use script::{script, Outcomes, ScriptFormat};
 pub(crate) use shown::{shown, Shown};
+pub(crate) use signature::said;
 pub(crate) use verdict::RunVerdict;
 
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
 const RUNNER: &str = "__runner";
+
+/// How long an executor may take to start where the user does not say it.
+const TO_START: Duration = Duration::from_secs(60);
 
 /// Bytes of a set of outcomes, at most.
 const LONGEST_SET: u64 = 1 << 30;
@@ -52,7 +58,7 @@ pub(super) fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let options = arguments.options()?;
     if arguments.features {
-        let (_, description) = executor(arguments.executor.as_deref(), arguments.device.as_deref())?;
+        let (_, description) = arguments.start()?;
         print(&match arguments.format {
             Format::Json | Format::Jsonl => features_json(&description),
             Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
@@ -71,8 +77,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     }
     // A script needs no device to be written.
     let is_run = arguments.emit.is_none() || arguments.executor.is_some() || arguments.device.is_some();
-    let found = || executor(arguments.executor.as_deref(), arguments.device.as_deref());
-    let executor = is_run.then(found).transpose()?;
+    let executor = is_run.then(|| arguments.start()).transpose()?;
     let unknown = Description::default();
     let description = executor.as_ref().map_or(&unknown, |(_, description)| description);
     let options = with_subgroups(options, given.as_ref(), description);
@@ -107,6 +112,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
         let wrong = report.runs.iter().find(|told| told.judged.verdict == RunVerdict::Violates);
         let told = wrong.or(report.runs.first()).ok_or_else(|| nothing_to_emit("there is nothing to run"))?;
         print(&script_of(arguments, &options, &module, told, format)?)?;
+        crate::tell(&format!("{}: {}: {}", found.module.name, report.verdict.name(), report.line()));
         return Ok(report.verdict.exit_code(arguments.strict));
     }
     print(&match arguments.format {
@@ -180,6 +186,15 @@ pub(crate) fn executor(
     command: Option<&str>,
     device: Option<&str>,
 ) -> Result<(ExecutorProgram, Description), CliError> {
+    started(command, device, TO_START)
+}
+
+/// The same, with how long it may take to start and to say what it is.
+pub(crate) fn started(
+    command: Option<&str>,
+    device: Option<&str>,
+    time: Duration,
+) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
     let command = match command {
         Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
@@ -192,15 +207,20 @@ pub(crate) fn executor(
         }
     };
     let executor = ExecutorProgram::new(command, launcher).map_err(nothing_runs)?;
-    let description = executor.describe().map_err(nothing_runs)?;
+    let description = executor.describe_within(time).map_err(|failure| match failure {
+        Execution::TimedOut(_) => nothing_runs(format!(
+            "the executor had not said what it is after {} s (--start-timeout)",
+            time.as_secs_f64()
+        )),
+        other => nothing_runs(other),
+    })?;
     Ok((executor, description))
 }
 
 fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {
-    let failed = |error| CliError::File { path: path.to_owned(), error };
-    let bytes = files::read(path, LONGEST_SET).map_err(failed)?;
-    OutcomesFile::read(&String::from_utf8_lossy(&bytes))
-        .map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))
+    let failed = |why: String| CliError::Usage(format!("--allowed {}: {why}", path.display()));
+    let bytes = files::read(path, LONGEST_SET).map_err(|error| failed(error.to_string()))?;
+    OutcomesFile::read(&String::from_utf8_lossy(&bytes)).map_err(failed)
 }
 
 /// Where the user does not say how large subgroups are, they are as large as in the set of outcomes, or on the device.
@@ -209,12 +229,15 @@ fn with_subgroups(
     given: Option<&OutcomesFile>,
     description: &Description,
 ) -> CheckOptions {
+    let Some(set) = given else { return with_subgroups_of(options, description) };
+    options.launch.subgroup_size = options.launch.subgroup_size.or(set.subgroup_size());
+    options
+}
+
+/// Where the user does not say how large subgroups are, they are as large as on the device.
+pub(crate) fn with_subgroups_of(mut options: CheckOptions, description: &Description) -> CheckOptions {
     let of_device = Some(description.subgroup_size).filter(|size| *size > 0);
-    let size = match given {
-        Some(set) => set.subgroup_size(),
-        None => of_device,
-    };
-    options.launch.subgroup_size = options.launch.subgroup_size.or(size);
+    options.launch.subgroup_size = options.launch.subgroup_size.or(of_device);
     options
 }
 
