@@ -62,8 +62,8 @@ fn who_waits_for_what_is_behind_an_endless_loop_goes_on() {
     let hangs = found.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Hang);
     let traces: Vec<usize> = hangs.map(|(outcome, _)| outcome.volatile[1].len()).collect();
     assert_eq!(traces, [1], "the volatile load is in every hang");
-    // It has read 0, or 1 from who left.
-    assert_eq!(found.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Terminated).count(), 2);
+    // It has read 0, or 1 from who left and went on; who left may also have ended.
+    assert_eq!(found.outcomes.iter().filter(|(outcome, _)| outcome.end == End::Terminated).count(), 3);
 }
 
 /// Where relations depend on the order of writes, a graph with a fault is judged in each of them, too.

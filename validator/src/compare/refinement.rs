@@ -241,7 +241,11 @@ fn first_violation(
         return parts::first_violation(before, after);
     }
     let allowed = Allowed::new(before, after.dispatch);
-    for (index, (outcome, _)) in after.behaviours.outcomes.iter().enumerate() {
+    let outcomes = || after.behaviours.outcomes.iter().enumerate();
+    let hangs = |outcome: &Outcome| outcome.end == End::Hang;
+    // With a new endless loop there are also new outcomes of invocations that leave it: the hang says more.
+    let hanging = outcomes().filter(|(_, (outcome, _))| hangs(outcome));
+    for (index, (outcome, _)) in hanging.chain(outcomes().filter(|(_, (outcome, _))| !hangs(outcome))) {
         let Some((kind, difference)) = allowed.forbids(outcome) else { continue };
         let found = reported(Violation { kind, subject: Subject::Outcome(index), difference });
         if found.is_some() {

@@ -64,8 +64,8 @@ impl ViolationKind {
     pub const ALL: [ViolationKind; 5] = [
         ViolationKind::NewRace,
         ViolationKind::NewUndefined,
-        ViolationKind::NewOutcome,
         ViolationKind::NewHang,
+        ViolationKind::NewOutcome,
         ViolationKind::VolatileTrace,
     ];
 

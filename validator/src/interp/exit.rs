@@ -4,7 +4,7 @@
 use super::barrier::loops_around;
 use super::{Invocation, Pointer, Stop};
 use crate::event::StorageClass;
-use crate::ir::{ControlOp, CooperativeOp, Line, LoopId, Op, Operand, Program, Stored};
+use crate::ir::{CooperativeOp, Line, LoopId, Op, Operand, Program, Stored};
 use crate::value::Scalar;
 
 /// A loop that an invocation is in.
@@ -99,20 +99,12 @@ impl Invocation {
         }
     }
 
-    /// Whether a loop of an active function has a merge block that no edge of the loop leads to, constant conditions aside: what is there is
-    /// behind an endless loop, and an optimiser may put an OpUnreachable there.
-    pub fn is_closed_loop(&self, program: &Program, function_depth: u32, loop_id: LoopId) -> bool {
-        let frames = self.callers.iter().chain([&self.frame]);
-        let Some(frame) = frames.into_iter().nth(function_depth as usize) else { return false };
-        let function = &program.functions[frame.function.0 as usize];
-        let Some(lp) = function.loops.get(loop_id.0 as usize) else { return false };
-        let Some(merge) = lp.exit.edge.as_ref().map(|edge| edge.target) else { return false };
-        let code = (0..).zip(&function.code);
-        let mut inside = code.filter(|(index, _)| {
-            let behind = function.blocks.partition_point(|block| block.start <= *index);
-            behind > 0 && function.blocks[behind - 1].loops.contains(&loop_id)
-        });
-        !inside.any(|(_, inst)| may_lead_to(program, &inst.op, merge))
+    /// Whether an invocation that leaves a loop of an active function goes on behind it.
+    pub fn goes_on_behind(&self, program: &Program, function_depth: u32, loop_id: LoopId) -> bool {
+        let frame = self.callers.iter().chain([&self.frame]).nth(function_depth as usize);
+        let function = frame.and_then(|frame| program.functions.get(frame.function.0 as usize));
+        let left = function.and_then(|function| function.loops.get(loop_id.0 as usize));
+        left.is_some_and(|left| left.exit.edge.is_some())
     }
 
     /// Returns from functions up to the one at this depth, without results.
@@ -152,17 +144,5 @@ impl Invocation {
                 }
             }
         }
-    }
-}
-
-/// Whether control may go from an instruction to a block, as far as constant conditions tell.
-fn may_lead_to(program: &Program, op: &Op, block: u32) -> bool {
-    match op {
-        Op::Control(ControlOp::BranchConditional { condition, yes, no }) if condition.is_constant() => {
-            let condition = program.constants[condition.index() as usize];
-            let taken = if condition.bits != 0 { yes } else { no };
-            taken.target == block || !condition.is_defined() && [yes, no].iter().any(|to| to.target == block)
-        }
-        op => op.edges().iter().any(|edge| edge.target == block),
     }
 }

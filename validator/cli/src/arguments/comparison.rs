@@ -37,7 +37,7 @@ impl ComparisonArguments {
 /// Options of everything that compares pairs.
 #[derive(Debug, Args)]
 pub struct PairArguments {
-    /// Kinds of violations that are not reported: new-race, new-undefined, new-outcome, new-hang, volatile-trace
+    /// Kinds of violations that are not reported: new-race, new-undefined, new-hang, new-outcome, volatile-trace
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', help_heading = COUNTS)]
     pub(crate) ignore: Vec<ViolationKind>,
     /// Whether after may lack a SpecId that matters to before; it is compared at the default then

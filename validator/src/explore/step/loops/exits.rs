@@ -22,7 +22,7 @@ type LoopOf = (u32, LoopId);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Merge(LoopOf),
-    /// No branch leads to what is behind the loop, so that code may be removed.
+    /// An optimiser that finds that the loop never ends removes what is behind it.
     End(LoopOf),
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn never_ends(
 }
 
 /// The exits by which an invocation may leave a loop that it repeats for ever: those of that loop and of the loops
-/// around it, as long as these had no effects.
+/// around it, as long as these had no effects; and its end.
 pub(crate) fn exits(round: &Round, invocation: &Invocation, endless: LoopOf) -> Vec<Exit> {
     if round.context.settings.strict_hangs {
         return Vec::new();
@@ -61,11 +61,11 @@ pub(crate) fn exits(round: &Round, invocation: &Invocation, endless: LoopOf) -> 
     let active = invocation.active_loops(round.context.program);
     let around = active.into_iter().skip_while(|one| (one.function_depth, one.loop_id) != endless);
     let quiet = around.take_while(|one| !one.has_effects).map(|one| (one.function_depth, one.loop_id));
-    let exits = |one: LoopOf| {
-        let ends = invocation.is_closed_loop(round.context.program, one.0, one.1).then_some(Exit::End(one));
-        std::iter::once(Exit::Merge(one)).chain(ends)
-    };
-    quiet.flat_map(exits).collect()
+    let mut exits: Vec<Exit> = quiet.map(Exit::Merge).collect();
+    if !exits.is_empty() && invocation.goes_on_behind(round.context.program, endless.0, endless.1) {
+        exits.push(Exit::End(endless));
+    }
+    exits
 }
 
 /// The state in which an invocation has left by an exit. `at_header` is the invocation as it was at the header of the
