@@ -269,6 +269,33 @@ fn comparisons_that_hold_only_together_are_solved_for_together() {
 }
 
 #[test]
+fn signs_are_looked_for_in_later_turns_too() {
+    // In its second turn, 8 divided by a size: only by -1 to -8 it matters whether that is a number with a sign.
+    let divided = |division: &str| {
+        let body = format!(
+            "OpBranch %head
+%head = OpLabel
+%turn = OpPhi %uint %c0 %entry %next %again
+%by = OpPhi %uint %c7 %entry %s0 %again
+OpLoopMerge %done %again None
+OpBranch %again
+%again = OpLabel
+%value = {division} %uint %c8 %by
+%next = OpIAdd %uint %turn %c1
+%more = OpULessThan %bool %next %c2
+OpBranchConditional %more %head %done
+%done = OpLabel
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 1, &[0, 1, 2, 7, 8], &body)
+    };
+    let report = check(&[], &divided("OpUDiv"), &divided("OpSDiv"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+}
+
+#[test]
 fn one_workgroup_is_tried_where_several_change_nothing() {
     // Only a single workgroup works.
     let alone = |value: &str| {

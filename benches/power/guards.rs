@@ -1,8 +1,8 @@
 //! Turns of a loop that are counted down to end it, as naga writes them: a variable of two words that begins with all bits
 //! set, of which the lower one loses 1 in each turn, and the upper one where that was 0. The loop is left where both are 0.
 //!
-//! A mistake in it shows after so many turns only that no launch comes there. It is proved by running what counts for
-//! [`TURNS`] turns: the loop must not be left.
+//! A mistake in it shows after so many turns only that no launch comes there. That is run and not proved: what counts turns,
+//! for [`TURNS`] of them, in which the loop must not be left.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,14 @@ use super::{ids, instructions};
 const TURNS: u32 = 1 << 22;
 
 /// Whether what was changed only counts such turns in both modules, which have the same instructions but for one.
-pub(super) fn counts_turns(before: &Module, after: &Module, position: usize) -> bool {
-    [before, after].into_iter().all(|module| {
-        let blocks = || module.functions.iter().flat_map(|function| &function.blocks);
-        let guards = blocks().filter_map(|block| Guard::of(block, module));
+pub(super) fn counts_turns(before: &Module, after: impl FnOnce() -> Option<Module>, position: usize) -> bool {
+    let counts = |module: &Module| {
+        let blocks = module.functions.iter().flat_map(|function| &function.blocks);
+        let mut guards = blocks.filter_map(|block| Guard::of(block, module));
         let changed = instructions(module).nth(position).and_then(|inst| inst.result_id);
-        guards.into_iter().any(|guard| guard.contains(changed, module) && guard.is_never_left(module))
-    })
+        guards.any(|guard| guard.contains(changed) && guard.is_never_left(module))
+    };
+    counts(before) && after().is_some_and(|after| counts(&after))
 }
 
 /// The code that counts, in the two blocks behind a loop's header.
@@ -63,10 +64,9 @@ impl<'m> Guard<'m> {
         (is_alone && stored == Some(variable)).then_some(Guard { variable, test, step, condition })
     }
 
-    fn contains(&self, id: Option<Word>, module: &Module) -> bool {
-        let own = self.test.iter().chain(self.step.iter().copied());
-        let initial = || module.all_inst_iter().any(|inst| inst.result_id == Some(self.variable));
-        id.is_some() && initial() && own.into_iter().any(|inst| inst.result_id == id)
+    fn contains(&self, id: Option<Word>) -> bool {
+        let mut own = self.test.iter().chain(self.step.iter().copied());
+        id.is_some() && own.any(|inst| inst.result_id == id)
     }
 
     /// Whether the loop is not left by the guard in so many turns.

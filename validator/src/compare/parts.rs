@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::matching::{Difference, ObjectMatch};
-use super::refinement::{Allowed, CompareOptions, Side, Subject, Violation};
+use super::refinement::{hangs_first, Allowed, CompareOptions, Side, Subject, Violation};
 use super::ViolationKind;
 use crate::behaviour::{Behaviours, End, Outcome, Part, Permuted, Product};
 use crate::witness::Witness;
@@ -89,7 +89,7 @@ pub(super) fn first_violation(before: Side<'_>, after: Side<'_>) -> Option<Viola
         let allowed = Allowed::of(before, after.dispatch, &old.outcomes);
         let matched = ObjectMatch::new(before.dispatch, after.dispatch);
         let forbidden = |outcome: &Outcome| forbidden(&allowed, old, outcome);
-        let listed = new.outcomes.iter().map(|(outcome, _)| forbidden(outcome));
+        let listed = hangs_first(&new.outcomes).map(|(index, outcome)| (index, forbidden(outcome)));
         let factored = new.permuted.iter().map(|one| match is_within(one, old) {
             true => None,
             false => forbidden(&one.first).map(|(kind, difference)| {
@@ -97,7 +97,7 @@ pub(super) fn first_violation(before: Side<'_>, after: Side<'_>) -> Option<Viola
                 (kind, difference.or_else(closest))
             }),
         });
-        for (index, forbidden) in listed.chain(factored).enumerate() {
+        for (index, forbidden) in listed.chain((new.outcomes.len()..).zip(factored)) {
             let Some((kind, difference)) = forbidden else { continue };
             let violation = Violation { kind, subject: Subject::Part(number, index), difference };
             if kind != ViolationKind::VolatileTrace {

@@ -241,11 +241,7 @@ fn first_violation(
         return parts::first_violation(before, after);
     }
     let allowed = Allowed::new(before, after.dispatch);
-    let outcomes = || after.behaviours.outcomes.iter().enumerate();
-    let hangs = |outcome: &Outcome| outcome.end == End::Hang;
-    // With a new endless loop there are also new outcomes of invocations that leave it: the hang says more.
-    let hanging = outcomes().filter(|(_, (outcome, _))| hangs(outcome));
-    for (index, (outcome, _)) in hanging.chain(outcomes().filter(|(_, (outcome, _))| !hangs(outcome))) {
+    for (index, outcome) in hangs_first(&after.behaviours.outcomes) {
         let Some((kind, difference)) = allowed.forbids(outcome) else { continue };
         let found = reported(Violation { kind, subject: Subject::Outcome(index), difference });
         if found.is_some() {
@@ -253,6 +249,16 @@ fn first_violation(
         }
     }
     None
+}
+
+/// Outcomes by their numbers, hangs before others: with a new endless loop there are also new outcomes of invocations that
+/// leave it, and the hang says more.
+pub(super) fn hangs_first(outcomes: &[(Outcome, Witness)]) -> impl Iterator<Item = (usize, &Outcome)> {
+    let all = move |hangs: bool| {
+        let of = outcomes.iter().enumerate().map(|(index, (outcome, _))| (index, outcome));
+        of.filter(move |(_, outcome)| (outcome.end == End::Hang) == hangs)
+    };
+    all(true).chain(all(false))
 }
 
 /// The outcomes that before allows after.

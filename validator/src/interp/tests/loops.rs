@@ -204,6 +204,35 @@ fn progress_in_own_memory_counts() {
 }
 
 #[test]
+fn what_is_only_read_behind_a_loop_does_not_hide_that_it_never_ends() {
+    for read_inside in [false, true] {
+        // A Function counter is incremented.
+        let body = vec![
+            load(4, 6, StorageClass::Function, ShapeId(0)),
+            binary(BinaryOp::IAdd, 5, register(4), Operand::constant(1)),
+            store(6, register(5), StorageClass::Function, ShapeId(0)),
+        ];
+        let mut builder = endless(&[], vec![], body);
+        let (zero, _one) = (Operand::constant(0), builder.number(1));
+        let shape = builder.word_shape();
+        let main = &mut builder.program.functions[0];
+        let initializer = Some(zero);
+        main.locals.push(Local {
+            register: 6,
+            size: 4,
+            shape,
+            initializer,
+            decorations: Decorations::default(),
+            line: 1,
+        });
+        main.loops[0].turns.dead = if read_inside { vec![] } else { vec![0] };
+        let (_, stop) = builder.first_stop();
+        assert_eq!(matches!(stop, Stop::Forever { .. }), !read_inside, "{stop:?}");
+        assert_eq!(matches!(stop, Stop::OutOfFuel), read_inside, "{stop:?}");
+    }
+}
+
+#[test]
 fn settled_changes_count_as_progress_and_other_settled_accesses_are_effects() {
     let looping = |written: Option<u32>| {
         let not = Op::Unary { op: UnaryOp::Not, width: 32, count: 1, dst: 5, a: register(4) };
