@@ -14,6 +14,8 @@ mod outside;
 mod quads;
 mod run;
 #[cfg(test)]
+mod subgroup_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::behaviour::{Behaviours, End, Outcome};

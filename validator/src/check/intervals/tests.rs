@@ -129,7 +129,7 @@ const RESULT: &str = "%result = OpFMul %float %x %third";
 const PRODUCT: &str = "%result = OpFMul %float %x %third\nOpStore %second %result";
 
 /// A module, launched on 5.0, and what was found of it.
-struct Judged {
+pub(super) struct Judged {
     program: Program,
     dispatch: Dispatch,
     behaviours: Behaviours,
@@ -140,7 +140,7 @@ impl Judged {
         Judged::of(&module(body))
     }
 
-    fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         let module = Module::from_text(text, "test.spvasm", &ReadOptions::default()).unwrap();
         let program = lower(&module, &LowerOptions::default()).unwrap();
         let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
@@ -169,7 +169,7 @@ fn judged(bodies: [&str; 2], change: impl FnOnce(&mut Judged, &mut Judged)) -> J
     judged_as(bodies.map(Judged::new), change)
 }
 
-fn judged_as(
+pub(super) fn judged_as(
     [mut before, mut after]: [Judged; 2],
     change: impl FnOnce(&mut Judged, &mut Judged),
 ) -> Judgement {

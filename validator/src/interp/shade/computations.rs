@@ -109,7 +109,7 @@ impl Observer<'_, '_> {
         elsewhere(self.following, &mut self.shades.computations, inst, (opcode, width), operands)
     }
 
-    /// The interval of a float that both sides compute.
+    /// See [`side_by_side`], for the float in a register.
     pub(super) fn side_by_side_shade(
         &self,
         elsewhere: Elsewhere,
@@ -117,20 +117,24 @@ impl Observer<'_, '_> {
         register: u32,
         shade: Shade,
     ) -> Shade {
-        match (elsewhere, shade) {
-            (Elsewhere::Never, shade) | (Elsewhere::Sometimes, shade @ None) => shade,
-            (Elsewhere::Sometimes, Some(interval)) if !interval.is_any() => shade,
-            (Elsewhere::Sometimes, Some(_)) => {
-                let computed = super::float::number(width, self.value(Operand::register(register)));
-                let near = NEAR * computed.magnitude().max(1.0);
-                Some(if computed.is_any() { Interval::ANY } else { computed.widen(near) })
-            }
-            // What underflows loses what an implementation that rearranges it need not lose.
-            (Elsewhere::Equally, Some(interval)) if interval.low < interval.high => {
-                let computed = super::float::number(width, self.value(Operand::register(register)));
-                (computed.magnitude() < least_normal(width)).then_some(interval)
-            }
-            (Elsewhere::Equally, _) => None,
+        side_by_side(elsewhere, width, self.value(Operand::register(register)), shade)
+    }
+}
+
+/// The interval of a float that was computed so and may be `shade`, where both sides may compute it.
+pub(super) fn side_by_side(elsewhere: Elsewhere, width: u8, computed: Scalar, shade: Shade) -> Shade {
+    let computed = super::float::number(width, computed);
+    match (elsewhere, shade) {
+        (Elsewhere::Never, shade) | (Elsewhere::Sometimes, shade @ None) => shade,
+        (Elsewhere::Sometimes, Some(interval)) if !interval.is_any() => shade,
+        (Elsewhere::Sometimes, Some(_)) => {
+            let near = NEAR * computed.magnitude().max(1.0);
+            Some(if computed.is_any() { Interval::ANY } else { computed.widen(near) })
         }
+        // What underflows loses what an implementation that rearranges it need not lose.
+        (Elsewhere::Equally, Some(interval)) if interval.low < interval.high => {
+            (computed.magnitude() < least_normal(width)).then_some(interval)
+        }
+        (Elsewhere::Equally, _) => None,
     }
 }

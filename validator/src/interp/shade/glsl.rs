@@ -266,14 +266,14 @@ fn one(rules: Permitted, function: FloatFunction, a: Interval) -> Interval {
     rules.settle(result)
 }
 
-fn minimum(a: Interval, b: Interval) -> Interval {
+pub(super) fn minimum(a: Interval, b: Interval) -> Interval {
     if a.is_any() || b.is_any() {
         return Interval::ANY;
     }
     Interval::between(a.low.min(b.low), a.high.min(b.high))
 }
 
-fn maximum(a: Interval, b: Interval) -> Interval {
+pub(super) fn maximum(a: Interval, b: Interval) -> Interval {
     minimum(a.negate(), b.negate()).negate()
 }
 

@@ -289,8 +289,35 @@ impl Permitted {
             magnitudes += product.magnitude();
             sum = sum.plus(product);
         }
+        // In another order the sum of some may be too large.
+        let (_, _, greatest) = format(self.width);
+        if magnitudes > greatest && !self.exact {
+            return Interval::ANY;
+        }
         let steps = if self.exact { 0.0 } else { 2.0 * pairs.len() as f64 };
         self.settle(sum.widen(steps * ulp(self.width, magnitudes)))
+    }
+
+    /// The product of several, in any order.
+    pub fn product(self, factors: &[Interval]) -> Interval {
+        let (_, _, greatest) = format(self.width);
+        let (mut product, mut largest, mut least) = (Interval::point(1.0), 1.0, 1.0);
+        for factor in factors {
+            if factor.is_any() {
+                return Interval::ANY;
+            }
+            product = self.multiply(product, *factor);
+            largest *= factor.magnitude().max(1.0);
+            let nearest = factor.low.abs().min(factor.high.abs());
+            if !factor.contains(0.0) {
+                least *= nearest.min(1.0);
+            }
+        }
+        // Others may be multiplied first, and be too large or too small.
+        match largest > greatest || least < least_normal(self.width) {
+            true => Interval::ANY,
+            false => product,
+        }
     }
 
     /// 2 units.
@@ -409,6 +436,23 @@ mod tests {
         assert!(tiny.contains(0.0) && tiny.contains(f64::from(f32::MIN_POSITIVE) / 2.0));
         assert!(SINGLE.multiply(point(f32::MAX), point(2.0)).is_any());
         assert!(SINGLE.add(Interval::ANY, point(1.0)).is_any());
+    }
+
+    #[test]
+    fn sums_and_products_of_several_are_those_of_any_order() {
+        let sum = |values: &[f32]| {
+            FREE.dot(&values.iter().map(|value| (point(*value), point(1.0))).collect::<Vec<_>>())
+        };
+        // The last two first, and 1 is lost.
+        assert!(sum(&[1.0, 1e8, -1e8]).contains(0.0) && sum(&[1.0, 1e8, -1e8]).contains(1.0));
+        assert!(!sum(&[1.0, 2.0, 3.0]).contains(6.001));
+        // Too large in between.
+        assert!(sum(&[3e38, -3e38, 3e38]).is_any());
+        let product =
+            |values: &[f32]| FREE.product(&values.iter().map(|value| point(*value)).collect::<Vec<_>>());
+        assert!(product(&[3.0, 5.0, 7.0]).contains(105.0) && !product(&[3.0, 5.0, 7.0]).contains(105.1));
+        assert!(product(&[1e30, 1e-30, 1e30]).is_any() && product(&[1e-30, 1e30, 1e-30]).is_any());
+        assert!(FREE.product(&[point(2.0), Interval::ANY]).is_any());
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod memory;
 mod movement;
 mod quad;
 mod sampling;
+mod tangle;
 
 use super::machine::Machine;
 use super::{Invocation, SharedMemory, Stop};
@@ -28,7 +29,7 @@ pub use computations::{Common, Computations, Following};
 pub use decisions::Decisions;
 pub use interval::{ulp, Interval};
 pub use memory::ShadedMemory;
-pub use quad::{go_on_shaded, Shaded};
+pub use tangle::{go_on_shaded, Shaded};
 
 /// The interval of a component; `None` where it is what it is.
 pub type Shade = Option<Interval>;
@@ -357,11 +358,14 @@ impl Observer<'_, '_> {
         }
     }
 
-    /// Operands are looked at as far as the largest vector or matrix goes.
+    /// Operands are looked at as far as the largest vector or matrix goes, or the largest part of a cooperative matrix.
     fn opaque(&mut self, inst: &Inst, open: bool) {
         const LARGEST: u32 = 16;
+        const LARGEST_PART: u32 = 256;
+        let in_parts = matches!(inst.op, Op::Cooperative(_) | Op::Tensor(_));
+        let largest = if in_parts { LARGEST_PART } else { LARGEST };
         let mut shaded = open;
-        inst.op.visit_operands(&mut |operand| shaded |= self.is_shaded(operand, LARGEST));
+        inst.op.visit_operands(&mut |operand| shaded |= self.is_shaded(operand, largest));
         if shaded {
             self.depend(inst);
         }

@@ -1,107 +1,21 @@
 //! Intervals of derivatives: what the differences within a quad may be.
 
-use super::computations::{elsewhere, Elsewhere, Following};
 use super::float::number;
 use super::interval::{Interval, Permitted};
-use super::{Shade, Shades};
-use crate::dispatch::Dispatch;
-use crate::interp::{subgroup, Invocation};
-use crate::ir::{Contribution, Derivative, Differences, Inst, Op, Program, SubgroupKind};
-use crate::value::Scalar;
+use super::tangle::Shaded;
+use super::Shade;
+use crate::interp::subgroup;
+use crate::ir::{Contribution, Derivative, Differences, Program};
 
 /// The invocation beside another one, and the one below it.
 const BESIDE: usize = 1;
 const BELOW: usize = 2;
 
-/// An invocation at an operation of its subgroup, with its intervals.
-pub struct Shaded<'s> {
-    /// The invocation.
-    pub invocation: &'s mut Invocation,
-    /// Its intervals.
-    pub shades: &'s mut Shades,
-}
-
-/// As [`subgroup::go_on_together`], with intervals. False where they cannot go on, or where it is not followed what the
-/// operation does with a float that may be another one.
-pub fn go_on_shaded(
-    program: &Program,
-    dispatch: &Dispatch,
-    members: &mut [Shaded<'_>],
-    following: Following<'_>,
-) -> bool {
-    let result = {
-        let invocations: Vec<&Invocation> = members.iter().map(|member| &*member.invocation).collect();
-        subgroup::evaluate(program, dispatch, &invocations)
-    };
-    let (Ok(result), Some(first)) = (result, members.first()) else { return false };
-    let Some(inst @ Inst { op: Op::Subgroup(op), .. }) = first.invocation.instruction(program) else {
-        return false;
-    };
-    let (width, found): (u8, Vec<Vec<Shade>>) = if let SubgroupKind::Derivative { of, value } = op.kind {
-        let place = |member: &Shaded<'_>| dispatch.places.get(member.invocation.index as usize);
-        let lane = |member: &Shaded<'_>| place(member).map(|place| place.subgroup_lane);
-        let Some(lanes) = members.iter().map(lane).collect::<Option<Vec<u32>>>() else { return false };
-        let quad = Quad { program, members, value };
-        let mut found: Vec<Vec<Shade>> = lanes.iter().map(|lane| quad.shades(of, &lanes, *lane)).collect();
-        // The same differences, wherever the values come from.
-        for component in 0..value.count {
-            let operand = value.value.offset(component);
-            let values: Vec<Scalar> =
-                members.iter().map(|member| member.invocation.operand(program, operand)).collect();
-            let Some(Shaded { shades, .. }) = members.first_mut() else { return false };
-            let kind = (inst.opcode, value.width);
-            if elsewhere(following, &mut shades.computations, inst, kind, &values) == Elsewhere::Equally {
-                let shades = found.iter_mut().filter_map(|shades| shades.get_mut(component as usize));
-                shades.for_each(|shade| *shade = None);
-            }
-        }
-        (value.width, found)
-    } else {
-        let mut shaded = result.inexact;
-        for member in &*members {
-            op.visit_operands(&mut |operand| {
-                shaded |= (0..LARGEST).any(|part| member.shade(operand.offset(part)).is_some());
-            });
-        }
-        if shaded {
-            return false;
-        }
-        (32, vec![Vec::new(); members.len()])
-    };
-    let dst = op.dst;
-    for ((member, values), shades) in members.iter_mut().zip(&result.values).zip(found) {
-        member.invocation.supply_subgroup(program, values, false);
-        let base = member.invocation.frame.registers;
-        member.shades.registers.resize(member.invocation.registers.len(), None);
-        for (number, value) in (0..).zip(values) {
-            let shade = shades.get(number as usize).copied().flatten();
-            let around = shade.map(|interval| interval.hull(self::number(width, *value)));
-            if let Some(slot) = member.shades.registers.get_mut((base + dst + number) as usize) {
-                *slot = around.filter(|_| value.is_defined());
-            }
-        }
-    }
-    true
-}
-
-/// Components of the largest vector.
-const LARGEST: u32 = 4;
-
-impl Shaded<'_> {
-    fn shade(&self, operand: crate::ir::Operand) -> Shade {
-        if operand.is_constant() {
-            return None;
-        }
-        let at = self.invocation.frame.registers + operand.index();
-        self.shades.registers.get(at as usize).copied().flatten()
-    }
-}
-
 /// What a derivative is taken of.
-struct Quad<'q, 's> {
-    program: &'q Program,
-    members: &'q [Shaded<'s>],
-    value: Contribution,
+pub(super) struct Quad<'q, 's> {
+    pub program: &'q Program,
+    pub members: &'q [Shaded<'s>],
+    pub value: Contribution,
 }
 
 /// What a component may be in each of the four, and whether it may be several things.
@@ -109,7 +23,7 @@ type Corners = [(Interval, bool); 4];
 
 impl Quad<'_, '_> {
     /// The intervals of the results of the invocation with this number, where all four are here.
-    fn shades(&self, of: Derivative, lanes: &[u32], lane: u32) -> Vec<Shade> {
+    pub fn shades(&self, of: Derivative, lanes: &[u32], lane: u32) -> Vec<Shade> {
         let corner = |place: u32| lanes.iter().position(|other| *other == lane / 4 * 4 + place);
         let (Some(a), Some(b), Some(c), Some(d)) = (corner(0), corner(1), corner(2), corner(3)) else {
             return Vec::new();

@@ -16,8 +16,23 @@ impl Tangle<'_> {
         operation: GroupOperation,
         value: Contribution,
     ) -> Result<SubgroupResult, Box<Stop>> {
+        let (groups, scan) = self.groups(operation)?;
+        let mut result = SubgroupResult {
+            values: vec![Components::from_elem(Scalar::default(), value.count as usize); self.members.len()],
+            inexact: false,
+        };
+        for group in &groups {
+            for component in 0..value.count {
+                self.component(op, scan, value, component, group, &mut result)?;
+            }
+        }
+        Ok(result)
+    }
+
+    /// Whose values are combined with each other, and which of them each result has.
+    fn groups(&self, operation: GroupOperation) -> Result<(Vec<Vec<usize>>, Scan), Box<Stop>> {
         let everybody = || vec![(0..self.members.len()).collect::<Vec<usize>>()];
-        let (groups, scan) = match operation {
+        Ok(match operation {
             GroupOperation::Reduce => (everybody(), Scan::Whole),
             GroupOperation::InclusiveScan => (everybody(), Scan::Inclusive),
             GroupOperation::ExclusiveScan => (everybody(), Scan::Exclusive),
@@ -33,17 +48,26 @@ impl Tangle<'_> {
                 subsets.dedup();
                 (subsets, scan)
             }
-        };
-        let mut result = SubgroupResult {
-            values: vec![Components::from_elem(Scalar::default(), value.count as usize); self.members.len()],
-            inexact: false,
-        };
+        })
+    }
+
+    /// For each the members whose values its result combines.
+    pub(super) fn combined(&self, operation: GroupOperation) -> Result<Vec<Vec<usize>>, Box<Stop>> {
+        let (groups, scan) = self.groups(operation)?;
+        let mut combined = vec![Vec::new(); self.members.len()];
         for group in &groups {
-            for component in 0..value.count {
-                self.component(op, scan, value, component, group, &mut result)?;
+            for (place, member) in group.iter().enumerate() {
+                let end = match scan {
+                    Scan::Whole => group.len(),
+                    Scan::Inclusive => place + 1,
+                    Scan::Exclusive => place,
+                };
+                if let (Some(slot), Some(members)) = (combined.get_mut(*member), group.get(..end)) {
+                    *slot = members.to_vec();
+                }
             }
         }
-        Ok(result)
+        Ok(combined)
     }
 
     fn clusters(&self, size: u32) -> Vec<Vec<usize>> {

@@ -9,12 +9,15 @@ mod cooperative;
 pub(super) mod derivative;
 mod shuffle;
 
+use shuffle::Sources;
+
 use super::machine::{fault, Components, Machine, Step};
 use super::{compare, evaluate as scalar, Invocation, Stop};
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::ir::{
-    Contribution, Inexact, Inst, Line, MatrixAction, Op, Operand, Program, SubgroupKind, SubgroupOp,
+    Contribution, Inexact, Inst, Line, MatrixAction, Op, Operand, Program, SubgroupArithmetic, SubgroupKind,
+    SubgroupOp,
 };
 use crate::value::Scalar;
 
@@ -180,6 +183,9 @@ pub fn evaluate(
     };
     let tangle = Tangle { members, program, dispatch, line: *line };
     let exact = |values| Ok(SubgroupResult { values, inexact: false });
+    if let Some((value, sources)) = tangle.movement(&op.kind)? {
+        return exact(tangle.moved(value, sources));
+    }
     match &op.kind {
         SubgroupKind::Elect => {
             exact((0..members.len()).map(|index| one(Scalar::new(u64::from(index == 0)))).collect())
@@ -190,22 +196,43 @@ pub fn evaluate(
         }
         SubgroupKind::AllEqual { value, float } => Ok(tangle.all_equal(*value, *float)?)
             .map(|equal| SubgroupResult { values: tangle.alike(one(equal)), inexact: false }),
-        SubgroupKind::Broadcast { value, id, strict } => exact(tangle.broadcast(*value, *id, *strict)?),
-        SubgroupKind::BroadcastFirst { value } => exact(tangle.alike(tangle.of(0, *value))),
         SubgroupKind::Ballot { value } => exact(tangle.alike(tangle.ballot(*value))),
         SubgroupKind::InverseBallot { value } => exact(tangle.inverse_ballot(*value)?),
-        SubgroupKind::Shuffle { way, value, operand } => exact(tangle.shuffle(*way, *value, *operand)?),
-        SubgroupKind::QuadBroadcast { value, index } => exact(tangle.quad_broadcast(*value, *index)?),
-        SubgroupKind::QuadSwap { value, flip } => exact(tangle.each(|lane| tangle.at(lane ^ flip, *value))),
         SubgroupKind::Arithmetic { op, operation, value } => tangle.arithmetic(*op, *operation, *value),
         SubgroupKind::Matrix(step) => tangle.matrix_step(step),
         SubgroupKind::Partition { value, float } => exact(tangle.partition(*value, *float)?),
         SubgroupKind::Derivative { of, value } => tangle.derivative(*of, *value),
-        // These stop for nobody.
-        SubgroupKind::BallotBitExtract { .. }
+        // These move values, as above.
+        SubgroupKind::Broadcast { .. }
+        | SubgroupKind::BroadcastFirst { .. }
+        | SubgroupKind::Shuffle { .. }
+        | SubgroupKind::QuadBroadcast { .. }
+        | SubgroupKind::QuadSwap { .. }
+        // And these stop for nobody.
+        | SubgroupKind::BallotBitExtract { .. }
         | SubgroupKind::BallotBitCount { .. }
         | SubgroupKind::BallotFind { .. } => exact(Vec::new()),
     }
+}
+
+/// How the operation that all of a tangle's invocations stand at moves or combines what they bring, where it does one of
+/// these and is defined.
+pub(super) fn flow(program: &Program, dispatch: &Dispatch, members: &[&Invocation]) -> Option<Flow> {
+    let Inst { op: Op::Subgroup(op), line, .. } = members.first()?.instruction(program)? else { return None };
+    let tangle = Tangle { members, program, dispatch, line: *line };
+    if let Some((value, sources)) = tangle.movement(&op.kind).ok()? {
+        return Some(Flow::Moves(value, sources));
+    }
+    let SubgroupKind::Arithmetic { op, operation, value } = op.kind else { return None };
+    Some(Flow::Combines(op, value, tangle.combined(operation).ok()?))
+}
+
+/// See [`flow`].
+pub(super) enum Flow {
+    /// Each gets the value of one.
+    Moves(Contribution, Sources),
+    /// Each gets what the values of these give together, in any order.
+    Combines(SubgroupArithmetic, Contribution, Vec<Vec<usize>>),
 }
 
 fn one(value: Scalar) -> Components {
@@ -213,6 +240,30 @@ fn one(value: Scalar) -> Components {
 }
 
 impl Tangle<'_> {
+    /// What an operation moves between the invocations, and whose each gets; `None` for one that does something else.
+    fn movement(&self, kind: &SubgroupKind) -> Result<Option<(Contribution, Sources)>, Box<Stop>> {
+        Ok(Some(match kind {
+            SubgroupKind::Broadcast { value, id, strict } => (*value, self.broadcast(*id, *strict)?),
+            SubgroupKind::BroadcastFirst { value } => (*value, self.broadcast_first()),
+            SubgroupKind::Shuffle { way, value, operand } => (*value, self.shuffle(*way, *operand)?),
+            SubgroupKind::QuadBroadcast { value, index } => (*value, self.quad_broadcast(*index)?),
+            SubgroupKind::QuadSwap { value, flip } => (*value, self.quad_swap(*flip)),
+            SubgroupKind::Elect
+            | SubgroupKind::Vote { .. }
+            | SubgroupKind::AllEqual { .. }
+            | SubgroupKind::Ballot { .. }
+            | SubgroupKind::InverseBallot { .. }
+            | SubgroupKind::BallotBitExtract { .. }
+            | SubgroupKind::BallotBitCount { .. }
+            | SubgroupKind::BallotFind { .. }
+            | SubgroupKind::Arithmetic { .. }
+            | SubgroupKind::Partition { .. }
+            | SubgroupKind::QuadVote { .. }
+            | SubgroupKind::Matrix(_)
+            | SubgroupKind::Derivative { .. } => return Ok(None),
+        }))
+    }
+
     /// The subgroup's size, present or not.
     fn size(&self) -> u32 {
         self.dispatch.subgroup_size
@@ -235,14 +286,6 @@ impl Tangle<'_> {
     /// What a member brings.
     fn of(&self, member: usize, value: Contribution) -> Components {
         (0..value.count).map(|i| self.scalar(member, value.value.offset(i))).collect()
-    }
-
-    /// What the invocation of this number brings; undefined if it is not in the tangle.
-    fn at(&self, lane: u32, value: Contribution) -> Components {
-        match self.lanes().position(|other| other == lane) {
-            Some(member) => self.of(member, value),
-            None => undefined(value),
-        }
     }
 
     /// The same result for all.

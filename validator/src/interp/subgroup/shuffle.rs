@@ -6,38 +6,39 @@ use crate::event::UndefinedKind;
 use crate::ir::{Contribution, Operand, ShuffleWay};
 use crate::value::Scalar;
 
+/// Whose value each invocation of a tangle gets, by the position there; `None` where the result is undefined.
+pub type Sources = Vec<Option<usize>>;
+
 impl Tangle<'_> {
-    pub(super) fn broadcast(
-        &self,
-        value: Contribution,
-        id: Operand,
-        strict: bool,
-    ) -> Result<Vec<Components>, Box<Stop>> {
+    /// What each gets of what the others bring.
+    pub(super) fn moved(&self, value: Contribution, sources: Sources) -> Vec<Components> {
+        let moved = |source: Option<usize>| source.map_or_else(|| undefined(value), |at| self.of(at, value));
+        sources.into_iter().map(moved).collect()
+    }
+
+    pub(super) fn broadcast(&self, id: Operand, strict: bool) -> Result<Sources, Box<Stop>> {
         match self.uniform(id) {
-            Some(id) => Ok(self.alike(self.at_bits(Some(id.bits), value))),
+            Some(id) => Ok(vec![self.position(Some(id.bits)); self.members.len()]),
             None if strict => Err(self.not_uniform("the id")),
-            None => Ok(self.alike(undefined(value))),
+            None => Ok(vec![None; self.members.len()]),
         }
     }
 
-    pub(super) fn quad_broadcast(
-        &self,
-        value: Contribution,
-        index: Operand,
-    ) -> Result<Vec<Components>, Box<Stop>> {
-        let index = self.uniform(index).ok_or_else(|| self.not_uniform("the index"))?;
-        Ok(self.each(|lane| {
-            let source = (index.bits < 4).then_some(u64::from(lane / 4 * 4) + index.bits);
-            self.at_bits(source, value)
-        }))
+    pub(super) fn broadcast_first(&self) -> Sources {
+        vec![Some(0); self.members.len()]
     }
 
-    pub(super) fn shuffle(
-        &self,
-        way: ShuffleWay,
-        value: Contribution,
-        operand: Operand,
-    ) -> Result<Vec<Components>, Box<Stop>> {
+    pub(super) fn quad_broadcast(&self, index: Operand) -> Result<Sources, Box<Stop>> {
+        let index = self.uniform(index).ok_or_else(|| self.not_uniform("the index"))?;
+        let source = |lane: u32| (index.bits < 4).then_some(u64::from(lane / 4 * 4) + index.bits);
+        Ok(self.lanes().map(|lane| self.position(source(lane))).collect())
+    }
+
+    pub(super) fn quad_swap(&self, flip: u32) -> Sources {
+        self.lanes().map(|lane| self.position(Some(u64::from(lane ^ flip)))).collect()
+    }
+
+    pub(super) fn shuffle(&self, way: ShuffleWay, operand: Operand) -> Result<Sources, Box<Stop>> {
         let cluster = match way {
             ShuffleWay::Rotate { cluster } => {
                 self.uniform(operand).ok_or_else(|| self.not_uniform("the delta"))?;
@@ -48,7 +49,7 @@ impl Tangle<'_> {
         let sources = (0..self.members.len()).map(|member| {
             let (lane, operand) = (u64::from(self.lane(member)), self.scalar(member, operand));
             if !operand.is_defined() {
-                return undefined(value);
+                return None;
             }
             let source = match way {
                 ShuffleWay::Index => Some(operand.bits),
@@ -60,17 +61,15 @@ impl Tangle<'_> {
                     Some(lane.wrapping_add(operand.bits) & within | lane & !within)
                 }
             };
-            self.at_bits(source, value)
+            self.position(source)
         });
         Ok(sources.collect())
     }
 
-    /// What the invocation of this number brings; undefined where there is none.
-    fn at_bits(&self, lane: Option<u64>, value: Contribution) -> Components {
-        match lane.filter(|lane| *lane < u64::from(self.size())) {
-            Some(lane) => self.at(lane as u32, value),
-            None => undefined(value),
-        }
+    /// The member of this number, if it is in the tangle.
+    fn position(&self, lane: Option<u64>) -> Option<usize> {
+        let lane = lane?;
+        self.lanes().position(|other| u64::from(other) == lane)
     }
 
     /// A cluster's size, which is a power of two up to the subgroup's size.
