@@ -9,7 +9,7 @@ use crate::{Module, Mutants, WEAKENINGS};
 
 const ENV: TargetEnv = TargetEnv::Vulkan1_3;
 
-const CLASSES: [Class; 4] = [Class::Buffer, Class::Workgroup, Class::Texels, Class::Physical];
+const CLASSES: [Class; 5] = [Class::Buffer, Class::Workgroup, Class::Texels, Class::Image, Class::Physical];
 
 fn words(text: &str) -> Vec<u32> {
     let words = assemble(text, Some(ENV)).unwrap_or_else(|error| panic!("{error:?}\n{text}"));

@@ -7,7 +7,7 @@ use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
 use spirv_tv::optimise::to_bytes;
 use spirv_tv::report;
-use spirv_tv_executor::case::{Address, Case, Kind, Resource, Robustness, Slot};
+use spirv_tv_executor::case::{Address, Case, Image, Kind, Resource, Robustness, Slot, View};
 use spirv_tv_executor::{Execution, Executor};
 use spirv_tv_gate::Bucket;
 use spirv_tv_mutators::litmus::{catalogue, many, Class, Environment, Many, Program};
@@ -108,6 +108,7 @@ pub(super) fn program(world: &World, random: &mut fastrand::Rng) -> Option<Progr
     if world.has("ImageBuffer") {
         classes.push(Class::Texels);
     }
+    classes.push(Class::Image);
     if world.has("PhysicalStorageBufferAddresses") && world.has("Int64") {
         classes.push(Class::Physical);
     }
@@ -184,13 +185,23 @@ impl Trial<'_> {
             bytes,
         };
         let zeros = |words: u32| vec![0; words as usize * 4];
-        let Many { words, texels, pointed, control, .. } = self.many;
+        let Many { words, texels, image, pointed, control, .. } = self.many;
         let mut resources: Vec<Resource> =
             words.iter().map(|(binding, words)| buffer(*binding, zeros(*words))).collect();
         resources.extend(control.map(|binding| buffer(binding, 1_u32.to_le_bytes().to_vec())));
         resources.extend(texels.map(|texels| Resource {
             kind: Kind::StorageTexelBuffer { format: "r32ui".to_owned() },
             ..buffer(Many::TEXELS, zeros(texels))
+        }));
+        resources.extend(image.map(|[width, height]| {
+            let image = Image {
+                view: View::Two,
+                format: "r32ui".to_owned(),
+                extent: [width, height, 1],
+                layers: 1,
+                levels: 1,
+            };
+            Resource { kind: Kind::StorageImage { image }, ..buffer(Many::IMAGE, zeros(width * height)) }
         }));
         let mut addresses = Vec::new();
         if let Some(words) = pointed {
@@ -341,7 +352,7 @@ struct Weakened {
 fn weakened(trial: &Trial<'_>, random: &mut fastrand::Rng) -> Result<Option<Weakened>, CliError> {
     let mut mutants = mutants(&trial.single.module.words)?;
     // Texels that are pointed to can be accessed by atomics alone (the SPIR-V specification, OpImageTexelPointer).
-    let has_texels = trial.program.has(Class::Texels);
+    let has_texels = trial.program.has(Class::Texels) || trial.program.has(Class::Image);
     mutants.retain(|mutant| !has_texels || mutant.mutator != "atomic-to-plain");
     random.shuffle(&mut mutants);
     for mutant in mutants.into_iter().take(MOST_WEAKENINGS) {

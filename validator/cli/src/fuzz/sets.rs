@@ -72,6 +72,7 @@ pub(super) fn launch(alone: &Alone) -> Launch {
     words.extend(alone.words.iter().map(|(binding, words)| format!("--buffer=0.{binding}=zeros:{words}")));
     words.extend(alone.control.map(|binding| format!("--buffer=0.{binding}=words:1")));
     words.extend(alone.texels.map(|texels| format!("--image=0.{}=r32ui:{texels}:zeros", Alone::TEXELS)));
+    words.extend(alone.image.map(|width| format!("--image=0.{}=r32ui:{width}x1:zeros", Alone::IMAGE)));
     words.extend(alone.pointed.map(|binding| format!("--push-pointer=0=0.{binding}+0")));
     Launch(words)
 }
@@ -167,7 +168,10 @@ pub(super) fn set(report: &OutcomesReport, program: &Program) -> Set {
         let lasting = program.final_locations().into_iter().map(|location| {
             let key = match program.locations.get(location) {
                 Some(Class::Texels) => format!("image:0.{}", Alone::TEXELS),
-                _ => format!("0.{}", Alone::MEMORY),
+                Some(Class::Image) => format!("image:0.{}", Alone::IMAGE),
+                Some(Class::Buffer | Class::Workgroup | Class::Physical) | None => {
+                    format!("0.{}", Alone::MEMORY)
+                }
             };
             word(&key, location)
         });
