@@ -119,6 +119,8 @@ pub fn wrong_comparisons_of_widened_numbers_are_named() {
          %y = OpSelect %float %both %one %zero";
     let (found, exit) = buckets(code, &ends(r"\0\0\x80\x3f"), &[]);
     assert_eq!((&found[..], exit), (&["device/new-outcome/widened-comparison".to_owned()][..], Some(1)));
+    let baseline = format!("{ROOT}/tests/fuzz/lavapipe.csv");
+    assert_eq!(buckets(code, &ends(r"\0\0\x80\x3f"), &["--baseline", &baseline]).1, Some(0));
     assert_eq!(buckets(code, &ends(r"\0\0\0\0"), &[]), (Vec::new(), Some(0)));
 }
 

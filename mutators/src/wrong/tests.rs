@@ -259,7 +259,8 @@ fn one_side_of_a_widened_comparison_is_the_greatest() {
     let widening = module(&format!("%wide = OpSConvert %long %int_1\n{compared}"));
     let mutants: Vec<_> = super::WIDENED_COMPARISON.mutants(&widening, 0).collect();
     let names: Vec<String> = mutants.iter().map(crate::Mutant::name).collect();
-    let expected = ["SGreaterThan#1: first", "SLessThan#1: second"].map(|what| format!("widened-comparison Op{what}"));
+    let expected =
+        ["SGreaterThan#1: first", "SLessThan#1: second"].map(|what| format!("widened-comparison Op{what}"));
     assert_eq!(names, expected);
     for mutant in &mutants {
         mutant.module.validate().unwrap_or_else(|message| panic!("{mutant}: {message}"));

@@ -20,7 +20,7 @@ use super::plan::{Planned, Treatment};
 use super::record::{Record, Status};
 use super::sets::{self, Set, Single};
 use super::treatment::{self, SpirvOpt, ENV};
-use super::world::World;
+use super::world::{Stress, World};
 use crate::CliError;
 
 /// Weakenings of a program whose outcomes are searched for one with more.
@@ -77,14 +77,14 @@ pub(super) fn run(
     match &treatment {
         Treatment::None => {}
         Treatment::Weakened => {
-            let Some(weakened) = weakened(&trial, &mut random)? else {
+            let Some(weakened) = weakened(&trial, &world.stress, &mut random)? else {
                 return Ok(record.with(Status::Redundant, "no weakening that was tried allows more").into());
             };
             record.treatment = format!("weakened: {}", weakened.name);
             trial.words = weakened.words;
             let base = trial.allowed;
             trial.allowed = weakened.outcomes;
-            return Ok(stressed(trial, record, &base, &environment, world, executor));
+            return Ok(stressed(trial, record, &base, (&environment, weakened.kind), world, executor));
         }
         Treatment::Rewritten(times) => match treatment::rewrite(&trial.words, *times, &mut random) {
             Ok(treated) => (trial.words, record.treatment) = (treated.words, treated.how),
@@ -343,18 +343,27 @@ impl Trial<'_> {
 
 /// A weakening with more outcomes than the program.
 struct Weakened {
+    kind: &'static str,
     name: String,
     words: Vec<u32>,
     outcomes: BTreeSet<Vec<u32>>,
 }
 
 /// Weakens the program with one instance and that with many in the same way, where that allows more.
-fn weakened(trial: &Trial<'_>, random: &mut fastrand::Rng) -> Result<Option<Weakened>, CliError> {
+fn weakened(
+    trial: &Trial<'_>,
+    stress: &Stress,
+    random: &mut fastrand::Rng,
+) -> Result<Option<Weakened>, CliError> {
     let mut mutants = mutants(&trial.single.module.words)?;
     // Texels that are pointed to can be accessed by atomics alone (the SPIR-V specification, OpImageTexelPointer).
     let has_texels = trial.program.has(Class::Texels) || trial.program.has(Class::Image);
     mutants.retain(|mutant| !has_texels || mutant.mutator != "atomic-to-plain");
     random.shuffle(&mut mutants);
+    // What never showed anything may do so in another program.
+    if random.u32(0..MOST_CHOICES) > 0 {
+        mutants.sort_by_key(|mutant| stress.is_kind_hopeless(mutant.mutator));
+    }
     for mutant in mutants.into_iter().take(MOST_WEAKENINGS) {
         let Some(outcomes) = outcomes(trial, &mutant)? else { continue };
         if outcomes.is_subset(&trial.allowed) {
@@ -365,7 +374,7 @@ fn weakened(trial: &Trial<'_>, random: &mut fastrand::Rng) -> Result<Option<Weak
         let mutator = WEAKENINGS.iter().find(|mutator| mutator.name() == mutant.mutator);
         let like = mutator.and_then(|mutator| mutator.mutants(&all, 0).find(|like| like.name() == name));
         if let Some(like) = like.filter(|like| like.module.validate().is_ok()) {
-            return Ok(Some(Weakened { name, words: like.module.words(), outcomes }));
+            return Ok(Some(Weakened { kind: mutant.mutator, name, words: like.module.words(), outcomes }));
         }
     }
     Ok(None)
@@ -391,7 +400,7 @@ fn stressed(
     trial: Trial<'_>,
     record: Record,
     base: &BTreeSet<Vec<u32>>,
-    environment: &Environment,
+    (environment, kind): (&Environment, &'static str),
     world: &World,
     executor: &dyn Executor,
 ) -> Answer {
@@ -403,7 +412,7 @@ fn stressed(
         **cell < trial.many.cells() && !base.contains(&trial.many.outcome(trial.program, **cell))
     });
     let weak: u64 = weak.map(|(_, count)| *count).sum();
-    world.stress.note(environment, trial.program.placement, weak > 0);
+    world.stress.note(environment, trial.program.placement, kind, weak > 0);
     let answer = trial.judged(record, &shown);
     // A weakened program may race, so that what it does is not held against the device.
     let record = match answer.record.status {

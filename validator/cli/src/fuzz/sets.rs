@@ -182,3 +182,30 @@ pub(super) fn set(report: &OutcomesReport, program: &Program) -> Set {
     }
     Set::Known(known)
 }
+
+#[cfg(test)]
+mod tests {
+    use spirv_tv_mutators::litmus::catalogue;
+
+    use super::*;
+
+    /// Images are memory: what a program allows does not depend on where its locations are.
+    #[test]
+    fn programs_on_images_allow_what_those_on_buffers_do() {
+        let (mut known, mut by_accesses) = (0, 0);
+        for shape in catalogue() {
+            let set = |class: Class| {
+                let mut random = fastrand::Rng::with_seed(11);
+                let program = shape.random(&mut random, &[class], true, true);
+                (program.name.clone(), Sets::default().of(&program).unwrap().set.clone())
+            };
+            let (name, on_images) = set(Class::Image);
+            assert!(name.contains("-image-"), "{name}");
+            assert_eq!(on_images, set(Class::Buffer).1, "{name}");
+            assert_eq!(on_images, set(Class::Texels).1, "{name}");
+            known += u32::from(matches!(on_images, Set::Known(_)));
+            by_accesses += u32::from(name.contains("+accesses"));
+        }
+        assert_eq!((known, by_accesses > 0), (u32::try_from(catalogue().len()).unwrap(), true));
+    }
+}
