@@ -43,6 +43,26 @@ fn every_shape_makes_valid_modules() {
     assert!(names.len() > 200, "{}", names.len());
 }
 
+/// Of plain accesses either they themselves or what orders them makes available and visible.
+#[test]
+fn one_side_makes_available() {
+    let mut classes = BTreeSet::new();
+    each(8, |program, _, _| {
+        let text = alone(program).text;
+        let by_accesses = program.name.contains("+accesses");
+        assert_eq!(text.contains("Available|NonPrivate"), by_accesses, "{text}");
+        let constants =
+            text.lines().filter_map(|line| line.split_once(" = OpConstant %uint ")?.1.parse().ok());
+        let make = constants.filter(|value: &u32| value & 0x6000 != 0).count();
+        assert!(!by_accesses || make == 0, "{text}");
+        if by_accesses {
+            let lines = text.lines().filter(|line| line.contains("Visible|NonPrivate"));
+            classes.extend(lines.map(|line| line.split_whitespace().nth(2).unwrap_or_default().to_owned()));
+        }
+    });
+    assert_eq!(classes.into_iter().collect::<Vec<_>>(), ["OpImageRead", "OpLoad"]);
+}
+
 #[test]
 fn instances_are_dealt_as_the_placement_says() {
     each(4, |program, environment, many| {
