@@ -63,6 +63,10 @@ fn main() -> ExitCode {
             hostile::whatever_an_executor_does_the_run_goes_on,
         ),
         trial("lost_signs_of_zeros_are_named", explained::lost_signs_of_zeros_are_named),
+        trial(
+            "wrong_comparisons_of_widened_numbers_are_named",
+            explained::wrong_comparisons_of_widened_numbers_are_named,
+        ),
         trial("what_a_module_is_refused_for_is_named", explained::what_a_module_is_refused_for_is_named),
         trial("the_user_ends_a_run", explained::the_user_ends_a_run),
     ]);

@@ -1,5 +1,6 @@
-// A mistake of lavapipe (Mesa 22.3.6) that `spirv-tv fuzz driver` found and `spirv-tv reduce` made small: whether a number of
-// 32 bits that is widened to 64 is greater than 0 is answered with yes, whatever it is. 0 and -1 are not.
+// A mistake of lavapipe (Mesa 22.3.6) that `spirv-tv fuzz driver` found and `spirv-tv reduce` made small: whether a signed
+// number of 32 bits that is widened to 64 is greater than 0 is answered with yes, whatever it is. 0 and -1 are not. So are all signed
+// comparisons of such a number with the constants -1, 0 and 1: it counts as the greater side.
 //
 //     glslangValidator -V --target-env vulkan1.3 lavapipe-widened-comparison.comp -o widened.spv
 //     spirv-tv run widened.spv --workgroups 1 --buffer 0.0=words:-1,0

@@ -49,4 +49,4 @@ pub use preserve::PRESERVING;
 pub use site::Site;
 pub use strengthen::STRENGTHENING;
 pub use weaken::WEAKENINGS;
-pub use wrong::{CLEARED, SIGNED_ZERO, WRONG};
+pub use wrong::{with_zeros, CLEARED, SIGNED_ZERO, WIDENED_COMPARISON, WRONG};

@@ -9,10 +9,11 @@ use serde_json::Value;
 use crate::hostile::script;
 use crate::run::{fuzz, object, program, ROOT};
 
-/// Two floats: the second one becomes what these lines compute of `%x`, the first one.
+/// Two floats and a word: the second float becomes what these lines compute of `%x`, the first one; `%word` leads to the word.
 fn module(code: &str) -> String {
     format!(
         "OpCapability Shader
+         OpCapability Int64
          OpCapability SignedZeroInfNanPreserve
          OpMemoryModel Logical GLSL450
          OpEntryPoint GLCompute %main \"main\" %memory
@@ -21,6 +22,7 @@ fn module(code: &str) -> String {
          OpDecorate %Memory Block
          OpMemberDecorate %Memory 0 Offset 0
          OpMemberDecorate %Memory 1 Offset 4
+         OpMemberDecorate %Memory 2 Offset 8
          OpDecorate %memory DescriptorSet 0
          OpDecorate %memory Binding 0
          %void = OpTypeVoid
@@ -28,18 +30,27 @@ fn module(code: &str) -> String {
          %uint = OpTypeInt 32 0
          %uint_0 = OpConstant %uint 0
          %uint_1 = OpConstant %uint 1
+         %uint_2 = OpConstant %uint 2
+         %bool = OpTypeBool
+         %int = OpTypeInt 32 1
+         %long = OpTypeInt 64 1
+         %long_0 = OpConstant %long 0
+         %long_1 = OpConstant %long 1
          %float = OpTypeFloat 32
          %zero = OpConstant %float 0
+         %one = OpConstant %float 1
          %vec2 = OpTypeVector %float 2
          %mat2 = OpTypeMatrix %vec2 2
-         %Memory = OpTypeStruct %float %float
+         %Memory = OpTypeStruct %float %float %uint
          %ptr_Memory = OpTypePointer StorageBuffer %Memory
          %ptr_float = OpTypePointer StorageBuffer %float
+         %ptr_uint = OpTypePointer StorageBuffer %uint
          %memory = OpVariable %ptr_Memory StorageBuffer
          %main = OpFunction %void None %void_fn
          %entry = OpLabel
          %from = OpAccessChain %ptr_float %memory %uint_0
          %to = OpAccessChain %ptr_float %memory %uint_1
+         %word = OpAccessChain %ptr_uint %memory %uint_2
          %x = OpLoad %float %from
          {code}
          OpStore %to %y
@@ -53,7 +64,7 @@ fn buckets(code: &str, what: &str, more: &[&str]) -> (Vec<String>, Option<i32>) 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("module.spvasm");
     std::fs::write(&path, module(code)).unwrap();
-    let launch = "[buffer]\n\"0.0\" = \"words:0x80000000,1\"\n";
+    let launch = "[buffer]\n\"0.0\" = \"words:0x80000000,1,0\"\n";
     std::fs::write(folder.path().join("module.toml"), launch).unwrap();
     let command = script(folder.path(), "executor", what);
     let words = [&path.display().to_string(), "--only", "modules", "--executor", &command, "--count", "1"];
@@ -62,19 +73,25 @@ fn buckets(code: &str, what: &str, more: &[&str]) -> (Vec<String>, Option<i32>) 
     (buckets.map(|one| one["bucket"].as_str().unwrap().to_owned()).collect(), exit)
 }
 
-/// An executor that ends with these bytes.
-fn ends(bytes: &str) -> String {
+/// An executor that ends with these bytes in the second float and in the word.
+fn ends_with(float: &str, word: &str) -> String {
     format!(
-        "printf '{bytes}' > \"$f/o\"; say '\"status\":\"finished\",\"runs\":[{{\"count\":1,\"memory\":[\"o\"]}}]'"
+        "printf '\\0\\0\\0\\x80{float}{word}' > \"$f/o\"; say '\"status\":\"finished\",\"runs\":[{{\"count\":1,\"memory\":[\"o\"]}}]'"
     )
+}
+
+fn ends(float: &str) -> String {
+    ends_with(float, r"\0\0\0\0")
 }
 
 const SUM: &str = "%y = OpFAdd %float %x %zero";
 
 pub fn lost_signs_of_zeros_are_named() {
-    let lost = ends(r"\0\0\0\x80\0\0\0\x80");
+    let lost = ends(r"\0\0\0\x80");
     let two = "%sum = OpFAdd %float %x %zero\n%y = OpFAdd %float %sum %zero";
-    for code in [SUM, two] {
+    // Nothing with a zero for an operand goes wrong here.
+    let negated = "%y = OpFNegate %float %x";
+    for code in [SUM, two, negated] {
         let (found, exit) = buckets(code, &lost, &[]);
         assert_eq!((&found[..], exit), (&["device/new-outcome/signed-zero".to_owned()][..], Some(1)));
     }
@@ -82,10 +99,29 @@ pub fn lost_signs_of_zeros_are_named() {
     let baseline = format!("{ROOT}/tests/fuzz/lavapipe.csv");
     assert_eq!(buckets(SUM, &lost, &["--baseline", &baseline]).1, Some(0));
     // Something else is not called so.
-    let (found, _) = buckets(SUM, &ends(r"\0\0\0\x80\0\0\x28\x42"), &[]);
+    let (found, _) = buckets(SUM, &ends(r"\0\0\x28\x42"), &[]);
     assert_eq!(found, ["device/new-outcome/unexplained/module"]);
-    let right = buckets(SUM, &ends(r"\0\0\0\x80\0\0\0\0"), &[]);
+    // Nor is the greatest bit of an integer.
+    let word = format!("{SUM}\n%number = OpIAdd %uint %uint_1 %uint_2\n%none = OpISub %uint %number %number\nOpStore %word %none");
+    let (found, _) = buckets(&word, &ends_with(r"\0\0\0\0", r"\0\0\0\x80"), &[]);
+    assert_eq!(found, ["device/new-outcome/unexplained/module"]);
+    let right = buckets(SUM, &ends(r"\0\0\0\0"), &[]);
     assert_eq!(right, (Vec::new(), Some(0)));
+}
+
+/// Two comparisons go wrong: one alone would not show.
+pub fn wrong_comparisons_of_widened_numbers_are_named() {
+    let code = "%number = OpBitcast %int %x
+         %wide = OpSConvert %long %number
+         %greater = OpSGreaterThan %bool %wide %long_0
+         %also = OpSLessThanEqual %bool %long_1 %wide
+         %both = OpLogicalAnd %bool %greater %also
+         %y = OpSelect %float %both %one %zero";
+    let (found, exit) = buckets(code, &ends(r"\0\0\x80\x3f"), &[]);
+    assert_eq!((&found[..], exit), (&["device/new-outcome/widened-comparison".to_owned()][..], Some(1)));
+    let baseline = format!("{ROOT}/tests/fuzz/lavapipe.csv");
+    assert_eq!(buckets(code, &ends(r"\0\0\x80\x3f"), &["--baseline", &baseline]).1, Some(0));
+    assert_eq!(buckets(code, &ends(r"\0\0\0\0"), &[]), (Vec::new(), Some(0)));
 }
 
 pub fn what_a_module_is_refused_for_is_named() {
@@ -98,7 +134,7 @@ pub fn what_a_module_is_refused_for_is_named() {
     let refuse = "say '\"status\":\"failed\",\"message\":\"no pipeline 0x17\"'";
     let what = format!(
         "if LC_ALL=C grep -qaP '\\x54\\x00\\x04\\x00' \"$f/module.spv\"; then {refuse}; else {}; fi",
-        ends(r"\0\0\0\x80\0\0\0\0")
+        ends(r"\0\0\0\0")
     );
     let (found, exit) = buckets(code, &what, &[]);
     assert_eq!((&found[..], exit), (&["device/failed/no-pipeline-N/OpTranspose".to_owned()][..], Some(5)));

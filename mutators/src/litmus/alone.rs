@@ -17,6 +17,8 @@ pub struct Alone {
     pub words: Vec<(u32, u32)>,
     /// Texels of the texel buffer at [`Alone::TEXELS`], if there is one.
     pub texels: Option<u32>,
+    /// The width of the storage image at [`Alone::IMAGE`], which has one row, if there is one.
+    pub image: Option<u32>,
     /// The binding of the buffer that the push constants point to, if they do.
     pub pointed: Option<u32>,
     /// The binding with one word of 1, if there is one.
@@ -26,6 +28,9 @@ pub struct Alone {
 impl Alone {
     /// The binding of the texel buffer.
     pub const TEXELS: u32 = binding::TEXELS;
+
+    /// The binding of the storage image.
+    pub const IMAGE: u32 = binding::IMAGE;
 
     /// The binding that holds what registers held.
     pub const REGISTERS: u32 = binding::REGISTERS;
@@ -102,6 +107,7 @@ pub fn alone(program: &Program) -> Alone {
         subgroup_size: is_told_apart.then_some(1 << placement.invocations),
         words,
         texels: program.has(Class::Texels).then_some(locations),
+        image: program.has(Class::Image).then_some(locations),
         pointed: is_pointed.then_some(binding::MEMORY),
         control: (program.embedding != Embedding::Straight).then_some(binding::CONTROL),
     }

@@ -137,6 +137,18 @@ enum Reach {
     Fitting,
 }
 
+/// What a shape is dressed with.
+struct Dress {
+    locations: Vec<Class>,
+    placement: Placement,
+    style: Style,
+    /// Plain accesses make themselves available and visible; else what orders them does.
+    makes_by_accesses: bool,
+    reach: Reach,
+    wide: Scope,
+    embedding: Embedding,
+}
+
 impl Shape {
     fn roles(&self) -> usize {
         self.text.split('|').count()
@@ -162,10 +174,19 @@ impl Shape {
         let choose = |random: &mut fastrand::Rng, count: usize| random.usize(0..count.max(1));
         let placement = self.placement(random, has_subgroups);
         let in_workgroup = placement.workgroups == 0;
-        let fitting: Vec<Class> =
-            classes.iter().copied().filter(|class| in_workgroup || *class != Class::Workgroup).collect();
-        let class = *fitting.get(choose(random, fitting.len())).unwrap_or(&Class::Buffer);
-        let other = *fitting.get(choose(random, fitting.len())).unwrap_or(&Class::Buffer);
+        // These draw from numbers of their own, so that the other programs of a seed are those that they always were.
+        let mut own = fastrand::Rng::with_seed(random.clone().u64(..));
+        let has_images = classes.contains(&Class::Image);
+        let fits = |class: &Class| *class != Class::Image && (in_workgroup || *class != Class::Workgroup);
+        let fitting: Vec<Class> = classes.iter().copied().filter(fits).collect();
+        let [class, other] = [(); 2].map(|()| {
+            let fitting = fitting.get(choose(random, fitting.len())).copied();
+            match own.u32(0..5) == 0 && has_images {
+                true => Class::Image,
+                false => fitting.unwrap_or(if has_images { Class::Image } else { Class::Buffer }),
+            }
+        });
+        let makes_by_accesses = own.u32(0..3) == 0 && self.text.contains(':');
         // Mostly of one class.
         let is_mixed = random.u32(0..5) == 0;
         let locations = (0..self.locations())
@@ -186,7 +207,8 @@ impl Shape {
         };
         let embeddings = [Embedding::Straight, Embedding::Straight, Embedding::Loop, Embedding::Branch];
         let embedding = embeddings[choose(random, embeddings.len())];
-        self.program(locations, placement, style, reach, wide, embedding)
+        let dress = Dress { locations, placement, style, makes_by_accesses, reach, wide, embedding };
+        self.program(dress)
     }
 
     fn placement(&self, random: &mut fastrand::Rng, has_subgroups: bool) -> Placement {
@@ -208,22 +230,15 @@ impl Shape {
         }
     }
 
-    fn program(
-        &self,
-        locations: Vec<Class>,
-        placement: Placement,
-        style: Style,
-        reach: Reach,
-        wide: Scope,
-        embedding: Embedding,
-    ) -> Program {
+    fn program(&self, dress: Dress) -> Program {
+        let Dress { locations, placement, style, makes_by_accesses, reach, wide, embedding } = dress;
         let scopes =
             (0..locations.len()).map(|location| self.scope(location, placement, reach, wide)).collect();
         let fence = match reach {
             Reach::All(scope) => scope,
             Reach::Fitting => widest(placement, wide),
         };
-        let mut reader = Reader { style, scopes, fence, registers: 0, last: 0 };
+        let mut reader = Reader { style, makes_by_accesses, scopes, fence, registers: 0, last: 0 };
         let roles = self.text.split('|').map(|text| reader.role(text)).collect();
         let barrier = self.has_barriers().then_some(match reach {
             Reach::All(scope) => scope,
@@ -239,8 +254,8 @@ impl Shape {
             true => classes.first().copied().unwrap_or_default().to_owned(),
             false => classes.join("+"),
         };
-        let name =
-            format!("{}-{}-{classes}-{reach}-{placement}-{}", self.name, style.name(), embedding.name());
+        let style = style.name().to_owned() + if makes_by_accesses { "+accesses" } else { "" };
+        let name = format!("{}-{style}-{classes}-{reach}-{placement}-{}", self.name, embedding.name());
         Program { name, locations, roles, placement, embedding, barrier }
     }
 
@@ -281,6 +296,7 @@ const fn class_name(class: Class) -> &'static str {
         Class::Buffer => "buffer",
         Class::Workgroup => "workgroup",
         Class::Texels => "texels",
+        Class::Image => "image",
         Class::Physical => "physical",
     }
 }
@@ -288,6 +304,7 @@ const fn class_name(class: Class) -> &'static str {
 /// Reads the line of a shape.
 struct Reader {
     style: Style,
+    makes_by_accesses: bool,
     scopes: Vec<Scope>,
     fence: Scope,
     registers: usize,
@@ -333,13 +350,14 @@ impl Reader {
             word.chars().find_map(|letter| ['x', 'y', 'z'].iter().position(|known| *known == letter));
         let location = location.unwrap_or_default();
         let scope = self.scopes.get(location).copied().unwrap_or(self.fence);
+        let plain = if self.makes_by_accesses { Access::Made(scope) } else { Access::Plain };
         let rest = word.trim_start_matches(':').get(1..).unwrap_or_default();
         let written = |text: &str, last: usize| match text.strip_prefix("r+") {
             Some(more) => Value::Plus(last, number(more)),
             None => Value::Constant(number(text)),
         };
         if let Some(value) = rest.strip_prefix(":=") {
-            return Operation::Store { location, value: written(value, self.last), access: Access::Plain };
+            return Operation::Store { location, value: written(value, self.last), access: plain };
         }
         if let Some(value) = rest.strip_prefix('=') {
             let access = Access::Atomic(write, scope);
@@ -350,7 +368,7 @@ impl Reader {
         self.last = into;
         if rest.is_empty() {
             let access = match word.starts_with(':') {
-                true => Access::Plain,
+                true => plain,
                 false => Access::Atomic(read, scope),
             };
             return Operation::Load { into, location, access };

@@ -30,7 +30,12 @@ pub(super) mod binding {
     pub(in crate::litmus) const ARRIVED: u32 = 6;
     /// What stressing workgroups work on.
     pub(in crate::litmus) const SCRATCH: u32 = 7;
+    /// Locations in a storage image.
+    pub(in crate::litmus) const IMAGE: u32 = 8;
 }
+
+/// Texels of a row of the storage image, a power of two: every device has images so wide.
+pub(super) const IMAGE_WIDTH: u32 = 1 << 12;
 
 /// The variable of a register.
 pub(super) fn register(number: usize) -> String {
@@ -70,6 +75,14 @@ pub(super) fn declare(text: &mut Text, program: &Program, shared: u32) {
         text.decorate("OpDecorate %texels DescriptorSet 0");
         text.decorate(format!("OpDecorate %texels Binding {}", binding::TEXELS));
         text.variable("%texels", "UniformConstant", "%Texels", None);
+        text.pointer("Image", "%uint");
+    }
+    if program.has(Class::Image) {
+        text.global("%Picture = OpTypeImage %uint 2D 0 0 0 2 R32ui");
+        text.global("%uint2 = OpTypeVector %uint 2");
+        text.decorate("OpDecorate %picture DescriptorSet 0");
+        text.decorate(format!("OpDecorate %picture Binding {}", binding::IMAGE));
+        text.variable("%picture", "UniformConstant", "%Picture", None);
         text.pointer("Image", "%uint");
     }
     if program.has(Class::Physical) {
@@ -155,7 +168,7 @@ fn phases(text: &mut Text, program: &Program) {
 fn barrier(text: &mut Text, program: &Program) {
     let execution = text.uint(Scope::Workgroup as u32);
     let (memory, semantics) = match program.barrier {
-        Some(scope) => (text.uint(scope as u32), text.semantics(Order::AcquireRelease, program.class_bits())),
+        Some(scope) => (text.uint(scope as u32), semantics(text, program, Order::AcquireRelease)),
         None => (execution.clone(), text.uint(0)),
     };
     text.line(format!("OpControlBarrier {execution} {memory} {semantics}"));
@@ -174,6 +187,10 @@ pub(super) fn pointer(text: &mut Text, class: Class, location: usize) -> String 
             let zero = text.uint(0);
             text.value(format!("OpImageTexelPointer %Image_uint %texels {at} {zero}"))
         }
+        Class::Image => {
+            let (zero, at) = (text.uint(0), coordinates(text, &at));
+            text.value(format!("OpImageTexelPointer %Image_uint %picture {at} {zero}"))
+        }
         Class::Physical => {
             let zero = text.uint(0);
             let base = text.value(format!("OpAccessChain %PushConstant_ulong %push {zero}"));
@@ -186,11 +203,31 @@ pub(super) fn pointer(text: &mut Text, class: Class, location: usize) -> String 
     }
 }
 
-/// What plain accesses say of themselves.
-const fn operands(class: Class) -> &'static str {
-    match class {
-        Class::Buffer | Class::Workgroup | Class::Texels => "NonPrivatePointer",
-        Class::Physical => "Aligned|NonPrivatePointer 4",
+/// Where in the storage image a texel with this number lies.
+fn coordinates(text: &mut Text, at: &str) -> String {
+    let column = text.with_constant("OpBitwiseAnd", at, IMAGE_WIDTH - 1);
+    let row = text.with_constant("OpShiftRightLogical", at, IMAGE_WIDTH.ilog2());
+    text.value(format!("OpCompositeConstruct %uint2 {column} {row}"))
+}
+
+/// The semantics of an order, of atomics and barriers of the program.
+fn semantics(text: &mut Text, program: &Program, order: Order) -> String {
+    text.semantics(order, program.class_bits(), !program.makes_by_accesses())
+}
+
+/// What a plain access says of itself. `made` is what it makes itself if it does: Available, or Visible.
+fn operands(text: &mut Text, class: Class, access: Access, made: &str) -> String {
+    let (what, aligned, alignment) = match class {
+        Class::Buffer | Class::Workgroup => ("Pointer", "", ""),
+        Class::Physical => ("Pointer", "Aligned|", " 4"),
+        Class::Texels | Class::Image => ("Texel", "", ""),
+    };
+    match access {
+        Access::Made(scope) => {
+            let scope = text.uint(scope as u32);
+            format!("{aligned}Make{what}{made}|NonPrivate{what}{alignment} {scope}")
+        }
+        Access::Plain | Access::Atomic(..) => format!("{aligned}NonPrivate{what}{alignment}"),
     }
 }
 
@@ -216,7 +253,7 @@ fn operation(text: &mut Text, program: &Program, operation: &Operation) {
         Operation::Update { into, location, update, value, order, scope } => {
             let pointer = pointer(text, class(location), *location);
             let (scope, value) = (text.uint(*scope as u32), text.uint(*value));
-            let semantics = text.semantics(*order, program.class_bits());
+            let bits = semantics(text, program, *order);
             let old = match update {
                 Update::CompareExchange(expected) => {
                     // What it does where the values differ may not release.
@@ -224,10 +261,10 @@ fn operation(text: &mut Text, program: &Program, operation: &Operation) {
                         Order::Relaxed | Order::Release => Order::Relaxed,
                         Order::Acquire | Order::AcquireRelease => Order::Acquire,
                     };
-                    let unequal = text.semantics(unequal, program.class_bits());
+                    let unequal = semantics(text, program, unequal);
                     let expected = text.uint(*expected);
                     text.value(format!(
-                        "OpAtomicCompareExchange %uint {pointer} {scope} {semantics} {unequal} {value} {expected}"
+                        "OpAtomicCompareExchange %uint {pointer} {scope} {bits} {unequal} {value} {expected}"
                     ))
                 }
                 Update::Add | Update::Or | Update::Max | Update::Exchange => {
@@ -237,15 +274,15 @@ fn operation(text: &mut Text, program: &Program, operation: &Operation) {
                         Update::Exchange => "OpAtomicExchange",
                         _ => "OpAtomicIAdd",
                     };
-                    text.value(format!("{op} %uint {pointer} {scope} {semantics} {value}"))
+                    text.value(format!("{op} %uint {pointer} {scope} {bits} {value}"))
                 }
             };
             text.line(format!("OpStore {} {old}", register(*into)));
         }
         Operation::Fence(order, scope) => {
             let scope = text.uint(*scope as u32);
-            let semantics = text.semantics(*order, program.class_bits());
-            text.line(format!("OpMemoryBarrier {scope} {semantics}"));
+            let bits = semantics(text, program, *order);
+            text.line(format!("OpMemoryBarrier {scope} {bits}"));
         }
         Operation::When { register: number, value, body } => {
             let (known, value) = (text.load(&register(*number)), text.uint(*value));
@@ -260,19 +297,21 @@ fn load(text: &mut Text, program: &Program, class: Class, location: usize, acces
     match access {
         Access::Atomic(order, scope) => {
             let pointer = pointer(text, class, location);
-            let (scope, semantics) = (text.uint(scope as u32), text.semantics(order, program.class_bits()));
-            text.value(format!("OpAtomicLoad %uint {pointer} {scope} {semantics}"))
+            let (scope, bits) = (text.uint(scope as u32), semantics(text, program, order));
+            text.value(format!("OpAtomicLoad %uint {pointer} {scope} {bits}"))
         }
-        Access::Plain if class == Class::Texels => {
-            text.global("%texel = OpTypeVector %uint 4");
-            let at = text.load(&place(location));
-            let image = text.value("OpLoad %Texels %texels");
-            let texel = text.value(format!("OpImageRead %texel {image} {at} NonPrivateTexel"));
-            text.value(format!("OpCompositeExtract %uint {texel} 0"))
-        }
-        Access::Plain => {
-            let pointer = pointer(text, class, location);
-            text.value(format!("OpLoad %uint {pointer} {}", operands(class)))
+        Access::Plain | Access::Made(_) => {
+            let operands = operands(text, class, access, "Visible");
+            match texel(text, class, location) {
+                Some((image, at)) => {
+                    let texel = text.value(format!("OpImageRead %texel {image} {at} {operands}"));
+                    text.value(format!("OpCompositeExtract %uint {texel} 0"))
+                }
+                None => {
+                    let pointer = pointer(text, class, location);
+                    text.value(format!("OpLoad %uint {pointer} {operands}"))
+                }
+            }
         }
     }
 }
@@ -282,19 +321,35 @@ fn store(text: &mut Text, program: &Program, class: Class, location: usize, valu
     match access {
         Access::Atomic(order, scope) => {
             let pointer = pointer(text, class, location);
-            let (scope, semantics) = (text.uint(scope as u32), text.semantics(order, program.class_bits()));
-            text.line(format!("OpAtomicStore {pointer} {scope} {semantics} {value}"));
+            let (scope, bits) = (text.uint(scope as u32), semantics(text, program, order));
+            text.line(format!("OpAtomicStore {pointer} {scope} {bits} {value}"));
         }
-        Access::Plain if class == Class::Texels => {
-            text.global("%texel = OpTypeVector %uint 4");
-            let at = text.load(&place(location));
-            let image = text.value("OpLoad %Texels %texels");
-            let texel = text.value(format!("OpCompositeConstruct %texel {value} {value} {value} {value}"));
-            text.line(format!("OpImageWrite {image} {at} {texel} NonPrivateTexel"));
-        }
-        Access::Plain => {
-            let pointer = pointer(text, class, location);
-            text.line(format!("OpStore {pointer} {value} {}", operands(class)));
+        Access::Plain | Access::Made(_) => {
+            let operands = operands(text, class, access, "Available");
+            match texel(text, class, location) {
+                Some((image, at)) => {
+                    let parts = [value; 4].join(" ");
+                    let texel = text.value(format!("OpCompositeConstruct %texel {parts}"));
+                    text.line(format!("OpImageWrite {image} {at} {texel} {operands}"));
+                }
+                None => {
+                    let pointer = pointer(text, class, location);
+                    text.line(format!("OpStore {pointer} {value} {operands}"));
+                }
+            }
         }
     }
+}
+
+/// The image and the coordinates of a location that is a texel.
+fn texel(text: &mut Text, class: Class, location: usize) -> Option<(String, String)> {
+    let image = match class {
+        Class::Texels => "OpLoad %Texels %texels",
+        Class::Image => "OpLoad %Picture %picture",
+        Class::Buffer | Class::Workgroup | Class::Physical => return None,
+    };
+    text.global("%texel = OpTypeVector %uint 4");
+    let at = text.load(&place(location));
+    let at = if class == Class::Image { coordinates(text, &at) } else { at };
+    Some((text.value(image), at))
 }

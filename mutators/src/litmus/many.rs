@@ -28,6 +28,8 @@ pub struct Many {
     pub words: Vec<(u32, u32)>,
     /// Texels of the texel buffer, if there is one.
     pub texels: Option<u32>,
+    /// Width and height of the storage image at [`Many::IMAGE`], if there is one.
+    pub image: Option<[u32; 2]>,
     /// Words of the buffer that the push constants point to, if they do.
     pub pointed: Option<u32>,
     /// The binding with one word of 1, if there is one.
@@ -57,6 +59,9 @@ const MOST_CELLS: u32 = 1 << 18;
 impl Many {
     /// The binding of the texel buffer.
     pub const TEXELS: u32 = binding::TEXELS;
+
+    /// The binding of the storage image.
+    pub const IMAGE: u32 = binding::IMAGE;
 
     /// The binding of the counts: a word for each cell, and one for instances that do not count.
     pub const COUNTS: u32 = binding::COUNTS;
@@ -193,6 +198,7 @@ pub fn many(program: &Program, environment: &Environment, subgroup: u32) -> Resu
         subgroup_size: by_subgroup.then_some(subgroup),
         words,
         texels: program.has(Class::Texels).then_some(memory),
+        image: program.has(Class::Image).then(|| [code::IMAGE_WIDTH, memory.div_ceil(code::IMAGE_WIDTH)]),
         pointed: program.has(Class::Physical).then_some(memory),
         control: (program.embedding != Embedding::Straight).then_some(binding::CONTROL),
         instances,
@@ -363,7 +369,7 @@ fn play(text: &mut Text, program: &Program, layout: &Layout, values: u32, by_sub
                 let at = text.with_constant("OpIMul", &within, layout.locations);
                 text.with_constant("OpIAdd", &at, location)
             }
-            Class::Buffer | Class::Texels | Class::Physical => {
+            Class::Buffer | Class::Texels | Class::Image | Class::Physical => {
                 let at = match environment.interleaved {
                     true => {
                         let at = text.with_constant("OpIMul", &strewn, layout.locations);
@@ -433,7 +439,7 @@ fn finish(text: &mut Text, program: &Program, layout: &Layout, finish: Finish<'_
             text.line(format!("OpStore {place} {value} NonPrivatePointer"));
         });
     }
-    let semantics = text.semantics(Order::AcquireRelease, program.class_bits() | 0x40);
+    let semantics = text.semantics(Order::AcquireRelease, program.class_bits() | 0x40, true);
     let place = text.word("%finished", strewn);
     let one = text.uint(1);
     let before = text.value(format!("OpAtomicIAdd %uint {place} {scope} {semantics} {one}"));

@@ -12,6 +12,8 @@ pub enum Class {
     Workgroup,
     /// A texel of a texel buffer of format r32ui.
     Texels,
+    /// A texel of a storage image of two dimensions, of format r32ui.
+    Image,
     /// In a storage buffer that a physical pointer leads to.
     Physical,
 }
@@ -45,8 +47,10 @@ pub enum Order {
 /// How a location is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Non-private, and no atomic: it may race.
+    /// Non-private, and no atomic: it may race. Atomics and barriers make it available and visible.
     Plain,
+    /// The same, but it makes itself available or visible to this scope, and atomics and barriers do not.
+    Made(Scope),
     /// An atomic.
     Atomic(Order, Scope),
 }
@@ -288,9 +292,14 @@ impl Program {
         let bit = |class: &Class| match class {
             Class::Buffer | Class::Physical => 0x40,
             Class::Workgroup => 0x100,
-            Class::Texels => 0x800,
+            Class::Texels | Class::Image => 0x800,
         };
         self.locations.iter().map(bit).fold(0, |bits, bit| bits | bit)
+    }
+
+    /// Whether plain accesses make themselves available and visible.
+    pub(crate) fn makes_by_accesses(&self) -> bool {
+        self.roles.iter().flat_map(|role| role.phases.iter().flatten()).any(makes)
     }
 
     /// The greatest value that a location or register can come to hold: constants, and everything that is added.
@@ -337,16 +346,24 @@ fn note(operation: &Operation, role: usize, owners: &mut Vec<usize>) {
     }
 }
 
+fn makes(operation: &Operation) -> bool {
+    match operation {
+        Operation::Load { access, .. } | Operation::Store { access, .. } => matches!(access, Access::Made(_)),
+        Operation::When { body, .. } => body.iter().any(makes),
+        Operation::Update { .. } | Operation::Fence(..) => false,
+    }
+}
+
 fn note_scopes(operation: &Operation, scopes: &mut BTreeSet<Scope>) {
     match operation {
-        Operation::Load { access: Access::Atomic(_, scope), .. }
-        | Operation::Store { access: Access::Atomic(_, scope), .. }
+        Operation::Load { access: Access::Atomic(_, scope) | Access::Made(scope), .. }
+        | Operation::Store { access: Access::Atomic(_, scope) | Access::Made(scope), .. }
         | Operation::Update { scope, .. }
         | Operation::Fence(_, scope) => {
             scopes.insert(*scope);
         }
         Operation::When { body, .. } => body.iter().for_each(|one| note_scopes(one, scopes)),
-        // Plain accesses are made available and visible by atomics and fences.
+        // Atomics and fences make them available and visible.
         Operation::Load { access: Access::Plain, .. } | Operation::Store { access: Access::Plain, .. } => {}
     }
 }

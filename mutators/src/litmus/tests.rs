@@ -9,7 +9,7 @@ use crate::{Module, Mutants, WEAKENINGS};
 
 const ENV: TargetEnv = TargetEnv::Vulkan1_3;
 
-const CLASSES: [Class; 4] = [Class::Buffer, Class::Workgroup, Class::Texels, Class::Physical];
+const CLASSES: [Class; 5] = [Class::Buffer, Class::Workgroup, Class::Texels, Class::Image, Class::Physical];
 
 fn words(text: &str) -> Vec<u32> {
     let words = assemble(text, Some(ENV)).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
@@ -41,6 +41,26 @@ fn every_shape_makes_valid_modules() {
         names.insert(program.name.clone());
     });
     assert!(names.len() > 200, "{}", names.len());
+}
+
+/// Of plain accesses either they themselves or what orders them makes available and visible.
+#[test]
+fn one_side_makes_available() {
+    let mut classes = BTreeSet::new();
+    each(8, |program, _, _| {
+        let text = alone(program).text;
+        let by_accesses = program.name.contains("+accesses");
+        assert_eq!(text.contains("Available|NonPrivate"), by_accesses, "{text}");
+        let constants =
+            text.lines().filter_map(|line| line.split_once(" = OpConstant %uint ")?.1.parse().ok());
+        let make = constants.filter(|value: &u32| value & 0x6000 != 0).count();
+        assert!(!by_accesses || make == 0, "{text}");
+        if by_accesses {
+            let lines = text.lines().filter(|line| line.contains("Visible|NonPrivate"));
+            classes.extend(lines.map(|line| line.split_whitespace().nth(2).unwrap_or_default().to_owned()));
+        }
+    });
+    assert_eq!(classes.into_iter().collect::<Vec<_>>(), ["OpImageRead", "OpLoad"]);
 }
 
 #[test]

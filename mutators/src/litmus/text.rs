@@ -142,15 +142,14 @@ impl Text {
         self.value(format!("OpLoad %uint {variable}"))
     }
 
-    /// The constant of an order's semantics for these storage classes.
-    pub(super) fn semantics(&mut self, order: Order, classes: u32) -> String {
-        const MAKE_AVAILABLE: u32 = 0x2000;
-        const MAKE_VISIBLE: u32 = 0x4000;
+    /// The constant of an order's semantics for these storage classes, whose memory it makes available and visible if it `makes`.
+    pub(super) fn semantics(&mut self, order: Order, classes: u32, makes: bool) -> String {
+        let [available, visible] = if makes { [0x2000, 0x4000] } else { [0, 0] };
         let bits = match order {
             Order::Relaxed => 0,
-            Order::Acquire => 0x2 | classes | MAKE_VISIBLE,
-            Order::Release => 0x4 | classes | MAKE_AVAILABLE,
-            Order::AcquireRelease => 0x8 | classes | MAKE_AVAILABLE | MAKE_VISIBLE,
+            Order::Acquire => 0x2 | classes | visible,
+            Order::Release => 0x4 | classes | available,
+            Order::AcquireRelease => 0x8 | classes | available | visible,
         };
         self.uint(bits)
     }

@@ -16,6 +16,7 @@ mod identity;
 mod index;
 mod neighbours;
 mod swapped;
+mod widened;
 mod zeros;
 
 use crate::mutator::each_instruction;
@@ -48,6 +49,12 @@ pub const WRONG: &[&dyn Mutator] = &[
 /// The mistake of compilers that lose signs of zeros. It is not in [`WRONG`]: only a module that declares
 /// SignedZeroInfNanPreserve can tell.
 pub const SIGNED_ZERO: &dyn Mutator = &zeros::SignedZero;
+
+/// The mistake of compilers that get comparisons of widened numbers wrong. It is not in [`WRONG`], whose mistakes are made in one
+/// instruction by chance: this one is made in all.
+pub const WIDENED_COMPARISON: &dyn Mutator = &widened::WidenedComparison;
+
+pub use zeros::with_zeros;
 
 /// No mistake, but what shows about which instructions a compiler fails: one opcode after the other is taken out.
 pub const CLEARED: &dyn Mutator = &cleared::Cleared;

@@ -230,6 +230,60 @@ fn zeros_lose_their_signs() {
 }
 
 #[test]
+fn one_side_of_a_widened_comparison_is_the_greatest() {
+    let long = "OpCapability Int64";
+    let module = |code: &str| {
+        let text = format!(
+            "OpCapability Shader
+             {long}
+             OpMemoryModel Logical GLSL450
+             OpEntryPoint GLCompute %main \"main\"
+             OpExecutionMode %main LocalSize 1 1 1
+             %void = OpTypeVoid
+             %void_fn = OpTypeFunction %void
+             %bool = OpTypeBool
+             %int = OpTypeInt 32 1
+             %long = OpTypeInt 64 1
+             %int_1 = OpConstant %int 1
+             %long_1 = OpConstant %long 1
+             %main = OpFunction %void None %void_fn
+             %entry = OpLabel
+             {code}
+             OpReturn
+             OpFunctionEnd"
+        );
+        crate::module::tests::module(&text)
+    };
+    let compared = "%x = OpSGreaterThan %bool %wide %long_1\n%y = OpSLessThan %bool %long_1 %wide
+         %z = OpSGreaterThan %bool %long_1 %long_1\n%v = OpSGreaterThan %bool %int_1 %int_1";
+    let widening = module(&format!("%wide = OpSConvert %long %int_1\n{compared}"));
+    let mutants: Vec<_> = super::WIDENED_COMPARISON.mutants(&widening, 0).collect();
+    let names: Vec<String> = mutants.iter().map(crate::Mutant::name).collect();
+    let expected =
+        ["SGreaterThan#1: first", "SLessThan#1: second"].map(|what| format!("widened-comparison Op{what}"));
+    assert_eq!(names, expected);
+    for mutant in &mutants {
+        mutant.module.validate().unwrap_or_else(|message| panic!("{mutant}: {message}"));
+        assert!(text(&mutant.module).contains("OpConstant %long 9223372036854775807"));
+    }
+    // Nothing is widened.
+    let copied = module(&format!("%wide = OpCopyObject %long %long_1\n{compared}"));
+    assert_eq!(super::WIDENED_COMPARISON.mutants(&copied, 0).count(), 0);
+}
+
+#[test]
+fn zeros_that_are_written_have_one_sign() {
+    let module = rich("%x = OpFAdd %float %float_2 %float_3\n%y = OpBitcast %uint %x\nOpStore %a %y");
+    for (are_negative, zeros) in [(false, 0), (true, 1)] {
+        let made = super::with_zeros(&module, are_negative);
+        made.validate().unwrap();
+        let text = text(&made);
+        assert_eq!(text.matches("OpSelect %float").count(), 1, "{text}");
+        assert_eq!(text.matches("OpConstant %float -0").count(), zeros, "{text}");
+    }
+}
+
+#[test]
 fn all_instructions_of_an_opcode_give_zeros() {
     let module =
         rich("%x = OpIAdd %uint %uint_1 %uint_2\n%y = OpIAdd %uint %x %uint_2\n%z = OpBitReverse %uint %y");

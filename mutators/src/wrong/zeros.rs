@@ -5,6 +5,35 @@ use super::each_instruction;
 use crate::site::Site;
 use crate::{Module, Mutant, Mutator};
 
+/// The module, but that each zero among the floats that it stores, or takes the bits of, has one sign. Where two such modules
+/// differ, there is the sign of a zero.
+pub fn with_zeros(module: &Module, are_negative: bool) -> Module {
+    let zero = if are_negative { Zero::Negative } else { Zero::Positive };
+    // The places before one that was changed stay what they are.
+    module.sites().into_iter().rev().fold(module.clone(), |changed, (site, inst)| {
+        let index = match inst.class.opcode {
+            Op::Store => 1,
+            Op::Bitcast => 0,
+            _ => return changed,
+        };
+        signed(&changed, site, inst, index, zero).unwrap_or(changed)
+    })
+}
+
+/// The instruction with another operand where that is a zero; `None` where it is neither a float nor a vector of them.
+fn signed(module: &Module, site: Site, inst: &Instruction, index: usize, zero: Zero) -> Option<Module> {
+    let Operand::IdRef(written) = inst.operands.get(index)? else { return None };
+    let ty = module.type_of(*written)?;
+    let mut changed = module.clone();
+    let types = Types::of(&mut changed, ty)?;
+    let (asked, is_zero) = types.is_zero(&mut changed, *written);
+    let zero = types.zero(&mut changed, zero)?;
+    let (selected, chosen) = types.select(&mut changed, [is_zero, zero, *written]);
+    let mut inst = inst.clone();
+    inst.operands[index] = Operand::IdRef(chosen);
+    Some(changed.replacing(site, vec![asked, selected, inst]))
+}
+
 /// Takes an operand that is a zero for one without a sign: the sum of x and 0 is x, the difference of 0 and x is -x, the product
 /// of x and 0 is 0. Compilers do so, and must not where a module declares SignedZeroInfNanPreserve.
 pub struct SignedZero;
@@ -61,54 +90,91 @@ impl Edit {
     /// The arithmetic, on other zeros where the operand is one.
     fn made(&self, module: &Module, site: Site, inst: &Instruction) -> Option<Module> {
         let mut changed = module.clone();
-        let of = changed.global(self.ty)?.clone();
-        let boolean = changed.type_id(Op::TypeBool, Vec::new());
-        let (scalar, truth) = match of.operands.as_slice() {
-            [Operand::IdRef(scalar), Operand::LiteralBit32(count)] if of.class.opcode == Op::TypeVector => {
-                let operands = vec![Operand::IdRef(boolean), Operand::LiteralBit32(*count)];
-                (*scalar, changed.type_id(Op::TypeVector, operands))
-            }
-            _ => (self.ty, boolean),
-        };
-        let positive = changed.declare_null(Some(self.ty));
-        let is_zero = changed.fresh_id();
-        let compared = vec![Operand::IdRef(*self.operands.get(self.tested)?), Operand::IdRef(positive)];
-        let mut code = vec![Instruction::new(Op::FOrdEqual, Some(truth), Some(is_zero), compared)];
+        let types = Types::of(&mut changed, self.ty)?;
+        let (asked, is_zero) = types.is_zero(&mut changed, *self.operands.get(self.tested)?);
+        let mut code = vec![asked];
         let mut arithmetic = inst.clone();
         arithmetic.operands.clear();
         for (operand, zero) in self.operands.into_iter().zip(self.zeros) {
-            let zero = match zero {
-                None => {
-                    arithmetic.operands.push(Operand::IdRef(operand));
-                    continue;
+            let operand = match zero {
+                None => operand,
+                Some(zero) => {
+                    let zero = types.zero(&mut changed, zero)?;
+                    let (selected, chosen) = types.select(&mut changed, [is_zero, zero, operand]);
+                    code.push(selected);
+                    chosen
                 }
-                Some(Zero::Positive) => positive,
-                Some(Zero::Negative) => negative(&mut changed, self.ty, scalar)?,
             };
-            let chosen = changed.fresh_id();
-            let operands = [is_zero, zero, operand].map(Operand::IdRef).to_vec();
-            code.push(Instruction::new(Op::Select, Some(self.ty), Some(chosen), operands));
-            arithmetic.operands.push(Operand::IdRef(chosen));
+            arithmetic.operands.push(Operand::IdRef(operand));
         }
         code.push(arithmetic);
         Some(changed.replacing(site, code))
     }
 }
 
-/// The constant -0 of a type of floats or of vectors of them.
-fn negative(module: &mut Module, ty: Word, scalar: Word) -> Option<Word> {
-    let bits = match module.global(scalar)?.operands.first()? {
-        Operand::LiteralBit32(width @ (16 | 32)) => Operand::LiteralBit32(1 << (width - 1)),
-        Operand::LiteralBit32(64) => Operand::LiteralBit64(1 << 63),
-        _ => return None,
-    };
-    let zero = module.declare(Op::Constant, Some(scalar), vec![bits]);
-    if scalar == ty {
-        return Some(zero);
+/// The types of floats, or of vectors of them, that are compared.
+struct Types {
+    /// Theirs.
+    ty: Word,
+    /// That of each of them.
+    scalar: Word,
+    /// How wide that is, in bits.
+    width: u32,
+    /// How many a vector has.
+    count: Option<u32>,
+    /// That of the comparison's result.
+    truth: Word,
+}
+
+impl Types {
+    fn of(module: &mut Module, ty: Word) -> Option<Types> {
+        let of = module.global(ty)?.clone();
+        let (scalar, count) = match of.operands.as_slice() {
+            [Operand::IdRef(scalar), Operand::LiteralBit32(count)] if of.class.opcode == Op::TypeVector => {
+                (*scalar, Some(*count))
+            }
+            _ => (ty, None),
+        };
+        let float = module.global(scalar).filter(|inst| inst.class.opcode == Op::TypeFloat)?;
+        let Operand::LiteralBit32(width) = *float.operands.first()? else { return None };
+        let boolean = module.type_id(Op::TypeBool, Vec::new());
+        let truth = match count {
+            Some(count) => {
+                let operands = vec![Operand::IdRef(boolean), Operand::LiteralBit32(count)];
+                module.type_id(Op::TypeVector, operands)
+            }
+            None => boolean,
+        };
+        Some(Types { ty, scalar, width, count, truth })
     }
-    let count = match module.global(ty)?.operands.get(1)? {
-        Operand::LiteralBit32(count) => *count as usize,
-        _ => return None,
-    };
-    Some(module.declare(Op::ConstantComposite, Some(ty), vec![Operand::IdRef(zero); count]))
+
+    /// The question whether a value is a zero, and its result.
+    fn is_zero(&self, module: &mut Module, value: Word) -> (Instruction, Word) {
+        let (null, id) = (module.declare_null(Some(self.ty)), module.fresh_id());
+        let compared = vec![Operand::IdRef(value), Operand::IdRef(null)];
+        (Instruction::new(Op::FOrdEqual, Some(self.truth), Some(id), compared), id)
+    }
+
+    /// The choice by a condition between two values, and its result.
+    fn select(&self, module: &mut Module, operands: [Word; 3]) -> (Instruction, Word) {
+        let id = module.fresh_id();
+        let operands = operands.map(Operand::IdRef).to_vec();
+        (Instruction::new(Op::Select, Some(self.ty), Some(id), operands), id)
+    }
+
+    /// The constant of a zero, or of a vector of zeros.
+    fn zero(&self, module: &mut Module, zero: Zero) -> Option<Word> {
+        if let Zero::Positive = zero {
+            return Some(module.declare_null(Some(self.ty)));
+        }
+        let bits = match self.width {
+            16 | 32 => Operand::LiteralBit32(1 << (self.width - 1)),
+            64 => Operand::LiteralBit64(1 << 63),
+            _ => return None,
+        };
+        let zero = module.declare(Op::Constant, Some(self.scalar), vec![bits]);
+        let Some(count) = self.count else { return Some(zero) };
+        let zeros = vec![Operand::IdRef(zero); count as usize];
+        Some(module.declare(Op::ConstantComposite, Some(self.ty), zeros))
+    }
 }

@@ -7,7 +7,7 @@ use spirv_tv::explore::Races;
 use spirv_tv::module::Module;
 use spirv_tv::optimise::to_bytes;
 use spirv_tv::report;
-use spirv_tv_executor::case::{Address, Case, Kind, Resource, Robustness, Slot};
+use spirv_tv_executor::case::{Address, Case, Image, Kind, Resource, Robustness, Slot, View};
 use spirv_tv_executor::{Execution, Executor};
 use spirv_tv_gate::Bucket;
 use spirv_tv_mutators::litmus::{catalogue, many, Class, Environment, Many, Program};
@@ -20,7 +20,7 @@ use super::plan::{Planned, Treatment};
 use super::record::{Record, Status};
 use super::sets::{self, Set, Single};
 use super::treatment::{self, SpirvOpt, ENV};
-use super::world::World;
+use super::world::{Stress, World};
 use crate::CliError;
 
 /// Weakenings of a program whose outcomes are searched for one with more.
@@ -77,14 +77,14 @@ pub(super) fn run(
     match &treatment {
         Treatment::None => {}
         Treatment::Weakened => {
-            let Some(weakened) = weakened(&trial, &mut random)? else {
+            let Some(weakened) = weakened(&trial, &world.stress, &mut random)? else {
                 return Ok(record.with(Status::Redundant, "no weakening that was tried allows more").into());
             };
             record.treatment = format!("weakened: {}", weakened.name);
             trial.words = weakened.words;
             let base = trial.allowed;
             trial.allowed = weakened.outcomes;
-            return Ok(stressed(trial, record, &base, &environment, world, executor));
+            return Ok(stressed(trial, record, &base, (&environment, weakened.kind), world, executor));
         }
         Treatment::Rewritten(times) => match treatment::rewrite(&trial.words, *times, &mut random) {
             Ok(treated) => (trial.words, record.treatment) = (treated.words, treated.how),
@@ -108,6 +108,7 @@ pub(super) fn program(world: &World, random: &mut fastrand::Rng) -> Option<Progr
     if world.has("ImageBuffer") {
         classes.push(Class::Texels);
     }
+    classes.push(Class::Image);
     if world.has("PhysicalStorageBufferAddresses") && world.has("Int64") {
         classes.push(Class::Physical);
     }
@@ -184,13 +185,23 @@ impl Trial<'_> {
             bytes,
         };
         let zeros = |words: u32| vec![0; words as usize * 4];
-        let Many { words, texels, pointed, control, .. } = self.many;
+        let Many { words, texels, image, pointed, control, .. } = self.many;
         let mut resources: Vec<Resource> =
             words.iter().map(|(binding, words)| buffer(*binding, zeros(*words))).collect();
         resources.extend(control.map(|binding| buffer(binding, 1_u32.to_le_bytes().to_vec())));
         resources.extend(texels.map(|texels| Resource {
             kind: Kind::StorageTexelBuffer { format: "r32ui".to_owned() },
             ..buffer(Many::TEXELS, zeros(texels))
+        }));
+        resources.extend(image.map(|[width, height]| {
+            let image = Image {
+                view: View::Two,
+                format: "r32ui".to_owned(),
+                extent: [width, height, 1],
+                layers: 1,
+                levels: 1,
+            };
+            Resource { kind: Kind::StorageImage { image }, ..buffer(Many::IMAGE, zeros(width * height)) }
         }));
         let mut addresses = Vec::new();
         if let Some(words) = pointed {
@@ -332,18 +343,27 @@ impl Trial<'_> {
 
 /// A weakening with more outcomes than the program.
 struct Weakened {
+    kind: &'static str,
     name: String,
     words: Vec<u32>,
     outcomes: BTreeSet<Vec<u32>>,
 }
 
 /// Weakens the program with one instance and that with many in the same way, where that allows more.
-fn weakened(trial: &Trial<'_>, random: &mut fastrand::Rng) -> Result<Option<Weakened>, CliError> {
+fn weakened(
+    trial: &Trial<'_>,
+    stress: &Stress,
+    random: &mut fastrand::Rng,
+) -> Result<Option<Weakened>, CliError> {
     let mut mutants = mutants(&trial.single.module.words)?;
     // Texels that are pointed to can be accessed by atomics alone (the SPIR-V specification, OpImageTexelPointer).
-    let has_texels = trial.program.has(Class::Texels);
+    let has_texels = trial.program.has(Class::Texels) || trial.program.has(Class::Image);
     mutants.retain(|mutant| !has_texels || mutant.mutator != "atomic-to-plain");
     random.shuffle(&mut mutants);
+    // What never showed anything may do so in another program.
+    if random.u32(0..MOST_CHOICES) > 0 {
+        mutants.sort_by_key(|mutant| stress.is_kind_hopeless(mutant.mutator));
+    }
     for mutant in mutants.into_iter().take(MOST_WEAKENINGS) {
         let Some(outcomes) = outcomes(trial, &mutant)? else { continue };
         if outcomes.is_subset(&trial.allowed) {
@@ -354,7 +374,7 @@ fn weakened(trial: &Trial<'_>, random: &mut fastrand::Rng) -> Result<Option<Weak
         let mutator = WEAKENINGS.iter().find(|mutator| mutator.name() == mutant.mutator);
         let like = mutator.and_then(|mutator| mutator.mutants(&all, 0).find(|like| like.name() == name));
         if let Some(like) = like.filter(|like| like.module.validate().is_ok()) {
-            return Ok(Some(Weakened { name, words: like.module.words(), outcomes }));
+            return Ok(Some(Weakened { kind: mutant.mutator, name, words: like.module.words(), outcomes }));
         }
     }
     Ok(None)
@@ -380,7 +400,7 @@ fn stressed(
     trial: Trial<'_>,
     record: Record,
     base: &BTreeSet<Vec<u32>>,
-    environment: &Environment,
+    (environment, kind): (&Environment, &'static str),
     world: &World,
     executor: &dyn Executor,
 ) -> Answer {
@@ -392,7 +412,7 @@ fn stressed(
         **cell < trial.many.cells() && !base.contains(&trial.many.outcome(trial.program, **cell))
     });
     let weak: u64 = weak.map(|(_, count)| *count).sum();
-    world.stress.note(environment, trial.program.placement, weak > 0);
+    world.stress.note(environment, trial.program.placement, kind, weak > 0);
     let answer = trial.judged(record, &shown);
     // A weakened program may race, so that what it does is not held against the device.
     let record = match answer.record.status {

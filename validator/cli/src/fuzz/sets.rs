@@ -72,6 +72,7 @@ pub(super) fn launch(alone: &Alone) -> Launch {
     words.extend(alone.words.iter().map(|(binding, words)| format!("--buffer=0.{binding}=zeros:{words}")));
     words.extend(alone.control.map(|binding| format!("--buffer=0.{binding}=words:1")));
     words.extend(alone.texels.map(|texels| format!("--image=0.{}=r32ui:{texels}:zeros", Alone::TEXELS)));
+    words.extend(alone.image.map(|width| format!("--image=0.{}=r32ui:{width}x1:zeros", Alone::IMAGE)));
     words.extend(alone.pointed.map(|binding| format!("--push-pointer=0=0.{binding}+0")));
     Launch(words)
 }
@@ -167,7 +168,10 @@ pub(super) fn set(report: &OutcomesReport, program: &Program) -> Set {
         let lasting = program.final_locations().into_iter().map(|location| {
             let key = match program.locations.get(location) {
                 Some(Class::Texels) => format!("image:0.{}", Alone::TEXELS),
-                _ => format!("0.{}", Alone::MEMORY),
+                Some(Class::Image) => format!("image:0.{}", Alone::IMAGE),
+                Some(Class::Buffer | Class::Workgroup | Class::Physical) | None => {
+                    format!("0.{}", Alone::MEMORY)
+                }
             };
             word(&key, location)
         });
@@ -177,4 +181,31 @@ pub(super) fn set(report: &OutcomesReport, program: &Program) -> Set {
         };
     }
     Set::Known(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use spirv_tv_mutators::litmus::catalogue;
+
+    use super::*;
+
+    /// Images are memory: what a program allows does not depend on where its locations are.
+    #[test]
+    fn programs_on_images_allow_what_those_on_buffers_do() {
+        let (mut known, mut by_accesses) = (0, 0);
+        for shape in catalogue() {
+            let set = |class: Class| {
+                let mut random = fastrand::Rng::with_seed(11);
+                let program = shape.random(&mut random, &[class], true, true);
+                (program.name.clone(), Sets::default().of(&program).unwrap().set.clone())
+            };
+            let (name, on_images) = set(Class::Image);
+            assert!(name.contains("-image-"), "{name}");
+            assert_eq!(on_images, set(Class::Buffer).1, "{name}");
+            assert_eq!(on_images, set(Class::Texels).1, "{name}");
+            known += u32::from(matches!(on_images, Set::Known(_)));
+            by_accesses += u32::from(name.contains("+accesses"));
+        }
+        assert_eq!((known, by_accesses > 0), (u32::try_from(catalogue().len()).unwrap(), true));
+    }
 }

@@ -81,6 +81,20 @@ impl Tally<'_> {
         (weakened().count(), weakened().filter(|count| *count > 0).count())
     }
 
+    /// The same by the kind of the weakening.
+    fn weakened_by_kind(&self) -> BTreeMap<&str, [u32; 2]> {
+        let mut kinds: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
+        for record in self.records.values() {
+            let Some(weak) = record.weak else { continue };
+            let name = record.treatment.trim_start_matches("weakened: ");
+            let kind = name.split(' ').next().unwrap_or(name);
+            let [tried, seen] = kinds.entry(kind).or_default();
+            *tried += 1;
+            *seen += u32::from(weak > 0);
+        }
+        kinds
+    }
+
     fn outcomes(&self) -> (u64, u64) {
         let strong = self.of(Kind::Concurrent).filter(|record| record.weak.is_none() && record.instances > 0);
         strong.fold((0, 0), |(allowed, shown), record| (allowed + record.allowed, shown + record.shown))
@@ -128,6 +142,9 @@ impl Tally<'_> {
             lines.push(format!(
                 "  stress      {seen} of {tried} weakened programs ({share} %) showed what only they allow"
             ));
+            let kinds = self.weakened_by_kind().into_iter();
+            let kinds = kinds.map(|(kind, [tried, seen])| format!("{kind} {seen} of {tried}"));
+            lines.push(format!("              {}", kinds.collect::<Vec<_>>().join(", ")));
         }
         let statuses: Vec<String> = Status::ALL
             .iter()
@@ -179,6 +196,9 @@ impl Tally<'_> {
     pub(super) fn json(&self) -> Value {
         let (allowed, shown) = self.outcomes();
         let (tried, seen) = self.weakened();
+        let kinds: BTreeMap<&str, Value> = { self.weakened_by_kind().into_iter() }
+            .map(|(kind, [tried, seen])| (kind, json!({"tried": tried, "shown": seen})))
+            .collect();
         let instances = |kind: Kind| self.of(kind).map(|record| record.instances).sum::<u64>();
         let buckets = self.buckets().into_iter().map(|(bucket, (count, record))| {
             json!({
@@ -195,7 +215,7 @@ impl Tally<'_> {
             "instances": instances(Kind::Concurrent),
             "runs": instances(Kind::Generated) + instances(Kind::Modules),
             "outcomes": {"allowed": allowed, "shown": shown},
-            "weakened": {"tried": tried, "shown": seen},
+            "weakened": {"tried": tried, "shown": seen, "kinds": kinds},
             "statuses": self.statuses(),
             "buckets": buckets.collect::<Vec<_>>(),
         })

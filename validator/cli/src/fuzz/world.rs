@@ -59,6 +59,8 @@ pub(super) struct Stress {
     tried: Mutex<BTreeMap<String, Score>>,
     /// By the levels at which roles are apart: weakened programs that were tried, and those that showed more.
     levels: Mutex<BTreeMap<[bool; 3], [u32; 2]>>,
+    /// The same by the kinds of weakenings.
+    kinds: Mutex<BTreeMap<&'static str, [u32; 2]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -68,7 +70,7 @@ struct Score {
     seen: u32,
 }
 
-/// Weakened programs of a placement that show nothing before others are preferred.
+/// Weakened programs of a placement or a kind that show nothing before others are preferred.
 const TRIES: u32 = 2;
 
 /// Environments from which one is taken again.
@@ -79,23 +81,43 @@ fn apart(placement: Placement) -> [bool; 3] {
     [placement.workgroups, placement.subgroups, placement.invocations].map(|bits| bits > 0)
 }
 
+fn count<K: Ord>(all: &Mutex<BTreeMap<K, [u32; 2]>>, key: K, is_seen: bool) {
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    let [tried, seen] = all.entry(key).or_default();
+    *tried += 1;
+    *seen += u32::from(is_seen);
+}
+
+fn is_hopeless<K: Ord>(all: &Mutex<BTreeMap<K, [u32; 2]>>, key: &K) -> bool {
+    let all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_shown = |[_, seen]: &[u32; 2]| *seen > 0;
+    let own = all.get(key);
+    all.values().any(has_shown) && own.is_some_and(|own| !has_shown(own) && own[0] >= TRIES)
+}
+
 impl Stress {
     /// Whether weakened programs with roles placed so have never shown more, while others have: there the device seems to run
     /// one role after the other.
     pub(super) fn is_hopeless(&self, placement: Placement) -> bool {
-        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = levels.get(&apart(placement));
-        let has_shown = |[_, seen]: &[u32; 2]| *seen > 0;
-        levels.values().any(has_shown) && own.is_some_and(|own| !has_shown(own) && own[0] >= TRIES)
+        is_hopeless(&self.levels, &apart(placement))
+    }
+
+    /// Whether weakenings of this kind have never shown more, while others have: the device seems to do no worse without what they
+    /// take away.
+    pub(super) fn is_kind_hopeless(&self, kind: &'static str) -> bool {
+        is_hopeless(&self.kinds, &kind)
     }
 
     /// Notes whether an environment showed an outcome that only a weakened program has.
-    pub(super) fn note(&self, environment: &Environment, placement: Placement, is_seen: bool) {
-        let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
-        let [all, seen] = levels.entry(apart(placement)).or_default();
-        *all += 1;
-        *seen += u32::from(is_seen);
-        drop(levels);
+    pub(super) fn note(
+        &self,
+        environment: &Environment,
+        placement: Placement,
+        kind: &'static str,
+        is_seen: bool,
+    ) {
+        count(&self.levels, apart(placement), is_seen);
+        count(&self.kinds, kind, is_seen);
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         let score = tried.entry(environment.to_string()).or_insert_with(|| Score {
             environment: environment.clone(),
@@ -133,13 +155,16 @@ mod tests {
             invocations: 0,
         });
         for _ in 0..TRIES {
-            stress.note(&environment, near, false);
-            stress.note(&environment, far, false);
+            stress.note(&environment, near, "weaker-order", false);
+            stress.note(&environment, far, "swap", false);
         }
         assert!(!stress.is_hopeless(near) && !stress.is_hopeless(far));
-        stress.note(&environment, farther, true);
+        assert!(!stress.is_kind_hopeless("weaker-order"));
+        stress.note(&environment, farther, "swap", true);
         assert!(stress.is_hopeless(near) && !stress.is_hopeless(far));
-        stress.note(&environment, near, true);
-        assert!(!stress.is_hopeless(near));
+        assert!(stress.is_kind_hopeless("weaker-order") && !stress.is_kind_hopeless("swap"));
+        assert!(!stress.is_kind_hopeless("update-split"));
+        stress.note(&environment, near, "weaker-order", true);
+        assert!(!stress.is_hopeless(near) && !stress.is_kind_hopeless("weaker-order"));
     }
 }
