@@ -187,7 +187,7 @@ fn what_modules_allow_is_kept_and_runs_go_on() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_runs() {
     let (place, executor) = place();
-    let wrong: [(&[&str], &str); 6] = [
+    let wrong: [(&[&str], &str); 7] = [
         (&["--executor", "false"], "nothing can be run"),
         (&["--executor", "sleep 60", "--start-timeout", "1"], "--start-timeout"),
         (&["--executor", &executor, "--device", "0"], "cannot be used with"),
