@@ -54,7 +54,7 @@ pub(super) fn localise(module: &mut Module, key: Key) -> Option<()> {
 pub(crate) fn scale(module: &mut Module, factors: [u32; 3]) -> Option<()> {
     let is_otherwise = |inst: &Inst| {
         inst.op() == Op::ExecutionModeId
-            || inst.code.operands.iter().any(|operand| *operand == Operand::BuiltIn(BuiltIn::WorkgroupSize))
+            || inst.code.operands.contains(&Operand::BuiltIn(BuiltIn::WorkgroupSize))
     };
     if module.insts.iter().any(is_otherwise) {
         return None;
