@@ -7,8 +7,8 @@ usage: benches/reduce.py ours FOLDER SPIRV-TV INFLATE [CASE…]
 
 Ten cases are pairs of the corpus and thirteen are optimiser findings and crashes, of which after is made anew from each before. Each
 module is made larger first: by a function with loops and branches that has nothing to do with the case and is called
-several times, and by the preserving rewrites of `mutators/` (INFLATE is its example `inflate`). Both sides of a pair have the same
-seed. spirv-reduce takes one file: of a pair it reduces before with after as
+several times, and by the preserving rewrites of `mutators/` (INFLATE is its example `inflate`; where it is the word `function` there is the
+function alone, and where it is `none` no module is made larger). Both sides of a pair have the same seed. spirv-reduce takes one file: of a pair it reduces before with after as
 it was, and then after with the before that it found; what it found when its time is over counts. Sizes are instructions, those of
 both modules for pairs. FOLDER keeps the cases and what was measured. spirv-as, spirv-dis and spirv-reduce of SPIRV-Tools are on the
 PATH.
@@ -200,6 +200,12 @@ def inflated(source, inflate, path, seed):
     done = run("spirv-as", "--preserve-numeric-ids", "--target-env", "spv1.6", source, "-o", first)
     if done.returncode:
         raise RuntimeError(done.stderr)
+    if inflate == "none":
+        os.rename(first, path)
+        return
+    if inflate == "function":
+        assemble(with_noise(disassemble(first)), path)
+        return
     assemble(with_noise(disassemble(first)), first)
     done = run(inflate, first, path, str(seed))
     if done.returncode:
@@ -336,7 +342,7 @@ def main():
         table(folder)
         return
     tool, inflate, *wanted = sys.argv[3:]
-    tool, inflate = os.path.abspath(tool), os.path.abspath(inflate)
+    tool, inflate = os.path.abspath(tool), inflate if inflate in ("none", "function") else os.path.abspath(inflate)
     measure = {"ours": ours, "theirs": theirs}[what]
     for name, sources, options in cases():
         if wanted and not any(word in name for word in wanted):

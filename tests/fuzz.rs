@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         trial("parts_make_the_whole", well::parts_make_the_whole),
         trial("wrong_command_lines_are_refused", well::wrong_command_lines_are_refused),
         trial("modules_of_the_user_are_run", well::modules_of_the_user_are_run),
+        trial("the_example_says_what_it_cannot_run", well::the_example_says_what_it_cannot_run),
         trial("some_faults_are_found", campaign::some_faults_are_found),
         trial("the_page_names_every_field", schema::the_page_names_every_field),
         trial("a_module_and_its_rewrites_agree", campaign::a_module_and_its_rewrites_agree),

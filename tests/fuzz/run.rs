@@ -19,7 +19,7 @@ pub fn program() -> OsString {
 /// What `fuzz driver` prints with these words, and its exit code.
 pub fn fuzz(words: &[&str]) -> (String, Option<i32>) {
     let mut command = Command::new(program());
-    command.args(["fuzz", "driver"]).args(words).current_dir(ROOT);
+    command.args(["fuzz", "driver"]).args(words).current_dir(ROOT).env("SPIRV_TV", program());
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

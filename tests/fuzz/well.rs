@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::require::{skipped, Need};
 use crate::run::{fuzz, has_device, object, ROOT};
 
 /// A small run.
@@ -122,4 +124,25 @@ pub fn modules_of_the_user_are_run() {
         &folder.path().join("no").display().to_string(),
     ]);
     assert_eq!(code, Some(2), "{text}");
+}
+
+/// Many instances at once are more than a search goes through in time: the example says so, and that is no finding.
+pub fn the_example_says_what_it_cannot_run() {
+    let python = Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|output| output.status.success()) {
+        skipped(Need::Python, "there is no python3");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let example = format!("python3 {}", Path::new(ROOT).join("docs/examples/executor.py").display());
+    let words = ["--executor", &example, "--only", "concurrent", "--invocations", "8", "--times", "1"];
+    let limits = ["--count", "2", "--run-timeout", "4"];
+    for class in ["mp-relaxed-buffer", "mp-relaxed-physical"] {
+        let out = folder.path().join(class);
+        let (object, code) = object(&[&words[..], &limits, &["--program", class]].concat(), &out);
+        assert_eq!((code, object["new"].as_u64()), (Some(3), Some(0)), "{object}");
+        let told = std::fs::read_to_string(out.join("results.jsonl")).unwrap();
+        let is_told = told.contains("outcomes that can be searched in time");
+        assert!(object["statuses"]["unsupported"].as_u64() >= Some(1) && is_told, "{object} {told}");
+    }
 }

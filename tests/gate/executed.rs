@@ -111,6 +111,12 @@ fn each_executor_shows_as_what_it_is_in_every_report() {
         assert!(junit.contains(&format!("name=\"{case}\"")) && index.contains(&case), "{case}");
     }
     assert!(ran.out.contains("% have an answer\n"), "{}", ran.out);
+    // Nothing was compared.
+    let summary = place.read("summary.md");
+    for (name, report) in [("summary", &summary), ("page", &index), ("junit", &junit)] {
+        assert!(!report.contains("changed code") && !report.contains("refines"), "{name}: {report}");
+    }
+    assert!(summary.contains("run on ") && index.contains("run on "), "{summary}");
     // What failed can be shown again: here only what is allowed.
     let saved = records["cases/wrong.spvasm"]["saved"].as_str().expect("it is saved");
     let told = place.read(&format!("results/{saved}/run.txt"));
@@ -181,11 +187,12 @@ fn what_modules_allow_is_kept_and_runs_go_on() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_runs() {
     let (place, executor) = place();
-    let wrong: [(&[&str], &str); 6] = [
+    let wrong: [(&[&str], &str); 7] = [
         (&["--executor", "false"], "nothing can be run"),
         (&["--executor", "sleep 60", "--start-timeout", "1"], "--start-timeout"),
         (&["--executor", &executor, "--device", "0"], "cannot be used with"),
         (&["--executor", &executor, "--both-ways"], "--both-ways is about comparing"),
+        (&["--executor", &executor, "--min-exercised", "5"], "--min-exercised is about comparing"),
         (&["--executor", &executor, "--reference", "cp {in} {out}"], "--reference is about comparing"),
         (&["--executor", &executor, "--run-timeout", "0"], "more than 0 seconds"),
     ];
@@ -214,4 +221,14 @@ fn a_device_and_an_optimiser_are_told_apart() {
     let record = &records["cases/narrow.spvasm@--strip-debug --ccp"];
     assert_eq!(record["bucket"], "--ccp/new-outcome/buffer", "{record}");
     assert_eq!(record["pass"], "--ccp");
+}
+
+#[test]
+fn a_graphics_stage_is_unsupported() {
+    let (place, executor) = place();
+    let fragment = std::fs::read_to_string(format!("{ROOT}/tests/cli/fragment.spvasm")).expect("it is there");
+    place.write("graphics/fragment.spvasm", &fragment);
+    let words = ["gate", "graphics", "--executor", &executor, "--out", "results"];
+    let ran = place.ends(&[&words[..], &LIMITS].concat(), 0);
+    assert!(ran.out.contains("1 Unsupported") && ran.out.contains("compute entry points"), "{}", ran.out);
 }

@@ -94,6 +94,11 @@ impl CliError {
         CliError::Usage(error.to_string())
     }
 
+    /// What is wrong with what an option names, such as `--launch`.
+    pub(crate) fn of_option(option: &str, error: impl std::fmt::Display) -> Self {
+        CliError::Usage(format!("{option}: {error}"))
+    }
+
     /// The bug of spirv-tv that it is, if it is one.
     pub fn bug(&self) -> Option<&Bug> {
         match self {

@@ -19,6 +19,13 @@ pub enum Format {
     Dot,
 }
 
+/// The form of the result of a command that has no graphs and no stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    Text,
+    Json,
+}
+
 /// The form of a series of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Series {

@@ -44,7 +44,7 @@ use chain::ChainArguments;
 pub use check::CheckArguments;
 use completions::CompletionsArguments;
 pub use error::CliError;
-use format::Format;
+use format::{Format, TextOrJson};
 use fuzz::FuzzArguments;
 use gate::GateArguments;
 use litmus::LitmusArguments;

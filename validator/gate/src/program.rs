@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::limited::{self, Own, NOT_RUN};
+use crate::service::MARK;
 use crate::{process, signature};
 
 /// Where the command has the file that it reads.
@@ -311,7 +312,8 @@ impl Program {
         command.arg(limited::SUBCOMMAND).args(own.arguments()).args(self.command(input, &output, flags));
         command.current_dir(scratch).env_clear();
         command.envs(KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        command.envs(["HOME", "TMPDIR", "TEMP", "TMP"].map(|name| (name, scratch)));
+        // By the mark its supervisor removes the folder, where this process is killed.
+        command.envs(["HOME", "TMPDIR", "TEMP", "TMP", MARK].map(|name| (name, scratch)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = process::spawn(&mut command).map_err(not_run)?;
         let stdout = child.stdout.take().map(|pipe| process::listen(pipe, limits.said));

@@ -92,6 +92,19 @@ impl Results {
         buckets
     }
 
+    /// Whether an executor ran the cases. Then modules were not compared, and what code ran is not known.
+    pub fn is_run(&self) -> bool {
+        self.about.tools.contains_key("executor")
+    }
+
+    /// What a status means in these results, in a few words.
+    pub fn meaning(&self, status: Status) -> &'static str {
+        match self.is_run() {
+            true => status.meaning_of_run(),
+            false => status.meaning(),
+        }
+    }
+
     /// Of the cases that ran, how many of a hundred have an answer. 100 where none ran.
     pub fn decided(&self) -> f64 {
         self.share(|status| status.is_decided())

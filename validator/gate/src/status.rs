@@ -118,6 +118,27 @@ impl Status {
         }
     }
 
+    /// What it means where an executor ran the module after, in a few words.
+    pub const fn meaning_of_run(self) -> &'static str {
+        match self {
+            Status::Pass => "the executor showed nothing that is not allowed",
+            Status::Hollow => "the executor showed nothing that is not allowed, and nothing was observable",
+            Status::Bounded => "the executor showed nothing that is not allowed, as far as was looked",
+            Status::Vacuous => "undefined on every input, so that anything is allowed: not run",
+            Status::Inconclusive => "it cannot be told whether what was shown is allowed",
+            Status::Unsupported => "spirv-tv or the executor lacks something: not run",
+            Status::Timeout => "the executor, or the search for what is allowed, took too long",
+            Status::Fail => "the executor showed what is not allowed",
+            Status::InvalidBefore
+            | Status::Skip
+            | Status::Missing
+            | Status::OptimizerCrash
+            | Status::InvalidAfter
+            | Status::ExecutorCrash
+            | Status::ToolBug => self.meaning(),
+        }
+    }
+
     /// What it comes to.
     pub const fn class(self) -> Class {
         match self {

@@ -138,7 +138,7 @@ mod linux {
     fn a_program_ends_with_its_parent() -> Tested {
         let [first, second] = [nap(3), nap(4)];
         let script = format!("setsid env -i sleep {first} & sleep {second}");
-        // Nobody removes the temporary files of who is killed.
+        // Who is killed cannot remove them.
         let folder = tempfile::tempdir()?;
         let mut command = Command::new(std::env::current_exe()?);
         let mut worker: Child = command.args([WORKER, &script]).env("TMPDIR", folder.path()).spawn()?;
@@ -148,7 +148,9 @@ mod linux {
         worker.wait()?;
         check(begun, "the program did not begin")?;
         let none = || !runs(&["sleep", &first]) && !runs(&["sleep", &second]);
-        check(waits_until(none), "the program outlived its parent")
+        check(waits_until(none), "the program outlived its parent")?;
+        let is_empty = || std::fs::read_dir(folder.path()).is_ok_and(|mut files| files.next().is_none());
+        check(waits_until(is_empty), "the temporary files outlived who made them")
     }
 
     fn limits_hold() -> Tested {

@@ -8,7 +8,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use crate::clean::{clean, Uses};
 use crate::cost;
 use crate::difference::{self, visible, Difference};
-use crate::edits::Edit;
+use crate::edits::{sizes, Edit};
 use crate::module::Module;
 use crate::twins::Twins;
 
@@ -19,6 +19,12 @@ pub trait Launch: Clone + Debug + Send + Sync {
 
     /// Those of them on which less runs, which are tried first.
     fn shorter(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
+    /// Those with one workgroup in a dimension in which there are several, and by which factors the workgroups of the modules
+    /// then become larger, so that as many invocations run.
+    fn gathered(&self) -> Vec<(Self, [u32; 3])> {
         Vec::new()
     }
 
@@ -114,6 +120,14 @@ impl<L: Launch> Case<L> {
         }
         Module::agree(&mut case.modules);
         (changed && case.loses_alike(self, edits)).then_some(case)
+    }
+
+    /// The case with its workgroups gathered into larger ones; `None` where a module says their size otherwise than by
+    /// literals.
+    pub(crate) fn gathered(&self, launch: &L, factors: [u32; 3]) -> Option<Case<L>> {
+        let mut case = Case { modules: self.modules.clone(), launch: launch.clone() };
+        case.modules.iter_mut().try_for_each(|module| sizes::scale(module, factors))?;
+        Some(case)
     }
 
     /// Whether both modules of a pair lost as many accesses and barriers that others may see, or at least some, where what

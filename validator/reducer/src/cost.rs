@@ -1,7 +1,7 @@
 //! How large a module is: what makes reduction end, since every accepted edit lessens it.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Op, Word};
+use rspirv::spirv::{BuiltIn, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::module::{is_annotation, is_constant, is_name, Inst, Module};
@@ -121,6 +121,9 @@ fn literal(operand: &Operand) -> u64 {
         Operand::LoopControl(mask) => bits(mask.bits()),
         Operand::SelectionControl(mask) => bits(mask.bits()),
         Operand::FPFastMathMode(mask) => bits(mask.bits()),
+        // What tells more invocations apart is read less easily.
+        Operand::BuiltIn(BuiltIn::WorkgroupId) => 3,
+        Operand::BuiltIn(BuiltIn::GlobalInvocationId) => 2,
         _ => 1,
     }
 }

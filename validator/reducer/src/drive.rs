@@ -155,6 +155,7 @@ impl<L: Launch> Driver<'_, L> {
                 self.family(family)?;
             }
             self.launches(L::smaller)?;
+            self.gather()?;
             if self.counts.accepted == begun {
                 for family in Family::SINGLE {
                     self.singly(family)?;
@@ -237,6 +238,18 @@ impl<L: Launch> Driver<'_, L> {
                 return Ok(());
             }
         }
+    }
+
+    /// One workgroup in the place of several, with as many invocations.
+    fn gather(&mut self) -> Result<(), Stopped> {
+        self.observer.tries("workgroups", &self.counts);
+        let gathered = self.best.launch.gathered();
+        let from = self.best.launch.text();
+        self.each(gathered.len(), |best, index| {
+            // They are about the launch that they were made from.
+            let (launch, factors) = gathered.get(index).filter(|_| best.launch.text() == from)?;
+            best.gathered(launch, *factors)
+        })
     }
 
     /// Numbers the ids anew, without gaps.

@@ -43,6 +43,17 @@ pub struct BoundArguments {
 }
 
 impl BoundArguments {
+    /// Refuses no time at all, for commands that show nothing then.
+    ///
+    /// # Errors
+    /// `--timeout 0`.
+    pub(crate) fn has_time(&self) -> Result<(), CliError> {
+        match self.timeout {
+            Some(Duration::ZERO) => Err(CliError::of_option("--timeout 0", NO_TIME)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The reductions that searches do without.
     fn without(&self) -> Reductions {
         let merging = self.all_executions.then_some(ReductionName::Merging);
@@ -93,7 +104,10 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
 /// The longest time that can be given, in seconds: some thirty years.
 const MOST_SECONDS: f64 = 1e9;
 
-pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
+/// Why no time is no limit.
+const NO_TIME: &str = "nothing can be done in no time: more than 0 seconds";
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     match seconds {
         _ if seconds.is_nan() || seconds < 0.0 => Err("not a time: seconds are 0 or more".to_owned()),
@@ -105,7 +119,7 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
 /// A time in which something has to be done, so that it is not 0.
 pub(crate) fn parse_limit(text: &str) -> Result<Duration, String> {
     match parse_seconds(text)? {
-        Duration::ZERO => Err("nothing can be done in no time: more than 0 seconds".to_owned()),
+        Duration::ZERO => Err(NO_TIME.to_owned()),
         time => Ok(time),
     }
 }

@@ -84,7 +84,7 @@ impl LaunchArguments {
             seed: self.seed,
         };
         let options = match &self.launch {
-            Some(path) => own.over(file::read(path)?),
+            Some(path) => own.over(file::read(path).map_err(|error| CliError::of_option("--launch", error))?),
             None => own,
         };
         options.check()?;

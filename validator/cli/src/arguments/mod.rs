@@ -9,7 +9,7 @@ mod output;
 mod read;
 
 pub use bounds::BoundArguments;
-pub(crate) use bounds::{parse_bytes, parse_limit, parse_seconds};
+pub(crate) use bounds::{parse_bytes, parse_limit};
 pub use choices::{ChoiceArguments, ModelArguments, OutOfBoundsChoice, YesNo};
 pub use comparison::{ComparisonArguments, PairArguments};
 pub use launch::LaunchArguments;

@@ -9,8 +9,8 @@ use spirv_tv_executor::program::ExecutorProgram;
 use spirv_tv_executor::Description;
 use spirv_tv_gate::selection::Partition;
 
-use crate::arguments::{parse_limit, parse_seconds, SHOW};
-use crate::{CliError, ColorChoice, Format};
+use crate::arguments::{parse_limit, SHOW};
+use crate::{CliError, ColorChoice, TextOrJson};
 
 /// The group of what runs the modules.
 const EXECUTOR: &str = "Choose what runs the modules";
@@ -84,10 +84,10 @@ pub struct DriverArguments {
         help_heading = EXECUTOR)]
     pub(crate) jobs: u16,
     /// After how long no more cases are begun [default: 60, without --count and --case]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = CASES)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, help_heading = CASES)]
     pub(crate) seconds: Option<Duration>,
     /// How many cases there are
-    #[arg(long, value_name = "N", help_heading = CASES)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = CASES)]
     pub(crate) count: Option<u64>,
     /// The seed that all cases are made from
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = CASES)]
@@ -133,8 +133,8 @@ pub struct DriverArguments {
     pub(crate) baseline: Option<PathBuf>,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true,
-        default_value_t = Format::Text, help_heading = SHOW)]
-    pub(crate) format: Format,
+        default_value_t = TextOrJson::Text, help_heading = SHOW)]
+    pub(crate) format: TextOrJson,
     /// Colours and the progress line
     #[arg(long, value_enum, value_name = "auto|always|never", hide_possible_values = true,
         default_value_t = ColorChoice::Auto, help_heading = SHOW)]

@@ -206,7 +206,7 @@ impl Trial<'_> {
         let mut addresses = Vec::new();
         if let Some(words) = pointed {
             addresses.push(Address { within: None, offset: 0, target: resources.len(), byte: 0 });
-            let name = "pointed".to_owned();
+            let name = "ptr:push+0".to_owned();
             resources.push(Resource { name, slot: None, kind: Kind::Buffer, bytes: zeros(*words) });
         }
         let is_counts = |resource: &Resource| resource.slot.is_some_and(|slot| slot.binding == Many::COUNTS);

@@ -38,7 +38,7 @@ use tally::{grouped, Tally};
 use world::World;
 
 use crate::progress::ProgressLine;
-use crate::{html, interrupt, painter, print, CliError, Format};
+use crate::{html, interrupt, painter, print, CliError, TextOrJson};
 
 /// Files have no colours.
 const PLAIN: Painter = Painter { coloured: false };
@@ -58,9 +58,6 @@ fn extent() -> Extent {
 }
 
 fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
-    if matches!(arguments.format, Format::Dot | Format::Jsonl) {
-        return Err(CliError::usage("fuzz prints text or JSON (--format text, json)"));
-    }
     let plan = Plan::of(arguments);
     if plan.is_empty() {
         return Err(CliError::usage("--only modules wants a MODULE"));
@@ -152,21 +149,21 @@ fn driver(arguments: &DriverArguments) -> Result<u8, CliError> {
         write(out, &tally, &about)?;
     }
     print(&match arguments.format {
-        Format::Json => format!("{}\n", tally.json()),
-        Format::Text | Format::Jsonl | Format::Dot => tally.text(painter(arguments.color)),
+        TextOrJson::Json => format!("{}\n", tally.json()),
+        TextOrJson::Text => tally.text(painter(arguments.color)),
     })?;
     Ok(tally.exit_code())
 }
 
 /// The folder of the results cannot be used.
 fn of_out(error: LogError) -> CliError {
-    CliError::Usage(format!("--out: {error}"))
+    CliError::of_option("--out", error)
 }
 
 /// Buckets of findings that are known.
 fn known(baseline: Option<&Path>) -> Result<BTreeSet<Bucket>, CliError> {
     let Some(path) = baseline else { return Ok(BTreeSet::new()) };
-    let baseline = Baseline::read(path).map_err(|error| CliError::Usage(format!("--baseline: {error}")))?;
+    let baseline = Baseline::read(path).map_err(|error| CliError::of_option("--baseline", error))?;
     Ok(baseline.side.buckets.into_values().collect())
 }
 

@@ -150,7 +150,9 @@ impl Tally<'_> {
             .iter()
             .filter_map(|status| Some(format!("{} {}", self.statuses().get(status.name())?, status.name())))
             .collect();
-        lines.push(format!("  statuses    {}", statuses.join(", ")));
+        if !statuses.is_empty() {
+            lines.push(format!("  statuses    {}", statuses.join(", ")));
+        }
         let is_flaky =
             |record: &&Record| record.earlier.is_some() && record.status.class() != Class::Executor;
         let flaky = self.records.values().filter(is_flaky).count();

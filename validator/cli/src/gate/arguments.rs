@@ -125,6 +125,7 @@ pub struct CompilerArguments {
 
 /// What runs the modules, where they are not compared.
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("runner").args(["executor", "device"]))]
 pub struct ExecutorArguments {
     /// A program that runs the module after (docs/executor.md); what it shows must be allowed by the module before. Without
     /// --pipeline or an optimiser that is the case's own module
@@ -135,15 +136,15 @@ pub struct ExecutorArguments {
     pub(crate) device: Option<String>,
     /// How often it runs each module
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
-        help_heading = RUN, hide_short_help = true)]
+        requires = "runner", help_heading = RUN, hide_short_help = true)]
     pub(crate) times: u32,
     /// How long it may take to answer
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = RUN,
-        hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", requires = "runner",
+        help_heading = RUN, hide_short_help = true)]
     pub(crate) run_timeout: Duration,
     /// How long it may take to start and to say what it is
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", help_heading = RUN,
-        hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", requires = "runner",
+        help_heading = RUN, hide_short_help = true)]
     pub(crate) start_timeout: Duration,
 }
 

@@ -93,7 +93,7 @@ impl Runner {
             }
             (RunVerdict::ExecutorFailed, _, what) => (Status::ExecutorCrash, what.as_ref()),
             (RunVerdict::Inconclusive, Some(Execution::Unsupported(_)), _) => (Status::Unsupported, None),
-            (RunVerdict::Inconclusive, ..) if !held.found.unsupported.is_empty() => {
+            (RunVerdict::Inconclusive, ..) if held.is_beyond || !held.found.unsupported.is_empty() => {
                 (Status::Unsupported, None)
             }
             (RunVerdict::Inconclusive, ..) if options.bounds.left() == Some(Duration::ZERO) => {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use spirv_tv_gate::expectation::{self, Baseline, Expectations, Expected, Side};
+use spirv_tv_gate::report::ReportError;
 use spirv_tv_gate::{drift, log, report};
 use spirv_tv_gate::{About, Class, Judgement, Record, Remark, Results, Status};
 
@@ -127,17 +128,18 @@ pub(super) fn write_reports(
     out: &Path,
     reports: &ReportArguments,
 ) -> Result<(), CliError> {
+    let of = |option: &'static str| move |error: ReportError| CliError::of_option(option, error);
     if let Some(path) = &reports.junit {
-        report::write(path, report::junit(results)?)?;
+        report::write(path, report::junit(results)?).map_err(of("--junit"))?;
     }
     if let Some(path) = &reports.summary {
-        report::write(path, report::summary(results))?;
+        report::write(path, report::summary(results)).map_err(of("--summary"))?;
     }
     if let Some(path) = &reports.sarif {
-        report::write(path, report::sarif(results)?)?;
+        report::write(path, report::sarif(results)?).map_err(of("--sarif"))?;
     }
     if let Some(folder) = &reports.html {
-        report::html(results, folder, out)?;
+        report::html(results, folder, out).map_err(of("--html"))?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use spirv_tv::check::Watch;
 use spirv_tv_gate::cases::{Case, Planned};
-use spirv_tv_gate::log::{self, Head, Log};
+use spirv_tv_gate::log::{self, Head, Log, LogError};
 use spirv_tv_gate::pool::Pool;
 use spirv_tv_gate::{Record, Status};
 
@@ -74,11 +74,11 @@ fn run_cases(arguments: &GateArguments, command_line: &[OsString]) -> Result<u8,
     drop(planning);
     let out = &arguments.results.out;
     if arguments.bisect.is_some() {
-        log::discard(out)?;
+        log::discard(out).map_err(of_out)?;
     }
     let (mut log, mut records) = match arguments.results.resume {
-        true => Log::resume(out, &head)?,
-        false => (Log::begin(out, &head)?, BTreeMap::new()),
+        true => Log::resume(out, &head).map_err(of_out)?,
+        false => (Log::begin(out, &head).map_err(of_out)?, BTreeMap::new()),
     };
     for skipped in plan.skipped.iter().filter(|case| !records.contains_key(*case)) {
         log.append(&Record::new(skipped, Status::Skip, "as --skips says"))?;
@@ -159,6 +159,11 @@ fn run_cases(arguments: &GateArguments, command_line: &[OsString]) -> Result<u8,
         Some(bucket) => Ok(finish::bisect(&results, bucket, not_run == 0)),
         None => Ok(finish::exit_code(&results)),
     }
+}
+
+/// The folder of the results cannot be used.
+fn of_out(error: LogError) -> CliError {
+    CliError::of_option("--out", error)
 }
 
 /// The folder for what workers leave behind.

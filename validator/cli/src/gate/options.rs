@@ -19,6 +19,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The options of a check without those of a case.
 pub(super) fn of(arguments: &GateArguments) -> Result<CheckOptions, CliError> {
+    arguments.comparison.choices.bounds.has_time()?;
     let mut options = arguments.comparison.options()?;
     options.bounds.timeout = Some(time(arguments));
     // Cases run side by side, each by one thread.

@@ -46,7 +46,7 @@ impl Plan {
         let all: BTreeSet<String> = planned.iter().map(|one| one.case.name.clone()).collect();
         let mut skips = Patterns::default();
         for path in &selected.skips {
-            skips.extend(Patterns::read(path)?);
+            skips.extend(Patterns::read(path).map_err(|error| CliError::of_option("--skips", error))?);
         }
         let fraction = match selected.fraction {
             Some(0) => return Err(CliError::usage("--fraction 0: every Nth case is run, from 1 on")),
@@ -138,7 +138,7 @@ fn found(arguments: &GateArguments) -> Result<(Vec<Planned>, Vec<String>), CliEr
     };
     let mut paths = arguments.cases.clone();
     for list in &arguments.selected.list {
-        paths.extend(cases::list(list)?);
+        paths.extend(cases::list(list).map_err(|error| CliError::of_option("--list", error))?);
     }
     if paths.is_empty() {
         return Err(CliError::usage(
@@ -191,14 +191,12 @@ pub(super) fn expectations(arguments: &ExpectationArguments) -> Result<Expectati
     let baseline = match &arguments.baseline {
         // A baseline that is to be written need not be there.
         Some(path) if arguments.bless && !path.exists() => Baseline::default(),
-        Some(path) => {
-            Baseline::read(path).map_err(|error| CliError::Usage(format!("--baseline: {error}")))?
-        }
+        Some(path) => Baseline::read(path).map_err(|error| CliError::of_option("--baseline", error))?,
         None => Baseline::default(),
     };
     let mut flakes = Patterns::default();
     for path in &arguments.flakes {
-        flakes.extend(Patterns::read(path)?);
+        flakes.extend(Patterns::read(path).map_err(|error| CliError::of_option("--flakes", error))?);
     }
     Ok(Expectations { baseline, flakes, fail_on: arguments.fail_on.iter().copied().collect() })
 }

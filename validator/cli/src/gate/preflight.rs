@@ -20,7 +20,7 @@ use crate::{help, html, CliError};
 const OF_CASES: [&str; 1] = ["jobs"];
 
 /// Options of the executor, which runs all cases alike.
-const OF_EXECUTOR: [&str; 4] = ["executor", "device", "times", "run_timeout"];
+const OF_EXECUTOR: [&str; 5] = ["executor", "device", "times", "run_timeout", "start_timeout"];
 
 /// Looks at the options of the command line.
 pub(super) fn options(arguments: &GateArguments) -> Result<(), CliError> {
@@ -69,6 +69,7 @@ fn of_executor(arguments: &GateArguments) -> Result<(), CliError> {
     } = &arguments.comparison.pair;
     let given = [
         (arguments.compilers.reference.is_some(), "reference"),
+        (arguments.expectations.min_exercised.is_some(), "min-exercised"),
         (!ignore.is_empty(), "ignore"),
         (*spec_may_freeze == YesNo::No, "spec-may-freeze"),
         (after_out_of_bounds.is_some(), "after-out-of-bounds"),

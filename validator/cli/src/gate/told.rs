@@ -131,7 +131,7 @@ pub(super) fn print_results(results: &Results, reports: &ReportArguments) -> Res
             results.seconds,
             counts.join(", ")
         ));
-        text.push_str(&match results.about.tools.contains_key("executor") {
+        text.push_str(&match results.is_run() {
             true => format!("{:.1} % have an answer\n", results.decided()),
             false => format!(
                 "{:.1} % have an answer, in {:.1} % the changed code ran\n",
@@ -209,7 +209,7 @@ fn objects_at_the_end(results: &Results) -> Result<String, CliError> {
         "unexpected": results.unexpected().count(),
         "good": results.is_good(),
         "decided": results.decided(),
-        "exercised": results.exercised(),
+        "exercised": (!results.is_run()).then(|| results.exercised()),
         "remarks": remarks,
     });
     text.push_str(&format!("{whole}\n"));

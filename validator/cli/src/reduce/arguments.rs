@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
-use super::super::arguments::{parse_seconds, FAR, SHOW};
+use super::super::arguments::{parse_limit, FAR, SHOW};
 use super::super::optimiser::OptimiserChoice;
-use super::super::{CliError, ColorChoice, ComparisonArguments, Format};
+use super::super::{CliError, ColorChoice, ComparisonArguments, TextOrJson};
 
 /// The group of what decides.
 const SHOWN: &str = "Choose what the failure is";
 
 /// What the failure of a case is, and how it is found.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("runner").args(["executor", "device"]))]
 pub(crate) struct SubjectArguments {
     /// The module before; with an optimiser or an executor the only one
     #[arg(value_name = "BEFORE")]
@@ -39,11 +40,16 @@ pub(crate) struct SubjectArguments {
     pub(crate) device: Option<String>,
     /// How often an executor runs each module
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
-        help_heading = SHOWN)]
+        requires = "runner", help_heading = SHOWN)]
     pub(crate) times: u32,
-    /// How long an executor may take to answer [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = SHOWN)]
-    pub(crate) run_timeout: Option<Duration>,
+    /// How long an executor may take to answer
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", requires = "runner",
+        help_heading = SHOWN)]
+    pub(crate) run_timeout: Duration,
+    /// How long an executor may take to start and to say what it is
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", requires = "runner",
+        help_heading = SHOWN)]
+    pub(crate) start_timeout: Duration,
     #[command(flatten)]
     pub(crate) comparison: ComparisonArguments,
 }
@@ -90,15 +96,15 @@ pub struct ReduceArguments {
     #[arg(long, help_heading = FAR)]
     pub(super) resume: bool,
     /// Time for each check of a smaller case
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = FAR)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "30", help_heading = FAR)]
     pub(super) step_timeout: Duration,
     /// Check so many smaller cases at most
-    #[arg(long, value_name = "N", help_heading = FAR)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = FAR)]
     pub(super) max_checks: Option<u64>,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true,
-        default_value_t = Format::Text, help_heading = SHOW)]
-    pub(super) format: Format,
+        default_value_t = TextOrJson::Text, help_heading = SHOW)]
+    pub(super) format: TextOrJson,
     /// One line
     #[arg(long, short, help_heading = SHOW)]
     pub(super) quiet: bool,

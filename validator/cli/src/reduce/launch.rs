@@ -7,6 +7,9 @@ use spirv_tv_reducer::Launch;
 /// Words that are made zero one by one; a longer buffer has its halves made zero.
 const SINGLE: usize = 64;
 
+/// A workgroup: more than the local size grows by where several become one.
+const WORKGROUP: u64 = 4;
+
 /// A launch on one input, all of which is given; or one that stays as it is.
 #[derive(Clone, Debug)]
 pub(super) struct CaseLaunch {
@@ -68,12 +71,37 @@ impl Launch for CaseLaunch {
         all
     }
 
+    fn gathered(&self) -> Vec<(Self, [u32; 3])> {
+        // Another local size is not that of the modules.
+        let workgroups =
+            self.options.workgroups.filter(|_| self.is_given && self.options.local_size.is_none());
+        let several = |size: Size3| size.0.into_iter().enumerate().filter(|(_, count)| *count > 1);
+        let gathered = workgroups.into_iter().flat_map(|size| {
+            several(size).filter_map(move |(dimension, count)| {
+                let (mut left, mut factors) = (size, [1; 3]);
+                (*left.0.get_mut(dimension)?, *factors.get_mut(dimension)?) = (1, count);
+                Some((left, factors))
+            })
+        });
+        gathered
+            .map(|(left, factors)| {
+                let options = LaunchOptions { workgroups: Some(left), ..self.options.clone() };
+                (CaseLaunch { options, ..*self }, factors)
+            })
+            .collect()
+    }
+
     fn cost(&self) -> u64 {
-        let size = |size: Option<Size3>| size.map_or(0, |size| size.0.iter().map(|n| u64::from(*n)).sum());
+        let size =
+            |size: Option<Size3>| size.map_or(0, |size| size.0.iter().map(|n| u64::from(*n)).sum::<u64>());
         let LaunchOptions { workgroups, local_size, subgroup_size, spec, buffers, push, .. } = &self.options;
         let contents = buffers.iter().map(|setting| &setting.contents).chain(push).map(cost_of).sum::<u64>();
         let specs = u64::try_from(spec.len()).unwrap_or(u64::MAX);
-        size(*workgroups) + size(*local_size) + u64::from(subgroup_size.unwrap_or(0)) + specs + contents
+        WORKGROUP * size(*workgroups)
+            + size(*local_size)
+            + u64::from(subgroup_size.unwrap_or(0))
+            + specs
+            + contents
     }
 
     fn text(&self) -> String {
@@ -171,6 +199,9 @@ mod tests {
         for other in smaller {
             assert!(other.cost() < launch.cost(), "{}", other.text());
         }
+        let gathered = launch.gathered();
+        assert_eq!(gathered.iter().map(|(_, factors)| *factors).collect::<Vec<_>>(), [[4, 1, 1], [1, 1, 2]]);
+        assert!(gathered.iter().all(|(other, _)| other.cost() + 4 <= launch.cost()));
         assert!(CaseLaunch { is_given: false, ..launch }.smaller().is_empty());
     }
 }

@@ -22,8 +22,9 @@ use spirv_tv::report::{text, Painter};
 use spirv_tv_reducer::{self as reducer, Answer, Case, Counts, Limits, Observer, Oracle};
 use spirv_tv_toolchain::{validate, TargetEnv, Validator};
 
+use super::interrupt::stopper;
 use super::progress::ProgressLine;
-use super::{print, save, CliError, ComparisonArguments, Format};
+use super::{print, save, CliError, ComparisonArguments, TextOrJson};
 use arguments::SubjectArguments;
 pub use arguments::{InterestingArguments, ReduceArguments};
 use bucket::{Bucket, Wanted};
@@ -33,9 +34,6 @@ use judge::{Comparer, Failure, Judge, LaunchText, Pair, Shown};
 use launch::CaseLaunch;
 use optimised::Optimised;
 use told::{Size, Told};
-
-/// How long an executor may take where the user does not say it.
-const RUN_TIME: Duration = Duration::from_secs(60);
 
 /// What the command line asks about.
 struct Subject {
@@ -56,16 +54,18 @@ impl Subject {
         if pair.full || pair.save_failing.is_some() || read.emit_asm.is_some() {
             return Err(CliError::usage("--full, --save-failing and --emit-asm are options of check"));
         }
+        comparison.choices.bounds.has_time()?;
         let flags = arguments.flags()?;
-        if flags.is_none() && !arguments.is_run() && after.is_none() {
-            let what = "one module shows nothing by itself: give AFTER, --pipeline or --optimizer, or --executor or --device";
-            return Err(CliError::usage(what));
-        }
         let wanted = arguments.bucket.as_deref().map(Bucket::wanted).transpose().map_err(CliError::usage)?;
         let options = comparison.options()?;
         let read = comparison.read.options();
         let names = std::iter::once(before).chain(after);
+        // A file that is not there comes before one that was not named.
         let modules = names.map(|name| Module::load(name, &read)).collect::<Result<Vec<_>, _>>()?;
+        if flags.is_none() && !arguments.is_run() && after.is_none() {
+            let what = "one module shows nothing by itself: give AFTER, --pipeline or --optimizer, or --executor or --device";
+            return Err(CliError::usage(what));
+        }
         let mut of_checks = options.clone();
         if reads_whole {
             // The time of the command is that of the reduction.
@@ -78,13 +78,7 @@ impl Subject {
             Some(flags) => {
                 Box::new(Optimised::new(comparer, optimiser, flags, comparison.read.max_id_bound)?)
             }
-            None if arguments.is_run() => Box::new(Executed::new(
-                comparer,
-                arguments.executor.as_deref(),
-                arguments.device.as_deref(),
-                arguments.times,
-                arguments.run_timeout.unwrap_or(RUN_TIME),
-            )?),
+            None if arguments.is_run() => Box::new(Executed::new(comparer, arguments)?),
             None => Box::new(Pair(comparer)),
         };
         Ok(Subject { modules, options, judge, wanted })
@@ -123,9 +117,6 @@ pub(super) fn interesting(arguments: &InterestingArguments) -> Result<u8, CliErr
 
 /// Runs `reduce`.
 pub(super) fn run(arguments: &ReduceArguments) -> Result<u8, CliError> {
-    if arguments.format == Format::Dot {
-        return Err(CliError::usage("reduce prints text or JSON"));
-    }
     let watch = Arc::new(Watch::default());
     let progress = ProgressLine::start(&watch, arguments.color);
     watch.enter("looking for the failure");
@@ -140,7 +131,8 @@ pub(super) fn run(arguments: &ReduceArguments) -> Result<u8, CliError> {
         _ => &["before", "after"],
     };
     let about = about(&subject, arguments, &oracle.wanted, &case);
-    let folder = Folder::open(&arguments.out, arguments.resume, about.as_bytes())?;
+    let folder = Folder::open(&arguments.out, arguments.resume, about.as_bytes())
+        .map_err(|error| CliError::of_option("--out", error))?;
     let mut log = Log { folder, names, watch: &watch, stop: stopper()?, trouble: None };
     let bounds = &subject.options.bounds;
     let limits = Limits {
@@ -175,9 +167,9 @@ pub(super) fn run(arguments: &ReduceArguments) -> Result<u8, CliError> {
         warnings,
     };
     print(&match arguments.format {
-        Format::Json | Format::Jsonl => format!("{}\n", told.json()),
-        Format::Text | Format::Dot if arguments.quiet => format!("{}\n", told.line()),
-        Format::Text | Format::Dot => told.text(),
+        TextOrJson::Json => format!("{}\n", told.json()),
+        TextOrJson::Text if arguments.quiet => format!("{}\n", told.line()),
+        TextOrJson::Text => told.text(),
     })?;
     Ok(told.exit_code())
 }
@@ -249,19 +241,6 @@ fn about(subject: &Subject, arguments: &ReduceArguments, wanted: &Wanted, case: 
     let time = arguments.step_timeout;
     let words: Vec<Vec<u32>> = case.modules.iter().map(reducer::Module::words).collect();
     format!("{wanted} {choices} {by} {time:?} {:?} {words:?}", case.launch.options)
-}
-
-/// What is set once the user interrupts. Who does so twice ends the process at once.
-fn stopper() -> Result<Arc<AtomicBool>, CliError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let own = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if own.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(CliError::usage)?;
-    Ok(stop)
 }
 
 /// The judge as the reducer asks it.
@@ -376,7 +355,8 @@ impl Subject {
         let given = files.get(..self.modules.len()).unwrap_or_default();
         let check = save::command(&options, given, failure.launch.is_some(), read);
         let check = check.trim_end();
-        let SubjectArguments { pipeline, optimiser, executor, device, times, .. } = &arguments.subject;
+        let SubjectArguments { pipeline, optimiser, executor, device, times, run_timeout, .. } =
+            &arguments.subject;
         if self.modules.len() == 2 {
             return check.to_owned();
         }
@@ -390,7 +370,10 @@ impl Subject {
         option("spirv-opt", optimiser.spirv_opt.as_ref().map(|path| path.display().to_string()));
         option("executor", executor.clone());
         option("device", device.clone());
-        option("times", arguments.subject.is_run().then(|| times.to_string()));
+        if arguments.subject.is_run() {
+            option("times", Some(times.to_string()));
+            option("run-timeout", Some(run_timeout.as_secs_f64().to_string()));
+        }
         option("bucket", Some(failure.bucket.to_string()));
         words.join(" ")
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::super::arguments::{parse_limit, SHOW};
-use super::super::{ChoiceArguments, CliError, ColorChoice, Format, LaunchArguments, ReadArguments};
+use super::super::{ChoiceArguments, CliError, ColorChoice, LaunchArguments, ReadArguments, TextOrJson};
 use super::script::ScriptFormat;
 use spirv_tv::check::{CheckOptions, Floats};
 use spirv_tv_executor::program::ExecutorProgram;
@@ -59,8 +59,8 @@ pub struct RunArguments {
     pub(crate) read: ReadArguments,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true,
-        default_value_t = Format::Text, help_heading = SHOW)]
-    pub(crate) format: Format,
+        default_value_t = TextOrJson::Text, help_heading = SHOW)]
+    pub(crate) format: TextOrJson,
     /// One line
     #[arg(long, short, help_heading = SHOW)]
     pub(crate) quiet: bool,
@@ -82,14 +82,12 @@ impl RunArguments {
     /// # Errors
     /// Options that contradict each other or are not built.
     pub(super) fn options(&self) -> Result<CheckOptions, CliError> {
+        self.choices.bounds.has_time()?;
         let options = self.choices.options(self.launch.options()?, self.read.target_env_name())?;
         if matches!(options.floats, Floats::Ulp(_)) {
             return Err(CliError::usage(
                 "run takes --float spec or exact: it does not know which bytes are floats",
             ));
-        }
-        if self.format == Format::Dot {
-            return Err(CliError::usage("run prints text or JSON"));
         }
         Ok(options)
     }

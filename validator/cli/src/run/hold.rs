@@ -56,6 +56,8 @@ pub(crate) struct Held {
     pub(crate) times: u64,
     /// What was shown and is not allowed: the first such outcome.
     pub(crate) wrong: Option<Outcome>,
+    /// No executor can run it on some input: a graphics stage, say.
+    pub(crate) is_beyond: bool,
     /// Nothing can be said of what was shown, but the module itself always showed another outcome.
     pub(crate) disagrees: bool,
     /// Allowed outcomes that are listed.
@@ -86,7 +88,7 @@ pub(crate) fn hold(question: &Question<'_>) -> Result<Held, CliError> {
     };
     let set = OutcomesFile::read(&text).map_err(nothing_runs)?;
     let open_floats = options.floats != Floats::Exact;
-    let (mut runs, mut disagrees) = (Vec::new(), false);
+    let (mut runs, mut disagrees, mut is_beyond) = (Vec::new(), false, false);
     let mut failed = None;
     for (number, (run, json)) in found.runs.iter().zip(set.runs()).enumerate() {
         let dispatch = &run.explored.dispatch;
@@ -103,7 +105,10 @@ pub(crate) fn hold(question: &Question<'_>) -> Result<Held, CliError> {
                 disagrees |= is_apart;
                 judged
             }
-            Err(why) => Judged::unknown(why),
+            Err(why) => {
+                is_beyond = true;
+                Judged::unknown(why)
+            }
         };
         failed = failed.or_else(|| what(&judged, &allowed, run).map(|what| (what, number)));
         runs.push(Told { run, allowed, judged });
@@ -128,6 +133,7 @@ pub(crate) fn hold(question: &Question<'_>) -> Result<Held, CliError> {
         failure,
         times,
         wrong,
+        is_beyond,
         disagrees,
         allowed: u64::try_from(allowed).unwrap_or(u64::MAX),
         shown: u64::try_from(shown).unwrap_or(u64::MAX),

@@ -9,7 +9,6 @@ mod images;
 mod judge;
 mod report;
 mod script;
-mod shown;
 mod signature;
 mod verdict;
 
@@ -29,7 +28,7 @@ use spirv_tv_executor::{Description, Execution, Executor};
 
 use super::memory::MemoryLimit;
 use super::progress::ProgressLine;
-use super::{asm, painter, print, CliError, Format};
+use super::{asm, painter, print, CliError, TextOrJson};
 use allowed::{Allowed, OutcomesFile, RunJson};
 use report::{RunReport, Told};
 
@@ -37,15 +36,11 @@ pub use arguments::RunArguments;
 pub use case::{case_of, Wanted};
 pub(crate) use hold::{hold, Held, Question};
 pub use script::{script, Outcomes, ScriptFormat};
-pub(crate) use shown::{shown, Shown};
 pub(crate) use signature::said;
 pub(crate) use verdict::RunVerdict;
 
 /// The hidden subcommand that is an executor on a Vulkan device: what a driver does to its process ends that one alone.
 const RUNNER: &str = "__runner";
-
-/// How long an executor may take to start where the user does not say it.
-const TO_START: Duration = Duration::from_secs(60);
 
 /// Bytes of a set of outcomes, at most.
 const LONGEST_SET: u64 = 1 << 30;
@@ -60,8 +55,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     if arguments.features {
         let (_, description) = arguments.start()?;
         print(&match arguments.format {
-            Format::Json | Format::Jsonl => features_json(&description),
-            Format::Text | Format::Dot => report::features(&description, painter(arguments.color)),
+            TextOrJson::Json => features_json(&description),
+            TextOrJson::Text => report::features(&description, painter(arguments.color)),
         })?;
         return Ok(0);
     }
@@ -116,11 +111,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
         return Ok(report.verdict.exit_code(arguments.strict));
     }
     print(&match arguments.format {
-        Format::Json | Format::Jsonl => format!("{}\n", report.json()),
-        Format::Text | Format::Dot if arguments.quiet => {
+        TextOrJson::Json => format!("{}\n", report.json()),
+        TextOrJson::Text if arguments.quiet => {
             format!("{}: {}: {}\n", found.module.name, report.verdict.name(), report.line())
         }
-        Format::Text | Format::Dot => report.text(arguments.full, painter(arguments.color)),
+        TextOrJson::Text => report.text(arguments.full, painter(arguments.color)),
     })?;
     Ok(report.verdict.exit_code(arguments.strict))
 }
@@ -177,25 +172,23 @@ fn nothing_to_emit(why: impl std::fmt::Display) -> CliError {
 }
 
 /// The executor is not there, or does not say what it is.
-fn nothing_runs(why: impl std::fmt::Display) -> CliError {
+pub(crate) fn nothing_runs(why: impl std::fmt::Display) -> CliError {
     CliError::Usage(format!("nothing can be run: {why}"))
 }
 
-/// The executor that is asked for, and what it is.
-pub(crate) fn executor(
-    command: Option<&str>,
-    device: Option<&str>,
-) -> Result<(ExecutorProgram, Description), CliError> {
-    started(command, device, TO_START)
-}
-
-/// The same, with how long it may take to start and to say what it is.
+/// The executor that is asked for, and what it is; `time` is how long it may take to start and to say so.
 pub(crate) fn started(
     command: Option<&str>,
     device: Option<&str>,
     time: Duration,
 ) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
+    let is_device = command.is_none();
+    let asked = match (command, device) {
+        (Some(command), _) => format!("--executor '{command}': "),
+        (None, Some(device)) => format!("--device '{device}': "),
+        (None, None) => String::new(),
+    };
     let command = match command {
         Some(command) => command.parse().map_err(|error| CliError::Usage(format!("--executor: {error}")))?,
         None => {
@@ -207,18 +200,23 @@ pub(crate) fn started(
         }
     };
     let executor = ExecutorProgram::new(command, launcher).map_err(nothing_runs)?;
-    let description = executor.describe_within(time).map_err(|failure| match failure {
-        Execution::TimedOut(_) => nothing_runs(format!(
-            "the executor had not said what it is after {} s (--start-timeout)",
-            time.as_secs_f64()
-        )),
-        other => nothing_runs(other),
+    let description = executor.describe_within(time).map_err(|failure| {
+        let why = match failure {
+            Execution::TimedOut(_) => {
+                let seconds = time.as_secs_f64();
+                format!("the executor had not said what it is after {seconds} s (--start-timeout)")
+            }
+            // The runner's own words of devices.
+            Execution::Failed(why) if is_device => why,
+            other => other.to_string(),
+        };
+        nothing_runs(format!("{asked}{why}"))
     })?;
     Ok((executor, description))
 }
 
 fn read_allowed(path: &Path) -> Result<OutcomesFile, CliError> {
-    let failed = |why: String| CliError::Usage(format!("--allowed {}: {why}", path.display()));
+    let failed = |why: String| CliError::of_option("--allowed", format!("{}: {why}", path.display()));
     let bytes = files::read(path, LONGEST_SET).map_err(|error| failed(error.to_string()))?;
     OutcomesFile::read(&String::from_utf8_lossy(&bytes)).map_err(failed)
 }

@@ -31,7 +31,7 @@ pub fn junit(results: &Results) -> Result<String, ReportError> {
     let mut suites: BTreeMap<&str, Vec<TestCase>> = BTreeMap::new();
     let mut left = REPORTS;
     for case in &results.cases {
-        suites.entry(folder(case)).or_default().push(test_case(case, &mut left));
+        suites.entry(folder(case)).or_default().push(test_case(results, case, &mut left));
     }
     for remark in results.remarks.iter().filter(|remark| remark.fails) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
@@ -61,14 +61,14 @@ fn folder(case: &Judgement) -> &str {
     folder.filter(|folder| !folder.is_empty()).unwrap_or(NO_FOLDER)
 }
 
-fn test_case(case: &Judgement, left: &mut usize) -> TestCase {
-    let mut test = TestCase::new(one_line(&case.record.case, MESSAGE), status(case, left));
+fn test_case(results: &Results, case: &Judgement, left: &mut usize) -> TestCase {
+    let mut test = TestCase::new(one_line(&case.record.case, MESSAGE), status(results, case, left));
     test.set_classname(one_line(case.record.file.as_deref().unwrap_or(NO_FOLDER), MESSAGE));
     test.set_time(duration(case.record.seconds));
     test
 }
 
-fn status(case: &Judgement, left: &mut usize) -> TestCaseStatus {
+fn status(results: &Results, case: &Judgement, left: &mut usize) -> TestCaseStatus {
     let record = &case.record;
     let mut status = if case.unexpected {
         TestCaseStatus::non_success(kind(record.status))
@@ -77,7 +77,7 @@ fn status(case: &Judgement, left: &mut usize) -> TestCaseStatus {
     } else {
         TestCaseStatus::skipped()
     };
-    status.set_type(case.judged.to_string()).set_message(message(case));
+    status.set_type(case.judged.to_string()).set_message(message(results, case));
     if case.unexpected {
         if let Some(report) = &record.report {
             status.set_description(cut(report, REPORT, left));
@@ -85,7 +85,7 @@ fn status(case: &Judgement, left: &mut usize) -> TestCaseStatus {
     }
     status.add_reruns(record.earlier.iter().map(|earlier| {
         let mut rerun = TestRerun::new(kind(*earlier));
-        rerun.set_type(earlier.name()).set_message(earlier.meaning());
+        rerun.set_type(earlier.name()).set_message(results.meaning(*earlier));
         rerun
     }));
     status
@@ -94,15 +94,27 @@ fn status(case: &Judgement, left: &mut usize) -> TestCaseStatus {
 /// A failure is an answer; an error is that there is none.
 const fn kind(status: Status) -> NonSuccessKind {
     match status {
-        Status::ToolBug | Status::Timeout | Status::OptimizerCrash => NonSuccessKind::Error,
-        _ => NonSuccessKind::Failure,
+        Status::ToolBug | Status::Timeout | Status::OptimizerCrash | Status::ExecutorCrash => {
+            NonSuccessKind::Error
+        }
+        Status::Pass
+        | Status::Hollow
+        | Status::Bounded
+        | Status::Vacuous
+        | Status::Inconclusive
+        | Status::Unsupported
+        | Status::InvalidBefore
+        | Status::Skip
+        | Status::Missing
+        | Status::InvalidAfter
+        | Status::Fail => NonSuccessKind::Failure,
     }
 }
 
 /// Its bucket and why, what was expected, and the note of the manifest.
-fn message(case: &Judgement) -> String {
+fn message(results: &Results, case: &Judgement) -> String {
     let record = &case.record;
-    let why = if record.detail.is_empty() { record.status.meaning() } else { &record.detail };
+    let why = if record.detail.is_empty() { results.meaning(record.status) } else { &record.detail };
     let mut message = match &record.bucket {
         Some(bucket) => format!("{bucket}: {why}"),
         None => why.to_owned(),
@@ -172,6 +184,17 @@ mod tests {
         let properties: Vec<&str> =
             report.test_suites[0].properties.iter().map(|property| property.name.as_str()).collect();
         assert_eq!(properties, ["spirv-tv", "generation", "spirv-opt", "options", "command"]);
+    }
+
+    #[test]
+    fn what_an_executor_ran_was_not_compared() {
+        let xml = junit(&samples::run()).unwrap();
+        assert!(!xml.contains("refines") && !xml.contains("compared"), "{xml}");
+        let report = read_back(&samples::run());
+        let TestCaseStatus::NonSuccess { reruns, .. } = &find(&report, "b/timeout.spv").status else {
+            panic!("it has no answer");
+        };
+        assert_eq!(reruns.runs.len(), 1);
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub(super) fn mixed() -> Results {
     }
 }
 
+/// The same where an executor ran the cases.
+pub(super) fn run() -> Results {
+    let mut results = mixed();
+    results.about.tools.insert("executor".to_owned(), "a board".to_owned());
+    results
+}
+
 /// Failures whose every text is nasty.
 pub(super) fn nasty() -> Results {
     let cases = NASTY

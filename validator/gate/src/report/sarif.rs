@@ -35,7 +35,7 @@ pub fn sarif(results: &Results) -> Result<String, ReportError> {
         failures.iter().filter_map(|case| Some((*case, uri(case.record.file.as_deref()?)?))).collect();
     let shown = located.get(..MOST).unwrap_or(&located);
     let kinds: BTreeSet<&str> = shown.iter().map(|(case, _)| kind(&case.record)).collect();
-    let rules: Vec<ReportingDescriptor> = kinds.iter().map(|kind| rule(kind)).collect();
+    let rules: Vec<ReportingDescriptor> = kinds.iter().map(|kind| rule(results, kind)).collect();
     let driver = ToolComponent::builder()
         .name("spirv-tv")
         .semantic_version(env!("CARGO_PKG_VERSION"))
@@ -44,7 +44,7 @@ pub fn sarif(results: &Results) -> Result<String, ReportError> {
         .build();
     let run = Run::builder()
         .tool(Tool::builder().driver(driver).build())
-        .results(shown.iter().map(|(case, uri)| result(case, uri)).collect::<Vec<SarifResult>>())
+        .results(shown.iter().map(|(case, uri)| result(results, case, uri)).collect::<Vec<SarifResult>>())
         .invocations(vec![invocation(results, failures.len() - located.len(), located.len() - shown.len())])
         .build();
     let log = Sarif::builder()
@@ -68,7 +68,7 @@ fn uri(file: &str) -> Option<String> {
     (!parts.is_empty() && file != "-").then(|| reference(&parts.join("/")))
 }
 
-fn result(case: &Judgement, uri: &str) -> SarifResult {
+fn result(results: &Results, case: &Judgement, uri: &str) -> SarifResult {
     let record = &case.record;
     let artifact = ArtifactLocation::builder().uri(uri).uri_base_id("%SRCROOT%").build();
     let location = match record.line.filter(|_| record.is_text) {
@@ -81,14 +81,14 @@ fn result(case: &Judgement, uri: &str) -> SarifResult {
     SarifResult::builder()
         .rule_id(kind(record))
         .level(level(record.status))
-        .message(text(message(record)))
+        .message(text(message(results, record)))
         .locations(vec![Location::builder().physical_location(location).build()])
         .partial_fingerprints(fingerprints(record))
         .build()
 }
 
-fn message(record: &Record) -> String {
-    let why = if record.detail.is_empty() { record.status.meaning() } else { &record.detail };
+fn message(results: &Results, record: &Record) -> String {
+    let why = if record.detail.is_empty() { results.meaning(record.status) } else { &record.detail };
     let mut message = format!("{}: {why}", record.case);
     if let (Some(line), false) = (record.line, record.is_text) {
         message.push_str(&format!(" (line {line} of its disassembly)"));
@@ -122,8 +122,8 @@ const fn level(status: Status) -> ResultLevel {
     }
 }
 
-fn rule(kind: &str) -> ReportingDescriptor {
-    let (short, help) = words(kind);
+fn rule(results: &Results, kind: &str) -> ReportingDescriptor {
+    let (short, help) = words(results, kind);
     let status: Option<Status> = kind.parse().ok();
     ReportingDescriptor::builder()
         .id(kind)
@@ -138,8 +138,12 @@ fn rule(kind: &str) -> ReportingDescriptor {
 }
 
 /// What a kind is called, and what it means.
-fn words(kind: &str) -> (String, String) {
+fn words(results: &Results, kind: &str) -> (String, String) {
     let (short, help) = match kind {
+        "new-outcome" if results.is_run() => (
+            "The executor showed an outcome that is not allowed",
+            "A run on the executor ended with contents of memory that no run of the shader can end with.",
+        ),
         "new-outcome" => (
             "The optimised shader has a new outcome",
             "After optimisation a run can end with contents of memory that no run of the shader before can end with.",
@@ -161,7 +165,7 @@ fn words(kind: &str) -> (String, String) {
             "After optimisation the volatile accesses of an invocation are not those of any run of the shader before.",
         ),
         other => match other.parse::<Status>() {
-            Ok(status) => (status.meaning(), "The detail of the result says what happened."),
+            Ok(status) => (results.meaning(status), "The detail of the result says what happened."),
             Err(_) => ("The optimised shader does what the shader before does not", "The result has the detail."),
         },
     };
@@ -289,14 +293,18 @@ mod tests {
     fn every_kind_has_a_rule_with_words_and_any_text_is_read_back() {
         for kind in ["new-outcome", "new-race", "new-undefined", "new-hang", "volatile-trace", "Timeout", "x"]
         {
-            let rule = rule(kind);
-            assert!(!rule.short_description.unwrap().text.is_empty());
-            assert!(rule.help.unwrap().text.ends_with("shows the report again."));
+            for results in [samples::mixed(), samples::run()] {
+                let rule = rule(&results, kind);
+                let short = rule.short_description.unwrap().text;
+                assert!(!short.is_empty(), "{kind}");
+                assert!(!results.is_run() || !short.contains("refines"), "{short}");
+                assert!(rule.help.unwrap().text.ends_with("shows the report again."));
+            }
         }
         let results = samples::nasty();
         let run = run(&results);
         for (result, case) in run.results.unwrap().iter().zip(&results.cases) {
-            assert_eq!(result.message.text, Some(message(&case.record)));
+            assert_eq!(result.message.text, Some(message(&results, &case.record)));
             assert!(place(result).0.is_ascii());
         }
     }

@@ -98,7 +98,7 @@ impl Page {
         self.line("| cases | status | meaning |\n| ---: | --- | --- |");
         let counts = results.counts();
         for (status, cases) in counts.iter().take(COUNTS) {
-            self.row([cases.to_string(), status.clone(), meaning(status).to_owned()]);
+            self.row([cases.to_string(), status.clone(), meaning(results, status).to_owned()]);
         }
         let rest = counts.get(COUNTS..).unwrap_or_default();
         if !rest.is_empty() {

@@ -72,9 +72,9 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// What a status means, by the name that tables have for it.
-pub(super) fn meaning(judged: &str) -> &'static str {
+pub(super) fn meaning(results: &Results, judged: &str) -> &'static str {
     match judged.parse::<Status>() {
-        Ok(status) => status.meaning(),
+        Ok(status) => results.meaning(status),
         Err(_) => match judged {
             "ExpectedFail" => "as bad as expected",
             "KnownFlake" => "fails at times, as is known",
@@ -87,12 +87,15 @@ pub(super) fn meaning(judged: &str) -> &'static str {
 /// How many cases are unexpected, and what share says something.
 pub(super) fn outcome(results: &Results) -> String {
     let unexpected = results.unexpected().count();
+    let decided = percent(results.decided());
+    let decided = match results.about.tools.get("executor") {
+        Some(executor) => format!("run on {executor}; {decided} decided"),
+        None => format!("{decided} decided, in {} the changed code ran", percent(results.exercised())),
+    };
     format!(
-        "{} of {} unexpected; {} decided, in {} the changed code ran; {:.1} s",
+        "{} of {} unexpected; {decided}; {:.1} s",
         if unexpected == 0 { "None".to_owned() } else { unexpected.to_string() },
         count(results.cases.len(), "case"),
-        percent(results.decided()),
-        percent(results.exercised()),
         results.seconds,
     )
 }
@@ -114,6 +117,7 @@ pub(super) fn about(results: &Results) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples;
     use crate::status::Judged;
 
     #[test]
@@ -158,9 +162,22 @@ mod tests {
             Judged::Flake(Status::Pass).to_string(),
             Judged::UnexpectedImprovement(Status::Pass).to_string(),
         ];
-        let mut meanings: Vec<&str> = judged.iter().chain(&other).map(|word| meaning(word)).collect();
-        meanings.sort_unstable();
-        meanings.dedup();
-        assert_eq!(meanings.len(), judged.len() + other.len());
+        for results in [samples::mixed(), samples::run()] {
+            let mut meanings: Vec<&str> =
+                judged.iter().chain(&other).map(|word| meaning(&results, word)).collect();
+            meanings.sort_unstable();
+            meanings.dedup();
+            assert_eq!(meanings.len(), judged.len() + other.len());
+        }
+    }
+
+    #[test]
+    fn of_cases_that_ran_nothing_is_said_of_comparisons() {
+        let results = samples::run();
+        assert_eq!(outcome(&results), "6 of 13 cases unexpected; run on a board; 90.9 % decided; 75.2 s");
+        for status in Status::ALL {
+            let words = results.meaning(status);
+            assert!(!words.contains("refines") && !words.contains("compared"), "{status}: {words}");
+        }
     }
 }

@@ -169,3 +169,58 @@ fn launches_become_smaller() {
     let case = Case { modules: vec![shader("OpStore %a %uint_1")], launch: Number(7) };
     assert_eq!(reduce(case, &AtLeast(3), limits(1), &mut ()).case.launch.0, 3);
 }
+
+/// So many workgroups, of which each costs four.
+#[derive(Clone, Debug)]
+struct Workgroups(u32);
+
+impl Launch for Workgroups {
+    fn smaller(&self) -> Vec<Self> {
+        (1..self.0).map(Workgroups).collect()
+    }
+
+    fn gathered(&self) -> Vec<(Self, [u32; 3])> {
+        if self.0 > 1 {
+            vec![(Workgroups(1), [self.0, 1, 1])]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn cost(&self) -> u64 {
+        4 * u64::from(self.0)
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// Cases with six invocations or more.
+struct SixRun;
+
+impl Oracle<Workgroups> for SixRun {
+    fn answer(&self, case: &Case<Workgroups>) -> Answer {
+        let size = case.modules[0].insts.iter().find_map(|inst| match inst.code.operands.get(2) {
+            Some(Operand::LiteralBit32(size)) if inst.op() == Op::ExecutionMode => Some(*size),
+            _ => None,
+        });
+        match size.is_some_and(|size| size * case.launch.0 >= 6) && is_valid(&case.modules[0]) {
+            true => Answer::Interesting,
+            false => Answer::Uninteresting,
+        }
+    }
+}
+
+#[test]
+fn workgroups_are_gathered() {
+    let module = shader("OpStore %a %uint_1");
+    let mut small = module.clone();
+    let edits = Family::Sizes.edits(&small);
+    let one = edits.iter().find(|edit| matches!(edit, Edit::SetLiteral(_, _, 1))).unwrap();
+    assert!(one.apply(&mut small, &mut crate::twins::Twins::default()));
+    let case = Case { modules: vec![small], launch: Workgroups(6) };
+    let reduced = reduce(case, &SixRun, limits(1), &mut ());
+    let text = text(&reduced.case.modules[0]);
+    assert!(text.contains("LocalSize 6 1 1") && reduced.case.launch.0 == 1, "{text}");
+}

@@ -122,7 +122,7 @@ fn candidates(module: &Module, most: usize) -> Vec<(Key, Vec<Word>)> {
         for at in function.clone() {
             let Some(inst) = module.insts.get(at) else { continue };
             let (Some(ty), Some(id)) = (inst.code.result_type, inst.code.result_id) else { continue };
-            if is_fixed(inst.op()) || inst.op() == Op::Variable || !is_used(module, id) {
+            if is_fixed(inst.op()) || !is_used(module, id) {
                 continue;
             }
             let mut known = FxHashSet::from_iter([id]);
@@ -142,7 +142,29 @@ mod tests {
     use super::super::tests::edited;
     use super::super::Family;
     use super::*;
-    use crate::module::tests::shader;
+    use crate::module::tests::{module, shader, DECLARATIONS};
+
+    #[test]
+    fn a_variable_of_a_function_can_stand_for_another_one() {
+        let text = DECLARATIONS.replace(
+            "%entry = OpLabel",
+            "%entry = OpLabel\n%v = OpVariable %local Function\n%w = OpVariable %local Function",
+        );
+        let text =
+            text.replace("%main = OpFunction ", "%local = OpTypePointer Function %uint\n%main = OpFunction ");
+        let code = "OpStore %v %uint_1\nOpStore %w %uint_2\n%x = OpLoad %uint %v\nOpStore %a %x";
+        let module = module(&format!("{text}{code}\nOpReturn\nOpFunctionEnd\n"));
+        let variables: Vec<&Inst> = module
+            .insts
+            .iter()
+            .filter(|inst| {
+                inst.op() == Op::Variable && module.code_begins() <= module.index(inst.key).unwrap()
+            })
+            .collect();
+        let wanted = Edit::Alias(variables[1].key, variables[0].code.result_id.unwrap());
+        let text = edited(&module, Family::Earlier, |edit| *edit == wanted);
+        assert_eq!(text.matches(" Function\n").count(), 1, "{text}");
+    }
 
     #[test]
     fn every_value_that_is_there_can_stand_for_another_one() {

@@ -166,7 +166,10 @@ pub(super) fn merge(module: &mut Module, key: Key) -> Option<()> {
     let block = keyed(module, key)?;
     let last = module.terminator(&block).filter(|inst| inst.op() == Op::Branch)?;
     let target = last.id(0)?;
-    let label_used = |inst: &&Inst| inst.op() != Op::Phi && inst.ids().any(|id| id == target);
+    // A loop that continues there continues at the block itself then.
+    let continues = |inst: &Inst| inst.op() == Op::LoopMerge && inst.id(0) != Some(target);
+    let label_used =
+        |inst: &&Inst| inst.op() != Op::Phi && !continues(inst) && inst.ids().any(|id| id == target);
     // Who goes there, or merges there.
     if module.insts.iter().filter(label_used).count() != 1 {
         return None;

@@ -15,7 +15,7 @@ mod members;
 mod operands;
 mod parameters;
 mod promote;
-mod sizes;
+pub(crate) mod sizes;
 mod values;
 
 #[cfg(test)]
@@ -93,6 +93,8 @@ pub enum Edit {
     Absorb(Key, bool),
     /// A literal of a constant or of a mode.
     SetLiteral(Key, usize, u64),
+    /// The decoration of a variable as a built-in: it holds one that tells fewer invocations apart.
+    Localise(Key),
     /// A type or constant: who takes it takes the one in front of it that is the same.
     Share(Key),
     /// A specialisation constant, which becomes a constant.
@@ -128,7 +130,7 @@ pub enum Family {
     Masks,
     /// Parameters of functions.
     Parameters,
-    /// Local sizes.
+    /// Local sizes, and built-ins that tell invocations apart.
     Sizes,
     /// What is declared: decorations, modes, capabilities, what nothing uses.
     Declarations,
@@ -285,6 +287,7 @@ impl Edit {
             Edit::Halve(key, loads) => barriers::halve(module, key, loads),
             Edit::Absorb(key, next) => barriers::absorb(module, key, next),
             Edit::SetLiteral(key, number, value) => constants::set(module, key, number, value),
+            Edit::Localise(key) => sizes::localise(module, key),
             Edit::Share(key) => constants::share(module, key),
             Edit::Freeze(key) => constants::freeze(module, key),
             Edit::RemoveMember(key, member) => members::remove(module, key, member),

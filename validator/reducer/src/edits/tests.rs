@@ -91,6 +91,27 @@ fn cases_go_and_blocks_are_joined() {
 }
 
 #[test]
+fn the_end_of_a_body_is_where_its_loop_continues() {
+    let code = LOOP.replace("OpSelectionMerge %joined None\n", "");
+    let code = code.replace("OpBranchConditional %is_odd %then %joined", "OpBranch %joined");
+    let module = shader(&code.replace("%then = OpLabel\n    OpStore %a %i\n    OpBranch %joined\n", ""));
+    let mut case = Case { modules: vec![module], launch: () };
+    for _ in 0..3 {
+        let edits = Family::Blocks.edits(&case.modules[0]);
+        let merges: Vec<Edit> =
+            edits.into_iter().filter(|edit| matches!(edit, Edit::MergeBlocks(_))).collect();
+        case = case.edited(&merges, &[0], false).unwrap_or(case);
+    }
+    let text = text(&case.modules[0]);
+    assert!(is_valid(&case.modules[0]), "{text}");
+    let merge = text.lines().find(|line| line.contains("OpLoopMerge")).unwrap();
+    let label = merge.split_whitespace().nth(2).unwrap();
+    let block = text.split(&format!("{label} = OpLabel\n")).nth(1).unwrap();
+    let block = block.split("OpBranch").next().unwrap();
+    assert!(block.contains("OpBitwiseAnd") && block.contains("OpIAdd"), "{text}");
+}
+
+#[test]
 fn what_comes_behind_a_block_goes() {
     let module = shader("OpBranch %next\n%next = OpLabel\nOpStore %a %uint_1");
     let text = edited(&module, Family::Blocks, |edit| matches!(edit, Edit::Return(_)));

@@ -5,7 +5,7 @@ use maud::{html, Markup};
 use super::page::{page, short, status};
 use super::REPORT;
 use crate::report::words::{cut, pass};
-use crate::results::Judgement;
+use crate::results::{Judgement, Results};
 
 /// Links from the page of a case to what was saved of it, where that is there.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Saved {
 
 /// The page of a case, with links to what was saved of it. `left` is how many bytes of
 /// reports all pages may still have.
-pub(super) fn case(case: &Judgement, saved: &Saved, left: &mut usize) -> String {
+pub(super) fn case(results: &Results, case: &Judgement, saved: &Saved, left: &mut usize) -> String {
     let record = &case.record;
     let name = short(&record.case);
     let place = record.file.as_ref().map(|file| match record.line {
@@ -33,7 +33,7 @@ pub(super) fn case(case: &Judgement, saved: &Saved, left: &mut usize) -> String 
     };
     let facts = [
         ("Why", Some(record.detail.clone())),
-        ("Meaning", Some(record.status.meaning().to_owned())),
+        ("Meaning", Some(results.meaning(record.status).to_owned())),
         ("Bucket", record.bucket.as_ref().map(ToString::to_string)),
         ("Pass", pass(record).map(str::to_owned)),
         ("Expected", case.expected.clone()),

@@ -108,7 +108,7 @@ fn counts(results: &Results) -> Markup {
                 thead { tr { th.n scope="col" { "Cases" } th scope="col" { "Status" } th scope="col" { "Meaning" } } }
                 tbody {
                     @for (status, cases) in results.counts() {
-                        tr { td.n { (cases) } td { (status) } td.faint { (meaning(&status)) } }
+                        tr { td.n { (cases) } td { (status) } td.faint { (meaning(results, &status)) } }
                     }
                 }
             }

@@ -32,7 +32,7 @@ pub fn html(results: &Results, folder: &Path, out: &Path) -> Result<(), ReportEr
     let mut left = REPORTS;
     for row in rows.iter().filter(|row| has_page(row)) {
         let saved = saved(row, folder, out);
-        write(&folder.join(page_of(row)), case::case(row, &saved, &mut left))?;
+        write(&folder.join(page_of(row)), case::case(results, row, &saved, &mut left))?;
     }
     Ok(())
 }
