@@ -45,10 +45,6 @@ const SEARCH: u64 = 8;
 const REPAIRS: u32 = 4;
 const REPAIRED: u32 = 2;
 
-/// Inputs that are solved for and lead to what was changed, but to undefined behaviour, too, that are repaired at most while
-/// no other input leads there.
-const LED: u32 = 4;
-
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
 
@@ -84,24 +80,13 @@ struct Scouted<'s> {
     /// Lines of after whose instructions have given something else than those of before.
     differing: BTreeSet<Line>,
     /// An input on which before is undefined, to be repaired; and how many there were.
-    broken: Vec<Broken>,
+    broken: Vec<(Recipe, Input)>,
     repairs: u32,
     repaired: u32,
-    led: u32,
-    /// Something that was changed was executed on a defined input.
-    has_run_changed: bool,
     /// Inputs that were solved for have reached something new.
     has_solved_new: bool,
     /// The last input that served is the first on which what was changed goes so far.
     has_gone_farther: bool,
-}
-
-/// An input on which before is undefined.
-struct Broken {
-    recipe: Recipe,
-    input: Input,
-    /// It alone leads to what was changed.
-    leads: bool,
 }
 
 /// How the next input is made.
@@ -172,8 +157,6 @@ impl Checker<'_> {
             broken: Vec::new(),
             repairs: 0,
             repaired: 0,
-            led: 0,
-            has_run_changed: false,
             has_solved_new: false,
             has_gone_farther: false,
         };
@@ -207,19 +190,16 @@ impl Checker<'_> {
             }
             if let Some(broken) = scouted.broken.pop() {
                 let seed = u64::from(inputs.begun());
-                let anywhere = BTreeSet::new();
-                let reached = if broken.leads { &scouted.changed[0] } else { &anywhere };
-                let repairs = u64::from(scouted.repairs + scouted.led);
                 let (found, cost) = self.repair(
                     &programs.before,
                     launch,
                     inputs,
                     [&handful, &few, &all],
-                    (&broken.recipe, &broken.input, reached),
-                    (seed, scouted.fuel / (REPAIRING * repairs).min(MOST_REPAIRING)),
+                    &broken,
+                    (seed, scouted.fuel / (REPAIRING * u64::from(scouted.repairs)).min(MOST_REPAIRING)),
                 )?;
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
-                scouted.repaired += u32::from(found.is_some() && !broken.leads);
+                scouted.repaired += u32::from(found.is_some());
                 solved.extend(found);
             }
             let (making, next) = match solved.pop_front() {
@@ -272,20 +252,13 @@ impl Checker<'_> {
                 look = self.look(scouted, &input)?;
             }
         }
-        let Some(Looked { look, works, is_new, reaches_changed, cost }) = look else {
+        let Some(Looked { look, works, is_new, is_changed, cost }) = look else {
             scouted.fuel = 0;
             return Ok(true);
         };
         self.found.looked_at += 1;
         scouted.looks += 1;
         let is_defined = matches!(look, Look::Alike | Look::Differently);
-        let is_changed = is_defined && reaches_changed;
-        scouted.has_run_changed |= is_changed;
-        let leads = making == Making::Solved && reaches_changed && !scouted.has_run_changed;
-        if look == Look::Undefined && leads && scouted.led < LED {
-            scouted.led += 1;
-            scouted.broken.push(Broken { recipe: inputs.recipe().clone(), input: input.clone(), leads });
-        }
         let has_worked = self.works.unwrap_or(false) || works || look == Look::Unseen;
         self.works = Some(has_worked);
         let goes_farther = look == Look::Alike && is_changed && self.goes_farther(scouted, &input, cost)?;
@@ -300,8 +273,7 @@ impl Checker<'_> {
             if !serves && look != Look::Unseen && scouted.plain.are_mostly_undefined() && scouted.may_repair()
             {
                 scouted.repairs += 1;
-                let recipe = inputs.recipe().clone();
-                scouted.broken.push(Broken { recipe, input: input.clone(), leads: false });
+                scouted.broken.push((inputs.recipe().clone(), input.clone()));
             }
         }
         let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
@@ -313,7 +285,7 @@ impl Checker<'_> {
             if self.conflicts(scouted, &input)? {
                 if scouted.may_repair() {
                     scouted.repairs += 1;
-                    scouted.broken.push(Broken { recipe: inputs.recipe().clone(), input, leads: false });
+                    scouted.broken.push((inputs.recipe().clone(), input));
                 }
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 return Ok(true);
@@ -415,9 +387,10 @@ impl Checker<'_> {
         let Some((look, works, cost)) = scout.look(&pair, &is_over) else { return Ok(None) };
         let is_defined = matches!(look, Look::Alike | Look::Differently);
         let [of_before, of_after] = &scouted.changed;
-        let reaches_changed = pair.before_dispatch.coverage.reaches(&programs.before, of_before)
-            || pair.after_dispatch.coverage.reaches(&programs.after, of_after);
-        Ok(Some(Looked { look, works, is_new: is_defined && self.cover(&pair), reaches_changed, cost }))
+        let is_changed = is_defined
+            && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)
+                || pair.after_dispatch.coverage.reaches(&programs.after, of_after));
+        Ok(Some(Looked { look, works, is_new: is_defined && self.cover(&pair), is_changed, cost }))
     }
 }
 
@@ -429,7 +402,7 @@ struct Looked {
     /// Something was reached for the first time.
     is_new: bool,
     /// Something that was changed was executed.
-    reaches_changed: bool,
+    is_changed: bool,
     /// Instructions.
     cost: u64,
 }

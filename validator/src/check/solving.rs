@@ -155,15 +155,14 @@ impl Checker<'_> {
     }
 
     /// Values with which before is defined and works on an input on which it is not, or does nothing, and what that cost in
-    /// instructions. `runs`: a handful of invocations, few, and all that count. One of the blocks `reached` stays reached, if
-    /// any are named.
+    /// instructions. `runs`: a handful of invocations, few, and all that count.
     pub(super) fn repair(
         &self,
         program: &Program,
         launch: &Launch,
         inputs: &Inputs<'_>,
         runs: [Runs<'_>; 3],
-        (recipe, input, reached): (&Recipe, &Input, &BTreeSet<(u32, u32)>),
+        (recipe, input): &(Recipe, Input),
         (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
         let deadline = self.runner.deadline;
@@ -181,7 +180,6 @@ impl Checker<'_> {
             limits: &limits,
             invocations: [&handful, &few, &all],
             others,
-            reached,
             is_free: &|key| inputs.makes(key),
             is_over: &is_over,
             fuel,

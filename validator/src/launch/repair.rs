@@ -6,7 +6,6 @@
 //! one after the other, which decides nothing. First a handful of them run, then few, then all.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::patch::{word_at, Patch, Place};
 use super::trial::{self, Outlook};
@@ -59,8 +58,6 @@ pub struct Repair<'r> {
     pub invocations: [&'r [u32]; 3],
     /// The same dispatch with other values, which are tried.
     pub others: &'r [Dispatch],
-    /// Blocks of which one has to be reached, if any are named.
-    pub reached: &'r BTreeSet<(u32, u32)>,
     /// Whether the contents of an object may be chosen, by its key.
     pub is_free: &'r dyn Fn(&str) -> bool,
     /// Whether time is over.
@@ -88,7 +85,7 @@ impl Repair<'_> {
         self.improve((handful, self.fuel / 3 * 2), &mut patches, &mut random)?;
         self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
         let best = self.improve((all, 0), &mut patches, &mut random)?;
-        (self.is_led() && rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
+        (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
     }
 
     /// Changes parameters while that makes things better for these invocations, and more than so many instructions are
@@ -100,7 +97,6 @@ impl Repair<'_> {
         random: &mut Random,
     ) -> Option<(Outlook, u32)> {
         let mut best = self.outlook(invocations, u32::MAX)?;
-        let mut is_led = self.is_led();
         let mut words = self.words(&best.0);
         let mut waited = 0;
         while waited < PATIENCE && self.fuel > left && !words.is_empty() {
@@ -124,7 +120,7 @@ impl Repair<'_> {
             }
             let other = self.outlook(invocations, rank(&best).0)?;
             // What makes no difference by itself may do so together with the next one.
-            if rank(&other) > rank(&best) || is_led && !self.is_led() {
+            if rank(&other) > rank(&best) {
                 undo.iter().rev().for_each(|patch| patch.put_into(self.program, &mut self.dispatch));
                 continue;
             }
@@ -132,7 +128,7 @@ impl Repair<'_> {
                 waited = 0;
                 words = self.words(&other.0);
             }
-            (best, is_led) = (other, self.is_led());
+            best = other;
             for ((_, offset, key), value) in changes {
                 let place = Place::Object { key, offset };
                 patches.retain(|patch| patch.place != place);
@@ -140,11 +136,6 @@ impl Repair<'_> {
             }
         }
         Some(best)
-    }
-
-    /// Whether the last run reached what it has to.
-    fn is_led(&self) -> bool {
-        self.reached.is_empty() || self.dispatch.coverage.reaches(self.program, self.reached)
     }
 
     /// Words that are changed together, and what they become; those that are so already are left out.
@@ -306,7 +297,6 @@ OpFunctionEnd
             limits: &[],
             invocations: [&[0, 7], &[0, 1, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
             others: &[],
-            reached: &BTreeSet::new(),
             is_free: &|_| is_free,
             is_over: &|| false,
             fuel: 1_000_000,

@@ -136,7 +136,9 @@ fn the_least_and_the_greatest_of_floats() {
 fn what_moves_keeps_its_interval() {
     let shuffled =
         |mask: &str| format!("%result = OpGroupNonUniformShuffleXor %float %subgroup %part {mask}");
-    let computed = "%other = OpBitwiseXor %uint %lane %u1
+    // Subgroups are as large where one is mentioned.
+    let computed = "%unused = OpGroupNonUniformBroadcastFirst %float %subgroup %number
+%other = OpBitwiseXor %uint %lane %u1
 %converted = OpConvertUToF %float %other
 %moved = OpFAdd %float %converted %uneven
 %result = OpFMul %float %moved %third";
@@ -149,17 +151,13 @@ fn what_moves_keeps_its_interval() {
 #[test]
 fn a_vote_on_floats_that_may_be_others_may_go_either_way() {
     // A third times three is 1, or a bit less.
-    let voted = |[any, none]: [&str; 2]| {
-        format!(
-            "%divided = OpFDiv %float %one %three
+    let voted = "%divided = OpFDiv %float %one %three
 %back = OpFMul %float %divided %three
 %less = OpFOrdLessThan %bool %back %one
 %any = OpGroupNonUniformAny %bool %subgroup %less
-%result = OpSelect %float %any {any} {none}"
-        )
-    };
-    assert_eq!(
-        judge([voted(["%two", "%three"]), voted(["%three", "%two"])].each_ref().map(|it| &**it)),
-        "unknown"
-    );
+%result = OpSelect %float %any %two %three";
+    assert_eq!(judge([voted, "%result = OpFSub %float %four %two"]), "unknown");
+    // A number is what it is.
+    let exact = voted.replace("%back %one", "%number %zero");
+    assert_eq!(judge([&exact, "%result = OpFSub %float %four %two"]), "violates");
 }
