@@ -101,10 +101,12 @@ struct Tangle<'t, 's> {
 impl Tangle<'_, '_> {
     /// Whether nothing but `value` hangs on floats: neither a source nor a cluster.
     fn is_settled_beside(&self, op: &SubgroupOp, value: Contribution) -> bool {
+        // Ballots are vectors, all others of these numbers.
+        let count = if matches!(op.kind, SubgroupKind::Arithmetic { .. }) { LARGEST } else { 1 };
         let mut settled = true;
         op.visit_operands(&mut |operand| {
             let is_other = operand != value.value;
-            settled &= !is_other || !self.members.iter().any(|member| member.is_shaded(operand, LARGEST));
+            settled &= !is_other || !self.members.iter().any(|member| member.is_shaded(operand, count));
         });
         settled
     }
@@ -147,7 +149,8 @@ impl Tangle<'_, '_> {
         parts: &[Vec<usize>],
         result: &SubgroupResult,
     ) -> Found {
-        let relaxed = value.width == 32 && (self.inst.relaxed || self.program.modes.floats.unbounded);
+        let is_relaxed = self.inst.relaxed || self.program.modes.floats.unbounded;
+        let relaxed = is_relaxed && value.width == 32 && is_of_floats(op);
         // What the other side has, too, has lost as much there.
         let loses = relaxed && !matches!(self.following, Following::SideBySide(_));
         let permitted = Permitted::new(if relaxed { 16 } else { value.width }, true);
@@ -207,12 +210,12 @@ impl Tangle<'_, '_> {
             });
             shaded
         };
-        let results = match &op.kind {
-            SubgroupKind::Vote { .. }
-            | SubgroupKind::QuadVote { .. }
-            | SubgroupKind::AllEqual { .. }
-            | SubgroupKind::InverseBallot { .. } => 1,
-            SubgroupKind::Ballot { .. } | SubgroupKind::Partition { .. } => LARGEST,
+        let (count, results) = match &op.kind {
+            SubgroupKind::Vote { .. } | SubgroupKind::QuadVote { .. } => (1, 1),
+            SubgroupKind::AllEqual { value, .. } => (value.count, 1),
+            SubgroupKind::InverseBallot { .. } => (LARGEST, 1),
+            SubgroupKind::Ballot { .. } => (1, LARGEST),
+            SubgroupKind::Partition { value, .. } => (value.count, LARGEST),
             SubgroupKind::Elect
             | SubgroupKind::BallotBitExtract { .. }
             | SubgroupKind::BallotBitCount { .. }
@@ -227,7 +230,7 @@ impl Tangle<'_, '_> {
             | SubgroupKind::Arithmetic { .. }
             | SubgroupKind::Derivative { .. } => return None,
         };
-        Some(match is_shaded(LARGEST) {
+        Some(match is_shaded(count) {
             true => (32, vec![vec![Some(Interval::ANY); results as usize]; self.members.len()]),
             false => self.nothing(),
         })
@@ -237,6 +240,15 @@ impl Tangle<'_, '_> {
     fn nothing(&self) -> Found {
         (32, vec![Vec::new(); self.members.len()])
     }
+}
+
+const fn is_of_floats(op: SubgroupArithmetic) -> bool {
+    matches!(
+        op,
+        SubgroupArithmetic::Binary(BinaryOp::FAdd | BinaryOp::FMul)
+            | SubgroupArithmetic::FMin
+            | SubgroupArithmetic::FMax
+    )
 }
 
 /// What some values give together, in any order.
