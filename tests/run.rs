@@ -140,6 +140,54 @@ fn a_device_is_chosen_and_described() {
     }
 }
 
+/// Members of a block that overlap, which Vulkan's validation layer sees as spirv-val does.
+const OVERLAPPING: &str = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+OpDecorate %block BufferBlock
+OpMemberDecorate %block 0 Offset 0
+OpMemberDecorate %block 1 Offset 0
+OpDecorate %buffer DescriptorSet 0
+OpDecorate %buffer Binding 0
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%one = OpConstant %uint 1
+%block = OpTypeStruct %uint %uint
+%p_block = OpTypePointer Uniform %block
+%p_uint = OpTypePointer Uniform %uint
+%buffer = OpVariable %p_block Uniform
+%main = OpFunction %void None %function
+%entry = OpLabel
+%second = OpAccessChain %p_uint %buffer %one
+OpStore %second %one
+OpReturn
+OpFunctionEnd
+";
+
+#[test]
+fn the_validation_layer_objects() {
+    if !has_device() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overlapping.spvasm");
+    std::fs::write(&path, OVERLAPPING).unwrap();
+    let words = ["run", path.to_str().unwrap(), "--lenient"];
+    assert_eq!(printed(&words).1, Some(0));
+    let (text, code) = printed(&[&words[..], &["--validation"]].concat());
+    if text.contains("there is no layer VK_LAYER_KHRONOS_validation") {
+        assert_eq!(code, Some(2), "{text}");
+        return;
+    }
+    assert!(text.contains("the validation layer objects: ") && text.contains("overlaps"), "{text}");
+    assert!(text.starts_with("executor-failed: "), "{text}");
+    // Of what is valid it says nothing.
+    let (text, code) = printed(&["run", MODULE, "--validation"]);
+    assert_eq!(code, Some(0), "{text}");
+}
+
 #[test]
 fn the_example_shows_outcomes_that_are_allowed() {
     let Some(example) = example() else { return };

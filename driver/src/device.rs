@@ -9,6 +9,7 @@ use spirv_tv_executor::case::Robustness;
 use crate::error::{failed, Error};
 use crate::features::Features;
 use crate::float_controls::FloatControls;
+use crate::validation::{Validation, LAYER};
 
 /// A Vulkan device with one queue, on which one job runs at a time.
 pub struct Device {
@@ -27,6 +28,8 @@ pub struct Device {
     pub(crate) float_controls: FloatControls,
     name: String,
     driver: vk::DriverId,
+    /// Listens to the layer that validates.
+    pub(crate) validation: Option<Validation>,
     pub(crate) instance: ash::Instance,
     physical: vk::PhysicalDevice,
     _entry: ash::Entry,
@@ -39,6 +42,8 @@ pub struct Wanted {
     pub device: Option<String>,
     /// Accesses outside of buffers and images do what robust access permits.
     pub robustness: Robustness,
+    /// Vulkan's validation layer watches what is done.
+    pub validates: bool,
 }
 
 /// A device that can run compute modules, before it is opened.
@@ -67,8 +72,7 @@ impl Device {
     /// # Errors
     /// There is no loader, or no such device.
     pub fn open() -> Result<Device, Error> {
-        let (entry, instance) = create_instance()?;
-        Self::open_on(entry, instance, Robustness::None, |suitable| {
+        Self::open_on(&Wanted::default(), |suitable| {
             let is_lavapipe = |found: &Suitable| found.driver == vk::DriverId::MESA_LLVMPIPE;
             Some(suitable.iter().position(is_lavapipe).unwrap_or(0))
         })
@@ -77,10 +81,9 @@ impl Device {
     /// Opens the device that is wanted.
     ///
     /// # Errors
-    /// There is no loader, no such device, or it lacks the robust access that is wanted.
+    /// There is no loader, no such device, it lacks the robust access that is wanted, or there is no layer to validate with.
     pub fn open_wanted(wanted: &Wanted) -> Result<Device, Error> {
-        let (entry, instance) = create_instance()?;
-        Self::open_on(entry, instance, wanted.robustness, |suitable| match &wanted.device {
+        Self::open_on(wanted, |suitable| match &wanted.device {
             None => Some(0),
             Some(name) => match name.parse::<usize>() {
                 Ok(number) => (number < suitable.len()).then_some(number),
@@ -89,19 +92,38 @@ impl Device {
         })
     }
 
-    fn open_on(
-        entry: ash::Entry,
-        instance: ash::Instance,
-        robustness: Robustness,
-        choose: impl FnOnce(&[Suitable]) -> Option<usize>,
-    ) -> Result<Device, Error> {
+    fn open_on(wanted: &Wanted, choose: impl FnOnce(&[Suitable]) -> Option<usize>) -> Result<Device, Error> {
+        let (entry, instance) = create_instance(wanted.validates)?;
         // The functions of the instance stay loaded until it is destroyed.
-        let opened = Self::open_chosen(entry.clone(), instance.clone(), robustness, choose);
+        let opened = Self::open_watched(&entry, &instance, wanted, choose);
         if opened.is_err() {
-            // SAFETY: no device of the instance is left.
+            // SAFETY: no device of the instance is left, and nobody listens to it.
             unsafe { instance.destroy_instance(None) };
         }
         opened
+    }
+
+    fn open_watched(
+        entry: &ash::Entry,
+        instance: &ash::Instance,
+        wanted: &Wanted,
+        choose: impl FnOnce(&[Suitable]) -> Option<usize>,
+    ) -> Result<Device, Error> {
+        let validation = wanted.validates.then(|| Validation::of(entry, instance)).transpose()?;
+        let opened = Self::open_chosen(entry.clone(), instance.clone(), wanted.robustness, choose);
+        match opened {
+            Ok(mut device) => {
+                device.validation = validation;
+                Ok(device)
+            }
+            Err(error) => {
+                if let Some(validation) = validation {
+                    // SAFETY: the instance is alive, and known here only.
+                    unsafe { validation.destroy() };
+                }
+                Err(error)
+            }
+        }
     }
 
     fn open_chosen(
@@ -152,6 +174,7 @@ impl Device {
                 is_stuck: AtomicBool::new(false),
                 name,
                 driver,
+                validation: None,
                 instance,
                 physical,
                 _entry: entry,
@@ -190,17 +213,25 @@ impl Drop for Device {
         unsafe {
             self.device.destroy_command_pool(self.pool, None);
             self.device.destroy_device(None);
+            if let Some(validation) = &self.validation {
+                validation.destroy();
+            }
             self.instance.destroy_instance(None);
         }
     }
 }
 
-fn create_instance() -> Result<(ash::Entry, ash::Instance), Error> {
+fn create_instance(validates: bool) -> Result<(ash::Entry, ash::Instance), Error> {
     // SAFETY: the loader is the system's; its initialisation has no other precondition.
     let entry =
         unsafe { ash::Entry::load() }.map_err(|error| Error::new(format!("no Vulkan loader: {error}")))?;
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    let (layers, extensions) = ([LAYER.as_ptr()], [ash::ext::debug_utils::NAME.as_ptr()]);
+    let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+    if validates {
+        Validation::find(&entry)?;
+        info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
+    }
     // SAFETY: `info` lives until the call returns.
     let instance = unsafe { entry.create_instance(&info, None) }.map_err(failed("vkCreateInstance"))?;
     Ok((entry, instance))

@@ -10,6 +10,7 @@ use spirv_tv_executor::{Description, Execution, Executor, Observation};
 use crate::device::{Device, Wanted};
 use crate::error::{Error, ErrorKind};
 use crate::job_of::{self, Placed};
+use crate::validation::Validation;
 
 /// Repetitions end when so much of the time has passed, so that what was observed is told.
 const SHARE_OF_TIME: f64 = 0.75;
@@ -63,7 +64,11 @@ impl Device {
         if !lacking.is_empty() {
             return Execution::Unsupported(lacking);
         }
-        match observe(self, case, &placed) {
+        let observed = observe(self, case, &placed);
+        if let Some(objections) = self.validation.as_ref().and_then(Validation::take) {
+            return Execution::Failed(objections);
+        }
+        match observed {
             Ok(observations) => Execution::Finished(observations),
             Err(error) if error.kind == ErrorKind::TimedOut => Execution::TimedOut(case.time),
             Err(error) => told(error),

@@ -17,6 +17,7 @@ mod job_of;
 mod memory;
 mod run;
 pub mod runner;
+mod validation;
 
 pub use ash::vk;
 pub use capability::Support;

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use spirv_tv_executor::case::Robustness;
 use spirv_tv_executor::serve;
 
 use crate::device::Wanted;
@@ -15,8 +14,9 @@ use crate::executor::VulkanExecutor;
 const HELP: &str = "\
 Runs compute dispatches on a Vulkan device, as spirv-tv asks for them (docs/executor.md).
 
-Usage: spirv-tv-runner [--device NAME|NUMBER] [FOLDER]
+Usage: spirv-tv-runner [--device NAME|NUMBER] [--validation] [FOLDER]
 
+With --validation a case fails where the layer VK_LAYER_KHRONOS_validation objects to anything.
 FOLDER has one request; without it, standard input names a folder on each line.
 ";
 
@@ -65,7 +65,7 @@ fn complain(error: &str) -> ExitCode {
 
 /// `None` where help is asked for.
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Arguments>, String> {
-    let mut wanted = Wanted { device: None, robustness: Robustness::None };
+    let mut wanted = Wanted::default();
     let mut folder = None;
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
@@ -74,6 +74,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Argumen
                 let name = arguments.next().and_then(|name| name.into_string().ok());
                 wanted.device = Some(name.ok_or("--device wants a name or a number")?);
             }
+            Some("--validation") => wanted.validates = true,
             Some(option) if option.starts_with('-') => return Err(format!("there is no option {option}")),
             _ if folder.is_none() => folder = Some(PathBuf::from(argument)),
             _ => return Err("one folder is wanted at most".to_owned()),
@@ -92,6 +93,7 @@ mod tests {
         let arguments = parsed(&["--device", "llvm", "f"]).unwrap().unwrap();
         assert_eq!(arguments.wanted.device.as_deref(), Some("llvm"));
         assert_eq!(arguments.folder, Some(PathBuf::from("f")));
+        assert!(!arguments.wanted.validates && parsed(&["--validation"]).unwrap().unwrap().wanted.validates);
         assert!(parsed(&["--help"]).unwrap().is_none());
         for wrong in [&["--device"][..], &["--devices"], &["a", "b"]] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");

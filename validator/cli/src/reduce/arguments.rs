@@ -48,7 +48,7 @@ pub(crate) struct SubjectArguments {
     pub(crate) run_timeout: Duration,
     /// How long an executor may take to start and to say what it is
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, default_value = "60", requires = "runner",
-        help_heading = SHOWN)]
+        help_heading = SHOWN, hide_short_help = true)]
     pub(crate) start_timeout: Duration,
     #[command(flatten)]
     pub(crate) comparison: ComparisonArguments,

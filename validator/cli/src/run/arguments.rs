@@ -30,6 +30,9 @@ pub struct RunArguments {
     /// A program that runs the module instead of a Vulkan device (docs/executor.md)
     #[arg(long, value_name = "COMMAND", help_heading = EXECUTOR)]
     pub(crate) executor: Option<String>,
+    /// What runs fails where Vulkan's validation layer (VK_LAYER_KHRONOS_validation) objects to anything
+    #[arg(long, conflicts_with = "executor", help_heading = EXECUTOR)]
+    pub(crate) validation: bool,
     /// How often it is run, each time with memory as it was at first
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
         help_heading = EXECUTOR)]
@@ -97,7 +100,11 @@ impl RunArguments {
     /// # Errors
     /// It cannot be started, or does not say what it is.
     pub(super) fn start(&self) -> Result<(ExecutorProgram, Description), CliError> {
-        super::started(self.executor.as_deref(), self.device.as_deref(), self.start_timeout)
+        super::started_with(
+            (self.executor.as_deref(), self.device.as_deref()),
+            self.validation,
+            self.start_timeout,
+        )
     }
 
     /// How long a case may take.

@@ -182,6 +182,15 @@ pub(crate) fn started(
     device: Option<&str>,
     time: Duration,
 ) -> Result<(ExecutorProgram, Description), CliError> {
+    started_with((command, device), false, time)
+}
+
+/// The same; a device has Vulkan's validation layer where it `validates`.
+fn started_with(
+    (command, device): (Option<&str>, Option<&str>),
+    validates: bool,
+    time: Duration,
+) -> Result<(ExecutorProgram, Description), CliError> {
     let launcher = std::env::current_exe().map_err(nothing_runs)?;
     let is_device = command.is_none();
     let asked = match (command, device) {
@@ -195,6 +204,9 @@ pub(crate) fn started(
             let mut words: Vec<OsString> = vec![launcher.clone().into(), RUNNER.into()];
             if let Some(device) = device {
                 words.extend(["--device".into(), device.into()]);
+            }
+            if validates {
+                words.push("--validation".into());
             }
             ExecutorCommand::of(words)
         }
