@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use spirv_tv_driver::{VulkanExecutor, Wanted};
-use spirv_tv_executor::case::Robustness;
 use spirv_tv_executor::{Case, Description, Execution, Executor};
 
 use crate::faults::{find, Fault};
@@ -32,7 +31,7 @@ impl Executor for Broken {
 pub fn serve(fault: &str) -> ExitCode {
     let Some(fault) = find(fault) else { return ExitCode::from(2) };
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        let device = VulkanExecutor::new(Wanted { device: None, robustness: Robustness::None });
+        let device = VulkanExecutor::new(Wanted::default());
         spirv_tv_executor::serve(&Broken { device, fault }, None).is_ok()
     });
     match worker.map(std::thread::JoinHandle::join) {
