@@ -155,13 +155,13 @@ impl Scout {
         (0..dispatch.places.len().min(WIDELY) as u32).collect()
     }
 
-    /// The invocations that run: all of the first workgroup where they communicate, else some of each.
+    /// The invocations that run: all of the first workgroup and of the last one where they communicate, else some of each.
     pub(super) fn invocations(&self, dispatch: &Dispatch) -> Vec<u32> {
         let group = |index: &u32| dispatch.places.get(*index as usize).map(|place| place.workgroup);
         let indices: Vec<u32> = (0..dispatch.places.len() as u32).collect();
         let mut groups = indices.chunk_by(|a, b| group(a) == group(b));
         if self.communicate {
-            return groups.next().unwrap_or_default().to_vec();
+            return groups.next().into_iter().chain(groups.next_back()).flatten().copied().collect();
         }
         let of_group = |members: &[u32]| {
             let last = members.len().saturating_sub(RUN).max(RUN.min(members.len()));

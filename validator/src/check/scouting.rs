@@ -181,7 +181,7 @@ impl Checker<'_> {
                     solved.extend(found);
                 } else if steps < STEPS && std::mem::take(&mut scouted.has_gone_farther) {
                     steps += 1;
-                    let sides = (programs, &lines);
+                    let sides = (programs, &scouted.counterparts);
                     let (found, cost) =
                         self.solve_from_last(sides, launch, inputs, &runs, scouted.fuel / SOLVING)?;
                     scouted.fuel = scouted.fuel.saturating_sub(cost);

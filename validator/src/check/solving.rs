@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conjunctions::Conjunctions;
+use super::diverging::{diverging, Diverging};
 use super::error::CheckError;
 use super::pair::{Checker, Programs};
 use super::prepare;
@@ -49,7 +50,7 @@ pub(super) struct Tried(BTreeSet<(usize, Site, Wanted)>);
 enum From {
     /// Those that served.
     Served,
-    /// The last of them.
+    /// The last of them; first of all, it is solved for where what was changed shows.
     Last,
 }
 
@@ -64,6 +65,9 @@ impl From {
 
 /// An input, and what is put into it.
 pub(super) type Solved = (Recipe, Vec<Patch>);
+
+/// Both modules, the lines of each to which none of the other one corresponds, and for other lines of after those of before.
+type Sides<'s> = (&'s Programs, &'s [BTreeSet<Line>; 2], &'s BTreeMap<Line, Line>);
 
 /// Who runs on a dispatch, and whether only together.
 pub(super) type Runs<'r> = &'r dyn Fn(&Dispatch) -> (Vec<u32>, bool);
@@ -87,25 +91,28 @@ impl Checker<'_> {
         runs: Runs<'_>,
         (tried, fuel): (&mut Tried, u64),
     ) -> Result<(Vec<Solved>, u64), CheckError> {
-        self.solve_for((programs, changed), launch, (inputs, From::Served), runs, (tried, fuel))
+        let none = BTreeMap::new();
+        self.solve_for((programs, changed, &none), launch, (inputs, From::Served), runs, (tried, fuel))
     }
 
     /// Values of the last input that served, for which any one comparison comes out otherwise, and what that cost in
-    /// instructions: what a single step does not show may show behind several.
+    /// instructions: what a single step does not show may show behind several. `counterparts`: for lines of after, those of
+    /// before.
     pub(super) fn solve_from_last(
         &mut self,
-        sides: (&Programs, &[BTreeSet<Line>; 2]),
+        (programs, counterparts): (&Programs, &BTreeMap<Line, Line>),
         launch: &Launch,
         inputs: &Inputs<'_>,
         runs: Runs<'_>,
         fuel: u64,
     ) -> Result<(Vec<Solved>, u64), CheckError> {
+        let sides = (programs, &Default::default(), counterparts);
         self.solve_for(sides, launch, (inputs, From::Last), runs, (&mut Tried::default(), fuel))
     }
 
     fn solve_for(
         &mut self,
-        (programs, changed): (&Programs, &[BTreeSet<Line>; 2]),
+        (programs, changed, counterparts): Sides<'_>,
         launch: &Launch,
         (inputs, from): (&Inputs<'_>, From),
         runs: Runs<'_>,
@@ -114,21 +121,37 @@ impl Checker<'_> {
         let mut solved: Vec<Solved> = Vec::new();
         let mut spent = 0;
         let sides = [(&programs.before, Role::Before), (&programs.after, Role::After)];
-        for (side, (program, role)) in sides.into_iter().enumerate() {
-            let served = inputs.serving();
-            let mut bases = Vec::new();
-            for (recipe, input) in served.iter().rev().take(from.bases()) {
+        let mut bases = [Vec::new(), Vec::new()];
+        for ((program, role), bases) in sides.into_iter().zip(&mut bases) {
+            for (recipe, input) in inputs.serving().iter().rev().take(from.bases()) {
                 match prepare::dispatch_of(program, role, launch, input)? {
                     Ok(dispatch) => bases.push((recipe, dispatch)),
                     Err(_) => return Ok((solved, spent)),
                 }
             }
+        }
+        let mut diverges = Diverging::default();
+        if let (From::Last, [Some((_, before)), Some((_, after))]) =
+            (from, [&bases[0], &bases[1]].map(|all| all.first()))
+        {
+            let deadline = self.runner.deadline;
+            let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
+            let who = |dispatch: &Dispatch| runs(dispatch).0;
+            let both = [(&programs.before, before), (&programs.after, after)];
+            let Some((found, cost)) = diverging(both, counterparts, &who, &is_over) else {
+                return Ok((solved, spent));
+            };
+            diverges = found;
+            spent += cost;
+        }
+        for (side, ((program, role), bases)) in sides.into_iter().zip(bases).enumerate() {
             let covered = &self.covered[side];
             let half_taken = covered.half_taken(program);
-            let rank = |inst: InstId| match from {
-                From::Served => rank(program, &changed[side], (covered, &half_taken), inst),
+            let rank = |site: Site, invocation: u32| match from {
+                From::Served => rank(program, &changed[side], (covered, &half_taken), site.inst),
+                From::Last if diverges[side].contains(&(site, invocation)) => Some(0),
                 // What comes last is nearest to the outcome.
-                From::Last => Some(u32::MAX - inst.index),
+                From::Last => Some(u32::MAX - site.inst.index),
             };
             let (mut found, left) =
                 self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
@@ -197,13 +220,13 @@ impl Checker<'_> {
         inputs: &Inputs<'_>,
         runs: Runs<'_>,
         (side, tried, whole): (usize, &mut Tried, u64),
-        rank: &dyn Fn(InstId) -> Option<u32>,
+        rank: &dyn Fn(Site, u32) -> Option<u32>,
     ) -> (Vec<Solved>, u64) {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut fuel = whole;
         let mut met: BTreeMap<(u32, Site), Met> = BTreeMap::new();
-        let mut known: BTreeSet<(Site, Wanted)> = BTreeSet::new();
+        let mut known: BTreeSet<(u32, Site, Wanted)> = BTreeSet::new();
         for (base, (_, dispatch)) in bases.iter().enumerate() {
             let (who, _) = runs(dispatch);
             if fuel < whole - whole / OF_BASES {
@@ -215,8 +238,9 @@ impl Checker<'_> {
                 let difference = first - second;
                 // Of what was not changed, the first turn alone, and no signs.
                 let is_plain = !site.is_sign && site.turn == 0;
-                let Some(rank) = rank(site.inst).filter(|rank| *rank == 0 || is_plain) else { continue };
-                known.insert((site, Wanted::of(difference)));
+                let rank = rank(site, invocation).filter(|rank| *rank == 0 || is_plain);
+                let Some(rank) = rank else { continue };
+                known.insert((rank, site, Wanted::of(difference)));
                 let here = Met { base, invocation, difference };
                 let nearest = met.entry((rank, site)).or_insert(here);
                 if here.difference.abs() < nearest.difference.abs() {
@@ -226,10 +250,10 @@ impl Checker<'_> {
         }
         let mut solved = Vec::new();
         let is_free = |key: &str| inputs.makes(key);
-        for ((_, site), met) in met {
+        for ((rank, site), met) in met {
             let Some((recipe, dispatch)) = bases.get(met.base) else { continue };
             let (who, together) = runs(dispatch);
-            let is_known = |wanted: Wanted| known.contains(&(site, wanted));
+            let is_known = |wanted: Wanted| known.contains(&(rank, site, wanted));
             for wanted in wanted_of(program, site, is_known) {
                 if fuel == 0 || solved.len() >= MOST || !tried.0.insert((side, site, wanted)) {
                     continue;

@@ -281,6 +281,8 @@ fn two(rules: Permitted, function: FloatFunction2, [a, b]: [Interval; 2]) -> Int
     match function {
         FloatFunction2::Min | FloatFunction2::NMin => rules.settle(minimum(a, b)),
         FloatFunction2::Max | FloatFunction2::NMax => rules.settle(maximum(a, b)),
+        // What a NaN leaves undefined is more than either.
+        FloatFunction2::Step if a.is_any() || b.is_any() => Interval::ANY,
         FloatFunction2::Step if b.high < a.low => Interval::point(0.0),
         FloatFunction2::Step if b.low >= a.high => Interval::point(1.0),
         FloatFunction2::Step => Interval::between(0.0, 1.0),
@@ -465,6 +467,7 @@ mod tests {
         ] {
             assert_eq!(two(RULES, function, [a, b]), between(low, high), "{function:?} {a:?} {b:?}");
         }
+        assert!(two(RULES, F2::Step, [Interval::point(0.5), Interval::ANY]).is_any());
         let clamped =
             three(RULES, FloatFunction3::Clamp, [between(0.0, 10.0), between(2.0, 2.5), between(3.0, 4.0)]);
         assert_eq!(clamped, between(2.0, 4.0));

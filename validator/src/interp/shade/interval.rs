@@ -215,6 +215,11 @@ impl Permitted {
         }
     }
 
+    /// An operand, whose denormals may be taken for zeros before anything is done with them.
+    fn taken(self, operand: Interval) -> Interval {
+        self.settle(operand)
+    }
+
     /// A float of 32 bits with the range and precision that RelaxedPrecision leaves to it.
     pub fn relaxed(result: Interval) -> Interval {
         let (_, least, _) = format(16);
@@ -252,7 +257,20 @@ impl Permitted {
         }
     }
 
+    /// Whether both are numbers that are known, and so small and round that sums and products of a few such are exact in
+    /// any order (`is_tame` of single values).
+    fn are_tame(self, a: Interval, b: Interval) -> bool {
+        let (unit, most) = if self.width == 16 { (2.0, 4.0) } else { (8.0, 128.0) };
+        [a, b]
+            .into_iter()
+            .all(|it| it.low == it.high && it.low.abs() <= most && (it.low * unit).fract() == 0.0)
+    }
+
     pub fn add(self, a: Interval, b: Interval) -> Interval {
+        if self.are_tame(a, b) {
+            return Interval::point(a.low + b.low);
+        }
+        let (a, b) = (self.taken(a), self.taken(b));
         self.rearranged(self.rounded(a.plus(b)), a, b)
     }
 
@@ -261,7 +279,10 @@ impl Permitted {
     }
 
     pub fn multiply(self, a: Interval, b: Interval) -> Interval {
-        let product = self.rounded(a.multiply(b));
+        if self.are_tame(a, b) {
+            return Interval::point(a.low * b.low);
+        }
+        let product = self.rounded(self.taken(a).multiply(self.taken(b)));
         self.rearranged(product, product, product)
     }
 
@@ -274,7 +295,7 @@ impl Permitted {
         if !inside {
             return Interval::ANY;
         }
-        this.with_error(a.divide(b), 2.5)
+        this.with_error(this.taken(a).divide(b), 2.5)
     }
 
     /// The sum of products, in any order.
@@ -282,7 +303,7 @@ impl Permitted {
         let mut sum = Interval::point(0.0);
         let mut magnitudes = 0.0;
         for (a, b) in pairs {
-            let product = a.multiply(*b);
+            let product = self.taken(self.taken(*a).multiply(self.taken(*b)));
             if product.is_any() {
                 return Interval::ANY;
             }
@@ -295,7 +316,10 @@ impl Permitted {
             return Interval::ANY;
         }
         let steps = if self.exact { 0.0 } else { 2.0 * pairs.len() as f64 };
-        self.settle(sum.widen(steps * ulp(self.width, magnitudes)))
+        // Sums of some may be denormal, and then zero.
+        let normal = least_normal(self.width);
+        let flushed = if ulp(self.width, magnitudes) < normal && magnitudes > 0.0 { normal } else { 0.0 };
+        self.settle(sum.widen(steps * ulp(self.width, magnitudes).max(flushed)))
     }
 
     /// The product of several, in any order.
@@ -322,6 +346,7 @@ impl Permitted {
 
     /// 2 units.
     pub fn inverse_square_root(self, a: Interval) -> Interval {
+        let a = self.taken(a);
         if a.low <= 0.0 {
             return Interval::ANY;
         }
@@ -330,6 +355,7 @@ impl Permitted {
 
     /// One over the inverse square root, of which 2 units may be 4 of the root.
     pub fn square_root(self, a: Interval) -> Interval {
+        let a = self.taken(a);
         if a.low < 0.0 {
             return Interval::ANY;
         }
@@ -344,6 +370,7 @@ impl Permitted {
 
     /// 3 units; from a half to two an absolute error.
     pub fn logarithm(self, a: Interval, function: impl Fn(f64) -> f64) -> Interval {
+        let a = self.taken(a);
         if a.low <= 0.0 {
             return Interval::ANY;
         }
@@ -422,6 +449,16 @@ mod tests {
     }
 
     #[test]
+    fn small_round_numbers_are_exact_in_any_order() {
+        assert_eq!(FREE.subtract(point(1.0), point(1.0)), Interval::point(0.0));
+        assert_eq!(FREE.multiply(point(1.5), point(-3.0)), Interval::point(-4.5));
+        for other in [point(0.1), point(1000.0), Interval::between(0.0, 1.0)] {
+            let [sum, product] = [FREE.add(point(1.0), other), FREE.multiply(point(3.0), other)];
+            assert!(sum.low < sum.high && product.low < product.high, "{other:?}");
+        }
+    }
+
+    #[test]
     fn a_quotient_has_an_error_and_a_zero_divisor_none() {
         let third = SINGLE.divide(point(1.0), point(3.0));
         assert!(third.contains(1.0 / 3.0 + 2.0 * ulp(32, 1.0 / 3.0)));
@@ -434,6 +471,17 @@ mod tests {
     fn denormals_may_be_zeros_and_what_overflows_anything() {
         let tiny = SINGLE.multiply(point(f32::MIN_POSITIVE), point(0.5));
         assert!(tiny.contains(0.0) && tiny.contains(f64::from(f32::MIN_POSITIVE) / 2.0));
+        // An operand, too: beside a normal one, or of a large product.
+        let beside = SINGLE.add(point(f32::MIN_POSITIVE / 2.0), point(f32::MIN_POSITIVE));
+        assert!(beside.contains(f64::from(f32::MIN_POSITIVE)));
+        let product = SINGLE.multiply(point(f32::MIN_POSITIVE / 2.0), point(1e10));
+        assert!(product.contains(0.0) && product.contains(f64::from(f32::MIN_POSITIVE) / 2.0 * 1e10));
+        let kept = SINGLE.with_denormals(Denormals::Kept);
+        assert!(!kept.multiply(point(f32::MIN_POSITIVE / 2.0), point(1e10)).contains(0.0));
+        let tiny = [(point(f32::MIN_POSITIVE / 2.0), point(1.0)), (point(f32::MIN_POSITIVE), point(1.0))];
+        assert!(FREE.dot(&tiny).contains(f64::from(f32::MIN_POSITIVE)));
+        assert!(SINGLE.inverse_square_root(point(f32::MIN_POSITIVE / 2.0)).is_any());
+        assert!(SINGLE.logarithm(point(f32::MIN_POSITIVE / 2.0), libm::log).is_any());
         assert!(SINGLE.multiply(point(f32::MAX), point(2.0)).is_any());
         assert!(SINGLE.add(Interval::ANY, point(1.0)).is_any());
     }
@@ -508,8 +556,8 @@ mod tests {
             (32, SINGLE.logarithm(point(8.0), libm::log2), 3.0, 3.0),
             (32, SINGLE.arc_tangent(point(1.0), point(1.0)), std::f64::consts::FRAC_PI_4, 4096.0),
             (16, half.arc_tangent(point(1.0), point(1.0)), std::f64::consts::FRAC_PI_4, 5.0),
-            (32, SINGLE.multiply(point(0.75), point(0.5)), 0.375, 1.0),
-            (32, FREE.multiply(point(0.75), point(0.5)), 0.375, 2.0),
+            (32, SINGLE.multiply(point(0.1), point(3.0)), f64::from(0.1_f32) * 3.0, 1.0),
+            (32, FREE.multiply(point(0.1), point(3.0)), f64::from(0.1_f32) * 3.0, 2.0),
             (32, SINGLE.add(point(1e8), point(1.0)), 100_000_001.0, 1.0),
             (32, FREE.add(point(1e8), point(1.0)), 100_000_001.0, 2.0),
             (32, SINGLE.dot(&[(point(1.0), point(0.5)), (point(1.0), point(0.25))]), 0.75, 4.0),

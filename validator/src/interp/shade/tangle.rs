@@ -161,7 +161,7 @@ impl Tangle<'_, '_> {
                 let values: Vec<Scalar> = part.iter().map(|member| self.value_of(*member, operand)).collect();
                 let elsewhere = self.elsewhere(value.width, &values);
                 let given: Vec<Shade> = part.iter().map(|member| self.shade_of(*member, operand)).collect();
-                let opens = part.len() > 1 && (result.inexact || loses);
+                let opens = part.len() > 1 && result.inexact || loses && !part.is_empty();
                 let shade = (opens || given.iter().any(Option::is_some)).then(|| {
                     let bring = given.iter().zip(&values);
                     let intervals = bring.map(|(given, computed)| {
