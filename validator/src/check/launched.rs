@@ -23,7 +23,8 @@ pub(super) const DEAR: u64 = 1_000;
 /// Inputs of a launch with too many workgroups to be searched.
 const WIDE: u32 = 24;
 
-/// What is tried where several workgroups decide nothing.
+/// What is tried where several workgroups decide nothing: what is beside each other in y or z may be in each other's way.
+const ONE_DIMENSION: [u32; 3] = [2, 1, 1];
 const ONE: [u32; 3] = [1; 3];
 
 /// Whether an access was beyond what it is into.
@@ -53,7 +54,7 @@ impl Plan {
 }
 
 impl Checker<'_> {
-    /// Runs the launch that the options ask for, and one workgroup where that decides nothing: the one that the verdict
+    /// Runs the launch that the options ask for, and fewer workgroups where that decides nothing: the one that the verdict
     /// rests on.
     pub(super) fn usual_launches(
         &mut self,
@@ -73,23 +74,29 @@ impl Checker<'_> {
         let first = self.launch(programs, self.options, &plan(automatic))?;
         let wide = self.wide;
         self.runner.deadline = whole;
-        let Some((index, first)) = first else { return Ok(None) };
-        let is_over = whole.is_some_and(|whole| whole.is_over());
-        let is_only = !automatic || self.found.launches[index].workgroups == ONE;
-        if is_only || !first.asks_for_another() || is_over {
-            return Ok(Some((index, first)));
+        let Some(mut best) = first else { return Ok(None) };
+        let mut tried = self.found.launches[best.0].workgroups;
+        for fewer in [ONE_DIMENSION, ONE] {
+            let is_over = whole.is_some_and(|whole| whole.is_over());
+            let is_fewer = fewer != tried && fewer.iter().zip(tried).all(|(fewer, tried)| *fewer <= tried);
+            if !automatic || !is_fewer || !best.1.asks_for_another() || is_over {
+                continue;
+            }
+            tried = fewer;
+            let mut options = self.options.clone();
+            options.launch.workgroups = Some(Size3(fewer));
+            let next = self.launch(programs, &options, &plan(fewer != ONE))?;
+            self.runner.deadline = whole;
+            self.wide = wide;
+            let Some(next) = next else { continue };
+            let [of_best, of_next] = launches::passed_over(best.1, next.1);
+            self.found.launches[best.0].passed_over = of_best;
+            self.found.launches[next.0].passed_over = of_next;
+            if of_best.is_some() {
+                best = next;
+            }
         }
-        let mut options = self.options.clone();
-        options.launch.workgroups = Some(Size3(ONE));
-        let second = self.launch(programs, &options, &plan(false))?;
-        self.wide = wide;
-        let Some((second_index, second)) = second else {
-            return Ok(Some((index, first)));
-        };
-        let [of_first, of_second] = launches::passed_over(first, second);
-        self.found.launches[index].passed_over = of_first;
-        self.found.launches[second_index].passed_over = of_second;
-        Ok(Some(if of_first.is_some() { (second_index, second) } else { (index, first) }))
+        Ok(Some(best))
     }
 
     /// Looks at several workgroups in the dimensions in which they would be too many to be searched. Only a run that tells

@@ -38,6 +38,14 @@ pub(super) enum Look {
     Unseen,
 }
 
+/// Which workgroups run, where their invocations communicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    First,
+    /// The first one and the last one.
+    Both,
+}
+
 /// Inputs that were looked at and are no grafts.
 #[derive(Default)]
 pub(super) struct Plain {
@@ -93,8 +101,13 @@ impl Scout {
     }
 
     /// Looks at how both end, whether before works, and what that cost in instructions; `None` where there is no time.
-    pub(super) fn look(&self, pair: &Pair<'_>, is_over: &dyn Fn() -> bool) -> Option<(Look, bool, u64)> {
-        let invocations = self.invocations(&pair.before_dispatch);
+    pub(super) fn look(
+        &self,
+        pair: &Pair<'_>,
+        ends: Ends,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<(Look, bool, u64)> {
+        let invocations = self.invocations(&pair.before_dispatch, ends);
         let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
         let mut cost = before.executed.saturating_add(LOOK);
         if before.faulted > 0 || before.conflicts && !self.synchronizes {
@@ -146,7 +159,7 @@ impl Scout {
     pub(super) fn tried(&self, dispatch: &Dispatch) -> Vec<u32> {
         match self.communicate {
             true => (0..dispatch.places.len() as u32).collect(),
-            false => self.invocations(dispatch),
+            false => self.invocations(dispatch, Ends::Both),
         }
     }
 
@@ -155,13 +168,15 @@ impl Scout {
         (0..dispatch.places.len().min(WIDELY) as u32).collect()
     }
 
-    /// The invocations that run: all of the first workgroup and of the last one where they communicate, else some of each.
-    pub(super) fn invocations(&self, dispatch: &Dispatch) -> Vec<u32> {
+    /// The invocations that run: all of the first workgroup, and of the last one, where they communicate, else some of each.
+    pub(super) fn invocations(&self, dispatch: &Dispatch, ends: Ends) -> Vec<u32> {
         let group = |index: &u32| dispatch.places.get(*index as usize).map(|place| place.workgroup);
         let indices: Vec<u32> = (0..dispatch.places.len() as u32).collect();
         let mut groups = indices.chunk_by(|a, b| group(a) == group(b));
         if self.communicate {
-            return groups.next().into_iter().chain(groups.next_back()).flatten().copied().collect();
+            let first = groups.next().into_iter();
+            let last = groups.next_back().filter(|_| ends == Ends::Both);
+            return first.chain(last).flatten().copied().collect();
         }
         let of_group = |members: &[u32]| {
             let last = members.len().saturating_sub(RUN).max(RUN.min(members.len()));

@@ -11,7 +11,7 @@ use super::launched::Plan;
 use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
-use super::scout::{Look, Plain, Scout, LOOK};
+use super::scout::{Ends, Look, Plain, Scout, LOOK};
 use super::solving::{Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Reason, Verdict};
 use crate::correspondence::Texts;
@@ -51,6 +51,9 @@ const DEAR_TO_FOLLOW: u64 = 1 << 18;
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
 
+/// On one of so many inputs the last workgroup runs, too, and on all that were solved for: what it does may be what shows.
+const BOTH_EVERY: u32 = 4;
+
 /// How often inputs are solved for from one on which what was changed goes farther than on those before.
 const STEPS: u32 = 8;
 
@@ -68,6 +71,8 @@ struct Scouted<'s> {
     /// Instructions that are left.
     fuel: u64,
     looks: u32,
+    /// Who runs in looks at the input at hand.
+    ends: Ends,
     searched: u32,
     decided: u32,
     /// The first run that floats leave open.
@@ -147,6 +152,7 @@ impl Checker<'_> {
             first,
             fuel,
             looks: 0,
+            ends: Ends::Both,
             searched: 0,
             decided: 0,
             open: None,
@@ -244,6 +250,8 @@ impl Checker<'_> {
         making: Making,
         trial: &mut Trial<'_>,
     ) -> Result<bool, CheckError> {
+        let is_both = making == Making::Solved || scouted.looks % BOTH_EVERY == BOTH_EVERY - 1;
+        scouted.ends = if is_both { Ends::Both } else { Ends::First };
         let Scouted { programs, launch, plan, .. } = *scouted;
         let mut look = self.look(scouted, &input)?;
         if look.as_ref().is_some_and(|looked| looked.look == Look::Undefined) {
@@ -336,13 +344,13 @@ impl Checker<'_> {
         if cost > DEAR_TO_FOLLOW {
             return Ok(false);
         }
-        let Scouted { programs, launch, scout, .. } = *scouted;
+        let Scouted { programs, launch, scout, ends, .. } = *scouted;
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut results = Vec::new();
         for (program, role) in [(&programs.before, Role::Before), (&programs.after, Role::After)] {
             let Ok(dispatch) = prepare::dispatch_of(program, role, launch, input)? else { return Ok(false) };
-            let invocations = scout.invocations(&dispatch);
+            let invocations = scout.invocations(&dispatch, ends);
             let Some(given) = trial::results(program, &dispatch, &invocations, &is_over) else {
                 return Ok(false);
             };
@@ -380,11 +388,11 @@ impl Checker<'_> {
 
     /// How both end on an input; `None` where something in it is not supported, or time is over.
     fn look(&mut self, scouted: &Scouted<'_>, input: &Input) -> Result<Option<Looked>, CheckError> {
-        let Scouted { programs, launch, scout, .. } = scouted;
+        let Scouted { programs, launch, scout, ends, .. } = scouted;
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
-        let Some((look, works, cost)) = scout.look(&pair, &is_over) else { return Ok(None) };
+        let Some((look, works, cost)) = scout.look(&pair, *ends, &is_over) else { return Ok(None) };
         let is_defined = matches!(look, Look::Alike | Look::Differently);
         let [of_before, of_after] = &scouted.changed;
         let is_changed = is_defined

@@ -1,6 +1,7 @@
 //! Specialisation constants as inputs: after the usual launch, both modules are specialised with other values of the
 //! SpecIds that matter to before, by SpecId alike, lowered and launched again (docs/semantics.md, section 3.7).
 
+use super::choices::LaunchChoice;
 use super::error::CheckError;
 use super::launched::{Plan, DEAR};
 use super::launches::{Came, PassedOver};
@@ -140,8 +141,11 @@ impl Checker<'_> {
             value: SpecValue::Text(value.clone()),
         }));
         // How many workgroups there are depends on their size, unless the verdict rests on a number.
-        let rests_on_one = workgroups.0 == [1; 3] && self.options.launch.workgroups.is_none();
-        if rests_on_one && usual.before.entry.is_compute() {
+        let is_usual =
+            |launch: &&LaunchChoice| !launch.is_varied() && launch.entry == usual.before.entry.name;
+        let first = self.found.launches.iter().find(is_usual).map(|first| first.workgroups);
+        let rests_on_fewer = workgroups.0 == [1; 3] || first.is_some_and(|first| first != workgroups.0);
+        if rests_on_fewer && self.options.launch.workgroups.is_none() && usual.before.entry.is_compute() {
             options.launch.workgroups = Some(workgroups);
         }
         let programs = match self.respecialised(usual, &options) {

@@ -218,7 +218,9 @@ pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageCont
             let texel_size = layout.format.bytes().max(1);
             let components = layout.format.components();
             let values = words.take(salt, size / texel_size * components * 4, Use::Data);
-            let values: Vec<u32> = values.chunks(4).map(small_float).collect();
+            let largest = if texel_size / components.max(1) < 4 { LARGE.len() - 1 } else { LARGE.len() };
+            let float = |word: &[Byte]| float_of(word, &LARGE[..largest]);
+            let values: Vec<u32> = values.chunks(4).map(float).collect();
             let texels = values.chunks(components as usize).map(|texel| {
                 let mut components = [0; 4];
                 components.iter_mut().zip(texel).for_each(|(place, value)| *place = *value);
@@ -236,13 +238,25 @@ pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageCont
     ImageContents { layout, bytes }
 }
 
-/// A float of small magnitude for a word, in eighths: 0 for 0, and different ones for small words.
-fn small_float(word: &[Byte]) -> u32 {
+/// Exponents of what few texels hold: what is brighter than white, and beyond what is clamped to integers. The last one is
+/// for floats of 32 bits.
+const LARGE: [i32; 4] = [4, 8, 15, 32];
+
+/// Bits of a word that say whether it stands for a large float, and how they look then.
+const LARGE_MASK: u32 = 0x1f << 18;
+const IS_LARGE: u32 = 0x0d << 18;
+
+/// A float for a word: of small magnitude, in eighths, 0 for 0, and different ones for small words; or one of these
+/// powers of two.
+fn float_of(word: &[Byte], large: &[i32]) -> u32 {
     let word = word.iter().rev().fold(0_u32, |word, byte| match byte {
         Byte::Known(byte) => word << 8 | u32::from(*byte),
         Byte::Undef => word << 8,
     });
-    let magnitude = ((word ^ word >> 23) & 0x3f) as f32 * 0.125;
+    let magnitude = match word & LARGE_MASK == IS_LARGE {
+        true => libm::scalbnf(1.0, large[(word >> 8) as usize % large.len()]),
+        false => ((word ^ word >> 23) & 0x3f) as f32 * 0.125,
+    };
     let value = if word >> 31 == 1 && magnitude != 0.0 { -magnitude } else { magnitude };
     value.to_bits()
 }
@@ -287,13 +301,18 @@ mod tests {
     }
 
     #[test]
-    fn contents_of_floats_are_small() {
+    fn contents_of_floats_are_small_but_for_few() {
         for word in [0_u32, 1, 5, 63, 64, 0x7fff_ffff, u32::MAX, 0x8000_0000, 0x7fc0_0000] {
-            let value = f32::from_bits(small_float(&word.to_le_bytes().map(Byte::Known)));
+            let value = f32::from_bits(float_of(&word.to_le_bytes().map(Byte::Known), &LARGE));
             assert!(value.abs() < 8.0 && (value != 0.0 || value.is_sign_positive()), "{word}: {value}");
         }
+        let large = |word: u32, large: &[i32]| {
+            f32::from_bits(float_of(&(IS_LARGE | word << 8).to_le_bytes().map(Byte::Known), large))
+        };
+        assert_eq!((large(0, &LARGE), large(3, &LARGE)), (16.0, 4_294_967_296.0));
+        assert!((0..8).all(|word| large(word, &LARGE[..LARGE.len() - 1]) <= 32_768.0));
         let distinct: Vec<u32> =
-            (0..64_u32).map(|word| small_float(&word.to_le_bytes().map(Byte::Known))).collect();
+            (0..64_u32).map(|word| float_of(&word.to_le_bytes().map(Byte::Known), &LARGE)).collect();
         assert!(distinct.iter().enumerate().all(|(place, value)| !distinct[..place].contains(value)));
     }
 

@@ -52,17 +52,20 @@ pub(super) fn frozen_text(frozen: &[FrozenSpec]) -> String {
     }
 }
 
-/// What follows a verdict that rests on the second launch of an entry point: `; rests on one workgroup (2 workgroups:
-/// before is undefined)`.
+/// What follows a verdict that rests on a launch with fewer workgroups: `; rests on one workgroup (2 workgroups: before is
+/// undefined)`.
 pub(super) fn rests_text(launches: &[LaunchChoice]) -> String {
     let several = launches.iter().any(|launch| launch.entry != launches[0].entry);
-    let usual = || launches.iter().filter(|launch| !launch.is_varied());
-    let pairs = usual().zip(usual().skip(1)).filter(|(one, next)| one.entry == next.entry);
-    let told = pairs.filter_map(|(first, second)| {
-        let why = first.passed_over?;
-        let of = if several { format!(" of {}", first.entry) } else { String::new() };
-        let (of_second, of_first) = (workgroups(second.workgroups), workgroups(first.workgroups));
-        Some(format!("; rests on {of_second}{of} ({of_first}: {why})"))
+    let usual: Vec<&LaunchChoice> = launches.iter().filter(|launch| !launch.is_varied()).collect();
+    let told = usual.chunk_by(|one, next| one.entry == next.entry).filter_map(|of_entry| {
+        let counting = of_entry.iter().position(|launch| launch.passed_over.is_none())?;
+        let (before, rests_on) = (of_entry.get(..counting)?, of_entry.get(counting)?);
+        let why = before
+            .iter()
+            .filter_map(|launch| Some(format!("{}: {}", workgroups(launch.workgroups), launch.passed_over?)));
+        let why = why.collect::<Vec<String>>().join("; ");
+        let of = if several { format!(" of {}", rests_on.entry) } else { String::new() };
+        (counting > 0).then(|| format!("; rests on {}{of} ({why})", workgroups(rests_on.workgroups)))
     });
     told.collect()
 }
