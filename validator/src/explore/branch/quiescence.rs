@@ -115,7 +115,7 @@ fn speculate(
     }
     let mut children = Vec::new();
     let state = State { speculated: state.speculated + 1, ..state.clone() };
-    reader::for_each_assignment(&candidates, &mut |assignment| {
+    reader::for_each_assignment(&round.context.budget, &candidates, &mut |assignment| {
         let since = state.threads[index].reads_unknown;
         if assignment.iter().any(|(source, _)| *source == Source::Pending)
             && !reads::is_left_to_another(round, since, &spans, assignment)

@@ -100,6 +100,9 @@ fn waits_on(round: &Round, state: &mut State, index: usize, found: &mut Found) -
     waits
 }
 
+/// States that are made between two looks at the budgets.
+const CHILDREN: usize = 256;
+
 /// One state for every source from which the read may take its value, and one in which it waits.
 pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut Found) -> Vec<State> {
     let status = state.threads[index].status.clone();
@@ -128,8 +131,12 @@ pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut
     }
     let last = if waits { None } else { choices.pop() };
     let mut children = Vec::new();
-    for assignment in &choices {
+    for (number, assignment) in choices.iter().enumerate() {
         answer(round, &mut children, state.clone(), &reader, &spans, assignment, found);
+        // There may be more than memory holds.
+        if number % CHILDREN == CHILDREN - 1 && round.context.budget.step() {
+            return children;
+        }
     }
     if waits {
         state.threads[index].waits_since = Some(state.graph.events.len() as EventId);
@@ -167,7 +174,7 @@ fn choices(
     }
     let mut stale = 0;
     let repeats = spins && writers::is_unraced(round, state, reader, &event);
-    reader::for_each_assignment(&candidates, &mut |assignment| {
+    reader::for_each_assignment(&round.context.budget, &candidates, &mut |assignment| {
         if waits_since.is_some_and(|since| !is_new(assignment, since))
             || is_left_to_another(round, reads_unknown, spans, assignment)
         {
@@ -386,7 +393,7 @@ fn note_attempts(round: &Round, state: &mut State, reader: &Reader, spans: &Unit
     let program = round.context.program;
     let invocation = &state.threads[reader.index].invocation;
     let mut attempted = Vec::new();
-    reader::for_each_assignment(&candidates, &mut |assignment| {
+    reader::for_each_assignment(&round.context.budget, &candidates, &mut |assignment| {
         let mut bytes = bytes.to_vec();
         for ((_, indices), (_, value)) in spans.iter().zip(assignment) {
             for (index, byte) in indices.iter().zip(value) {

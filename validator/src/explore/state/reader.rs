@@ -1,8 +1,11 @@
 //! An invocation that stands at a read: what it reads, and how.
 
+use std::ops::ControlFlow;
+
 use smallvec::SmallVec;
 
 use crate::event::{Access, Atomicity};
+use crate::explore::budget::Budget;
 use crate::explore::events;
 use crate::explore::state::accesses::{self, UnitSpans};
 use crate::explore::state::{Round, State, Status};
@@ -76,23 +79,60 @@ impl Reader<'_> {
     }
 }
 
-/// Calls back with all ways to choose one candidate for each unit.
-pub(crate) fn for_each_assignment(candidates: &[Assignment], visit: &mut impl FnMut(&[(Source, UnitBytes)])) {
+/// Assignments between two looks at the budgets.
+const ASSIGNMENTS: u64 = 256;
+
+/// Calls back with all ways to choose one candidate for each unit. Wide reads of what many write have more of them than
+/// there is time for: a budget that is used up ends that, and the search.
+pub(crate) fn for_each_assignment(
+    budget: &Budget<'_>,
+    candidates: &[Assignment],
+    visit: &mut impl FnMut(&[(Source, UnitBytes)]),
+) {
     fn go(
         candidates: &[Assignment],
         chosen: &mut Assignment,
-        visit: &mut impl FnMut(&[(Source, UnitBytes)]),
-    ) {
-        match candidates.get(chosen.len()) {
-            None => visit(chosen),
-            Some(options) => {
-                for option in options {
-                    chosen.push(option.clone());
-                    go(candidates, chosen, visit);
-                    chosen.pop();
-                }
-            }
+        visit: &mut impl FnMut(&[(Source, UnitBytes)]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some(options) = candidates.get(chosen.len()) else { return visit(chosen) };
+        for option in options {
+            chosen.push(option.clone());
+            go(candidates, chosen, visit)?;
+            chosen.pop();
         }
+        ControlFlow::Continue(())
     }
-    go(candidates, &mut Assignment::new(), visit);
+    let mut number = 0_u64;
+    let mut within_budget = |assignment: &[(Source, UnitBytes)]| {
+        number += 1;
+        if number.is_multiple_of(ASSIGNMENTS) && budget.step() {
+            return ControlFlow::Break(());
+        }
+        visit(assignment);
+        ControlFlow::Continue(())
+    };
+    // What was cut is told by the budget.
+    _ = go(candidates, &mut Assignment::new(), &mut within_budget);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::settings::Settings;
+
+    /// How many ways there are to read four units with sixteen candidates each, as far as the budget goes.
+    fn visited(max_steps: Option<u64>) -> u64 {
+        let settings = Settings { max_steps, ..Settings::default() };
+        let option = (Source::Initial, UnitBytes::new());
+        let candidates = vec![Assignment::from_elem(option, 16); 4];
+        let mut visited = 0;
+        for_each_assignment(&Budget::new(&settings), &candidates, &mut |_| visited += 1);
+        visited
+    }
+
+    #[test]
+    fn a_budget_ends_what_has_too_many_ways() {
+        assert_eq!(visited(None), 65_536);
+        assert!(visited(Some(1)) < 3 * ASSIGNMENTS);
+    }
 }

@@ -132,7 +132,7 @@ fn read_latest(round: &Round, state: State, index: usize, found: &mut Found) -> 
         .collect();
     drop(latest);
     let mut assignments = Vec::new();
-    reader::for_each_assignment(&candidates, &mut |assignment| {
+    reader::for_each_assignment(&round.context.budget, &candidates, &mut |assignment| {
         let assignment: SmallVec<[(Source, UnitBytes); 4]> = assignment.into();
         assignments.push(assignment);
     });
