@@ -320,3 +320,72 @@ fn one_workgroup_is_tried_where_several_change_nothing() {
     let told = text::check(&report, Painter { coloured: false });
     assert!(told.contains("passed over (before changes nothing where it is defined)"), "{told}");
 }
+
+#[test]
+fn two_workgroups_in_x_are_tried_where_others_are_in_their_way() {
+    // Workgroups that differ in y alone store to the same words, and only the second one in x shows the change.
+    let module = |value: &str| {
+        let body = format!(
+            "%at_y = OpAccessChain %p_component %id %c1
+%y = OpLoad %uint %at_y
+%none = OpIMul %uint %y %c0
+%second = OpUGreaterThan %bool %i %c3
+%chosen = OpSelect %uint %second {value} %c0
+%value = OpIAdd %uint %chosen %none
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 1, &[0, 1, 3, 7, 8], &body)
+    };
+    let report = check(&[], &module("%c7"), &module("%c8"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let launches: Vec<[u32; 3]> = report.choices.launch.iter().map(|launch| launch.workgroups).collect();
+    assert_eq!(launches, [[2, 2, 1], [2, 1, 1]]);
+    let refines = check(&[], &module("%c7"), &module("%c7"));
+    let told = text::check(&refines, Painter { coloured: false });
+    assert!(told.contains("; rests on 2 workgroups (2x2x1 workgroups: before is undefined)"), "{told}");
+}
+
+#[test]
+fn comparisons_of_those_whom_a_change_reaches_are_solved_for() {
+    // One invocation of 32 is reached. What the others compare is equal with another size than what it compares.
+    let module = |value: &str| {
+        let body = format!(
+            "%reached = OpIEqual %bool %i %c29
+%own = OpSelect %uint %reached {value} %c0
+%sum = OpIAdd %uint %own %c1000002
+%scaled = OpIMul %uint %s0 %c3
+%is = OpIEqual %bool %scaled %sum
+%value = OpSelect %uint %is %c1 %c0
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(32, 1, &[0, 1, 3, 6, 29, 1_000_002], &body)
+    };
+    let report = check(&[], &module("%c3"), &module("%c6"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+}
+
+#[test]
+fn the_last_workgroup_is_looked_at_where_invocations_communicate() {
+    // What the second workgroup adds shows with one size alone.
+    let module = |workgroup: &str| {
+        let body = format!(
+            "%base = OpIMul %uint {workgroup} %c512
+%is_first = OpIEqual %bool %base %c0
+%scaled = OpIMul %uint %s0 %c3
+%fits = OpIEqual %bool %scaled %c1000002
+%adds = OpLogicalAnd %bool %is_first %fits
+%more = OpSelect %uint %adds %c1 %c0
+%counter = OpAccessChain %p_word %buffer %c0 %c0
+%known = OpAtomicIAdd %uint %counter %c1 %c0 %more
+%value = OpIAdd %uint %i %c0
+%at = OpIAdd %uint %i %c1"
+        );
+        computed(1, 1, &[0, 1, 3, 512, 1_000_002], &body)
+    };
+    let report = check(&[], &module("%i"), &module("%c0"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+}

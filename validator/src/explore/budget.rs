@@ -63,15 +63,23 @@ impl<'a> Budget<'a> {
 
     /// Counts a step of the search. It returns true if the search must end.
     pub(crate) fn step(&self) -> bool {
+        if self.is_used_up() {
+            return true;
+        }
+        let is_used_up = |most: u64| self.steps.fetch_add(1, Ordering::Relaxed) >= most;
+        if self.settings.max_steps.is_some_and(is_used_up) {
+            self.end(Stopped::MaxSteps);
+        }
+        self.ended.get().is_some()
+    }
+
+    /// Whether the search must end, asked within a step that may take long.
+    pub(crate) fn is_used_up(&self) -> bool {
         if self.ended.get().is_some() {
             return true;
         }
         if self.settings.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
             self.end(self.settings.timed_by);
-        }
-        let is_used_up = |most: u64| self.steps.fetch_add(1, Ordering::Relaxed) >= most;
-        if self.settings.max_steps.is_some_and(is_used_up) {
-            self.end(Stopped::MaxSteps);
         }
         if self.settings.progress.cancelled.load(Ordering::Relaxed) {
             self.end(Stopped::Cancelled);

@@ -100,9 +100,6 @@ fn waits_on(round: &Round, state: &mut State, index: usize, found: &mut Found) -
     waits
 }
 
-/// States that are made between two looks at the budgets.
-const CHILDREN: usize = 256;
-
 /// One state for every source from which the read may take its value, and one in which it waits.
 pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut Found) -> Vec<State> {
     let status = state.threads[index].status.clone();
@@ -131,10 +128,10 @@ pub(crate) fn resolve(round: &Round, mut state: State, index: usize, found: &mut
     }
     let last = if waits { None } else { choices.pop() };
     let mut children = Vec::new();
-    for (number, assignment) in choices.iter().enumerate() {
+    for assignment in &choices {
         answer(round, &mut children, state.clone(), &reader, &spans, assignment, found);
         // There may be more than memory holds.
-        if number % CHILDREN == CHILDREN - 1 && round.context.budget.step() {
+        if round.context.budget.is_used_up() {
             return children;
         }
     }

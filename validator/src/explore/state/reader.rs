@@ -105,7 +105,7 @@ pub(crate) fn for_each_assignment(
     let mut number = 0_u64;
     let mut within_budget = |assignment: &[(Source, UnitBytes)]| {
         number += 1;
-        if number.is_multiple_of(ASSIGNMENTS) && budget.step() {
+        if number.is_multiple_of(ASSIGNMENTS) && budget.is_used_up() {
             return ControlFlow::Break(());
         }
         visit(assignment);
@@ -117,12 +117,15 @@ pub(crate) fn for_each_assignment(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
     use crate::explore::settings::Settings;
 
     /// How many ways there are to read four units with sixteen candidates each, as far as the budget goes.
-    fn visited(max_steps: Option<u64>) -> u64 {
-        let settings = Settings { max_steps, ..Settings::default() };
+    fn visited(is_cancelled: bool) -> u64 {
+        let settings = Settings::default();
+        settings.progress.cancelled.store(is_cancelled, Ordering::Relaxed);
         let option = (Source::Initial, UnitBytes::new());
         let candidates = vec![Assignment::from_elem(option, 16); 4];
         let mut visited = 0;
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_budget_ends_what_has_too_many_ways() {
-        assert_eq!(visited(None), 65_536);
-        assert!(visited(Some(1)) < 3 * ASSIGNMENTS);
+        assert_eq!(visited(false), 65_536);
+        assert!(visited(true) < ASSIGNMENTS);
     }
 }
