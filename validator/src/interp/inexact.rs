@@ -8,6 +8,7 @@
 //! reaches the operands at hand. For GLSL.std.450, see `glsl/inexact.rs`.
 
 use super::float::{to_double, Format};
+use super::invocation::Invocation;
 use super::machine::Machine;
 use crate::ir::{
     BinaryKind, BinaryOp, ConvertOp, FloatBinary, FloatModes, Inst, InstId, MatrixOp, Operand, UnaryOp,
@@ -41,6 +42,24 @@ impl Recorded {
     fn insert(&mut self, at: InstId) {
         let table = self.0.get_or_insert_with(|| Box::new([None; RECORDED]));
         table[at.index as usize % RECORDED] = Some(at);
+    }
+
+    fn remove(&mut self, at: InstId) {
+        if let Some(table) = &mut self.0 {
+            table[at.index as usize % RECORDED] = None;
+        }
+    }
+}
+
+impl Invocation {
+    /// Whether the instruction at `at`, which has run, might have given another result. Each time that it runs it is found out
+    /// anew.
+    pub(super) fn take_open(&mut self, at: InstId) -> bool {
+        let is_open = !self.take_inexact().is_empty();
+        if is_open {
+            self.recorded.remove(at);
+        }
+        is_open
     }
 }
 

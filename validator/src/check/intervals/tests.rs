@@ -384,6 +384,29 @@ fn what_both_compute_is_followed_bit_by_bit() {
     assert!(is_unknown(judged([&sum, "OpStore %second %three"], |_, _| {})));
 }
 
+#[test]
+fn what_runs_again_is_as_open_as_the_first_time() {
+    // The second turn divides what memory holds once more.
+    let twice = |result: &str| {
+        format!(
+            "OpBranch %loop
+%loop = OpLabel
+%i = OpPhi %uint %u0 %entry %next %again
+OpLoopMerge %done %again None
+OpBranch %again
+%again = OpLabel
+{result}
+%next = OpIAdd %uint %i %u1
+%more = OpULessThan %bool %i %u1
+OpBranchConditional %more %loop %done
+%done = OpLabel"
+        )
+    };
+    assert_eq!(judged([&twice(QUOTIENT), &twice(PRODUCT)], |_, _| {}), Judgement::Permitted);
+    let coarse = PRODUCT.replace("%third", "%coarse");
+    assert_eq!(judged([&twice(QUOTIENT), &twice(&coarse)], |_, _| {}), Judgement::Violates(difference()));
+}
+
 /// Stores one or the other, as the value of `%quotient` is less than the product or not, which it is as near to as can be.
 fn branched(value: &str, [less, not_less]: [&str; 2]) -> String {
     format!(

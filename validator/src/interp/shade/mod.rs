@@ -83,7 +83,7 @@ impl Invocation {
                 Observer { machine: &machine, relaxed: false, following, shades, shared }.control(inst);
             let before = machine.state.frame;
             let result = machine.step();
-            let open = !self.take_inexact().is_empty();
+            let open = self.take_open(before.instruction());
             let complete = match &result {
                 Ok(()) => true,
                 Err(stop) => matches!(
