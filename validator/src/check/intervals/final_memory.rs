@@ -27,14 +27,8 @@ pub(super) fn compare(
     let mut open = None;
     for ((key, b), a) in of_before.iter().zip(of_after.values()) {
         let components = Components::of(&before.objects[*b]);
-        let sides = [
-            Memory {
-                bytes: seen_before.bytes(before, *b),
-                shades: seen_before.shades(before, *b),
-                components,
-            },
-            Memory { bytes: seen_after.bytes(after, *a), shades: seen_after.shades(after, *a), components },
-        ];
+        let sides =
+            [Memory::of(before, seen_before, *b, components), Memory::of(after, seen_after, *a, components)];
         let place = |offset| Difference { key: key.clone(), offset };
         let is_image = before.objects[*b].image.is_some();
         let slack = match (relaxed, is_image) {
@@ -62,6 +56,23 @@ pub(super) struct Memory<'a> {
     /// Bytes and interval of each float that may be another one, by its first byte.
     pub shades: BTreeMap<u32, (u32, Interval)>,
     pub components: Components,
+    /// Intervals are as narrow as what both sides compute makes likely, and hold for numbers alone.
+    pub is_beside: bool,
+}
+
+impl<'a> Memory<'a> {
+    fn of(dispatch: &Dispatch, seen: &'a Seen, object: usize, components: Components) -> Self {
+        let (bytes, shades) = (seen.bytes(dispatch, object), seen.shades(dispatch, object));
+        Memory { bytes, shades, components, is_beside: seen.is_beside }
+    }
+
+    /// Whether a float is a number, whatever it is.
+    fn is_number(&self, interval: Option<Interval>, computed: f64) -> bool {
+        match interval {
+            None => !Interval::point(computed).is_any(),
+            Some(interval) => !interval.is_any() && !self.is_beside,
+        }
+    }
 }
 
 /// What is in memory where an interval is.
@@ -204,8 +215,8 @@ fn compare_float(
         [(before, bytes[0]), (after, bytes[1])].map(|(side, bytes)| side.components.number(bytes));
     let (Some(old), Some(new)) = (old, new) else {
         // What after leaves undefined may be any float, of which before has not all.
-        let is_bounded = old.is_some_and(|old| !b.unwrap_or(Interval::point(old)).is_any());
-        return match bytes[1].contains(&Byte::Undef) && is_bounded {
+        let is_number = old.is_some_and(|old| before.is_number(b, old));
+        return match bytes[1].contains(&Byte::Undef) && is_number {
             true => Found::Differs(range.start),
             false => Found::Unbounded(range.start),
         };
@@ -219,11 +230,11 @@ fn compare_float(
             Found::Differs(range.start)
         };
     }
-    let (b, a) = (b.unwrap_or(Interval::point(old)), a.unwrap_or(Interval::point(new)));
     // The search found a NaN where floats are as computed, which is permitted, and before has none.
-    if new.is_nan() && !b.is_any() {
+    if new.is_nan() && before.is_number(b, old) {
         return Found::Differs(range.start);
     }
+    let (b, a) = (b.unwrap_or(Interval::point(old)), a.unwrap_or(Interval::point(new)));
     let lose = |it: Interval| if slack != Slack::None && width == 32 { it.relaxed() } else { it };
     if lose(b).is_disjoint(lose(a)) {
         Found::Differs(range.start)

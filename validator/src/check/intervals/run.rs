@@ -114,6 +114,8 @@ pub(super) struct Seen {
     shades: ShadedMemory,
     /// The first fault, which ends the run.
     pub fault: Option<UndefinedKind>,
+    /// The other side was followed, too.
+    pub is_beside: bool,
 }
 
 impl Seen {
@@ -170,7 +172,12 @@ fn run_all(
 ) -> Result<Seen, Broken> {
     let IntervalSide { program, dispatch, .. } = side;
     let counts = matches!(following, Following::Counting);
-    let mut seen = Seen { memory: PlainMemory::new(dispatch), shades: ShadedMemory::default(), fault: None };
+    let mut seen = Seen {
+        memory: PlainMemory::new(dispatch),
+        shades: ShadedMemory::default(),
+        fault: None,
+        is_beside: matches!(following, Following::SideBySide(_)),
+    };
     loop {
         let mut moved = false;
         for (number, (invocation, shades, state)) in (0..).zip(&mut *invocations) {

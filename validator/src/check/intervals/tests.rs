@@ -28,9 +28,16 @@ fn found(
 ) -> &'static str {
     let side = |(bytes, shades): &'_ (Vec<Byte>, _)| (bytes.clone(), BTreeMap::clone(shades));
     let ((old, b), (new, a)) = (side(before), side(after));
+    verdict([(&old, b), (&new, a)], tolerance, false)
+}
+
+fn verdict(
+    sides: [(&[Byte], BTreeMap<u32, (u32, Interval)>); 2],
+    tolerance: Tolerance,
+    is_beside: bool,
+) -> &'static str {
     let components = Components::Floats;
-    let sides =
-        [Memory { bytes: &old, shades: b, components }, Memory { bytes: &new, shades: a, components }];
+    let sides = sides.map(|(bytes, shades)| Memory { bytes, shades, components, is_beside });
     match compare_object(&sides, tolerance, Slack::None) {
         Found::Permitted => "permitted",
         Found::Differs(0) => "differs",
@@ -78,6 +85,14 @@ fn undefined_bytes_and_other_sizes() {
     let nan = memory(f32::NAN, Some((f64::NEG_INFINITY, f64::INFINITY)));
     assert_eq!(found(&open, &nan, spec), "differs");
     assert_eq!(found(&unbounded, &nan, spec), "unknown");
+    // What both compute makes likely holds for numbers alone.
+    for other in [&undefined, &nan] {
+        let beside = |first: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>)| {
+            let sides = [first, other].map(|(bytes, shades)| (&bytes[..], shades.clone()));
+            verdict(sides, spec, true)
+        };
+        assert_eq!((beside(&open), beside(&memory(1.0, None))), ("unknown", "differs"));
+    }
     let narrow = (open.0.clone(), BTreeMap::from([(0, (2, Interval::ANY))]));
     assert_eq!(found(&open, &narrow, spec), "unknown");
 }
