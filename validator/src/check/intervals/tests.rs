@@ -15,27 +15,22 @@ use crate::module::{Module, ReadOptions};
 use crate::value::Byte;
 
 /// One word.
-fn memory(value: f32, interval: Option<(f64, f64)>) -> (Vec<Byte>, BTreeMap<u32, (u32, Interval)>) {
+fn memory(value: f32, interval: Option<(f64, f64)>) -> (Vec<Byte>, Open) {
     let bytes = value.to_le_bytes().map(Byte::Known).to_vec();
     let shades = interval.map(|(low, high)| (0, (4, Interval::between(low, high))));
     (bytes, shades.into_iter().collect())
 }
 
-fn found(
-    before: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>),
-    after: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>),
-    tolerance: Tolerance,
-) -> &'static str {
+fn found(before: &(Vec<Byte>, Open), after: &(Vec<Byte>, Open), tolerance: Tolerance) -> &'static str {
     let side = |(bytes, shades): &'_ (Vec<Byte>, _)| (bytes.clone(), BTreeMap::clone(shades));
     let ((old, b), (new, a)) = (side(before), side(after));
     verdict([(&old, b), (&new, a)], tolerance, false)
 }
 
-fn verdict(
-    sides: [(&[Byte], BTreeMap<u32, (u32, Interval)>); 2],
-    tolerance: Tolerance,
-    is_beside: bool,
-) -> &'static str {
+/// Bytes and interval of each float that may be another one, by its first byte.
+type Open = BTreeMap<u32, (u32, Interval)>;
+
+fn verdict(sides: [(&[Byte], Open); 2], tolerance: Tolerance, is_beside: bool) -> &'static str {
     let components = Components::Floats;
     let sides = sides.map(|(bytes, shades)| Memory { bytes, shades, components, is_beside });
     match compare_object(&sides, tolerance, Slack::None) {
@@ -87,7 +82,7 @@ fn undefined_bytes_and_other_sizes() {
     assert_eq!(found(&unbounded, &nan, spec), "unknown");
     // What both compute makes likely holds for numbers alone.
     for other in [&undefined, &nan] {
-        let beside = |first: &(Vec<Byte>, BTreeMap<u32, (u32, Interval)>)| {
+        let beside = |first: &(Vec<Byte>, Open)| {
             let sides = [first, other].map(|(bytes, shades)| (&bytes[..], shades.clone()));
             verdict(sides, spec, true)
         };
@@ -368,7 +363,7 @@ fn one_unknown_object_leaves_all_unknown() {
     let longer = (vec![Byte::Known(0); 8], BTreeMap::new());
     assert_eq!(found(&before, &longer, spec), "unknown");
     // The first float is unknown, the second permitted.
-    let two = |(first, second): (f32, f32), shades| -> (Vec<Byte>, BTreeMap<u32, (u32, Interval)>) {
+    let two = |(first, second): (f32, f32), shades| -> (Vec<Byte>, Open) {
         let bytes = [first, second].into_iter().flat_map(f32::to_le_bytes).map(Byte::Known);
         (bytes.collect(), shades)
     };
