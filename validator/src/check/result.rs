@@ -362,18 +362,18 @@ impl CheckReport {
         self.runs.iter().find(is_one)
     }
 
-    /// Whether the verdict rests on the second launch of an entry point.
-    fn rests_on_second(&self) -> bool {
-        let launches = || self.choices.launch.iter().filter(|launch| !launch.is_varied());
-        let mut pairs = launches().zip(launches().skip(1));
-        pairs.any(|(first, second)| first.entry == second.entry && first.passed_over.is_some())
+    /// Whether the verdict rests on a later launch of an entry point than the first.
+    fn rests_on_later(&self) -> bool {
+        let launches: Vec<_> = self.choices.launch.iter().filter(|launch| !launch.is_varied()).collect();
+        let mut of_entries = launches.chunk_by(|one, next| one.entry == next.entry);
+        of_entries.any(|of_entry| of_entry.first().is_some_and(|first| first.passed_over.is_some()))
     }
 
     /// The exit code (docs/semantics.md, section 1.2).
     pub fn exit_code(&self, strict: bool) -> u8 {
         let compared_in_part =
             !self.undistinguished.is_empty() || !self.frozen.is_empty() || self.exercised.is_hollow();
-        let qualified = self.bounded() || compared_in_part || self.rests_on_second();
+        let qualified = self.bounded() || compared_in_part || self.rests_on_later();
         match self.verdict {
             Verdict::Violates => 1,
             Verdict::Error => 2,

@@ -62,7 +62,7 @@ pub fn rests_on(report: &CheckReport) -> [Vec<String>; 3] {
     [vec![choices::model(&report.choices)], launches, vec![choices::bounds(&report.choices)]]
 }
 
-/// What qualifies the verdict: bounds, scopes that were not distinguished, a second launch, frozen specialisation
+/// What qualifies the verdict: bounds, scopes that were not distinguished, a later launch, frozen specialisation
 /// constants, changes that never ran, violations that are ignored.
 pub fn qualifiers(report: &CheckReport) -> Vec<String> {
     let mut all = Vec::new();
