@@ -280,8 +280,17 @@ pub(super) fn is_free_result(modes: FloatModes, width: u8, a: Scalar) -> bool {
 /// bits the sum of 2^14 of them is exact, and so is the sum of 16 products of two.
 #[inline]
 pub(super) fn is_tame(width: u8, a: Scalar) -> bool {
-    let (unit, most) = if width == 16 { (2.0, 4.0) } else { (8.0, 128.0) };
+    let (unit, most) = tame(width);
     is_multiple(width, a, unit, most)
+}
+
+/// Of what fraction such values are multiples, and their greatest magnitude.
+pub(super) const fn tame(width: u8) -> (f64, f64) {
+    if width == 16 {
+        (2.0, 4.0)
+    } else {
+        (8.0, 128.0)
+    }
 }
 
 /// Whether the value is a multiple of 1 / `unit` of at most this magnitude, or undefined.

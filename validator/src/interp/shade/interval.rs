@@ -4,6 +4,8 @@
 //! Every interval encloses the value that exact arithmetic would give, so that two expressions which
 //! are equal in real algebra have intervals that meet, however an implementation rearranges them.
 
+use crate::interp::inexact::tame;
+
 /// What a float may be; a NaN or an infinity is only in [`Interval::ANY`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -260,7 +262,7 @@ impl Permitted {
     /// Whether both are numbers that are known, and so small and round that sums and products of a few such are exact in
     /// any order (`is_tame` of single values).
     fn are_tame(self, a: Interval, b: Interval) -> bool {
-        let (unit, most) = if self.width == 16 { (2.0, 4.0) } else { (8.0, 128.0) };
+        let (unit, most) = tame(self.width);
         [a, b]
             .into_iter()
             .all(|it| it.low == it.high && it.low.abs() <= most && (it.low * unit).fract() == 0.0)
