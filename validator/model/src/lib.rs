@@ -64,6 +64,7 @@
 
 #![forbid(unsafe_code)]
 
+mod closure;
 mod coherence;
 pub mod consistency;
 pub mod event;

@@ -4,6 +4,8 @@
 
 use smallvec::{smallvec, SmallVec};
 
+use super::closure;
+
 /// A set of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventSet {
@@ -29,6 +31,18 @@ impl EventSet {
     #[inline]
     pub fn insert(&mut self, event: usize) {
         self.words[event / 64] |= 1 << (event % 64);
+    }
+
+    /// Takes an event away.
+    #[inline]
+    pub(super) fn remove(&mut self, event: usize) {
+        self.words[event / 64] &= !(1 << (event % 64));
+    }
+
+    /// The events, as words of bits.
+    #[inline]
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
     }
 
     /// Whether an event is in the set.
@@ -79,7 +93,7 @@ pub(super) fn has(words: &[u64], event: usize) -> bool {
 
 /// The events of one word of a set.
 #[inline]
-fn bits(index: usize, word: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bits(index: usize, word: u64) -> impl Iterator<Item = usize> {
     let mut rest = word;
     std::iter::from_fn(move || {
         if rest == 0 {
@@ -254,26 +268,27 @@ impl Relation {
         inverse
     }
 
-    /// Makes the relation transitive (Warshall).
+    /// Makes the relation transitive.
     pub fn close(&mut self) {
+        if self.len > closure::FEW {
+            return closure::close(self);
+        }
+        // Warshall, which needs no memory.
         let words = self.words;
         for middle in 0..self.len {
-            for a in 0..self.len {
-                if a == middle || self.bits[a * words + middle / 64] >> (middle % 64) & 1 == 0 {
-                    continue;
-                }
-                let (to, from) = if a < middle {
-                    let (low, high) = self.bits.split_at_mut(middle * words);
-                    (&mut low[a * words..(a + 1) * words], &high[..words])
-                } else {
-                    let (low, high) = self.bits.split_at_mut(a * words);
-                    (&mut high[..words], &low[middle * words..(middle + 1) * words])
-                };
-                for (word, more) in to.iter_mut().zip(from) {
-                    *word |= more;
+            for a in (0..self.len).filter(|a| *a != middle) {
+                if self.contains(a, middle) {
+                    for word in 0..words {
+                        self.bits[a * words + word] |= self.bits[middle * words + word];
+                    }
                 }
             }
         }
+    }
+
+    /// Words of a row.
+    pub(super) fn words_of_row(&self) -> usize {
+        self.words
     }
 
     /// Whether some event is related to itself.
@@ -301,6 +316,40 @@ mod tests {
         relation.close();
         assert!(relation.contains(64, 64));
         assert!(relation.is_reflexive_somewhere());
+    }
+
+    /// Reachability over one event more, and one more.
+    fn closed_step_by_step(mut relation: Relation) -> Relation {
+        for middle in 0..relation.len() {
+            for a in 0..relation.len() {
+                if relation.contains(a, middle) {
+                    relation.unite_row(a, middle);
+                }
+            }
+        }
+        relation
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn closures_are_what_is_reached(
+            len in 1_usize..300,
+            // Few of them lead back, so that there are components of all sizes.
+            pairs in proptest::collection::vec((0_usize..300, 0_usize..300, 0_u8..12), 0..500),
+        ) {
+            let mut relation = Relation::new(len);
+            for (a, b, leads_back) in pairs {
+                let (a, b) = (a % len, b % len);
+                let (low, high) = (a.min(b), a.max(b));
+                if leads_back == 0 { relation.insert(high, low) } else { relation.insert(low, high) }
+            }
+            let wanted = closed_step_by_step(relation.clone());
+            let mut closed = relation.clone();
+            closed.close();
+            proptest::prop_assert_eq!(&closed, &wanted);
+            super::closure::close(&mut relation);
+            proptest::prop_assert_eq!(relation, wanted);
+        }
     }
 
     #[test]

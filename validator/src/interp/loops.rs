@@ -20,6 +20,8 @@ pub(super) struct LoopState {
     fruitless: u32,
     /// Iterations without an event that changed settled memory.
     busy: u32,
+    /// The object in which the last state that was compared differed: the next one does so, too, most likely.
+    differing: u32,
 }
 
 /// Iterations without an event after which states are compared. Ordinary loops end before.
@@ -145,19 +147,27 @@ impl Invocation {
     }
 
     /// The state from which on there are the turns that there are from now on.
-    fn snapshot_that_turns_like_now(&self, program: &Program, id: LoopId) -> Option<&Snapshot> {
+    fn snapshot_that_turns_like_now(&mut self, program: &Program, id: LoopId) -> Option<&Snapshot> {
         let index = self.loop_index(id);
         let Loop { live, turns, .. } = &self.function(program).loops[id.0 as usize];
         let dead: Vec<u32> = turns.dead.iter().map(|local| self.frame.objects + local).collect();
-        let same = |snapshot: &&Snapshot| {
+        let mut differing = self.loops[index as usize].differing;
+        let same = |snapshot: &Snapshot| {
             let mut values =
                 live.iter().zip(&snapshot.live).filter(|(register, _)| turns.live.contains(register));
-            snapshot.index == index
+            let is_like = snapshot.index == index
                 && snapshot.helper == self.helper
-                && values.all(|(register, value)| self.register(*register) == *value)
-                && snapshot.own.equals_but(&dead, &self.own)
+                && values.all(|(register, value)| self.register(*register) == *value);
+            if !is_like {
+                return false;
+            }
+            let difference = snapshot.own.difference(&dead, &self.own, differing);
+            differing = difference.unwrap_or(differing);
+            difference.is_none()
         };
-        self.snapshots.iter().find(same)
+        let found = self.snapshots.iter().position(same);
+        self.loops[index as usize].differing = differing;
+        self.snapshots.get(found?)
     }
 
     /// Compares with the state at an earlier arrival, which is taken anew at each power of two
@@ -168,8 +178,9 @@ impl Invocation {
             return Ok(());
         }
         self.forget_dead_locals(program, id);
-        if let Some(earlier) = self.snapshot_that_turns_like_now(program, id) {
-            return Err(self.forever(id, line, self.effects != earlier.effects));
+        let earlier = self.snapshot_that_turns_like_now(program, id).map(|earlier| earlier.effects);
+        if let Some(earlier) = earlier {
+            return Err(self.forever(id, line, self.effects != earlier));
         }
         if fruitless.is_power_of_two() {
             self.drop_snapshot(self.loop_index(id));

@@ -164,7 +164,7 @@ impl Machine<'_> {
     }
 
     /// The pointer that an operand holds, which must point into an object.
-    #[inline]
+    #[inline(always)]
     pub(super) fn resolve(&self, operand: Operand, line: Line) -> Result<Pointer, Box<Stop>> {
         let components = [self.value(operand), self.value(operand.offset(1))];
         let Some(pointer) = Pointer::decode(components) else {
@@ -180,7 +180,7 @@ impl Machine<'_> {
     }
 
     /// The pointer of this storage class that an operand holds, which must point into an object.
-    #[inline]
+    #[inline(always)]
     pub(super) fn resolve_in(
         &self,
         class: StorageClass,
@@ -193,8 +193,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Where an access goes, after all checks.
-    #[inline]
+    /// Where an access goes, after all checks. Handed back through memory, it would cost as much as the access.
+    #[inline(always)]
     fn place(
         &mut self,
         target: Target,

@@ -62,17 +62,23 @@ impl OwnMemory {
         }
     }
 
-    /// Whether both have the same objects, and all but these (ascending) hold the same.
-    pub(super) fn equals_but(&self, dead: &[u32], other: &OwnMemory) -> bool {
-        let mut dead = dead.iter().peekable();
-        self.objects == other.objects
-            && (0..).zip(&self.objects).all(|(number, (start, size))| {
-                while dead.next_if(|dead| **dead < number).is_some() {}
+    /// Where both differ: the number of an object that holds something else, but for these (ascending); the number behind
+    /// the last one where the objects themselves differ. The object `likely` is looked at first.
+    pub(super) fn difference(&self, dead: &[u32], other: &OwnMemory, likely: u32) -> Option<u32> {
+        if self.objects != other.objects {
+            return Some(self.count());
+        }
+        let holds_other = |number: u32| {
+            self.objects.get(number as usize).is_some_and(|(start, size)| {
                 let range = *start as usize..(*start + *size) as usize;
-                dead.peek() == Some(&&number)
-                    || self.bits[range.clone()] == other.bits[range.clone()]
-                        && self.undef[range.clone()] == other.undef[range]
+                self.bits[range.clone()] != other.bits[range.clone()]
+                    || self.undef[range.clone()] != other.undef[range]
             })
+        };
+        let is_dead = |number: u32| dead.binary_search(&number).is_ok();
+        std::iter::once(likely)
+            .chain(0..self.count())
+            .find(|number| !is_dead(*number) && holds_other(*number))
     }
 
     /// Makes an object undefined.

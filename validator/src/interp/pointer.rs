@@ -75,6 +75,7 @@ impl Pointer {
     }
 
     /// The pointer that two register components hold; `None` where any bit is undefined.
+    #[inline(always)]
     pub fn decode(components: [Scalar; 2]) -> Option<Self> {
         let [address, flags] = components;
         if !address.is_defined() || !flags.is_defined() {
@@ -102,6 +103,7 @@ fn encode_flags(decorations: Decorations, out_of_bounds: bool) -> u64 {
         | flag(out_of_bounds, OUT_OF_BOUNDS)
 }
 
+#[inline(always)]
 fn decode_decorations(flags: u64) -> Decorations {
     let flag = |bit: u64| flags & bit != 0;
     Decorations {
