@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::coherence::Coherence;
 use super::consistency::{DataRace, FinalValues, LastWrites};
+use super::fences::Fences;
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit, UnitBytes};
 use super::location_order::{Instances, LocationOrderer};
 use super::memory_model::visible_at;
@@ -41,6 +42,8 @@ pub struct Growing {
     /// The release operations that an acquire operation at (or an acquire barrier after) an atomic read
     /// synchronizes with, and whether it heads the release sequence itself: (read, release, head).
     observed: Vec<(EventId, EventId, bool)>,
+    /// The memory barriers among them.
+    fences: Fences,
     /// The control barriers, by instance.
     barriers: Vec<Arc<[Arrival]>>,
     /// Per agent, whether something synchronizes with one of its events.
@@ -69,9 +72,9 @@ struct Arrival {
 }
 
 impl Arrival {
-    fn of(graph: &Graph, event: usize) -> Option<Self> {
+    fn of(graph: &Graph, fences: &Fences, event: usize) -> Option<Self> {
         let Kind::Barrier { execution, .. } = graph.events[event].kind else { return None };
-        Some(Arrival { event, execution, releases: vulkan::releases_up_to(graph, event) })
+        Some(Arrival { event, execution, releases: vulkan::releases_up_to(graph, fences, event) })
     }
 }
 
@@ -87,6 +90,7 @@ impl Growing {
             operation_of: Vec::new(),
             synchronizes_with: Vec::new(),
             observed: Vec::new(),
+            fences: Fences::new(graph),
             barriers: Vec::new(),
             synchronized: vec![false; graph.agents.len()],
             releases: false,
@@ -150,8 +154,10 @@ impl Growing {
     /// order, and needs no relation.
     fn append(&mut self, graph: &Graph, last: usize) {
         let first_pair = self.synchronizes_with.len();
+        (self.len..last).for_each(|id| self.fences.push(graph, id));
         if matches!(graph.events[self.len].kind, Kind::Barrier { .. }) {
-            self.barriers.push((self.len..last).filter_map(|id| Arrival::of(graph, id)).collect());
+            let arrivals = (self.len..last).filter_map(|id| Arrival::of(graph, &self.fences, id));
+            self.barriers.push(arrivals.collect());
         }
         self.releases |= graph.events[self.len..last].iter().any(|event| event.releases());
         if self.releases {
@@ -242,7 +248,7 @@ impl Growing {
                 if !graph.mutually_ordered(head, id) {
                     continue;
                 }
-                for release in vulkan::releases_before(graph, head) {
+                for release in vulkan::releases_before(graph, &self.fences, head) {
                     let is_head = release == head;
                     self.observed.push((id as EventId, release as EventId, is_head));
                     if event.acquires()
@@ -446,7 +452,8 @@ impl Growing {
     /// The release operations that a read of a write may synchronize with.
     pub(super) fn releases_of(&self, graph: &Graph, write: EventId) -> SmallVec<[usize; 8]> {
         let heads = release_sequence::heads(graph, write, Sequences::ReadsFrom);
-        heads.into_iter().flat_map(|head| vulkan::releases_before(graph, head as usize)).collect()
+        let releases = |head: EventId| vulkan::releases_before(graph, &self.fences, head as usize);
+        heads.into_iter().flat_map(releases).collect()
     }
 
     /// Adds the events that happen before an event.

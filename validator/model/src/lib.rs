@@ -69,6 +69,7 @@ mod coherence;
 pub mod consistency;
 pub mod event;
 pub mod explain;
+mod fences;
 pub mod future;
 pub mod graph;
 pub mod growing;

@@ -136,23 +136,31 @@ impl Relation {
         self.len = len;
         self.words = len.div_ceil(64);
         self.bits.clear();
-        self.bits.resize(len * self.words, 0);
+        self.fill(len * self.words);
     }
 
     /// Makes it a relation over more events, of which the new ones are related to nothing.
     pub fn grow(&mut self, len: usize) {
         let words = len.div_ceil(64).max(self.words);
         if words > self.words {
-            let mut bits = SmallVec::with_capacity(len * words);
-            for row in self.bits.chunks_exact(self.words.max(1)) {
-                bits.extend_from_slice(row);
-                bits.resize(bits.len() + words - row.len(), 0);
+            let mut bits = SmallVec::from_elem(0, len * words);
+            for (row, old) in bits.chunks_exact_mut(words).zip(self.bits.chunks_exact(self.words.max(1))) {
+                row[..old.len()].copy_from_slice(old);
             }
             self.bits = bits;
             self.words = words;
         }
-        self.bits.resize(len * words, 0);
+        self.fill(len * words);
         self.len = len;
+    }
+
+    /// Adds zeros up to so many words, whole slices at a time.
+    fn fill(&mut self, words: usize) {
+        const ZEROS: [u64; 64] = [0; 64];
+        while self.bits.len() < words {
+            let more = (words - self.bits.len()).min(ZEROS.len());
+            self.bits.extend_from_slice(&ZEROS[..more]);
+        }
     }
 
     /// Relates `a` to `b` and to all that `b` is related to; whether that was new.

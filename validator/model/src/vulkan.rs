@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::consistency::{self, Judge};
 use super::explain::{self, Explainer, Explanation, Names, Telling, Violation};
+use super::fences::Fences;
 use super::graph::{Event, EventId, Graph, Kind, Source, Unit};
 use super::growing::Growing;
 use super::location_order::{Instances, LocationOrderer};
@@ -258,17 +259,18 @@ pub fn system_synchronizes_with(graph: &Graph) -> Relation {
 fn synchronizes_with(graph: &Graph, sequences: Sequences) -> Relation {
     let events = &graph.events;
     let mut relation = Relation::new(events.len());
+    let fences = Fences::of(graph);
     for (y, read) in events.iter().enumerate() {
         if !(read.atomic && read.reads()) {
             continue;
         }
         for x in observed_heads(graph, read, sequences) {
             if graph.mutually_ordered(x, y) {
-                synchronize_through(graph, x, y, &mut relation);
+                synchronize_through(graph, &fences, (x, y), &mut relation);
             }
         }
     }
-    synchronize_through_barriers(graph, &mut relation);
+    synchronize_through_barriers(graph, &fences, &mut relation);
     relation
 }
 
@@ -290,14 +292,16 @@ pub(super) fn observed_heads(graph: &Graph, read: &Event, sequences: Sequences) 
 }
 
 /// The four shapes with atomics: `x` heads a release sequence that `y` reads from.
-fn synchronize_through(graph: &Graph, x: usize, y: usize, relation: &mut Relation) {
+fn synchronize_through(graph: &Graph, fences: &Fences, (x, y): (usize, usize), relation: &mut Relation) {
     let events = &graph.events;
     let read = &events[y];
-    let releases = releases_before(graph, x);
-    let acquire_barriers = events[y + 1..].iter().enumerate().filter(|(_, b)| {
-        b.agent == read.agent && b.is_fence() && b.acquires() && b.semantics.contains(read.class)
+    let releases = releases_before(graph, fences, x);
+    let behind = fences.of_agent(read.agent).take_while(|b| *b > y);
+    let acquire_barriers = behind.filter(|b| {
+        let b = &events[*b];
+        b.acquires() && b.semantics.contains(read.class)
     });
-    let mut acquires: SmallVec<[usize; 8]> = acquire_barriers.map(|(b, _)| y + 1 + b).collect();
+    let mut acquires: SmallVec<[usize; 8]> = acquire_barriers.collect();
     if read.acquires() {
         acquires.push(y);
     }
@@ -312,12 +316,15 @@ fn synchronize_through(graph: &Graph, x: usize, y: usize, relation: &mut Relatio
 }
 
 /// The release barriers before atomic write `x` that are about its storage class, and itself if it releases.
-pub(super) fn releases_before(graph: &Graph, x: usize) -> SmallVec<[usize; 8]> {
+pub(super) fn releases_before(graph: &Graph, fences: &Fences, x: usize) -> SmallVec<[usize; 8]> {
     let write = &graph.events[x];
-    let release_barriers = graph.events[..x].iter().enumerate().filter(|(_, a)| {
-        a.agent == write.agent && a.is_fence() && a.releases() && a.semantics.contains(write.class)
+    let before = fences.of_agent(write.agent).skip_while(|a| *a >= x);
+    let release_barriers = before.filter(|a| {
+        let a = &graph.events[*a];
+        a.releases() && a.semantics.contains(write.class)
     });
-    let mut releases: SmallVec<[usize; 8]> = release_barriers.map(|(a, _)| a).collect();
+    let mut releases: SmallVec<[usize; 8]> = release_barriers.collect();
+    releases.reverse();
     if write.releases() {
         releases.push(x);
     }
@@ -325,7 +332,7 @@ pub(super) fn releases_before(graph: &Graph, x: usize) -> SmallVec<[usize; 8]> {
 }
 
 /// Release barrier, control barrier, acquire barrier.
-fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
+fn synchronize_through_barriers(graph: &Graph, fences: &Fences, relation: &mut Relation) {
     let events = &graph.events;
     let mut barriers: Vec<(u32, usize, Scope)> = Vec::new();
     for (id, event) in events.iter().enumerate() {
@@ -335,8 +342,10 @@ fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
     }
     barriers.sort_unstable_by_key(|(instance, id, _)| (*instance, *id));
     for group in barriers.chunk_by(|a, b| a.0 == b.0) {
-        let sides: Vec<_> =
-            group.iter().map(|(_, id, _)| (releases_up_to(graph, *id), acquires_from(graph, *id))).collect();
+        let sides = group
+            .iter()
+            .map(|(_, id, _)| (releases_up_to(graph, fences, *id), acquires_from(graph, fences, *id)));
+        let sides: Vec<_> = sides.collect();
         for ((_, i, execution), (releases, _)) in group.iter().zip(&sides) {
             for ((_, j, _), (_, acquires)) in group.iter().zip(&sides) {
                 let (c, d) = (&events[*i], &events[*j]);
@@ -357,23 +366,27 @@ fn synchronize_through_barriers(graph: &Graph, relation: &mut Relation) {
 
 /// Release barriers at or before a control barrier. Where the control barrier itself releases at
 /// least as much, earlier ones add nothing: each inter-thread-happens-before it.
-pub(super) fn releases_up_to(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
+pub(super) fn releases_up_to(graph: &Graph, fences: &Fences, barrier: usize) -> SmallVec<[usize; 4]> {
     let c = &graph.events[barrier];
-    let candidates = graph.events[..=barrier].iter().enumerate().filter(|(id, a)| {
+    let candidates = fences.of_agent(c.agent).skip_while(|id| *id > barrier).filter(|id| {
+        let a = &graph.events[*id];
         let covered = *id != barrier && c.releases() && covers(c, a);
-        a.agent == c.agent && a.is_fence() && a.releases() && !covered
+        a.releases() && !covered
     });
-    candidates.map(|(id, _)| id).collect()
+    let mut releases: SmallVec<[usize; 4]> = candidates.collect();
+    releases.reverse();
+    releases
 }
 
 /// Acquire barriers at or after a control barrier; see [`releases_up_to`].
-fn acquires_from(graph: &Graph, barrier: usize) -> SmallVec<[usize; 4]> {
+fn acquires_from(graph: &Graph, fences: &Fences, barrier: usize) -> SmallVec<[usize; 4]> {
     let c = &graph.events[barrier];
-    let candidates = graph.events.iter().enumerate().skip(barrier).filter(|(id, b)| {
+    let candidates = fences.of_agent(c.agent).take_while(|id| *id >= barrier).filter(|id| {
+        let b = &graph.events[*id];
         let covered = *id != barrier && c.acquires() && covers(c, b);
-        b.agent == c.agent && b.is_fence() && b.acquires() && !covered
+        b.acquires() && !covered
     });
-    candidates.map(|(id, _)| id).collect()
+    candidates.collect()
 }
 
 /// Whether the barrier orders all that the other one does, for at least as many invocations.

@@ -113,7 +113,7 @@ impl<'a> Budget<'a> {
     /// instructions of a path that ends. It returns true if the search must end.
     pub(crate) fn charge(&self, events: usize, instructions: u64) -> bool {
         self.longest.fetch_max(instructions, Ordering::Relaxed);
-        let cost = (events as u64 / JUDGED_FREELY).saturating_pow(3) + instructions / EXECUTED_FREELY;
+        let cost = (events as u64 / JUDGED_FREELY).saturating_pow(2) + instructions / EXECUTED_FREELY;
         let spent = if cost > 0 { self.executions.fetch_add(cost, Ordering::Relaxed) + cost } else { 0 };
         if spent >= self.settings.max_executions {
             self.end(Stopped::MaxExecutions);
