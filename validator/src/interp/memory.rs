@@ -203,8 +203,17 @@ impl Machine<'_> {
         line: Line,
     ) -> Result<AccessTarget, Box<Stop>> {
         self.state.uncertain = false;
-        let pointer = self.resolve_in(target.class, target.pointer, line)?;
         let is_private = matches!(target.class, StorageClass::Function | StorageClass::Private);
+        if is_private && !target.operands.volatile && self.state.names.is_empty() {
+            let components = [self.value(target.pointer), self.value(target.pointer.offset(1))];
+            let own = Pointer::own_and_plain(components);
+            if let Some(address) =
+                own.and_then(|(object, offset)| self.state.own.locate(object, offset, shape.size))
+            {
+                return Ok(AccessTarget::Own(address));
+            }
+        }
+        let pointer = self.resolve_in(target.class, target.pointer, line)?;
         let is_volatile = target.operands.volatile || pointer.decorations.volatile;
         self.state.effects += u64::from(is_volatile || write && !is_private);
         match pointer.own_object() {

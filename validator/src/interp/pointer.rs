@@ -31,6 +31,8 @@ const NON_WRITABLE: u64 = 1 << 4;
 const NON_READABLE: u64 = 1 << 5;
 const OUT_OF_BOUNDS: u64 = 1 << 6;
 const INDEXED: u64 = 1 << 7;
+/// All of these.
+const FLAGS: u64 = (1 << 8) - 1;
 
 impl Pointer {
     /// Bit of `object` that marks memory of the invocation itself.
@@ -64,6 +66,16 @@ impl Pointer {
         } else {
             None
         }
+    }
+
+    /// The object of the invocation's own and the byte that two register components lead to, where nothing is decorated or
+    /// out of bounds; `None` where that must be looked at. Most accesses are such, and need no more.
+    #[inline(always)]
+    pub fn own_and_plain([address, flags]: [Scalar; 2]) -> Option<(u32, u32)> {
+        let object = (address.bits >> 32) as u32;
+        let is_plain = address.undef | flags.undef == 0 && flags.bits & FLAGS == 0;
+        let is_own = object & Pointer::OWN != 0 && object != Pointer::NULL;
+        (is_plain && is_own).then_some((object & !Pointer::OWN, address.bits as u32))
     }
 
     /// The two register components.
