@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
 
-use crate::ir::{Block, Function, FunctionId, InstId, Line, Program};
+use crate::ir::{Block, ControlOp, Function, FunctionId, Inst, InstId, Line, Op, Program};
 
 /// What was covered so far; nothing is noted where nobody asks. Clones share it, and it makes no dispatch another one.
 #[derive(Clone, Debug, Default)]
@@ -185,6 +185,47 @@ pub fn blocks_on(program: &Program, lines: &BTreeSet<Line>) -> BTreeSet<(u32, u3
         }
     }
     found
+}
+
+/// The blocks that some input may lead to: all but those behind branches that constants decide otherwise, and functions
+/// that are called from nowhere else.
+pub fn may_be_reached(program: &Program) -> BTreeSet<(u32, u32)> {
+    let called = |inst: &Inst| match &inst.op {
+        Op::Control(ControlOp::Call { function, .. }) => Some(function.0),
+        _ => None,
+    };
+    let code = program.functions.iter().flat_map(|function| &function.code);
+    let callees: BTreeSet<u32> = code.filter_map(called).collect();
+    let mut open: Vec<(u32, u32)> = (0..program.functions.len() as u32)
+        .filter(|number| !callees.contains(number))
+        .map(|number| (number, 0))
+        .collect();
+    let mut reached = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        let Some(function) = program.functions.get(at.0 as usize).filter(|_| reached.insert(at)) else {
+            continue;
+        };
+        let Some((_, range)) = blocks(function).find(|(block, _)| *block == at.1) else { continue };
+        for inst in range.filter_map(|index| function.code.get(index as usize)) {
+            open.extend(called(inst).map(|callee| (callee, 0)));
+            let decided = match &inst.op {
+                Op::Control(ControlOp::BranchConditional { condition, yes, no })
+                    if condition.is_constant() =>
+                {
+                    let value = program.constants.get(condition.index() as usize);
+                    value
+                        .filter(|value| value.is_defined())
+                        .map(|value| if value.bits == 0 { no } else { yes })
+                }
+                _ => None,
+            };
+            match decided {
+                Some(edge) => open.push((at.0, edge.target)),
+                None => open.extend(inst.op.edges().iter().map(|edge| (at.0, edge.target))),
+            }
+        }
+    }
+    reached
 }
 
 /// The number of the block that the instruction of this index is in.

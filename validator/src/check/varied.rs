@@ -1,6 +1,9 @@
 //! Specialisation constants as inputs: after the usual launch, both modules are specialised with other values of the
 //! SpecIds that matter to before, by SpecId alike, lowered and launched again (docs/semantics.md, section 3.7).
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::choices::LaunchChoice;
 use super::error::CheckError;
 use super::launched::{Plan, DEAR};
@@ -12,7 +15,8 @@ use super::result::{FrozenSpec, Role, Run};
 use super::specialisations::{specialisations, Specialised};
 use crate::check::CheckOptions;
 use crate::compare::Verdict;
-use crate::ir::Program;
+use crate::coverage;
+use crate::ir::{Line, Program};
 use crate::launch::{given_specialisation, Size3};
 use crate::lower::{self, SpecTarget, SpecUse, SpecValue, Specialisation};
 
@@ -102,7 +106,10 @@ impl Checker<'_> {
             may_be_followed: false,
         };
         let workgroups = Size3(self.found.launches[number].workgroups);
-        let all = specialisations(uses, prepare::seed(self.options));
+        let mut all = specialisations(uses, prepare::seed(self.options));
+        let unseen = self.changed_and_unseen();
+        // Those first in which what was changed and never ran may run.
+        all.sort_by_cached_key(|values| Reverse(self.may_run(usual, workgroups, values, &unseen)));
         let (mut spent, mut left) = (0_u64, all.len());
         self.runner.max_executions = bound;
         for values in all {
@@ -134,20 +141,7 @@ impl Checker<'_> {
         plan: &Plan,
     ) -> Result<bool, CheckError> {
         let specs: Vec<String> = values.iter().map(|(id, value)| format!("{id}={value}")).collect();
-        let mut options = self.options.clone();
-        options.launch.entry = Some(usual.before.entry.name.clone());
-        options.launch.spec.extend(values.iter().map(|(id, value)| Specialisation {
-            target: SpecTarget::SpecId(*id),
-            value: SpecValue::Text(value.clone()),
-        }));
-        // How many workgroups there are depends on their size, unless the verdict rests on a number.
-        let is_usual =
-            |launch: &&LaunchChoice| !launch.is_varied() && launch.entry == usual.before.entry.name;
-        let first = self.found.launches.iter().find(is_usual).map(|first| first.workgroups);
-        let rests_on_fewer = workgroups.0 == [1; 3] || first.is_some_and(|first| first != workgroups.0);
-        if rests_on_fewer && self.options.launch.workgroups.is_none() && usual.before.entry.is_compute() {
-            options.launch.workgroups = Some(workgroups);
-        }
+        let options = self.options_with(usual, workgroups, &values);
         let programs = match self.respecialised(usual, &options) {
             Ok(programs) => programs,
             Err(why) => {
@@ -188,6 +182,57 @@ impl Checker<'_> {
             Verdict::Refines | Verdict::Error | Verdict::Vacuous | Verdict::Inconclusive => came.undecided(),
         };
         Ok(came.verdict() == Verdict::Violates)
+    }
+
+    /// The options of a launch with these values.
+    fn options_with(&self, usual: &Programs, workgroups: Size3, values: &Specialised) -> CheckOptions {
+        let mut options = self.options.clone();
+        options.launch.entry = Some(usual.before.entry.name.clone());
+        options.launch.spec.extend(values.iter().map(|(id, value)| Specialisation {
+            target: SpecTarget::SpecId(*id),
+            value: SpecValue::Text(value.clone()),
+        }));
+        // How many workgroups there are depends on their size, unless the verdict rests on a number.
+        let is_usual =
+            |launch: &&LaunchChoice| !launch.is_varied() && launch.entry == usual.before.entry.name;
+        let first = self.found.launches.iter().find(is_usual).map(|first| first.workgroups);
+        let rests_on_fewer = workgroups.0 == [1; 3] || first.is_some_and(|first| first != workgroups.0);
+        if rests_on_fewer && self.options.launch.workgroups.is_none() && usual.before.entry.is_compute() {
+            options.launch.workgroups = Some(workgroups);
+        }
+        options
+    }
+
+    /// The lines of each module to which none of the other one corresponds, and which no launch has executed.
+    fn changed_and_unseen(&self) -> [BTreeSet<Line>; 2] {
+        let mut changed = self.changed();
+        for executed in &self.found.executed {
+            for (lines, executed) in changed.iter_mut().zip(executed) {
+                lines.retain(|line| !executed.ran.contains(line));
+            }
+        }
+        changed
+    }
+
+    /// How many blocks with these lines some input may lead to, with these values.
+    fn may_run(
+        &mut self,
+        usual: &Programs,
+        workgroups: Size3,
+        values: &Specialised,
+        lines: &[BTreeSet<Line>; 2],
+    ) -> usize {
+        if lines.iter().all(BTreeSet::is_empty) {
+            return 0;
+        }
+        let options = self.options_with(usual, workgroups, values);
+        let Ok(programs) = self.respecialised(usual, &options) else { return 0 };
+        let sides = [&programs.before, &programs.after].into_iter().zip(lines);
+        let blocks = sides.map(|(program, lines)| {
+            let reached = coverage::may_be_reached(program);
+            coverage::blocks_on(program, lines).intersection(&reached).count()
+        });
+        blocks.sum()
     }
 
     /// Both modules lowered with other values, or why that is not possible.
