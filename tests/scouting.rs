@@ -290,17 +290,20 @@ fn what_was_solved_for_stays_where_another_comparison_hangs_on_it_too() {
 
 #[test]
 fn differences_that_floats_permit_are_not_all_there_is() {
-    // Most inputs differ by 1/8192, which a sine may, and one by 1.
+    // Most inputs differ by 1/8192, which a cosine may, and one by 1.
     let (one, little) = (1.0_f32.to_bits(), (1.0_f32 / 8192.0).to_bits());
     let module = |fitting: u32, other: u32| {
         let body = format!(
             "%f = OpBitcast %float %s0
-%sine = OpExtInst %float %glsl Sin %f
+%low = OpBitcast %float %c0
+%high = OpBitcast %float %c{one}
+%near = OpExtInst %float %glsl FClamp %f %low %high
+%cosine = OpExtInst %float %glsl Cos %near
 %scaled = OpIMul %uint %s1 %c3
 %fits = OpIEqual %bool %scaled %c3000099
 %bits = OpSelect %uint %fits %c{fitting} %c{other}
 %more = OpBitcast %float %bits
-%result = OpFAdd %float %sine %more
+%result = OpFAdd %float %cosine %more
 %value = OpBitcast %uint %result
 %at = OpIAdd %uint %i %c0"
         );

@@ -260,7 +260,8 @@ impl Checker<'_> {
                     continue;
                 }
                 let together = together.then_some(&who[..]);
-                let (is_free, is_over): (&dyn Fn(&str) -> bool, &dyn Fn() -> bool) = (&is_free, &is_over);
+                let is_free: &dyn Fn(&str) -> bool = &is_free;
+                let is_over: &dyn Fn() -> bool = &is_over;
                 let (kept, nearest) = (&[][..], None);
                 let mut solver =
                     Solver { program, dispatch, together, is_free, kept, is_over, fuel, nearest };

@@ -331,7 +331,7 @@ mod tests {
         assert_eq!((large(0, &LARGE), large(3, &LARGE)), (16.0, 4_294_967_296.0));
         assert!((0..8).all(|word| large(word, &LARGE[..LARGE.len() - 1]) <= 32_768.0));
         let tiny = |word: u32| f32::from_bits(float_of(IS_TINY | word << 8, &LARGE));
-        assert_eq!((tiny(0), tiny(1)), (0.000_976_562_5, 0.000_061_035_156_25));
+        assert_eq!((tiny(0), tiny(1)), (1.0 / 1024.0, 1.0 / 16384.0));
         let distinct: Vec<u32> = (0..64_u32).map(|word| float_of(word, &LARGE)).collect();
         assert!(distinct.iter().enumerate().all(|(place, value)| !distinct[..place].contains(value)));
     }

@@ -133,8 +133,8 @@ fn two_values_come_near_together_where_one_is_not_enough() {
     // Both are far from where they have to be.
     let computed = "%i = OpBitcast %int %u
 %g = OpConvertSToF %float %i
-%of_f = OpFAdd %float %f %hundreds
-%of_g = OpFAdd %float %g %hundreds
+%of_f = OpFSub %float %f %hundreds
+%of_g = OpFSub %float %g %hundreds
 %far = OpExtInst %float %glsl FAbs %of_f
 %also_far = OpExtInst %float %glsl FAbs %of_g
 %sum = OpFAdd %float %far %also_far
