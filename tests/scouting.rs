@@ -269,6 +269,51 @@ fn comparisons_that_hold_only_together_are_solved_for_together() {
 }
 
 #[test]
+fn what_was_solved_for_stays_where_another_comparison_hangs_on_it_too() {
+    // The last size has to fit by itself; then the first one has to fit with it.
+    let inside = |value: &str| {
+        let body = format!(
+            "%t0 = OpIMul %uint %s0 %c3
+%t1 = OpIMul %uint %s1 %c7
+%in0 = OpIEqual %bool %t1 %c3000088
+%sum = OpIAdd %uint %t0 %s1
+%in1 = OpIEqual %bool %sum %c9428584
+%all = OpLogicalAnd %bool %in0 %in1
+%value = OpSelect %uint %all {value} %c7
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 2, &[0, 1, 3, 7, 8, 3_000_088, 9_428_584], &body)
+    };
+    let report = check(&[], &inside("%c7"), &inside("%c8"));
+    assert_eq!(report.verdict, Verdict::Violates);
+}
+
+#[test]
+fn differences_that_floats_permit_are_not_all_there_is() {
+    // Most inputs differ by 1/8192, which a cosine may, and one by 1.
+    let (one, little) = (1.0_f32.to_bits(), (1.0_f32 / 8192.0).to_bits());
+    let module = |fitting: u32, other: u32| {
+        let body = format!(
+            "%f = OpBitcast %float %s0
+%low = OpBitcast %float %c0
+%high = OpBitcast %float %c{one}
+%near = OpExtInst %float %glsl FClamp %f %low %high
+%cosine = OpExtInst %float %glsl Cos %near
+%scaled = OpIMul %uint %s1 %c3
+%fits = OpIEqual %bool %scaled %c3000099
+%bits = OpSelect %uint %fits %c{fitting} %c{other}
+%more = OpBitcast %float %bits
+%result = OpFAdd %float %cosine %more
+%value = OpBitcast %uint %result
+%at = OpIAdd %uint %i %c0"
+        );
+        let text = computed(4, 2, &[0, 1, 3, 3_000_099, one, little], &body);
+        text.replace("%zero = OpConstant", "%float = OpTypeFloat 32\n%zero = OpConstant")
+    };
+    assert_eq!(check(&[], &module(one, 0), &module(0, little)).verdict, Verdict::Violates);
+}
+
+#[test]
 fn signs_are_looked_for_in_later_turns_too() {
     // In its second turn, 8 divided by a size: only by -1 to -8 it matters whether that is a number with a sign.
     let divided = |division: &str| {

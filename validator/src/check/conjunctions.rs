@@ -7,12 +7,19 @@ use super::solving::{Runs, Solved};
 use crate::coverage;
 use crate::dispatch::Dispatch;
 use crate::ir::{BinaryOp, FloatFunction3, FunctionId, GlslFunction, InstId, Op, Program};
+use crate::launch::patch::Patch;
 use crate::launch::recipe::Recipe;
 use crate::launch::solver::{Solver, Wanted};
 use crate::launch::trial::{self, Site};
 
 /// Inputs that are solved for from one, at most.
 const MOST: usize = 4;
+
+/// How often what does not hold yet in a block is solved for.
+const ROUNDS: u32 = 3;
+
+/// A block, by its function and number, and who comes to it.
+type Place = (FunctionId, u32, u32);
 
 /// Solves for the comparisons of blocks.
 pub(super) struct Conjunctions<'c> {
@@ -32,39 +39,16 @@ impl Conjunctions<'_> {
             return Vec::new();
         };
         self.fuel = self.fuel.saturating_sub(watched.executed);
-        // Of each block, by who comes to it first.
-        let mut failing: BTreeMap<(FunctionId, u32, u32), Vec<Failing>> = BTreeMap::new();
-        for ((site, invocation), [first, second]) in &watched.values {
-            let Some((block, met)) = self.failing(*site, *invocation, first - second, &watched) else {
-                continue;
-            };
-            failing.entry((site.inst.function, block, *invocation)).or_default().push(met);
-        }
         let mut solved: Vec<Solved> = Vec::new();
         let mut last = None;
-        for ((function, block, invocation), sites) in failing {
+        for (place, sites) in self.all_failing(&watched) {
             let is_one = matches!(sites[..], [Failing::Ordered(..)]);
-            if is_one || last == Some((function, block)) {
+            let block = (place.0, place.1);
+            if is_one || last == Some(block) {
                 continue;
             }
-            last = Some((function, block));
-            let together = together.then_some(&who[..]);
-            let mut scratch = dispatch.clone();
-            let mut patches = Vec::new();
-            for failing in &sites {
-                let (is_free, is_over, fuel) = (self.is_free, self.is_over, self.fuel);
-                let mut solver =
-                    Solver { program: self.program, dispatch: &scratch, together, is_free, is_over, fuel };
-                let patch = match failing {
-                    Failing::Ordered(site, wanted) => solver.solve(*site, invocation, *wanted),
-                    Failing::Outside(sites) => solver.solve_within(*sites, invocation),
-                };
-                self.fuel = solver.fuel;
-                if let Some(patch) = patch {
-                    patch.put_into(self.program, &mut scratch);
-                    patches.push(patch);
-                }
-            }
+            last = Some(block);
+            let patches = self.meet(dispatch, place, sites, (&who, together));
             if !patches.is_empty() {
                 solved.push((recipe.clone(), patches));
             }
@@ -73,6 +57,72 @@ impl Conjunctions<'_> {
             }
         }
         solved
+    }
+
+    /// What does not hold in each block, by who comes to it first.
+    fn all_failing(&self, watched: &trial::Watched) -> BTreeMap<Place, Vec<Failing>> {
+        let mut failing: BTreeMap<Place, Vec<Failing>> = BTreeMap::new();
+        for ((site, invocation), [first, second]) in &watched.values {
+            if let Some((block, met)) = self.failing(*site, *invocation, first - second, watched) {
+                failing.entry((site.inst.function, block, *invocation)).or_default().push(met);
+            }
+        }
+        failing
+    }
+
+    /// Values with which all that does not hold in a block does, as far as they are found. What holds at first may not do so
+    /// with what was found for the rest.
+    fn meet(
+        &mut self,
+        dispatch: &Dispatch,
+        place: Place,
+        mut sites: Vec<Failing>,
+        (who, together): (&[u32], bool),
+    ) -> Vec<Patch> {
+        let invocation = place.2;
+        let mut scratch = dispatch.clone();
+        let mut patches = Vec::new();
+        for _ in 0..ROUNDS {
+            let known = patches.len();
+            for failing in &sites {
+                let mut solve = |kept: &[Patch]| {
+                    let mut solver = Solver {
+                        program: self.program,
+                        dispatch: &scratch,
+                        together: together.then_some(who),
+                        is_free: self.is_free,
+                        kept,
+                        is_over: self.is_over,
+                        fuel: self.fuel,
+                        nearest: None,
+                    };
+                    let found = solver.solve_besides(&|solver| match failing {
+                        Failing::Ordered(site, wanted) => solver.solve(*site, invocation, *wanted),
+                        Failing::Outside(sites) => solver.solve_within(*sites, invocation),
+                    });
+                    self.fuel = solver.fuel;
+                    found
+                };
+                // What was found for another one stays, unless nothing else helps.
+                let mut found = solve(&patches);
+                if found.is_empty() && !patches.is_empty() {
+                    found = solve(&[]);
+                }
+                for patch in found {
+                    patch.put_into(self.program, &mut scratch);
+                    patches.retain(|known: &Patch| known.place != patch.place);
+                    patches.push(patch);
+                }
+            }
+            let watched = trial::watched(self.program, &scratch, who, None, self.is_over);
+            let Some(watched) = watched.filter(|_| patches.len() > known && self.fuel > 0) else { break };
+            self.fuel = self.fuel.saturating_sub(watched.executed);
+            match self.all_failing(&watched).remove(&place) {
+                Some(failing) => sites = failing,
+                None => break,
+            }
+        }
+        patches
     }
 
     /// The block of a comparison that does not hold.

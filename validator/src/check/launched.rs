@@ -163,9 +163,14 @@ impl Checker<'_> {
             inputs.without_zeros();
         }
         let least = plan.least.min(inputs.count());
-        if (plan.is_only_looked_at() || self.inputs(programs, &launch, &mut inputs, least)?)
-            && plan.scouted > 0
-        {
+        let whole = self.runner.deadline;
+        if plan.scouted > 0 && !plan.is_only_looked_at() {
+            // Looks may show what searches have no time for.
+            self.runner.deadline = whole.map(Deadline::earlier);
+        }
+        let goes_on = plan.is_only_looked_at() || self.inputs(programs, &launch, &mut inputs, least)?;
+        self.runner.deadline = whole;
+        if goes_on && plan.scouted > 0 {
             self.scout(programs, &launch, &mut inputs, runs, plan)?;
         }
         self.runner.searches.choose(inputs.into_chosen());
@@ -176,7 +181,8 @@ impl Checker<'_> {
         Ok((self.found.unsupported.len() == unsupported).then_some((index, came)))
     }
 
-    /// Runs at least so many inputs, and more as long as they cost little; false where others need not or cannot be run.
+    /// Runs at least so many inputs, and more as long as they cost little and there is time; false where others need not or
+    /// cannot be run.
     fn inputs(
         &mut self,
         programs: &Programs,
@@ -221,7 +227,7 @@ impl Checker<'_> {
                     let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
                     let untried = Untried { entry, launch, inputs: left as usize, option };
                     self.found.untried.extend((left > 0).then_some(untried));
-                    return Ok(false);
+                    return Ok(true);
                 }
                 Ok(Next::Input(_) | Next::Over) => {}
                 Err(unsupported) => {

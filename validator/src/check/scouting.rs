@@ -13,7 +13,7 @@ use super::prepare;
 use super::result::{Role, Run};
 use super::scout::{Ends, Look, Plain, Scout, LOOK};
 use super::solving::{Tried, MOST_REPAIRING, REPAIRING, SOLVING};
-use crate::compare::{Reason, Verdict};
+use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
 use crate::coverage;
 use crate::dispatch::Dispatch;
@@ -32,10 +32,14 @@ const FUEL: u64 = 24_000_000;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats and undefined values are, others are likely to be.
-const MOST_SEARCHED: u32 = 24;
+const MOST_SEARCHED: u32 = 64;
 
-/// Of these, how many that are decided are enough.
+/// Of these, how many that are decided are enough, if not by what floats may be.
 const ENOUGH: u32 = 12;
+
+/// So many of them cost no looks, if each has one execution; others cost as much as so many looks.
+const FREE_SEARCHES: u32 = 24;
+const LOOKS_OF_SEARCH: u64 = 8;
 
 /// What an execution in a search costs, in looks.
 const SEARCH: u64 = 8;
@@ -75,6 +79,8 @@ struct Scouted<'s> {
     ends: Ends,
     searched: u32,
     decided: u32,
+    /// So many others differ by no more than floats may.
+    permitted: u32,
     /// The first run that floats leave open.
     open: Option<Run>,
     plain: Plain,
@@ -155,6 +161,7 @@ impl Checker<'_> {
             ends: Ends::Both,
             searched: 0,
             decided: 0,
+            permitted: 0,
             open: None,
             plain: Plain::default(),
             changed,
@@ -227,7 +234,7 @@ impl Checker<'_> {
             }
         }
         match scouted.open {
-            Some(run) if scouted.decided == 0 && !plan.is_only_looked_at() => {
+            Some(run) if scouted.decided + scouted.permitted == 0 && !plan.is_only_looked_at() => {
                 (self.each)(&run);
                 self.found.runs.push(run);
             }
@@ -312,6 +319,8 @@ impl Checker<'_> {
             let ended = self.input(programs, launch, input)?;
             let explored = self.found.runs.get(known).map_or(1, Run::explored);
             let searching = explored.saturating_mul(cost.saturating_sub(LOOK)).saturating_mul(SEARCH);
+            let is_free = scouted.searched <= FREE_SEARCHES;
+            let searching = searching.saturating_add(if is_free { 0 } else { LOOKS_OF_SEARCH * LOOK });
             scouted.fuel = scouted.fuel.saturating_sub(searching);
             match self.found.runs.get(known) {
                 // Another input may show what floats leave open here.
@@ -320,8 +329,14 @@ impl Checker<'_> {
                     scouted.open = scouted.open.take().or(run);
                 }
                 Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
-                Some(_) | None => {
-                    scouted.decided += 1;
+                Some(run) if is_permitted(run) && scouted.permitted >= ENOUGH => {
+                    self.found.runs.truncate(known);
+                }
+                run => {
+                    match run.is_some_and(is_permitted) {
+                        true => scouted.permitted += 1,
+                        false => scouted.decided += 1,
+                    }
                     self.found.runs.iter().skip(known).for_each(&mut *self.each);
                 }
             }
@@ -413,6 +428,13 @@ struct Looked {
     is_changed: bool,
     /// Instructions.
     cost: u64,
+}
+
+/// Whether both differ by no more than floats may.
+fn is_permitted(run: &Run) -> bool {
+    let mut notes = run.comparison.notes.iter();
+    run.comparison.verdict == Verdict::Refines
+        && notes.any(|note| matches!(note, Note::OpenFloats | Note::CloseFloats { .. }))
 }
 
 /// Whether floats alone keep a run from deciding.

@@ -156,7 +156,8 @@ impl Checker<'_> {
             let (mut found, left) =
                 self.solve_side(program, &bases, inputs, runs, (side, tried, fuel), &rank);
             spent += fuel - left;
-            if role == Role::Before {
+            // What was changed may be reached in after alone.
+            if role == Role::Before || from == From::Last {
                 let deadline = self.runner.deadline;
                 let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
                 let is_free = |key: &str| inputs.makes(key);
@@ -259,12 +260,24 @@ impl Checker<'_> {
                     continue;
                 }
                 let together = together.then_some(&who[..]);
+                let is_free: &dyn Fn(&str) -> bool = &is_free;
+                let is_over: &dyn Fn() -> bool = &is_over;
+                let (kept, nearest) = (&[][..], None);
                 let mut solver =
-                    Solver { program, dispatch, together, is_free: &is_free, is_over: &is_over, fuel };
-                let patch = solver.solve(site, met.invocation, wanted);
+                    Solver { program, dispatch, together, is_free, kept, is_over, fuel, nearest };
+                let solve = |solver: &mut Solver<'_>| solver.solve(site, met.invocation, wanted);
+                // For what was changed, several values are sought.
+                let patches = match rank {
+                    0 => solver.solve_besides(&solve),
+                    _ => solve(&mut solver).into_iter().collect(),
+                };
                 fuel = solver.fuel;
-                let nearby = patch.iter().flat_map(|patch| nearby(patch, site));
-                solved.extend(nearby.map(|patch| ((*recipe).clone(), vec![patch])));
+                if let [found] = &patches[..] {
+                    let nearby = nearby(found, site).into_iter();
+                    solved.extend(nearby.map(|patch| ((*recipe).clone(), vec![patch])));
+                } else if !patches.is_empty() {
+                    solved.push(((*recipe).clone(), patches));
+                }
             }
         }
         (solved, fuel)

@@ -413,7 +413,9 @@ impl<'a> Generator<'a> {
         let mut images = self.launch.images.clone();
         for (slot, layout) in &wanted.images {
             let salt = 1 << 40 | u64::from(slot.binding) << 8 | u64::from(slot.set);
-            images.insert(*slot, images::automatic(*layout, &mut words, salt));
+            let is_sampled = self.images.get(slot).is_some_and(|bound| !bound.is_storage());
+            let has_colours = words.turn().is_some_and(|turn| turn > 0 && (turn ^ slot.binding) % 2 == 1);
+            images.insert(*slot, images::automatic(*layout, is_sampled && has_colours, &mut words, salt));
         }
         for (slot, bound) in &self.images_after_only {
             if let (false, Some(undefined)) = (images.contains_key(slot), bound.undefined()) {

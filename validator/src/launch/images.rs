@@ -210,8 +210,8 @@ fn resized(layout: ImageLayout, touched: [u32; 4], size: fn(u32, u32) -> u32) ->
     result
 }
 
-/// Contents of an automatic image: small values of floats, any bits of other formats.
-pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageContents {
+/// Contents of an automatic image: small values of floats, or colours, any bits of other formats.
+pub fn automatic(layout: ImageLayout, colours: bool, words: &mut Words, salt: u64) -> ImageContents {
     let size = layout.bytes() as u32;
     let bytes = match layout.format.encoding() {
         Encoding::Float(_) | Encoding::PackedFloat => {
@@ -219,7 +219,10 @@ pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageCont
             let components = layout.format.components();
             let values = words.take(salt, size / texel_size * components * 4, Use::Data);
             let largest = if texel_size / components.max(1) < 4 { LARGE.len() - 1 } else { LARGE.len() };
-            let float = |word: &[Byte]| float_of(word, &LARGE[..largest]);
+            let float = |word: &[Byte]| match colours {
+                true => colour_of(number_of(word)),
+                false => float_of(number_of(word), &LARGE[..largest]),
+            };
             let values: Vec<u32> = values.chunks(4).map(float).collect();
             let texels = values.chunks(components as usize).map(|texel| {
                 let mut components = [0; 4];
@@ -242,23 +245,41 @@ pub fn automatic(layout: ImageLayout, words: &mut Words, salt: u64) -> ImageCont
 /// for floats of 32 bits.
 const LARGE: [i32; 4] = [4, 8, 15, 32];
 
-/// Bits of a word that say whether it stands for a large float, and how they look then.
-const LARGE_MASK: u32 = 0x1f << 18;
+/// The same of what is nearly black: colours are converted by other formulas there.
+const TINY: [i32; 2] = [-10, -14];
+
+/// Bits of a word that say whether it stands for such a float, and how they look then.
+const EXTREME_MASK: u32 = 0x1f << 18;
 const IS_LARGE: u32 = 0x0d << 18;
+const IS_TINY: u32 = 0x15 << 18;
 
 /// A float for a word: of small magnitude, in eighths, 0 for 0, and different ones for small words; or one of these
-/// powers of two.
-fn float_of(word: &[Byte], large: &[i32]) -> u32 {
-    let word = word.iter().rev().fold(0_u32, |word, byte| match byte {
-        Byte::Known(byte) => word << 8 | u32::from(*byte),
-        Byte::Undef => word << 8,
-    });
-    let magnitude = match word & LARGE_MASK == IS_LARGE {
-        true => libm::scalbnf(1.0, large[(word >> 8) as usize % large.len()]),
-        false => ((word ^ word >> 23) & 0x3f) as f32 * 0.125,
+/// powers of two, or a tiny one.
+fn float_of(word: u32, large: &[i32]) -> u32 {
+    let power = |exponents: &[i32]| libm::scalbnf(1.0, exponents[(word >> 8) as usize % exponents.len()]);
+    let magnitude = match word & EXTREME_MASK {
+        IS_LARGE => power(large),
+        IS_TINY => power(&TINY),
+        _ => ((word ^ word >> 23) & 0x3f) as f32 * 0.125,
     };
     let value = if word >> 31 == 1 && magnitude != 0.0 { -magnitude } else { magnitude };
     value.to_bits()
+}
+
+/// Steps from black to white.
+const SHADES: u32 = 16;
+
+/// A float from 0 to 1 for a word, 0 for 0.
+fn colour_of(word: u32) -> u32 {
+    let mixed = word.wrapping_mul(0x9e37_79b1) >> 16;
+    (((mixed % (SHADES + 1)) as f32) / SHADES as f32).to_bits()
+}
+
+fn number_of(word: &[Byte]) -> u32 {
+    word.iter().rev().fold(0_u32, |word, byte| match byte {
+        Byte::Known(byte) => word << 8 | u32::from(*byte),
+        Byte::Undef => word << 8,
+    })
 }
 
 #[cfg(test)]
@@ -303,17 +324,25 @@ mod tests {
     #[test]
     fn contents_of_floats_are_small_but_for_few() {
         for word in [0_u32, 1, 5, 63, 64, 0x7fff_ffff, u32::MAX, 0x8000_0000, 0x7fc0_0000] {
-            let value = f32::from_bits(float_of(&word.to_le_bytes().map(Byte::Known), &LARGE));
+            let value = f32::from_bits(float_of(word, &LARGE));
             assert!(value.abs() < 8.0 && (value != 0.0 || value.is_sign_positive()), "{word}: {value}");
         }
-        let large = |word: u32, large: &[i32]| {
-            f32::from_bits(float_of(&(IS_LARGE | word << 8).to_le_bytes().map(Byte::Known), large))
-        };
+        let large = |word: u32, large: &[i32]| f32::from_bits(float_of(IS_LARGE | word << 8, large));
         assert_eq!((large(0, &LARGE), large(3, &LARGE)), (16.0, 4_294_967_296.0));
         assert!((0..8).all(|word| large(word, &LARGE[..LARGE.len() - 1]) <= 32_768.0));
-        let distinct: Vec<u32> =
-            (0..64_u32).map(|word| float_of(&word.to_le_bytes().map(Byte::Known), &LARGE)).collect();
+        let tiny = |word: u32| f32::from_bits(float_of(IS_TINY | word << 8, &LARGE));
+        assert_eq!((tiny(0), tiny(1)), (1.0 / 1024.0, 1.0 / 16384.0));
+        let distinct: Vec<u32> = (0..64_u32).map(|word| float_of(word, &LARGE)).collect();
         assert!(distinct.iter().enumerate().all(|(place, value)| !distinct[..place].contains(value)));
+    }
+
+    #[test]
+    fn colours_are_from_black_to_white() {
+        let colours = |words: [u32; 6]| words.map(|word| f32::from_bits(colour_of(word)));
+        let all = colours([1, 3, 31, 32, u32::MAX, 0x7fc0_0000]);
+        assert!(all.iter().all(|colour| (0.0..=1.0).contains(colour)), "{all:?}");
+        assert!(all.iter().enumerate().all(|(at, colour)| !all[..at].contains(colour)), "{all:?}");
+        assert_eq!(colour_of(0), 0);
     }
 
     #[test]

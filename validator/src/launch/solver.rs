@@ -3,7 +3,9 @@
 //!
 //! The difference of the two is taken for a function of one value of the input at a time. Which one counts is tried; then
 //! the root is sought by the secant method, on the value as a float, and as an integer from one of its bytes on. What no
-//! line leads to, such as single bits, is tried bit by bit.
+//! line leads to, such as single bits, is tried bit by bit. Where both are equal on a step between two values that were met
+//! on either side of it, the distance of those is halved. Where no single value is enough, the one that comes nearest stays,
+//! and others are sought besides.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +26,12 @@ const STEPS: u32 = 8;
 
 /// How often the distance between two values is halved.
 const HALVINGS: u32 = 24;
+
+/// Steps towards what no single value brings about.
+const BESIDES: usize = 5;
+
+/// What comes no nearer than to this part of the distance is no such step.
+const NEARER: f64 = 0.9;
 
 /// Floats next to the nearest that was found.
 const NEIGHBOURS: i64 = 3;
@@ -73,20 +81,45 @@ pub struct Solver<'s> {
     pub together: Option<&'s [u32]>,
     /// Whether the contents of an object may be chosen, by its key.
     pub is_free: &'s dyn Fn(&str) -> bool,
+    /// Values that were solved for already, and stay.
+    pub kept: &'s [Patch],
     /// Whether time is over.
     pub is_over: &'s dyn Fn() -> bool,
     /// Instructions that are left.
     pub fuel: u64,
+    /// How near the values came with which it was nearest to what is wanted, and one of these values.
+    pub nearest: Option<(f64, Patch)>,
 }
 
 impl Solver<'_> {
+    /// Values with which something is solved, one after the other, each with those before it; none where it is not.
+    pub fn solve_besides(&mut self, solve: &dyn Fn(&mut Solver<'_>) -> Option<Patch>) -> Vec<Patch> {
+        let mut scratch = self.dispatch.clone();
+        let mut patches: Vec<Patch> = Vec::new();
+        for _ in 0..BESIDES {
+            let mut solver = Solver { dispatch: &scratch, nearest: None, ..*self };
+            let found = solve(&mut solver);
+            self.fuel = solver.fuel;
+            let is_solved = found.is_some();
+            let Some(patch) = found.or(solver.nearest.map(|(_, patch)| patch)) else { break };
+            patch.put_into(self.program, &mut scratch);
+            patches.retain(|known| known.place != patch.place);
+            patches.push(patch);
+            if is_solved {
+                return patches;
+            }
+        }
+        Vec::new()
+    }
+
     /// The value that makes an invocation compare what is wanted at a site where it compares something else; `None` where
     /// none was found.
     pub fn solve(&mut self, site: Site, invocation: u32, wanted: Wanted) -> Option<Patch> {
         let scratch = self.dispatch.clone();
-        let mut search = Search { solver: self, scratch, site, invocation, wanted, found: None };
+        let mut search = Search { solver: self, scratch, site, invocation, wanted, start: 0.0, found: None };
         let (values, places) = search.places()?;
         let start = values[0] - values[1];
+        search.start = start;
         if Wanted::of(start) == wanted {
             return None;
         }
@@ -125,8 +158,9 @@ impl Solver<'_> {
     pub fn solve_within(&mut self, sites: [Site; 2], invocation: u32) -> Option<Patch> {
         let scratch = self.dispatch.clone();
         let last = sites.into_iter().max()?;
+        let wanted = Wanted::Equal;
         let mut search =
-            Search { solver: self, scratch, site: last, invocation, wanted: Wanted::Equal, found: None };
+            Search { solver: self, scratch, site: last, invocation, wanted, start: 0.0, found: None };
         let start = search.run()?.differences(sites, invocation)?;
         if is_within(start) {
             return None;
@@ -135,8 +169,9 @@ impl Solver<'_> {
         let wanted = if start.iter().any(|it| *it > 0.0) { Wanted::Less } else { Wanted::Greater };
         let beyond = self.solve(sites[nearer], invocation, wanted)?;
         let scratch = self.dispatch.clone();
+        let wanted = Wanted::Equal;
         let mut search =
-            Search { solver: self, scratch, site: last, invocation, wanted: Wanted::Equal, found: None };
+            Search { solver: self, scratch, site: last, invocation, wanted, start: 0.0, found: None };
         let word = u32::from_le_bytes(beyond.bytes.as_slice().try_into().ok()?);
         let own = search.word(&beyond.place)?;
         let mut with = |word: u32| search.with(&beyond.place, word)?.differences(sites, invocation);
@@ -182,6 +217,8 @@ struct Search<'s, 'p> {
     site: Site,
     invocation: u32,
     wanted: Wanted,
+    /// The first less the second as the input is.
+    start: f64,
     found: Option<Patch>,
 }
 
@@ -215,6 +252,8 @@ impl Search<'_, '_> {
             let offsets = (0..part.size).step_by(WORD);
             places.extend(offsets.map(|offset| Place::Passed { key: key.clone(), fragment, offset }));
         }
+        let kept = self.solver.kept;
+        places.retain(|place| kept.iter().all(|patch| patch.place != *place));
         places.truncate(2 * MOST_VALUES);
         Some((values, places))
     }
@@ -261,8 +300,14 @@ impl Search<'_, '_> {
             return None;
         }
         let values = *self.with(place, word)?.values.get(&(self.site, self.invocation))?;
-        if Wanted::of(values[0] - values[1]) == self.wanted {
-            self.found = Some(Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() });
+        let difference = values[0] - values[1];
+        let patch = || Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
+        if Wanted::of(difference) == self.wanted {
+            self.found = Some(patch());
+        }
+        let least = self.solver.nearest.as_ref().map_or(NEARER * self.start.abs(), |(least, _)| *least);
+        if difference.abs() < least {
+            self.solver.nearest = Some((difference.abs(), patch()));
         }
         Some(values)
     }
@@ -288,7 +333,7 @@ impl Search<'_, '_> {
         let mut point = (first, start - goal);
         // As if the value were compared itself.
         let mut next = first - (start - goal);
-        let mut nearest = None::<(f64, u32)>;
+        let (mut nearest, mut beyond) = (None::<(f64, u32)>, None::<f64>);
         for step in 0..STEPS {
             let Some(word) = form.word(next, word) else { break };
             let Some(difference) = self.difference(place, word) else {
@@ -303,6 +348,9 @@ impl Search<'_, '_> {
                 nearest = Some((value.abs(), word));
             }
             let here = form.number(word).unwrap_or(next);
+            if value * (start - goal) < 0.0 {
+                beyond.get_or_insert(here);
+            }
             let slope = (value - point.1) / (here - point.0);
             if slope != 0.0 && slope.is_finite() {
                 point = (here, value);
@@ -316,11 +364,30 @@ impl Search<'_, '_> {
                 break;
             }
         }
-        let Some((_, word)) = nearest.filter(|_| form == Form::Float && self.wanted == Wanted::Equal) else {
+        if self.wanted != Wanted::Equal {
             return;
-        };
+        }
+        if let Some(beyond) = beyond {
+            self.halve(place, word, form, [first, beyond]);
+        }
+        let Some((_, word)) = nearest.filter(|_| form == Form::Float) else { return };
         for step in (1..=NEIGHBOURS).flat_map(|step| [step, -step]) {
             self.difference(place, word.wrapping_add(step as u32));
+        }
+    }
+
+    /// Looks for equal values between a number for which the first is on one side of the second, as it is at first, and one
+    /// for which it is on the other side.
+    fn halve(&mut self, place: &Place, like: u32, form: Form, [mut from, mut to]: [f64; 2]) {
+        let Some(start) = form.word(from, like).and_then(|word| self.difference(place, word)) else { return };
+        for _ in 0..HALVINGS {
+            let middle = (from + to) / 2.0;
+            let word = form.word(middle, like);
+            let Some(difference) = word.and_then(|word| self.difference(place, word)) else { return };
+            match difference * start > 0.0 {
+                true => from = middle,
+                false => to = middle,
+            }
         }
     }
 }

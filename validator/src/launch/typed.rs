@@ -116,8 +116,14 @@ impl Typed {
         }
         let at = place.wrapping_add(turn);
         let is_other = turn > 1 && (place.wrapping_mul(5) ^ turn.wrapping_mul(11)) % OTHER_EVERY == 0;
+        let shifted = |at: u32| {
+            let (limit, by) = usage.shifted_index()?;
+            Some((i64::from(at % limit.max(1)) - by) as u64)
+        };
         if is_other && usage.is(Role::Float) && usage.is(Role::Integer) {
-            return self.integer(usage, (place, turn), random);
+            // Among these places only.
+            let at = (place / OTHER_EVERY).wrapping_add(turn);
+            return shifted(at).or_else(|| self.integer(usage, (place, turn), random));
         }
         if is_other && !usage.is(Role::Float) && !usage.is(Role::Atomic) {
             let count = usage.constants().len().max(1);
@@ -131,6 +137,9 @@ impl Typed {
         if usage.is(Role::Index) {
             let limit = usage.limit().unwrap_or(UNKNOWN_LIMIT).max(1);
             return Some(u64::from(at % limit));
+        }
+        if let Some(index) = shifted(at).filter(|_| !usage.is(Role::Float)) {
+            return Some(index);
         }
         if usage.is(Role::Float) {
             let float = self.float(usage, (place, turn), random);
@@ -429,6 +438,22 @@ mod tests {
         for kind in KINDS {
             assert!(all(&usage, kind).iter().all(|index| *index < 3));
         }
+    }
+
+    #[test]
+    fn indices_to_which_a_constant_is_added_stay_within_what_they_index() {
+        let mut usage = used(4, &[Role::Integer, Role::PartOfIndex]);
+        usage.set_shifted_index(4, -1);
+        let values = all(&usage, Kind::Distinct);
+        assert!(values.iter().all(|value| (1..=4).contains(value)));
+        // What tells whether there is one is met, too.
+        usage.compare(0);
+        let values: Vec<u64> = KINDS.iter().flat_map(|kind| all(&usage, *kind)).collect();
+        assert!(values.contains(&0) && values.iter().all(|value| *value <= 4));
+        // The same words are floats elsewhere.
+        usage.set(Role::Float);
+        let values: Vec<u64> = KINDS.iter().flat_map(|kind| all(&usage, *kind)).collect();
+        assert!(values.contains(&4) && values.contains(&u64::from(0.5_f32.to_bits())));
     }
 
     #[test]

@@ -256,6 +256,8 @@ fn one(rules: Permitted, function: FloatFunction, a: Interval) -> Interval {
         FloatFunction::Abs if a.is_any() => a,
         FloatFunction::Abs => Interval::between(0.0, a.magnitude()),
         FloatFunction::Fract if a.is_any() => a,
+        // What is subtracted from a positive number is exact.
+        FloatFunction::Fract if a.low == a.high && a.low >= 0.0 => Interval::point(a.low.fract()),
         FloatFunction::Fract if a.low.floor() == a.high.floor() => {
             return rules.rounded(Interval::between(a.low - a.low.floor(), a.high - a.low.floor()));
         }
@@ -455,6 +457,7 @@ mod tests {
         ] {
             assert_eq!(one(RULES, function, a), between(low, high), "{function:?} of {a:?}");
         }
+        assert!(one(RULES, F::Fract, Interval::point(0.0)).is_zero());
         let fraction = one(RULES, F::Fract, between(1.25, 1.5));
         assert!(fraction.contains(0.25) && fraction.contains(0.5) && !fraction.contains(0.51));
         use FloatFunction2 as F2;

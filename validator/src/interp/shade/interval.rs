@@ -41,6 +41,11 @@ impl Interval {
         Interval::between(low - slack(low), high + slack(high))
     }
 
+    /// Whether it is exactly zero.
+    pub fn is_zero(self) -> bool {
+        self.low == 0.0 && self.high == 0.0
+    }
+
     /// Whether nothing is known.
     pub fn is_any(self) -> bool {
         self == Interval::ANY
@@ -284,6 +289,9 @@ impl Permitted {
         if self.are_tame(a, b) {
             return Interval::point(a.low * b.low);
         }
+        if a.is_zero() && !b.is_any() || b.is_zero() && !a.is_any() {
+            return Interval::point(0.0);
+        }
         let product = self.rounded(self.taken(a).multiply(self.taken(b)));
         self.rearranged(product, product, product)
     }
@@ -414,6 +422,14 @@ mod tests {
 
     fn point(value: f32) -> Interval {
         Interval::point(f64::from(value))
+    }
+
+    #[test]
+    fn zeros_multiply_exactly() {
+        let zero = Interval::point(0.0);
+        assert!(FREE.multiply(point(0.1), zero).is_zero() && FREE.multiply(zero, point(0.1)).is_zero());
+        assert!(FREE.multiply(Interval::ANY, zero).is_any());
+        assert!(!FREE.multiply(point(0.1), Interval::between(0.0, 0.1)).is_zero());
     }
 
     #[test]

@@ -36,6 +36,10 @@ OpMemberDecorate %block 1 Offset 4
 %seventh = OpConstant %float 7
 %limit = OpConstant %float 3.4e38
 %hundreds = OpConstant %float 512
+%nought = OpConstant %float 0
+%unit = OpConstant %float 1
+%scale = OpConstant %float 255
+%level = OpConstant %float 129
 %block_of = OpVariable %p_block PushConstant
 %main = OpFunction %void None %function
 %entry = OpLabel
@@ -84,6 +88,8 @@ fn solved_by(
         dispatch: &dispatch,
         together: None,
         is_free: &|_| true,
+        kept: &[],
+        nearest: None,
         is_over: &|| false,
         fuel: 1_000_000,
     };
@@ -111,6 +117,36 @@ fn what_is_linear_is_met_exactly_from_every_side() {
     // What is far away hides a small step.
     let far = "%same = OpFOrdLessThan %bool %f %limit";
     assert_eq!(solved(far, Wanted::Equal), Some((0.0, push(0))));
+}
+
+#[test]
+fn a_step_between_bounds_is_met() {
+    let computed = "%bounded = OpExtInst %float %glsl FClamp %f %nought %unit
+%scaled = OpFMul %float %bounded %scale
+%whole = OpExtInst %float %glsl Floor %scaled
+%same = OpFOrdLessThan %bool %whole %level";
+    assert_eq!(solved(computed, Wanted::Equal), Some((0.0, push(0))));
+}
+
+#[test]
+fn two_values_come_near_together_where_one_is_not_enough() {
+    // Both are far from where they have to be.
+    let computed = "%i = OpBitcast %int %u
+%g = OpConvertSToF %float %i
+%of_f = OpFSub %float %f %hundreds
+%of_g = OpFSub %float %g %hundreds
+%far = OpExtInst %float %glsl FAbs %of_f
+%also_far = OpExtInst %float %glsl FAbs %of_g
+%sum = OpFAdd %float %far %also_far
+%same = OpFOrdLessThan %bool %sum %level";
+    assert_eq!(solved(computed, Wanted::Less), None);
+    let solve = |solver: &mut Solver, site: Site| {
+        let patches = solver.solve_besides(&|solver| solver.solve(site, 0, Wanted::Less));
+        let places: Vec<&Place> = patches.iter().map(|patch| &patch.place).collect();
+        assert!(places.len() == 2 && places.contains(&&push(0)) && places.contains(&&push(4)), "{places:?}");
+        patches.into_iter().next()
+    };
+    assert!(solved_by(computed, &|op| matches!(op, Op::Binary { .. }), &solve).is_some());
 }
 
 #[test]

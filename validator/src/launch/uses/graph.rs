@@ -13,6 +13,8 @@ pub enum Step {
     Copy,
     /// As an operand of integer arithmetic.
     Arithmetic,
+    /// With this constant added.
+    Shifted(i64),
     /// Divided by a constant.
     Divided(u32),
     /// As an operand of float arithmetic, or rounded to an integer.
@@ -140,7 +142,7 @@ impl Graph {
                         own.width = width;
                         changed
                     }
-                    Step::Arithmetic | Step::Divided(_) => {
+                    Step::Arithmetic | Step::Divided(_) | Step::Shifted(_) => {
                         let by = if let Step::Divided(by) = step { by } else { 1 };
                         let indexes = usage.is(Role::Index) || usage.is(Role::PartOfIndex);
                         let of_index = indexes && own.set(Role::PartOfIndex);
@@ -153,7 +155,12 @@ impl Graph {
                         let of_shift = usage.is(Role::Shift) && own.set(Role::Shift);
                         let is_packed = usage.is(Role::Shift) && usage.is(Role::Packed);
                         let of_packed = is_packed && own.set(Role::Packed);
-                        of_index | of_turns | of_guard | of_divisor | of_shift | of_packed
+                        let limit = usage.limit().filter(|_| usage.is(Role::Index));
+                        let of_shifted = match (step, limit) {
+                            (Step::Shifted(by), Some(limit)) => own.set_shifted_index(limit, by),
+                            _ => false,
+                        };
+                        of_index | of_turns | of_guard | of_divisor | of_shift | of_packed | of_shifted
                     }
                     Step::Float => {
                         let places =

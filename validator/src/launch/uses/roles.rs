@@ -184,8 +184,10 @@ fn of_binary(
                 flow.role(function, a, count, Role::Integer);
                 flow.role(function, b, count, Role::Integer);
                 let step = divisor(flow, op, b).map_or(Step::Arithmetic, Step::Divided);
-                flow.flow(function, a, dst, count, step);
-                flow.flow(function, b, dst, count, Step::Arithmetic);
+                let shifted = |operand: Operand| added(flow, op, operand).map(Step::Shifted);
+                let (of_a, of_b) = (shifted(b).unwrap_or(step), shifted(a).filter(|_| op == BinaryOp::IAdd));
+                flow.flow(function, a, dst, count, of_a);
+                flow.flow(function, b, dst, count, of_b.unwrap_or(Step::Arithmetic));
                 if is_field_mask(flow, op, b) {
                     flow.role(function, a, count, Role::Packed);
                 }
@@ -228,6 +230,16 @@ fn divisor(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<u32> {
     match op {
         BinaryOp::UDiv | BinaryOp::SDiv => u32::try_from(value).ok(),
         BinaryOp::ShiftRightLogical | BinaryOp::ShiftRightArithmetic => 1_u32.checked_shl(value as u32),
+        _ => None,
+    }
+}
+
+/// What the operation adds, where that is a constant.
+fn added(flow: &Flow<'_>, op: BinaryOp, b: Operand) -> Option<i64> {
+    let value = i64::from(super::addresses::constant(flow.program, b)? as u32 as i32);
+    match op {
+        BinaryOp::IAdd => Some(value),
+        BinaryOp::ISub => Some(-value),
         _ => None,
     }
 }

@@ -98,6 +98,24 @@ fn indices_and_what_they_are_computed_from() {
 }
 
 #[test]
+fn indices_to_which_a_constant_is_added_are_known_with_it() {
+    let code = |added: &str, index: &str| {
+        format!(
+            "%s = {added}
+             %table = OpCompositeConstruct %uint3 %a %a %x
+             %e = OpVectorExtractDynamic %uint %table {index}
+             OpStore %fx %e"
+        )
+    };
+    let shifted = |code: &str| at(&uses(code), 0, 4).shifted_index();
+    assert_eq!(shifted(&code("OpISub %uint %b %u1", "%s")), Some((3, -1)));
+    assert_eq!(shifted(&code("OpIAdd %uint %u4 %b", "%s")), Some((3, 4)));
+    assert_eq!(shifted(&code("OpISub %uint %u1 %b", "%s")), None);
+    assert_eq!(shifted(&code("OpIAdd %uint %b %x", "%s")), None);
+    assert_eq!(shifted(&code("OpISub %uint %b %u1", "%b")), None);
+}
+
+#[test]
 fn bits_that_are_an_index_are_known_by_where_they_lie() {
     let uses = uses(
         "%t = OpBitFieldUExtract %uint %a %u4 %u16

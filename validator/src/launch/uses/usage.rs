@@ -91,6 +91,8 @@ pub struct Usage {
     constants: BTreeSet<u64>,
     /// Bits of it that are an index, or part of one.
     index_fields: BTreeSet<Field>,
+    /// The number of elements of what it indexes with a constant added, and this constant.
+    shifted: Option<(u32, i64)>,
 }
 
 impl Usage {
@@ -169,6 +171,18 @@ impl Usage {
         self.index_fields.len() < MAX_FIELDS && self.index_fields.insert(field)
     }
 
+    /// The number of elements of what it indexes with a constant added, and this constant.
+    pub fn shifted_index(&self) -> Option<(u32, i64)> {
+        self.shifted
+    }
+
+    /// Adds that it is an index below a limit once a constant is added; true where that is new.
+    pub fn set_shifted_index(&mut self, limit: u32, by: i64) -> bool {
+        let before = self.shifted;
+        self.shifted = least(before, Some((limit, by)));
+        self.shifted != before
+    }
+
     /// Adds a constant that it is compared with.
     pub fn compare(&mut self, constant: u64) {
         if self.constants.len() < MAX_CONSTANTS {
@@ -178,12 +192,13 @@ impl Usage {
 
     /// Adds what a copy of it is used as; true where that is new.
     pub fn add(&mut self, other: &Usage) -> bool {
-        let sizes = |own: &Usage| (own.constants.len(), own.index_fields.len());
+        let sizes = |own: &Usage| (own.constants.len(), own.index_fields.len(), own.shifted);
         let before = (self.roles, self.limit, self.unit, sizes(self));
         self.unit = self.unit.max(other.unit);
         self.width = self.width.max(other.width);
         self.roles |= other.roles;
         self.limit = least(self.limit, other.limit);
+        self.shifted = least(self.shifted, other.shifted);
         for constant in &other.constants {
             self.compare(*constant);
         }
@@ -194,7 +209,7 @@ impl Usage {
     }
 }
 
-fn least(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
