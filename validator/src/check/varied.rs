@@ -28,7 +28,7 @@ const LOOKED_AT: u32 = 12;
 const MOST_INVOCATIONS: u32 = 1 << 10;
 
 /// Executions that a search of a specialisation may have in any case.
-const LEAST_EXECUTIONS: u64 = 1 << 10;
+const LEAST_EXECUTIONS: u64 = 1 << 16;
 
 impl Checker<'_> {
     /// The SpecIds that can be varied. Those that after has frozen are noted; `None` where the launch gives one of them
