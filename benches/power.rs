@@ -31,6 +31,8 @@ mod equivalent;
 mod glsl;
 #[path = "../tests/real/packages.rs"]
 mod packages;
+#[path = "power/solver/mod.rs"]
+mod solver;
 #[path = "power/table.rs"]
 mod table;
 #[path = "../tests/real/wgsl.rs"]
@@ -102,11 +104,8 @@ fn entries() -> Vec<Entry> {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let [command, input, output] = args.as_slice() {
-        if command == check::NORMALISE {
-            check::normalise(Path::new(input), Path::new(output));
-            return;
-        }
+    if check::form(&args) {
+        return;
     }
     let Some(options) = Options::of(&args) else {
         println!("skipped: --results FILE says where results go");
@@ -121,6 +120,11 @@ fn main() {
     let scratch = tempfile::tempdir().unwrap();
     let mut entries = entries();
     entries.retain(|entry| entry.name.contains(&options.only));
+
+    let solves = solver::is_installed();
+    if !solves {
+        println!("z3 is not installed: no proof by a solver");
+    }
 
     let judge = |entry: &Entry| {
         let root = { [&real, &drawing] }.into_iter().find_map(|packages| packages.root(&entry.package.name));
@@ -137,14 +141,14 @@ fn main() {
         };
         let stage = compile::stage(&words);
         let data = rspirv::dr::load_words(module.words()).unwrap();
-        let pair = check::Pair::new(scratch.path(), &entry.name, &module.words());
+        let pair = check::Pair::new(scratch.path(), &entry.name, &module.words(), solves);
         for mutant in draw::draw(&module, &entry.name, options.each, options.seed) {
             let name = mutant.name();
             if done.contains(&(&*entry.name, &*name)) {
                 continue;
             }
-            let proof = equivalent::proof(&data, &mutant).unwrap_or_default();
-            let found = pair.check(&options.binary, &mutant.module.words(), &entry.args);
+            let proof = equivalent::proof(&data, &mutant);
+            let found = pair.check(&options.binary, &mutant.module.words(), &entry.args, proof);
             let line = Line {
                 stage: stage.to_owned(),
                 module: entry.name.clone(),
@@ -152,7 +156,7 @@ fn main() {
                 mutant: name,
                 verdict: found.verdict,
                 reason: found.reason,
-                equal: if found.equal { table::SAME_WORDS.to_owned() } else { proof.to_owned() },
+                equal: found.equal.unwrap_or_default().to_owned(),
                 milliseconds: found.milliseconds,
             };
             if let Some(folder) = options.keep.as_ref().filter(|_| line.verdict != table::FLAGGED) {

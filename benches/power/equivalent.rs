@@ -87,7 +87,7 @@ fn ids(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
 }
 
 /// Upper bounds of integers; of vectors, of all components.
-struct Bounds<'m> {
+pub struct Bounds<'m> {
     instructions: HashMap<Word, &'m Instruction>,
     /// What is stored to a variable as a whole or in part, where nothing else is done with it but loading.
     stored: HashMap<Word, Vec<Word>>,
@@ -101,7 +101,7 @@ struct Bounds<'m> {
 }
 
 impl<'m> Bounds<'m> {
-    fn of(module: &'m Module) -> Self {
+    pub fn of(module: &'m Module) -> Self {
         let defined = module.all_inst_iter().filter_map(|inst| Some((inst.result_id?, inst)));
         let mut bounds = Bounds {
             instructions: defined.collect(),
@@ -217,7 +217,7 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn get(&self, id: Word) -> u64 {
+    pub fn get(&self, id: Word) -> u64 {
         self.bounds.get(&id).copied().unwrap_or(0)
     }
 
@@ -226,7 +226,7 @@ impl<'m> Bounds<'m> {
     }
 
     /// The bits of a scalar or component of this value; none where it is no integer.
-    fn width(&self, id: Word) -> Option<u32> {
+    pub fn width(&self, id: Word) -> Option<u32> {
         let mut ty = self.instructions.get(&self.instructions.get(&id)?.result_type?)?;
         if ty.class.opcode == Op::TypeVector {
             ty = self.instructions.get(&ids(ty).next()?)?;
