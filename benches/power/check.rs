@@ -31,10 +31,14 @@ const INLINED: Form = (
         "--eliminate-dead-functions",
         "--scalar-replacement=0",
         "--ssa-rewrite",
+        "--eliminate-dead-code-aggressive",
     ],
 );
 /// The same where control flow is not to be changed.
-const LOCAL: Form = ("--local", &["--strip-debug", "--scalar-replacement=0", "--ssa-rewrite"]);
+const LOCAL: Form = (
+    "--local",
+    &["--strip-debug", "--scalar-replacement=0", "--ssa-rewrite", "--eliminate-dead-code-aggressive"],
+);
 
 /// The name of a hidden command, and its passes.
 type Form = (&'static str, &'static [&'static str]);

@@ -148,6 +148,17 @@ pub fn function(inst: &Instruction) -> Option<GlslStd450Op> {
     }
 }
 
+/// How many bits become one component.
+fn unpacked(inst: &Instruction) -> Option<u32> {
+    match function(inst)? {
+        GlslStd450Op::UnpackHalf2x16 | GlslStd450Op::UnpackSnorm2x16 | GlslStd450Op::UnpackUnorm2x16 => {
+            Some(16)
+        }
+        GlslStd450Op::UnpackSnorm4x8 | GlslStd450Op::UnpackUnorm4x8 => Some(8),
+        _ => None,
+    }
+}
+
 fn unknown(inst: &Instruction, values: &[Value], side: &Side<'_>, terms: &mut Terms) -> Option<Value> {
     let arguments: Vec<Term> = values.iter().flat_map(Value::leaves).collect();
     let literals = literals(inst);
@@ -194,6 +205,17 @@ fn computed(
         Op::Any => Some(Value::One(terms.apply("or", &values.first()?.leaves(), 0))),
         Op::All => Some(Value::One(terms.apply("and", &values.first()?.leaves(), 0))),
         Op::Bitcast => bitcast(inst, values.first()?, side, terms),
+        Op::ExtInst if unpacked(inst).is_some() => {
+            let (shape, packed) = (side.shape(inst.result_type?)?, values.first()?.one()?);
+            let width = unpacked(inst)?;
+            let name = format!("{:?} of {}", function(inst), side.place);
+            // Each component depends on its own bits.
+            Some(shape.fill(&mut Vec::new(), &mut |part, bits| {
+                let low = part.first().map_or(0, |at| *at as u32 * width);
+                let own = terms.indexed("extract", &[low + width - 1, low], packed, width);
+                terms.unknown(&name, &[own], bits)
+            }))
+        }
         _ => {
             let bits = side.shape(inst.result_type?)?.bits();
             each(terms, &refs, &mut |terms, of| integers::scalar(inst, of, bits, side, terms, defined))

@@ -49,6 +49,10 @@ pub struct Lockstep<'m, 't> {
     terms: &'t mut Terms,
     /// Values of OpPhi that are not known to be equal.
     apart: HashSet<Place>,
+    /// Instructions that differ, but whose values are shown to be equal.
+    alike: HashSet<Place>,
+    /// What must be equal for instructions that differ to have equal values, with those.
+    origins: Vec<(Place, Demand)>,
     facts: HashMap<(usize, usize), Vec<Fact>>,
     demands: Vec<Demand>,
     /// Conditions of before's branches.
@@ -64,6 +68,8 @@ impl<'m, 't> Lockstep<'m, 't> {
             bounds: Bounds::of(before),
             terms,
             apart: HashSet::new(),
+            alike: HashSet::new(),
+            origins: Vec::new(),
             facts: HashMap::new(),
             demands: Vec::new(),
             conditions: HashMap::new(),
@@ -75,12 +81,18 @@ impl<'m, 't> Lockstep<'m, 't> {
         let graphs: Vec<(Graph, Graph)> =
             self.functions.iter().map(|(one, other)| (Graph::of(one), Graph::of(other))).collect();
         for _ in 0..ROUNDS {
-            self.facts.clear();
-            self.demands.clear();
-            for function in 0..graphs.len() {
-                if self.walk(function, &graphs[function]).is_none() {
-                    return false;
+            if self.walk_all(&graphs).is_none() {
+                return false;
+            }
+            // Where the changed value is equal, no other is asked for.
+            for (place, demand) in std::mem::take(&mut self.origins) {
+                let known = self.known(&demand, &graphs[demand.function].0);
+                if self.terms.agree(&known, &demand.pairs) {
+                    self.alike.insert(place);
                 }
+            }
+            if self.walk_all(&graphs).is_none() {
+                return false;
             }
             let mut differ = Vec::new();
             for demand in std::mem::take(&mut self.demands) {
@@ -97,6 +109,13 @@ impl<'m, 't> Lockstep<'m, 't> {
             self.apart.extend(differ);
         }
         false
+    }
+
+    fn walk_all(&mut self, graphs: &[(Graph, Graph)]) -> Option<()> {
+        self.facts.clear();
+        self.demands.clear();
+        self.origins.clear();
+        graphs.iter().enumerate().try_for_each(|(function, graphs)| self.walk(function, graphs))
     }
 
     /// What holds where something is demanded: conditions of branches on the way, and that before was defined so far.
@@ -213,16 +232,15 @@ impl<'m, 't> Lockstep<'m, 't> {
                 if one.class.opcode == Op::Load {
                     self.bound(one.result_id?, &value);
                 }
-                self.before.set(one.result_id?, value);
-                self.after.set(other.result_id?, opposite);
+                self.computed(place, segment, (one, value), (other, opposite))?;
                 demanded.into_iter().map(|term| (term, holds)).collect()
             }
             // What was loaded has no effect by itself.
             (Meaning::Effect, Meaning::Value(opposite)) if one.class.opcode == Op::Load => {
                 let shape = self.before.shape(one.result_type?)?;
                 let value = self.symbols(&self.before.place.clone(), &shape);
-                self.before.set(one.result_id?, value);
-                self.after.set(other.result_id?, opposite);
+                self.bound(one.result_id?, &value);
+                self.computed(place, segment, (one, value), (other, opposite))?;
                 demanded.into_iter().map(|term| (term, holds)).collect()
             }
             (Meaning::Effect, Meaning::Effect) => {
@@ -238,6 +256,30 @@ impl<'m, 't> Lockstep<'m, 't> {
             let pairs = vec![pair];
             self.demands.push(Demand { function, block, segment, edge: None, pairs, phi: None });
         }
+        Some(())
+    }
+
+    /// Sets what two instructions compute.
+    fn computed(
+        &mut self,
+        place: Place,
+        segment: usize,
+        (one, value): (&Instruction, Value),
+        (other, mut opposite): (&Instruction, Value),
+    ) -> Option<()> {
+        let (function, block, _) = place;
+        let mut pairs = Vec::new();
+        let mut is_same = |id| self.before.value(id, self.terms) == self.after.value(id, self.terms);
+        if value != opposite && value.pairs(&opposite, &mut pairs).is_some() && ids(other).all(&mut is_same) {
+            if self.alike.contains(&place) {
+                opposite = value.clone();
+            } else {
+                let demand = Demand { function, block, segment, edge: None, pairs, phi: None };
+                self.origins.push((place, demand));
+            }
+        }
+        self.before.set(one.result_id?, value);
+        self.after.set(other.result_id?, opposite);
         Some(())
     }
 

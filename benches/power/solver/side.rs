@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rspirv::dr::{Instruction, Module, Operand};
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 
-use super::evaluate;
+use super::evaluate::{self, Meaning};
 use super::terms::{Term, Terms};
 use super::value::{Shape, Value, OPAQUE};
 
@@ -169,7 +169,23 @@ impl<'m> Side<'m> {
                 parts.collect::<Option<Vec<_>>>().map(Value::of)
             }
             Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse => {
-                symbols(format!("specialisation {}", self.spec_ids.get(&id)?))
+                match self.spec_ids.get(&id) {
+                    Some(which) => symbols(format!("specialisation {which}")),
+                    // Nobody can set it.
+                    None => symbols(format!("constant of {id}")),
+                }
+            }
+            Op::SpecConstantOp => {
+                let (operation, operands) = inst.operands.split_first()?;
+                let Operand::LiteralSpecConstantOpInteger(opcode) = operation else { return None };
+                let inst = Instruction::new(*opcode, inst.result_type, inst.result_id, operands.to_vec());
+                let place = std::mem::replace(&mut self.place, format!("constant {id}"));
+                let meaning = evaluate::evaluate(&inst, self, terms, &mut Vec::new());
+                self.place = place;
+                match meaning? {
+                    Meaning::Value(value) => Some(value),
+                    Meaning::Effect => None,
+                }
             }
             Op::Variable => {
                 let name = match self.built_ins.get(&id) {

@@ -2,7 +2,8 @@
 //!
 //! Equal terms are one term: what both modules compute alike needs no query. The solver is z3, a process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use easy_smt::{Context, ContextBuilder, Response, SExpr};
@@ -13,6 +14,8 @@ pub const SOLVER: &str = "z3";
 const QUERY: i32 = 500;
 /// What it may take in all.
 const ALL: Duration = Duration::from_secs(5);
+/// How far what is known may be from what is asked.
+const STEPS: usize = 4;
 /// Seconds after which it ends by itself, should it not keep to its limit of a query.
 const LAST: &str = "-T:20";
 
@@ -32,22 +35,9 @@ impl Term {
 
 /// What the solver has to be told of a name before it is used.
 enum Declaration {
-    Symbol {
-        name: SExpr,
-        sort: SExpr,
-    },
-    Function {
-        name: SExpr,
-        arguments: Vec<SExpr>,
-        sort: SExpr,
-    },
-    Definition {
-        name: SExpr,
-        sort: SExpr,
-        body: SExpr,
-    },
-    /// It holds wherever its symbols have a value.
-    Fact(SExpr),
+    Symbol { name: SExpr, sort: SExpr },
+    Function { name: SExpr, arguments: Vec<SExpr>, sort: SExpr },
+    Definition { name: SExpr, sort: SExpr, body: SExpr },
 }
 
 /// All terms of a pair of modules, with the solver.
@@ -59,6 +49,11 @@ pub struct Terms {
     /// Names of expressions, and sorts of symbols and functions.
     names: HashMap<SExpr, SExpr>,
     sorts: HashMap<SExpr, SExpr>,
+    /// What definitions are made of, by their names.
+    parts: HashMap<SExpr, Vec<SExpr>>,
+    /// What holds wherever its symbols have a value.
+    facts: Vec<SExpr>,
+    supports: HashMap<SExpr, Rc<HashSet<SExpr>>>,
     begun: Instant,
 }
 
@@ -75,6 +70,9 @@ impl Terms {
             told: 0,
             names: HashMap::new(),
             sorts: HashMap::new(),
+            parts: HashMap::new(),
+            facts: Vec::new(),
+            supports: HashMap::new(),
             begun: Instant::now(),
         })
     }
@@ -158,22 +156,23 @@ impl Terms {
             parts.push(self.context.list(vec![convert, term.expression]));
         }
         let body = self.context.list(parts);
-        Some(self.define(body, 0))
+        Some(self.define(body, arguments, 0))
     }
 
     fn named(&mut self, operation: SExpr, arguments: &[Term], bits: u32) -> Term {
         let parts = std::iter::once(operation).chain(arguments.iter().map(|term| term.expression));
         let body = self.context.list(parts.collect());
-        self.define(body, bits)
+        self.define(body, arguments, bits)
     }
 
     /// Terms are named so that they are told once, however often they are used.
-    fn define(&mut self, body: SExpr, bits: u32) -> Term {
+    fn define(&mut self, body: SExpr, arguments: &[Term], bits: u32) -> Term {
         if let Some(name) = self.names.get(&body) {
             return Term { expression: *name, bits };
         }
         let name = self.context.atom(format!("t{}", self.names.len()));
         self.names.insert(body, name);
+        self.parts.insert(name, arguments.iter().map(|argument| argument.expression).collect());
         let sort = self.sort(bits);
         self.declarations.push(Declaration::Definition { name, sort, body });
         Term { expression: name, bits }
@@ -212,7 +211,9 @@ impl Terms {
 
     /// What holds wherever its symbols have a value.
     pub fn fact(&mut self, term: Term) {
-        self.declarations.push(Declaration::Fact(term.expression));
+        if !self.facts.contains(&term.expression) {
+            self.facts.push(term.expression);
+        }
     }
 
     /// Whether the solver shows in time that one of these pairs cannot differ where something is known.
@@ -226,11 +227,59 @@ impl Terms {
         let equal: Vec<Term> = pairs.iter().map(|(one, other)| self.apply("=", &[*one, *other], 0)).collect();
         let equal = self.all(&equal);
         let differ = self.not(equal);
-        let known = self.all(known);
-        matches!(self.ask(known, differ), Ok(Response::Unsat))
+        let known: Vec<SExpr> =
+            known.iter().map(|term| term.expression).chain(self.facts.iter().copied()).collect();
+        // Little is enough most of the time, and quicker.
+        [1, STEPS].into_iter().any(|steps| {
+            let relevant = self.relevant(&known, differ, steps);
+            matches!(self.ask(&relevant, differ), Ok(Response::Unsat))
+        })
     }
 
-    fn ask(&mut self, known: Term, wanted: Term) -> std::io::Result<Response> {
+    /// What is known of symbols that a term has, and of those that come in by that, so many times.
+    fn relevant(&mut self, known: &[SExpr], term: Term, steps: usize) -> Vec<SExpr> {
+        let mut reached: HashSet<SExpr> = self.support(term.expression).iter().copied().collect();
+        let mut left: Vec<SExpr> = known.to_vec();
+        let mut found = Vec::new();
+        for _ in 0..steps {
+            let supports: Vec<_> = left.iter().map(|fact| self.support(*fact)).collect();
+            let is_near: Vec<bool> = supports
+                .iter()
+                .map(|support| support.iter().any(|symbol| reached.contains(symbol)))
+                .collect();
+            for (support, _) in supports.iter().zip(&is_near).filter(|(_, is_near)| **is_near) {
+                reached.extend(support.iter().copied());
+            }
+            let (near, far): (Vec<_>, Vec<_>) = left.iter().zip(&is_near).partition(|(_, is_near)| **is_near);
+            found.extend(near.into_iter().map(|(fact, _)| *fact));
+            left = far.into_iter().map(|(fact, _)| *fact).collect();
+        }
+        found
+    }
+
+    /// The symbols that an expression has.
+    fn support(&mut self, expression: SExpr) -> Rc<HashSet<SExpr>> {
+        if let Some(support) = self.supports.get(&expression) {
+            return Rc::clone(support);
+        }
+        let (mut found, mut seen, mut next) = (HashSet::new(), HashSet::new(), vec![expression]);
+        while let Some(one) = next.pop() {
+            match self.parts.get(&one) {
+                _ if !seen.insert(one) => {}
+                Some(parts) => next.extend(parts),
+                None if self.sorts.contains_key(&one) => {
+                    found.insert(one);
+                }
+                // A literal.
+                None => {}
+            }
+        }
+        let found = Rc::new(found);
+        self.supports.insert(expression, Rc::clone(&found));
+        found
+    }
+
+    fn ask(&mut self, known: &[SExpr], wanted: Term) -> std::io::Result<Response> {
         for declaration in &self.declarations[self.told..] {
             let context = &mut self.context;
             match declaration {
@@ -243,12 +292,13 @@ impl Terms {
                 Declaration::Definition { name, sort, body } => {
                     context.define_const(context.display(*name).to_string(), *sort, *body)?;
                 }
-                Declaration::Fact(fact) => context.assert(*fact)?,
             }
         }
         self.told = self.declarations.len();
         self.context.push()?;
-        self.context.assert(known.expression)?;
+        for fact in known {
+            self.context.assert(*fact)?;
+        }
         self.context.assert(wanted.expression)?;
         let response = self.context.check();
         self.context.pop()?;
