@@ -270,7 +270,7 @@ impl<'m> Bounds<'m> {
                 Some(Operand::LiteralBit32(value)) => u64::from(*value),
                 _ => ANY,
             },
-            Op::ConstantNull | Op::Undef => 0,
+            Op::ConstantNull => 0,
             Op::SpecConstant if inst.result_id.is_some_and(|id| self.sizes.contains(&id)) => 1 << 10,
             Op::SpecConstantOp => match inst.operands.first() {
                 Some(Operand::LiteralSpecConstantOpInteger(opcode)) => {

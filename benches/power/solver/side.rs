@@ -102,7 +102,10 @@ impl<'m> Side<'m> {
         let repeated = |count: u32| Some(Shape::Many(vec![part()?; count as usize].into()));
         match (inst.class.opcode, inst.operands.as_slice()) {
             (Op::TypeBool, _) => Some(Shape::One(0)),
-            (Op::TypeInt | Op::TypeFloat, [Operand::LiteralBit32(bits), ..]) => Some(Shape::One(*bits)),
+            (Op::TypeInt, [Operand::LiteralBit32(bits), ..]) => Some(Shape::One(*bits)),
+            // Those with another encoding than that of IEEE 754 have a further operand.
+            (Op::TypeFloat, [Operand::LiteralBit32(bits)]) => Some(Shape::One(*bits)),
+            (Op::TypeFloat, _) => None,
             (Op::TypeVector | Op::TypeMatrix, [_, Operand::LiteralBit32(count)]) => repeated(*count),
             (Op::TypeArray, [_, Operand::IdRef(length)]) => match self.literal(*length) {
                 Some(length) if length <= LONGEST => repeated(length),
