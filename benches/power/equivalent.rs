@@ -6,7 +6,8 @@
 //! found by an interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is
 //! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by limits that all
 //! devices of today keep: 2^16 workgroups in a dimension, 2^10 invocations in one. What only counts the turns of a loop so
-//! as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at all.
+//! as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at all; so does what no longer counts them.
+//! What is left is asked of a solver (`solver/`), which also uses these bounds.
 
 mod counters;
 mod guards;
