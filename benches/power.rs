@@ -12,7 +12,8 @@
 //! flagged. Without `--results` nothing is done.
 //!
 //! A mutant that means the same as its module is not told from one that the tool fails to notice, except where that is
-//! proved: where `spirv-opt -O` makes the same words of both, or by `power/equivalent.rs`. Those are counted apart.
+//! proved: where `spirv-opt -O` makes the same words of both, by `power/equivalent.rs`, or by a solver (`power/solver/`;
+//! `apt-get install z3`). Those are counted apart.
 
 #[allow(dead_code, reason = "verdicts are for tests/real.rs")]
 #[path = "../tests/real/catalogue.rs"]
@@ -31,6 +32,8 @@ mod equivalent;
 mod glsl;
 #[path = "../tests/real/packages.rs"]
 mod packages;
+#[path = "power/solver/mod.rs"]
+mod solver;
 #[path = "power/table.rs"]
 mod table;
 #[path = "../tests/real/wgsl.rs"]
@@ -102,11 +105,8 @@ fn entries() -> Vec<Entry> {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let [command, input, output] = args.as_slice() {
-        if command == check::NORMALISE {
-            check::normalise(Path::new(input), Path::new(output));
-            return;
-        }
+    if check::form(&args) {
+        return;
     }
     let Some(options) = Options::of(&args) else {
         println!("skipped: --results FILE says where results go");
@@ -121,6 +121,11 @@ fn main() {
     let scratch = tempfile::tempdir().unwrap();
     let mut entries = entries();
     entries.retain(|entry| entry.name.contains(&options.only));
+
+    let solves = solver::is_installed();
+    if !solves {
+        println!("z3 is not installed: no proof by a solver");
+    }
 
     let judge = |entry: &Entry| {
         let root = { [&real, &drawing] }.into_iter().find_map(|packages| packages.root(&entry.package.name));
@@ -137,14 +142,14 @@ fn main() {
         };
         let stage = compile::stage(&words);
         let data = rspirv::dr::load_words(module.words()).unwrap();
-        let pair = check::Pair::new(scratch.path(), &entry.name, &module.words());
+        let pair = check::Pair::new(scratch.path(), &entry.name, &module.words(), solves);
         for mutant in draw::draw(&module, &entry.name, options.each, options.seed) {
             let name = mutant.name();
             if done.contains(&(&*entry.name, &*name)) {
                 continue;
             }
-            let proof = equivalent::proof(&data, &mutant).unwrap_or_default();
-            let found = pair.check(&options.binary, &mutant.module.words(), &entry.args);
+            let proof = equivalent::proof(&data, &mutant);
+            let found = pair.check(&options.binary, &mutant.module.words(), &entry.args, proof);
             let line = Line {
                 stage: stage.to_owned(),
                 module: entry.name.clone(),
@@ -152,7 +157,7 @@ fn main() {
                 mutant: name,
                 verdict: found.verdict,
                 reason: found.reason,
-                equal: if found.equal { table::SAME_WORDS.to_owned() } else { proof.to_owned() },
+                equal: found.equal.unwrap_or_default().to_owned(),
                 milliseconds: found.milliseconds,
             };
             if let Some(folder) = options.keep.as_ref().filter(|_| line.verdict != table::FLAGGED) {

@@ -33,6 +33,8 @@ mod pages;
 mod passes;
 #[path = "paths.rs"]
 mod paths;
+#[path = "power.rs"]
+mod power;
 #[path = "preserving.rs"]
 mod preserving;
 #[path = "reports.rs"]

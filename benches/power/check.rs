@@ -8,14 +8,43 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use spirv_tv_toolchain::{optimize, OptimizeOptions};
 
+use crate::solver;
+use crate::table::{NO_DIFFERENCE, SAME_WORDS};
+
 /// The option that says how many inputs there are.
 const INPUTS: &str = "--inputs";
 /// Seconds that the tool may take.
 const TIMEOUT: &str = "10";
 /// Processes that take longer are ended.
 const LONGEST: Duration = Duration::from_secs(20);
-/// The hidden command that runs the optimiser in a process of its own: it may abort.
-pub const NORMALISE: &str = "--normalise";
+/// Passes after which modules that mean the same often have the same words, without names and with new ids. The hidden
+/// command that runs them has this name: it is a process of its own because the optimiser may abort.
+const NORMAL: Form = ("--normalise", &["--strip-debug", "-O", "--eliminate-dead-const", "--compact-ids"]);
+/// Passes that leave what is computed as it is, but give the solver one function without local variables.
+const INLINED: Form = (
+    "--inline",
+    &[
+        "--strip-debug",
+        "--eliminate-dead-branches",
+        "--merge-return",
+        "--inline-entry-points-exhaustive",
+        "--eliminate-dead-functions",
+        "--scalar-replacement=0",
+        "--ssa-rewrite",
+        "--eliminate-dead-code-aggressive",
+    ],
+);
+/// The same where control flow is not to be changed.
+const LOCAL: Form = (
+    "--local",
+    &["--strip-debug", "--scalar-replacement=0", "--ssa-rewrite", "--eliminate-dead-code-aggressive"],
+);
+
+/// The name of a hidden command, and its passes.
+type Form = (&'static str, &'static [&'static str]);
+
+/// Where a module's words say which ids are less.
+const BOUND: usize = 3;
 
 /// A `refines` that says that something which was changed never ran.
 pub const HOLLOW: &str = "hollow";
@@ -24,8 +53,8 @@ pub const HOLLOW: &str = "hollow";
 pub struct Found {
     pub verdict: String,
     pub reason: String,
-    /// `spirv-opt -O` makes the same words of both.
-    pub equal: bool,
+    /// Both modules mean the same, by this proof.
+    pub equal: Option<&'static str>,
     pub milliseconds: u64,
 }
 
@@ -42,20 +71,25 @@ pub struct Pair {
     after: PathBuf,
     report: PathBuf,
     normal: Option<Vec<u8>>,
+    /// The solver is installed.
+    solves: bool,
 }
 
 impl Pair {
-    pub fn new(scratch: &Path, name: &str, words: &[u32]) -> Self {
+    pub fn new(scratch: &Path, name: &str, words: &[u32], solves: bool) -> Self {
         let path = |what: &str| scratch.join(format!("{}.{what}", name.replace('/', "-")));
         let (before, after) = (path("before.spv"), path("after.spv"));
         write(&before, words);
-        let normal = normal(&before);
-        Pair { before, after, report: path("json"), normal }
+        let normal = formed(&before, NORMAL);
+        Pair { before, after, report: path("json"), normal, solves }
     }
 
-    pub fn check(&self, binary: &Path, words: &[u32], args: &[String]) -> Found {
+    /// Checks a mutant; the solver is asked only where there is no other proof.
+    pub fn check(&self, binary: &Path, words: &[u32], args: &[String], proof: Option<&'static str>) -> Found {
         write(&self.after, words);
-        let equal = self.normal.is_some() && self.normal == normal(&self.after);
+        let is_same = self.normal.is_some() && self.normal == formed(&self.after, NORMAL);
+        let solved = || (self.solves && self.is_solved()).then_some(NO_DIFFERENCE);
+        let equal = is_same.then_some(SAME_WORDS).or(proof).or_else(solved);
         let mut command = Command::new(binary);
         command.arg("check").args([&self.before, &self.after]).args(without_inputs(args));
         command.args(["--timeout", TIMEOUT, "--format", "json", "--jobs", "1"]);
@@ -65,6 +99,25 @@ impl Pair {
         let milliseconds = begun.elapsed().as_millis() as u64;
         let (verdict, reason) = if ended { self.verdict() } else { ("over time".to_owned(), String::new()) };
         Found { verdict, reason, equal, milliseconds }
+    }
+
+    /// Whether the solver finds that both modules mean the same.
+    fn is_solved(&self) -> bool {
+        let words = [&self.before, &self.after].map(|path| crate::compile::read(path).unwrap());
+        // New ids begin at the same number, so that passes give the same ones.
+        let bound = words.iter().map(|words| words[BOUND]).max().unwrap();
+        let modules = |form: Form| {
+            let module = |words: &Vec<u32>| {
+                let mut words = words.clone();
+                words[BOUND] = bound;
+                let path = self.before.with_extension("bounded");
+                write(&path, &words);
+                rspirv::dr::load_bytes(formed(&path, form)?).ok()
+            };
+            Some((module(&words[0])?, module(&words[1])?))
+        };
+        let forms = [INLINED, LOCAL].into_iter().filter_map(modules);
+        forms.into_iter().any(|(before, after)| solver::finds_no_difference(&before, &after))
     }
 
     /// Copies both modules to a folder.
@@ -124,20 +177,25 @@ fn write(path: &Path, words: &[u32]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// What `spirv-opt -O` makes of a module, without names and with new ids; None where it does not end well.
-fn normal(module: &Path) -> Option<Vec<u8>> {
-    let output = module.with_extension("normal");
+/// What a form's passes make of a module; None where they do not end well.
+fn formed(module: &Path, form: Form) -> Option<Vec<u8>> {
+    let output = module.with_extension("formed");
     _ = std::fs::remove_file(&output);
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.arg(NORMALISE).arg(module).arg(&output).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(form.0).arg(module).arg(&output).stdout(Stdio::null()).stderr(Stdio::null());
     finish(&mut command).then(|| std::fs::read(&output).ok())?
 }
 
-/// The child: optimises INPUT to OUTPUT.
-pub fn normalise(input: &Path, output: &Path) {
-    let words = crate::compile::read(input).unwrap();
-    let passes = ["--strip-debug", "-O", "--eliminate-dead-const", "--compact-ids"].map(str::to_owned);
-    if let Ok(optimised) = optimize(&words, &passes, &OptimizeOptions::default()) {
-        write(output, &optimised.words);
+/// The child: runs passes from INPUT to OUTPUT. False where this is no such command.
+pub fn form(args: &[String]) -> bool {
+    let [command, input, output] = args else { return false };
+    let Some((_, passes)) = [NORMAL, INLINED, LOCAL].into_iter().find(|form| form.0 == command) else {
+        return false;
+    };
+    let words = crate::compile::read(Path::new(input)).unwrap();
+    let passes: Vec<String> = passes.iter().map(|pass| (*pass).to_owned()).collect();
+    if let Ok(formed) = optimize(&words, &passes, &OptimizeOptions::default()) {
+        write(Path::new(output), &formed.words);
     }
+    true
 }

@@ -6,7 +6,8 @@
 //! found by an interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is
 //! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by limits that all
 //! devices of today keep: 2^16 workgroups in a dimension, 2^10 invocations in one. What only counts the turns of a loop so
-//! as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at all.
+//! as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at all; so does what no longer counts them.
+//! What is left is asked of a solver (`solver/`), which also uses these bounds.
 
 mod counters;
 mod guards;
@@ -30,7 +31,7 @@ const fn ones(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// Rounds after which a bound that still grows is given up.
+/// Rounds after which a bound that still grows becomes [`GREATEST`], then [`ANY`].
 const ROUNDS: usize = 12;
 
 /// Why the mutant means the same as the module that it was made from.
@@ -40,11 +41,12 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
     match mutant.mutator {
         "wrong-nan" if !preserves_nans(module) => Some("NaNs need not be told from numbers"),
         "wrong-signedness" if signs_agree(inst, &Bounds::of(module)) => Some("no operand has a sign bit"),
-        _ if guards::counts_turns(
-            module,
-            || rspirv::dr::load_words(mutant.module.words()).ok(),
-            position,
-        ) =>
+        _ if guards::is_dropped(module, mutant, position)
+            || guards::counts_turns(
+                module,
+                || rspirv::dr::load_words(mutant.module.words()).ok(),
+                position,
+            ) =>
         {
             Some("it counts turns of a loop that ends after 2^22 of them at least")
         }
@@ -87,7 +89,7 @@ fn ids(inst: &Instruction) -> impl Iterator<Item = Word> + '_ {
 }
 
 /// Upper bounds of integers; of vectors, of all components.
-struct Bounds<'m> {
+pub struct Bounds<'m> {
     instructions: HashMap<Word, &'m Instruction>,
     /// What is stored to a variable as a whole or in part, where nothing else is done with it but loading.
     stored: HashMap<Word, Vec<Word>>,
@@ -95,19 +97,22 @@ struct Bounds<'m> {
     passed: HashMap<Word, Vec<Word>>,
     built_ins: HashMap<Word, BuiltIn>,
     glsl: Option<Word>,
+    /// Specialisation constants that are the size of a workgroup in a dimension.
+    sizes: Vec<Word>,
     /// Tests that a step of a counter is behind.
     tests: HashMap<Word, Test>,
     bounds: HashMap<Word, u64>,
 }
 
 impl<'m> Bounds<'m> {
-    fn of(module: &'m Module) -> Self {
+    pub fn of(module: &'m Module) -> Self {
         let defined = module.all_inst_iter().filter_map(|inst| Some((inst.result_id?, inst)));
         let mut bounds = Bounds {
             instructions: defined.collect(),
             stored: HashMap::new(),
             passed: HashMap::new(),
             built_ins: HashMap::new(),
+            sizes: Vec::new(),
             glsl: module.ext_inst_imports.first().and_then(|inst| inst.result_id),
             tests: HashMap::new(),
             bounds: HashMap::new(),
@@ -119,6 +124,16 @@ impl<'m> Bounds<'m> {
                 bounds.built_ins.insert(id, built_in);
             }
         }
+        let is_size = |inst: &&Instruction| {
+            inst.result_id.and_then(|id| bounds.built_ins.get(&id)) == Some(&BuiltIn::WorkgroupSize)
+        };
+        let size = module.types_global_values.iter().find(is_size).or_else(|| {
+            let modes = &mut module.execution_modes.iter();
+            modes.find(|inst| {
+                inst.operands.get(1) == Some(&Operand::ExecutionMode(ExecutionMode::LocalSizeId))
+            })
+        });
+        bounds.sizes = size.into_iter().flat_map(ids).collect();
         bounds.collect(module);
         bounds.tests = counters::tests(module, &bounds);
         bounds.solve(module);
@@ -207,7 +222,8 @@ impl<'m> Bounds<'m> {
                 let bound =
                     self.bound(inst).min(self.width(id).filter(|width| *width < 32).map_or(ANY, ones));
                 if bound > self.get(id) {
-                    self.bounds.insert(id, if round < ROUNDS { bound } else { ANY });
+                    let widened = if bound <= GREATEST { GREATEST } else { ANY };
+                    self.bounds.insert(id, if round < ROUNDS { bound } else { widened });
                     changed = true;
                 }
             }
@@ -217,7 +233,7 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn get(&self, id: Word) -> u64 {
+    pub fn get(&self, id: Word) -> u64 {
         self.bounds.get(&id).copied().unwrap_or(0)
     }
 
@@ -226,7 +242,7 @@ impl<'m> Bounds<'m> {
     }
 
     /// The bits of a scalar or component of this value; none where it is no integer.
-    fn width(&self, id: Word) -> Option<u32> {
+    pub fn width(&self, id: Word) -> Option<u32> {
         let mut ty = self.instructions.get(&self.instructions.get(&id)?.result_type?)?;
         if ty.class.opcode == Op::TypeVector {
             ty = self.instructions.get(&ids(ty).next()?)?;
@@ -255,7 +271,15 @@ impl<'m> Bounds<'m> {
                 Some(Operand::LiteralBit32(value)) => u64::from(*value),
                 _ => ANY,
             },
-            Op::ConstantNull | Op::Undef => 0,
+            Op::ConstantNull => 0,
+            Op::SpecConstant if inst.result_id.is_some_and(|id| self.sizes.contains(&id)) => 1 << 10,
+            Op::SpecConstantOp => match inst.operands.first() {
+                Some(Operand::LiteralSpecConstantOpInteger(opcode)) => {
+                    let operands = inst.operands[1..].to_vec();
+                    self.bound(&Instruction::new(*opcode, inst.result_type, inst.result_id, operands))
+                }
+                _ => ANY,
+            },
             Op::ConstantComposite | Op::CompositeConstruct | Op::Phi | Op::VectorShuffle => {
                 self.greatest(operands.iter().copied().filter(|id| self.is_value(*id)))
             }

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use rspirv::dr::{Block, Instruction, Module, Operand};
 use rspirv::spirv::{Op, Word};
 
+use spirv_tv_mutators::Mutant;
+
 use super::{ids, instructions};
 
 /// Turns that are run: more instructions than the budget of a check has.
@@ -23,6 +25,21 @@ pub(super) fn counts_turns(before: &Module, after: impl FnOnce() -> Option<Modul
         guards.any(|guard| guard.contains(changed) && guard.is_never_left(module))
     };
     counts(before) && after().is_some_and(|after| counts(&after))
+}
+
+/// Whether a guard no longer counts, so that it is never left: what it stores is dropped, or the branch that would leave
+/// the loop.
+pub(super) fn is_dropped(module: &Module, mutant: &Mutant, position: usize) -> bool {
+    let Some(changed) = instructions(module).nth(position) else { return false };
+    let is_part = |guard: &Guard<'_>| match (mutant.mutator, mutant.what.as_str()) {
+        ("store-dropped", _) => guard.step.last().is_some_and(|store| std::ptr::eq(*store, changed)),
+        ("guard-dropped", "never") => ids(changed).next() == Some(guard.condition),
+        _ => false,
+    };
+    let blocks = module.functions.iter().flat_map(|function| &function.blocks);
+    blocks
+        .filter_map(|block| Guard::of(block, module))
+        .any(|guard| is_part(&guard) && guard.is_never_left(module))
 }
 
 /// The code that counts, in the two blocks behind a loop's header.
@@ -124,6 +141,7 @@ fn value(inst: &Instruction, values: &HashMap<Word, Vec<u32>>) -> Option<Vec<u32
         Op::INotEqual => both(|a, b| u32::from(a != b)),
         Op::ISub => both(u32::wrapping_sub),
         Op::IAdd => both(u32::wrapping_add),
+        Op::IMul => both(u32::wrapping_mul),
         Op::All => Some(vec![u32::from(operands.first()?.iter().all(|it| *it != 0))]),
         Op::Any => Some(vec![u32::from(operands.first()?.iter().any(|it| *it != 0))]),
         Op::Select => match operands[..] {

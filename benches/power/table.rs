@@ -31,6 +31,9 @@ pub fn read(path: &Path) -> Vec<Line> {
 /// `spirv-opt -O` makes the same words of both.
 pub const SAME_WORDS: &str = "spirv-opt makes the same words of both";
 
+/// The solver shows that what has an effect cannot differ.
+pub const NO_DIFFERENCE: &str = "a solver finds no difference";
+
 /// The verdict on a mistake that is noticed.
 pub const FLAGGED: &str = "violates";
 

@@ -15,18 +15,21 @@ pub enum Need {
     Python,
     /// xmllint.
     Xmllint,
+    /// z3.
+    Solver,
     /// Other people's litmus tests, in a folder `shared` beside the checkout.
     Shared,
 }
 
 const VARIABLE: &str = "SPIRV_TV_REQUIRE";
-const WORDS: [(&str, Need); 7] = [
+const WORDS: [(&str, Need); 8] = [
     ("device", Need::Device),
     ("glslang", Need::Glslang),
     ("chromium", Need::Chromium),
     ("graphviz", Need::Graphviz),
     ("python", Need::Python),
     ("xmllint", Need::Xmllint),
+    ("z3", Need::Solver),
     ("shared", Need::Shared),
 ];
 
@@ -80,6 +83,9 @@ fn what_is_required_is_not_skipped() {
     );
     for (word, need) in WORDS {
         assert!(skip("", need, "…").is_ok() && skip(word, need, "…").is_err(), "{word}");
-        assert!(skip("device,glslang,chromium,graphviz,python,xmllint,shared", need, "…").is_err(), "{word}");
+        assert!(
+            skip("device,glslang,chromium,graphviz,python,xmllint,z3,shared", need, "…").is_err(),
+            "{word}"
+        );
     }
 }

@@ -1,0 +1,106 @@
+//! The control-flow graph that both functions share.
+
+use std::collections::HashMap;
+
+use rspirv::dr::{Function, Operand};
+use rspirv::spirv::{Op, Word};
+
+/// Blocks by their places in the function.
+pub struct Graph {
+    pub labels: HashMap<Word, usize>,
+    successors: Vec<Vec<usize>>,
+    predecessors: Vec<Vec<usize>>,
+    /// The immediate dominator of each block that is reached.
+    dominators: Vec<Option<usize>>,
+}
+
+impl Graph {
+    pub fn of(function: &Function) -> Self {
+        let labels: HashMap<Word, usize> =
+            (0..).zip(&function.blocks).filter_map(|(at, block)| Some((block.label_id()?, at))).collect();
+        let targets = |block: &rspirv::dr::Block| {
+            let end = block.instructions.last();
+            let operands = end.filter(|inst| is_branch(inst.class.opcode)).map(|inst| &inst.operands);
+            let ids = operands.into_iter().flatten().filter_map(|operand| match operand {
+                Operand::IdRef(id) => labels.get(id).copied(),
+                _ => None,
+            });
+            ids.collect::<Vec<usize>>()
+        };
+        let successors: Vec<Vec<usize>> = function.blocks.iter().map(targets).collect();
+        let mut predecessors = vec![Vec::new(); successors.len()];
+        for (from, targets) in successors.iter().enumerate() {
+            targets.iter().for_each(|to| predecessors[*to].push(from));
+        }
+        let dominators = dominators(&successors, &predecessors);
+        Graph { labels, successors, predecessors, dominators }
+    }
+
+    pub fn successors(&self, block: usize) -> &[usize] {
+        &self.successors[block]
+    }
+
+    /// The block and those that dominate it, from the inside out.
+    pub fn dominating(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(block), |at| self.dominators[*at].filter(|up| up != at))
+    }
+
+    /// The only block that this one is entered from.
+    pub fn entered_from(&self, block: usize) -> Option<usize> {
+        match self.predecessors[block][..] {
+            [from] => Some(from),
+            _ => None,
+        }
+    }
+}
+
+pub fn is_branch(opcode: Op) -> bool {
+    matches!(opcode, Op::Branch | Op::BranchConditional | Op::Switch)
+}
+
+/// As Cooper, Harvey and Kennedy compute them.
+fn dominators(successors: &[Vec<usize>], predecessors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; successors.len()];
+    let mut stack = vec![(0, 0)];
+    if let Some(first) = seen.first_mut() {
+        *first = true;
+    }
+    while let Some((block, next)) = stack.pop() {
+        match successors.get(block).and_then(|targets| targets.get(next)) {
+            Some(target) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut seen[*target], true) {
+                    stack.push((*target, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    let mut number = vec![0; successors.len().max(1)];
+    order.iter().enumerate().for_each(|(at, block)| number[*block] = at);
+    let mut found: Vec<Option<usize>> = vec![None; successors.len().max(1)];
+    found[0] = Some(0);
+    loop {
+        let mut changed = false;
+        for block in order.iter().rev().copied().filter(|block| *block != 0) {
+            let known = predecessors[block].iter().copied().filter(|from| found[*from].is_some());
+            let meet = known.reduce(|mut one, mut other| {
+                while one != other {
+                    while number[one] < number[other] {
+                        one = found[one].unwrap();
+                    }
+                    while number[other] < number[one] {
+                        other = found[other].unwrap();
+                    }
+                }
+                one
+            });
+            changed |= found[block] != meet;
+            found[block] = meet;
+        }
+        if !changed {
+            return found;
+        }
+    }
+}

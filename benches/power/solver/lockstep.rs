@@ -1,0 +1,289 @@
+//! Both modules run side by side.
+//!
+//! By induction over the steps of an execution: as long as all values that had an effect were equal in both, both ran the same
+//! blocks, what they loaded is the same, and so is what anyone else sees of them. What has to be equal for that to go
+//! on is a demand. Where before's behaviour is undefined, nothing is demanded.
+
+mod sinks;
+
+use std::collections::{HashMap, HashSet};
+
+use rspirv::dr::{Function, Instruction, Module};
+use rspirv::spirv::Op;
+
+use super::super::equivalent::Bounds;
+use super::evaluate::{evaluate, ids, Meaning};
+use super::graph::Graph;
+use super::side::Side;
+use super::terms::{Term, Terms};
+use super::value::{Shape, Value};
+
+/// How often values of OpPhi that differ may turn out to be more.
+const ROUNDS: usize = 8;
+
+/// An instruction: function, block, and place in it.
+type Place = (usize, usize, usize);
+
+/// What must be equal.
+struct Demand {
+    function: usize,
+    block: usize,
+    /// The part of the block that it is in.
+    segment: usize,
+    /// Known besides, on an edge to a successor.
+    edge: Option<Term>,
+    pairs: Vec<(Term, Term)>,
+    /// The value of OpPhi that may differ instead.
+    phi: Option<Place>,
+}
+
+/// What follows from before's behaviour being defined, in a part of a block.
+struct Fact {
+    segment: usize,
+    term: Term,
+}
+
+pub struct Lockstep<'m, 't> {
+    functions: Vec<(&'m Function, &'m Function)>,
+    before: Side<'m>,
+    after: Side<'m>,
+    bounds: Bounds<'m>,
+    terms: &'t mut Terms,
+    /// Values of OpPhi that are not known to be equal.
+    apart: HashSet<Place>,
+    /// Instructions that differ, but whose values are shown to be equal.
+    alike: HashSet<Place>,
+    /// What must be equal for instructions that differ to have equal values, with those.
+    origins: Vec<(Place, Demand)>,
+    facts: HashMap<(usize, usize), Vec<Fact>>,
+    demands: Vec<Demand>,
+    /// Conditions of before's branches.
+    conditions: HashMap<(usize, usize), Term>,
+}
+
+impl<'m, 't> Lockstep<'m, 't> {
+    pub fn of(before: &'m Module, after: &'m Module, terms: &'t mut Terms) -> Self {
+        Lockstep {
+            functions: before.functions.iter().zip(&after.functions).collect(),
+            before: Side::of(before),
+            after: Side::of(after),
+            bounds: Bounds::of(before),
+            terms,
+            apart: HashSet::new(),
+            alike: HashSet::new(),
+            origins: Vec::new(),
+            facts: HashMap::new(),
+            demands: Vec::new(),
+            conditions: HashMap::new(),
+        }
+    }
+
+    /// Whether nothing that has an effect can differ.
+    pub fn holds(mut self) -> bool {
+        let graphs: Vec<(Graph, Graph)> =
+            self.functions.iter().map(|(one, other)| (Graph::of(one), Graph::of(other))).collect();
+        for _ in 0..ROUNDS {
+            if self.walk_all(&graphs).is_none() {
+                return false;
+            }
+            // Where the changed value is equal, no other is asked for.
+            for (place, demand) in std::mem::take(&mut self.origins) {
+                let known = self.known(&demand, &graphs[demand.function].0);
+                if self.terms.agree(&known, &demand.pairs) {
+                    self.alike.insert(place);
+                }
+            }
+            if self.walk_all(&graphs).is_none() {
+                return false;
+            }
+            let mut differ = Vec::new();
+            for demand in std::mem::take(&mut self.demands) {
+                let known = self.known(&demand, &graphs[demand.function].0);
+                match demand.phi {
+                    _ if self.terms.agree(&known, &demand.pairs) => {}
+                    Some(phi) => differ.push(phi),
+                    None => return false,
+                }
+            }
+            if differ.is_empty() {
+                return true;
+            }
+            self.apart.extend(differ);
+        }
+        false
+    }
+
+    fn walk_all(&mut self, graphs: &[(Graph, Graph)]) -> Option<()> {
+        self.facts.clear();
+        self.demands.clear();
+        self.origins.clear();
+        graphs.iter().enumerate().try_for_each(|(function, graphs)| self.walk(function, graphs))
+    }
+
+    /// What holds where something is demanded: conditions of branches on the way, and that before was defined so far.
+    /// That is also known of the rest of the block, up to where another invocation could end everything.
+    fn known(&mut self, demand: &Demand, graph: &Graph) -> Vec<Term> {
+        let mut known: Vec<Term> = demand.edge.into_iter().collect();
+        for block in graph.dominating(demand.block) {
+            let facts = self.facts.get(&(demand.function, block)).map_or(&[][..], Vec::as_slice);
+            let is_inside = block == demand.block;
+            let before = facts.iter().filter(|fact| !is_inside || fact.segment <= demand.segment);
+            known.extend(before.map(|fact| fact.term));
+            if let Some(from) = graph.entered_from(block) {
+                known.extend(self.edge(demand.function, from, block, graph));
+            }
+        }
+        known
+    }
+
+    /// What holds where control goes from one block to another.
+    fn edge(&mut self, function: usize, from: usize, to: usize, graph: &Graph) -> Option<Term> {
+        let condition = *self.conditions.get(&(function, from))?;
+        match *graph.successors(from) {
+            [holds, fails] if holds == fails => None,
+            [holds, _] if holds == to => Some(condition),
+            [_, fails] if fails == to => Some(self.terms.not(condition)),
+            _ => None,
+        }
+    }
+
+    /// Evaluates a function; `None` where both do not correspond.
+    fn walk(&mut self, function: usize, graphs: &(Graph, Graph)) -> Option<()> {
+        let (before, after) = self.functions[function];
+        if before.blocks.len() != after.blocks.len() || before.parameters.len() != after.parameters.len() {
+            return None;
+        }
+        for (at, (one, other)) in before.parameters.iter().zip(&after.parameters).enumerate() {
+            self.result(&format!("parameter {at} of {function}"), one, other, false)?;
+        }
+        for (block, (one, other)) in before.blocks.iter().zip(&after.blocks).enumerate() {
+            if one.instructions.len() != other.instructions.len() {
+                return None;
+            }
+            let mut segment = 0;
+            for (at, (one, other)) in one.instructions.iter().zip(&other.instructions).enumerate() {
+                let place = (function, block, at);
+                let name = format!("{function} {block} {at}");
+                self.before.enter(&name);
+                self.after.enter(&name);
+                if one.class.opcode == Op::Phi || other.class.opcode == Op::Phi {
+                    let is_apart = self.apart.contains(&place);
+                    self.result(&name, one, other, is_apart)?;
+                    continue;
+                }
+                self.step(place, segment, (one, other), graphs)?;
+                segment += usize::from(matches!(one.class.opcode, Op::ControlBarrier | Op::FunctionCall));
+            }
+        }
+        self.incoming(function, graphs)
+    }
+
+    /// The results of two instructions that correspond: any value, the same in both unless they are apart.
+    fn result(&mut self, name: &str, one: &Instruction, other: &Instruction, is_apart: bool) -> Option<()> {
+        if one.class.opcode != other.class.opcode || one.result_type != other.result_type {
+            return None;
+        }
+        let (Some(id), Some(counterpart)) = (one.result_id, other.result_id) else {
+            return (one.result_id == other.result_id).then_some(());
+        };
+        let shape = self.before.shape(one.result_type?)?;
+        let value = self.symbols(name, &shape);
+        self.bound(id, &value);
+        let opposite =
+            if is_apart { self.symbols(&format!("{name} of after"), &shape) } else { value.clone() };
+        self.before.set(id, value);
+        self.after.set(counterpart, opposite);
+        Some(())
+    }
+
+    fn symbols(&mut self, name: &str, shape: &Shape) -> Value {
+        let terms = &mut *self.terms;
+        shape.fill(&mut Vec::new(), &mut |part, bits| terms.symbol(&format!("result {name} {part:?}"), bits))
+    }
+
+    /// States the upper bound that a value of before has.
+    fn bound(&mut self, id: u32, value: &Value) {
+        let Some(width) = self.bounds.width(id).filter(|width| *width <= 32) else { return };
+        let bound = self.bounds.get(id);
+        if bound >= u64::MAX >> (64 - width) {
+            return;
+        }
+        for leaf in value.leaves().into_iter().filter(|leaf| leaf.bits() == width) {
+            let greatest = self.terms.number(width, bound);
+            let fact = self.terms.apply("bvule", &[leaf, greatest], 0);
+            self.terms.fact(fact);
+        }
+    }
+
+    fn step(
+        &mut self,
+        place: Place,
+        segment: usize,
+        (one, other): (&'m Instruction, &'m Instruction),
+        graphs: &(Graph, Graph),
+    ) -> Option<()> {
+        let (function, block, _) = place;
+        let (mut defined, mut demanded) = (Vec::new(), Vec::new());
+        let meaning = evaluate(one, &mut self.before, self.terms, &mut defined)?;
+        let opposite = evaluate(other, &mut self.after, self.terms, &mut demanded)?;
+        // What is undefined in both is not asked for.
+        demanded.retain(|term| !defined.contains(term));
+        let facts = self.facts.entry((function, block)).or_default();
+        facts.extend(defined.into_iter().map(|term| Fact { segment, term }));
+        let holds = self.terms.truth(true);
+        let pairs: Vec<(Term, Term)> = match (meaning, opposite) {
+            (Meaning::Value(value), Meaning::Value(opposite)) => {
+                if one.class.opcode == Op::Load {
+                    self.bound(one.result_id?, &value);
+                }
+                self.computed(place, segment, (one, value), (other, opposite))?;
+                demanded.into_iter().map(|term| (term, holds)).collect()
+            }
+            // What was loaded has no effect by itself.
+            (Meaning::Effect, Meaning::Value(opposite)) if one.class.opcode == Op::Load => {
+                let shape = self.before.shape(one.result_type?)?;
+                let value = self.symbols(&self.before.place.clone(), &shape);
+                self.bound(one.result_id?, &value);
+                self.computed(place, segment, (one, value), (other, opposite))?;
+                demanded.into_iter().map(|term| (term, holds)).collect()
+            }
+            (Meaning::Effect, Meaning::Effect) => {
+                let pairs = self.operands(one, other, graphs)?;
+                self.access(one, (function, block), segment);
+                let name = self.before.place.clone();
+                self.result(&name, one, other, false)?;
+                pairs
+            }
+            _ => return None,
+        };
+        for pair in pairs {
+            let pairs = vec![pair];
+            self.demands.push(Demand { function, block, segment, edge: None, pairs, phi: None });
+        }
+        Some(())
+    }
+
+    /// Sets what two instructions compute.
+    fn computed(
+        &mut self,
+        place: Place,
+        segment: usize,
+        (one, value): (&Instruction, Value),
+        (other, mut opposite): (&Instruction, Value),
+    ) -> Option<()> {
+        let (function, block, _) = place;
+        let mut pairs = Vec::new();
+        let mut is_same = |id| self.before.value(id, self.terms) == self.after.value(id, self.terms);
+        if value != opposite && value.pairs(&opposite, &mut pairs).is_some() && ids(other).all(&mut is_same) {
+            if self.alike.contains(&place) {
+                opposite = value.clone();
+            } else {
+                let demand = Demand { function, block, segment, edge: None, pairs, phi: None };
+                self.origins.push((place, demand));
+            }
+        }
+        self.before.set(one.result_id?, value);
+        self.after.set(other.result_id?, opposite);
+        Some(())
+    }
+}

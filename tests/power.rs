@@ -1,0 +1,228 @@
+//! The proofs of `benches/power/solver/`: what a solver shows to be the same, and near it what is not.
+
+#[allow(dead_code, reason = "proofs of mutants are for the benchmarks")]
+#[path = "../benches/power/equivalent.rs"]
+mod equivalent;
+#[path = "../benches/power/solver/mod.rs"]
+mod solver;
+
+use rspirv::dr::{load_words, Module};
+use spirv_tv_toolchain::assemble;
+
+use crate::require::{skipped, Need};
+
+/// A shader that stores `%r`, which the body computes, to its place of the second buffer. `%x` and `%y` are numbers of the
+/// first one, `%a` and `%b` floats of the third one, `%lid` is below 64.
+fn module(body: &str) -> Module {
+    let text = format!(
+        "OpCapability Shader
+         %glsl = OpExtInstImport \"GLSL.std.450\"
+         OpMemoryModel Logical GLSL450
+         OpEntryPoint GLCompute %main \"main\" %local
+         OpExecutionMode %main LocalSize 64 1 1
+         OpDecorate %local BuiltIn LocalInvocationId
+         OpDecorate %numbers ArrayStride 4
+         OpDecorate %floats ArrayStride 4
+         OpMemberDecorate %buffer 0 Offset 0
+         OpDecorate %buffer BufferBlock
+         OpMemberDecorate %float_buffer 0 Offset 0
+         OpDecorate %float_buffer BufferBlock
+         OpDecorate %in DescriptorSet 0
+         OpDecorate %in Binding 0
+         OpDecorate %out DescriptorSet 0
+         OpDecorate %out Binding 1
+         OpDecorate %fin DescriptorSet 0
+         OpDecorate %fin Binding 2
+         %void = OpTypeVoid
+         %bool = OpTypeBool
+         %uint = OpTypeInt 32 0
+         %float = OpTypeFloat 32
+         %uvec3 = OpTypeVector %uint 3
+         %fvec2 = OpTypeVector %float 2
+         %numbers = OpTypeRuntimeArray %uint
+         %floats = OpTypeRuntimeArray %float
+         %buffer = OpTypeStruct %numbers
+         %float_buffer = OpTypeStruct %floats
+         %to_input = OpTypePointer Input %uvec3
+         %to_component = OpTypePointer Input %uint
+         %to_buffer = OpTypePointer Uniform %buffer
+         %to_float_buffer = OpTypePointer Uniform %float_buffer
+         %to_uint = OpTypePointer Uniform %uint
+         %to_float = OpTypePointer Uniform %float
+         %c0 = OpConstant %uint 0
+         %c1 = OpConstant %uint 1
+         %c2 = OpConstant %uint 2
+         %c3 = OpConstant %uint 3
+         %c24 = OpConstant %uint 24
+         %c31 = OpConstant %uint 31
+         %c32 = OpConstant %uint 32
+         %c63 = OpConstant %uint 63
+         %c64 = OpConstant %uint 64
+         %c255 = OpConstant %uint 255
+         %c511 = OpConstant %uint 511
+         %local = OpVariable %to_input Input
+         %in = OpVariable %to_buffer Uniform
+         %out = OpVariable %to_buffer Uniform
+         %fin = OpVariable %to_float_buffer Uniform
+         %function = OpTypeFunction %void
+         %main = OpFunction %void None %function
+         %entry = OpLabel
+         %to_lid = OpAccessChain %to_component %local %c0
+         %lid = OpLoad %uint %to_lid
+         %to_x = OpAccessChain %to_uint %in %c0 %lid
+         %x = OpLoad %uint %to_x
+         %to_y = OpAccessChain %to_uint %in %c0 %c64
+         %y = OpLoad %uint %to_y
+         %to_a = OpAccessChain %to_float %fin %c0 %lid
+         %a = OpLoad %float %to_a
+         %to_b = OpAccessChain %to_float %fin %c0 %c64
+         %b = OpLoad %float %to_b
+         {body}
+         %to_r = OpAccessChain %to_uint %out %c0 %lid
+         OpStore %to_r %r
+         OpReturn
+         OpFunctionEnd"
+    );
+    let words = assemble(&text, None).unwrap_or_else(|error| panic!("{error}: {body}"));
+    load_words(words).unwrap()
+}
+
+/// Checks that both bodies are proved to be the same, or are not.
+fn expect(proved: bool, before: &str, after: &str) {
+    if !solver::is_installed() {
+        return skipped(Need::Solver, "z3 is not installed");
+    }
+    let found = solver::finds_no_difference(&module(before), &module(after));
+    assert_eq!(found, proved, "{before}\n{after}");
+}
+
+#[test]
+fn bits_that_are_masked_need_not_be_equal() {
+    let shifted =
+        |shift: &str, mask: &str| format!("%s = {shift} %uint %x %c24\n %r = OpBitwiseAnd %uint %s {mask}");
+    let (logical, arithmetic) = ("OpShiftRightLogical", "OpShiftRightArithmetic");
+    expect(true, &shifted(logical, "%c255"), &shifted(arithmetic, "%c255"));
+    expect(false, &shifted(logical, "%c511"), &shifted(arithmetic, "%c511"));
+}
+
+#[test]
+fn arithmetic_is_that_of_bit_vectors() {
+    let modulo = |operation: &str, by: &str| format!("%r = {operation} %uint %x {by}");
+    expect(true, &modulo("OpUMod", "%c2"), &modulo("OpSMod", "%c2"));
+    expect(false, &modulo("OpUMod", "%c3"), &modulo("OpSMod", "%c3"));
+    expect(false, &modulo("OpUMod", "%c2"), &modulo("OpSRem", "%c2"));
+}
+
+#[test]
+fn before_divides_by_no_zero() {
+    let body = |divided: &str, otherwise: &str| {
+        format!("%q = OpUDiv %uint %x {divided}\n %z = OpIEqual %bool %y %c0\n %r = OpSelect %uint %z {otherwise} %q")
+    };
+    expect(true, &body("%y", "%c1"), &body("%y", "%c2"));
+    expect(false, &body("%c3", "%c1"), &body("%c3", "%c2"));
+}
+
+#[test]
+fn after_divides_by_no_zero_either() {
+    let body = |divided: &str| {
+        format!("%o = OpBitwiseOr %uint %y %c1\n %q = OpUDiv %uint %x {divided}\n %r = OpCopyObject %uint %x")
+    };
+    expect(true, &body("%c3"), &body("%o"));
+    expect(false, &body("%c3"), &body("%y"));
+}
+
+#[test]
+fn built_in_variables_are_bounded() {
+    let body = |index: &str, most: &str| {
+        format!("%t = OpUGreaterThan %bool {index} {most}\n %r = OpSelect %uint %t %c1 %x")
+    };
+    expect(true, &body("%lid", "%c63"), &body("%lid", "%c64"));
+    expect(false, &body("%lid", "%c31"), &body("%lid", "%c64"));
+}
+
+#[test]
+fn an_index_that_is_accessed_is_within_the_bounds() {
+    let body = |index: &str, convert: &str| {
+        format!(
+            "%p = OpAccessChain %to_uint %in %c0 {index}\n %l = OpLoad %uint %p\n %f = {convert} %float %x
+             %i = OpBitcast %uint %f\n %r = OpIAdd %uint %i %l"
+        )
+    };
+    expect(true, &body("%x", "OpConvertUToF"), &body("%x", "OpConvertSToF"));
+    expect(false, &body("%y", "OpConvertUToF"), &body("%y", "OpConvertSToF"));
+    expect(false, &body("%lid", "OpConvertUToF"), &body("%c63", "OpConvertUToF"));
+}
+
+#[test]
+fn an_undefined_value_may_be_any() {
+    let body = |by: &str, otherwise: &str| {
+        format!(
+            "%m = OpBitwiseAnd %uint %y %c31\n %s = OpShiftLeftLogical %uint %x {by}
+             %t = OpULessThan %bool {by} %c32\n %r = OpSelect %uint %t %s {otherwise}"
+        )
+    };
+    expect(true, &body("%m", "%c0"), &body("%m", "%c1"));
+    expect(false, &body("%y", "%c0"), &body("%y", "%s"));
+}
+
+#[test]
+fn comparisons_of_floats_are_those_of_numbers_and_nans() {
+    let body = |comparison: &str| format!("%t = {comparison}\n %r = OpSelect %uint %t %c1 %x");
+    let less = body("OpFOrdLessThan %bool %a %b");
+    expect(true, &less, &body("OpFOrdGreaterThan %bool %b %a"));
+    expect(false, &less, &body("OpFUnordLessThan %bool %a %b"));
+    expect(false, &less, &body("OpFOrdLessThanEqual %bool %a %b"));
+}
+
+#[test]
+fn of_other_operations_only_the_name_is_known() {
+    let body = |value: &str| format!("%v = {value}\n %r = OpBitcast %uint %v");
+    let sum = body("OpFAdd %float %a %b");
+    expect(true, &sum, &sum);
+    expect(false, &sum, &body("OpFMul %float %a %b"));
+    expect(false, &sum, &body("OpFAdd %float %b %b"));
+    let unpacked = |function: &str, component: u32, extended: &str| {
+        format!(
+            "%h = {extended} %uint %x %c24\n %u = OpExtInst %fvec2 %glsl {function} %h
+             %v = OpCompositeExtract %float %u {component}\n %r = OpBitcast %uint %v"
+        )
+    };
+    let half = unpacked("UnpackHalf2x16", 0, "OpShiftRightLogical");
+    expect(false, &half, &unpacked("UnpackUnorm2x16", 0, "OpShiftRightLogical"));
+    expect(false, &half, &unpacked("UnpackHalf2x16", 1, "OpShiftRightLogical"));
+}
+
+#[test]
+fn conditions_of_branches_are_known_in_their_blocks() {
+    let body = |test: &str, value: &str| {
+        format!(
+            "%t = {test} %bool %x %y\n OpSelectionMerge %end None\n OpBranchConditional %t %then %end
+             %then = OpLabel\n %v = {value}\n OpBranch %end
+             %end = OpLabel\n %r = OpPhi %uint %c0 %entry %v %then"
+        )
+    };
+    let least = "OpExtInst %uint %glsl UMin %x %y";
+    let first = "OpCopyObject %uint %x";
+    expect(true, &body("OpULessThan", least), &body("OpULessThan", first));
+    expect(false, &body("OpUGreaterThan", least), &body("OpUGreaterThan", first));
+    expect(false, &body("OpULessThan", first), &body("OpULessThanEqual", first));
+    expect(true, &body("OpULessThan", first), &body("OpULessThan", least));
+}
+
+#[test]
+fn what_is_carried_around_a_loop_stays_equal() {
+    let body = |step: &str, test: &str| {
+        format!(
+            "OpBranch %head
+             %head = OpLabel\n %i = OpPhi %uint %c0 %entry %next %again\n %t = {test} %bool %i %c255
+             OpLoopMerge %end %again None\n OpBranchConditional %t %again %end
+             %again = OpLabel\n %next = {step}\n OpBranch %head
+             %end = OpLabel\n %r = OpCopyObject %uint %i"
+        )
+    };
+    let one = "OpIAdd %uint %i %c1";
+    expect(true, &body(one, "OpULessThan"), &body(one, "OpSLessThan"));
+    expect(true, &body(one, "OpULessThan"), &body("OpIAdd %uint %c1 %i", "OpULessThan"));
+    expect(false, &body(one, "OpULessThan"), &body("OpIAdd %uint %i %c2", "OpULessThan"));
+    expect(false, &body("OpIAdd %uint %i %y", "OpULessThan"), &body("OpIAdd %uint %i %y", "OpSLessThan"));
+}
