@@ -255,3 +255,56 @@ pub struct Executed {
     /// Sides that were not taken, of branches that were executed.
     pub not_taken: BTreeSet<(Line, u32)>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::{self, LowerOptions};
+    use crate::module::{Module, ReadOptions};
+
+    /// A constant decides whether what is on line 20 runs, and the function on line 26 is called there alone.
+    const MODULE: &str = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%bool = OpTypeBool
+%uint = OpTypeInt 32 0
+%p_word = OpTypePointer Private %uint
+%one = OpConstant %uint 1
+%flag = OpSpecConstantFalse %bool
+%word = OpVariable %p_word Private
+%main = OpFunction %void None %function
+%entry = OpLabel
+OpSelectionMerge %end None
+OpBranchConditional %flag %yes %no
+%no = OpLabel
+OpBranch %end
+%yes = OpLabel
+OpStore %word %one
+%call = OpFunctionCall %void %callee
+OpBranch %end
+%end = OpLabel
+OpReturn
+OpFunctionEnd
+%callee = OpFunction %void None %function
+%body = OpLabel
+OpStore %word %one
+OpReturn
+OpFunctionEnd
+";
+
+    #[test]
+    fn what_constants_decide_against_is_not_reached() {
+        let may_run = |text: &str| {
+            let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+            let module = Module::from_text(text, "reached.spvasm", &options).unwrap();
+            let program = lower::lower(&module, &LowerOptions::default()).unwrap();
+            let reached = may_be_reached(&program);
+            [18, 20, 24, 28].map(|line| !blocks_on(&program, &BTreeSet::from([line])).is_disjoint(&reached))
+        };
+        assert_eq!(may_run(MODULE), [true, false, true, false]);
+        assert_eq!(may_run(&MODULE.replace("ConstantFalse", "ConstantTrue")), [false, true, true, true]);
+    }
+}
