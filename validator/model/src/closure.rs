@@ -102,10 +102,9 @@ impl Walk {
 
     /// Adds what a member of a component leads to, and what that reaches.
     fn reach(&mut self, relation: &Relation, member: usize, members: &[usize]) {
-        let row = relation.words(member);
-        for word in 0..row.len() {
+        for (word, leads_to) in relation.words(member).iter().enumerate() {
             loop {
-                let rest = row[word] & !self.reached[word];
+                let rest = leads_to & !self.reached[word];
                 if rest == 0 {
                     break;
                 }
