@@ -4,8 +4,9 @@
 //! only, and without the execution mode SignedZeroInfNanPreserve a module need not tell those from numbers. An operation
 //! on signed numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is
 //! found by an interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is
-//! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by limits that all
-//! devices of today keep: 2^16 workgroups in a dimension, 2^10 invocations in one. What only counts the turns of a loop so
+//! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by what a dispatch may
+//! count on: fewer than 2^16 workgroups in a dimension (Vulkan, "Required Limits", maxComputeWorkGroupCount; some devices
+//! have more), and 2^10 invocations in one, which no device exceeds. What only counts the turns of a loop so
 //! as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at all; so does what no longer counts them.
 //! What is left is asked of a solver (`solver/`), which also uses these bounds.
 
