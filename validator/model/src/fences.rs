@@ -6,7 +6,7 @@ use super::graph::{EventId, Graph};
 const NONE: u32 = u32::MAX;
 
 /// The memory barriers of a graph, or of its first events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Fences {
     /// Each with the number of the one before it of the same agent.
     fences: Vec<(EventId, u32)>,

@@ -184,6 +184,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_decorated_or_shared_is_looked_at() {
+        let plain = Pointer::to_object(Pointer::OWN | 3, 9, Decorations::default());
+        assert_eq!(Pointer::own_and_plain(Pointer { offset: 8, ..plain }.encode()), Some((3, 8)));
+        let decorated = Decorations { non_writable: true, ..Decorations::default() };
+        for other in [
+            Pointer { decorations: decorated, ..plain },
+            Pointer { out_of_bounds: true, ..plain },
+            Pointer { object: 3, ..plain },
+            Pointer::null(),
+        ] {
+            assert_eq!(Pointer::own_and_plain(other.encode()), None, "{other:?}");
+        }
+        let [address, _] = plain.encode();
+        assert_eq!(Pointer::own_and_plain([address, Scalar::undefined(64)]), None);
+    }
+
+    #[test]
     fn null_is_not_an_own_object() {
         assert_eq!(Pointer::null().own_object(), None);
         let own = Pointer::to_object(Pointer::OWN | 3, 0, Decorations::default());
