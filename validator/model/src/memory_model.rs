@@ -55,6 +55,12 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether nothing but what a later read may synchronize with depends on that order: the growing relations hold for every
+    /// order, and where they make the graph no execution, none does.
+    fn depends_for_later_reads(&self, graph: &Graph) -> bool {
+        self.depends_on_order(graph)
+    }
+
     /// The relations of a graph.
     fn relations(&self, graph: &Graph, extent: Extent) -> Relations;
 

@@ -112,6 +112,31 @@ pub fn depend_on_order(graph: &Graph) -> bool {
     reads_others || scopes_differ(graph) && updates().any(|update| has_odd_pair(graph, update))
 }
 
+/// Whether release sequences depend on scoped modification order only in this: read-modify-writes, of which none is read
+/// yet, read writes that are not atomic. These are in no release sequence, so that nothing synchronizes with such a read,
+/// and a read-modify-write breaks the sequences of others in no order.
+pub fn depend_on_plain_sources(graph: &Graph) -> bool {
+    let reads_from = |id: usize, write: usize| {
+        let from = Source::Event(write as EventId);
+        graph.events[id].sources.contains(&from) && !graph.mutually_ordered(write, id)
+    };
+    let is_odd = |update: &usize| {
+        graph.events[*update].kind == Kind::Update
+            && (0..*update).any(|write| reads_from(*update, write))
+    };
+    let mut odd = (0..graph.events.len()).filter(is_odd).peekable();
+    odd.peek().is_some()
+        && !scopes_differ(graph)
+        && odd.all(|update| {
+            let is_read = graph.events.iter().any(|event| event.sources.contains(&Source::Event(update as EventId)));
+            let is_plain = |source: &Source| match source {
+                Source::Event(write) => !graph.events[*write as usize].atomic,
+                Source::Initial | Source::Pending => true,
+            };
+            !is_read && graph.events[update].sources.iter().all(is_plain)
+        })
+}
+
 fn atomic_writes(graph: &Graph) -> impl Iterator<Item = (usize, &Event)> {
     let events = graph.events.iter().map(Arc::as_ref).enumerate();
     events.filter(|(_, event)| event.atomic && event.writes())

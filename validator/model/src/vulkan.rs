@@ -108,6 +108,10 @@ impl MemoryModel for Variant {
         release_sequence::depend_on_order(graph)
     }
 
+    fn depends_for_later_reads(&self, graph: &Graph) -> bool {
+        release_sequence::depend_on_plain_sources(graph)
+    }
+
     fn relations(&self, graph: &Graph, extent: Extent) -> Relations {
         let sequences = match extent {
             Extent::Complete => Sequences::ReadsFrom,

@@ -43,12 +43,12 @@ pub(super) struct Pair<'a> {
 
 impl Pair<'_> {
     /// A side of the pair, as the intervals of its floats want it.
-    fn explored<'b>(&'b self, side: &'b Explored) -> IntervalSide<'b> {
+    fn explored<'b>(&'b self, side: &'b Explored, deadline: Option<Deadline>) -> IntervalSide<'b> {
         let program = match side.role {
             Role::Before | Role::Module => self.before,
             Role::After => self.after,
         };
-        IntervalSide { program, dispatch: &side.dispatch, behaviours: &side.behaviours }
+        IntervalSide { program, dispatch: &side.dispatch, behaviours: &side.behaviours, deadline }
     }
 
     /// Whether both sides are one program but for ids, names and lines.
@@ -185,7 +185,7 @@ impl Runner<'_> {
             return Ok(comparison);
         }
         self.watch.enter(format!("{}: intervals of floats", pair.name));
-        let sides = [old, new].map(|side| pair.explored(side));
+        let sides = [old, new].map(|side| pair.explored(side, self.deadline));
         let names = Names { before: old.role.name(), after: new.role.name() };
         match intervals::judge(sides, names, &comparison, tolerance) {
             Judgement::Unknown(obstacle) => comparison.reasons.iter_mut().for_each(|reason| {
@@ -237,7 +237,7 @@ impl Runner<'_> {
             };
             explore::explore(program, &pair.after_dispatch, &settings)
         };
-        let (sides, options) = ([before, &*after].map(|side| pair.explored(side)), self.compare_options());
+        let (sides, options) = ([before, &*after].map(|side| pair.explored(side, self.deadline)), self.compare_options());
         let Some(found) = widened::find(sides, &options, search, &mut comparison.notes)? else {
             return Ok(None);
         };
@@ -378,8 +378,7 @@ impl Runner<'_> {
         let dispatch = opened.as_ref().unwrap_or(dispatch);
         // One undefined behaviour decides, unless some are ignored.
         let settings = Settings {
-            // That of after is explained by what before does: the search finds it with all that belongs to it.
-            early_races_from: if role == Role::Before { EARLY_RACES_FROM } else { usize::MAX },
+            early_races_from: EARLY_RACES_FROM,
             stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
             multiply_out: self.options.bounds.multiply_out,
             factored_from: self.options.factored_from(),

@@ -91,6 +91,11 @@ pub enum Obstacle {
         /// The side.
         side: &'static str,
     },
+    /// Time was over before a side was run with intervals.
+    OutOfTime {
+        /// The side.
+        side: &'static str,
+    },
     /// The run with intervals ended otherwise than the search.
     OtherEnd {
         /// The side.
@@ -129,6 +134,7 @@ impl fmt::Display for Obstacle {
             }
             Obstacle::NotFollowed { side, at: None } => write!(f, "{side} is not followed with intervals"),
             Obstacle::TooLong { side } => write!(f, "{side} runs too long for intervals"),
+            Obstacle::OutOfTime { side } => write!(f, "--timeout left no time for intervals of {side}"),
             Obstacle::OtherEnd { side } => write!(f, "a run of {side} with intervals ends otherwise"),
             Obstacle::OtherObjects => f.write_str("the sides have different memory"),
             Obstacle::Unbounded { place } => {

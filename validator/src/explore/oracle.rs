@@ -60,6 +60,10 @@ pub(crate) fn relations(round: &Round, graph: &Graph) -> Relations {
 pub(crate) fn judge(round: &Round, state: &mut State, found: &mut Found) -> Judgement {
     let orders_matter = round.knowledge.orders_matter;
     if !orders_matter && model(round).depends_on_order(&state.graph) {
+        let is_decided = model(round).depends_for_later_reads(&state.graph) && grow(round, state);
+        if is_decided && state.growing.as_mut().is_some_and(|growing| !own(growing).is_consistent()) {
+            return Judgement::Ends(PathEnd::Consistency);
+        }
         found.discoveries.orders_matter = true;
         state.dirty = true;
         return Judgement::Fine;

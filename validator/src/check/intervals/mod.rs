@@ -18,7 +18,7 @@ mod subgroup_tests;
 #[cfg(test)]
 mod tests;
 
-use crate::behaviour::{Behaviours, End, Outcome};
+use crate::behaviour::{Behaviours, Deadline, End, Outcome};
 use crate::compare::{Comparison, Difference, Names, Obstacle, Subject, ViolationKind};
 use crate::dispatch::Dispatch;
 use crate::interp::Following;
@@ -33,6 +33,8 @@ pub(super) struct IntervalSide<'a> {
     pub program: &'a Program,
     pub dispatch: &'a Dispatch,
     pub behaviours: &'a Behaviours,
+    /// When runs with intervals must have ended.
+    pub deadline: Option<Deadline>,
 }
 
 /// Which results of floats may stand for each other.
@@ -108,7 +110,10 @@ impl Judging<'_> {
         // With instructions decorated alone, the intervals hold what these may lose.
         let ways = [run::ways(before, names.before), run::ways(after, names.after)];
         match self.judge_ways(ways, modes.unbounded) {
-            Ok(Judgement::Unknown(_)) | Err(_) => {}
+            Ok(Judgement::Unknown(_)) => {}
+            // They run as long then.
+            Err(obstacle @ (Obstacle::TooLong { .. } | Obstacle::OutOfTime { .. })) => return Err(obstacle),
+            Err(_) => {}
             Ok(judgement) => return Ok(judgement),
         }
         // There is one way alone from here on.

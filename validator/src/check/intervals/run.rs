@@ -16,8 +16,8 @@ use crate::interp::{
 use crate::ir::{Inexact, Inst};
 use crate::value::Byte;
 
-/// Instructions of a whole run.
-const BUDGET: u64 = 4_000_000;
+/// Instructions of a whole run: some seconds.
+const BUDGET: u64 = 32_000_000;
 
 /// Ways of a run, at most.
 const MOST_WAYS: usize = 64;
@@ -41,6 +41,8 @@ enum Broken {
     NotFollowed(Option<Inexact>),
     /// It has too many instructions.
     TooLong,
+    /// Time is over.
+    OutOfTime,
 }
 
 impl Run {
@@ -56,6 +58,7 @@ impl Broken {
             Broken::Depends(at) => Obstacle::Depends { side, at },
             Broken::NotFollowed(at) => Obstacle::NotFollowed { side, at },
             Broken::TooLong => Obstacle::TooLong { side },
+            Broken::OutOfTime => Obstacle::OutOfTime { side },
         }
     }
 }
@@ -185,6 +188,9 @@ fn run_all(
                 continue;
             }
             moved = true;
+            if side.deadline.is_some_and(|deadline| deadline.is_over()) {
+                return Err(Broken::OutOfTime);
+            }
             seen.memory.accessor = number;
             let turn = TURN.min(*budget);
             let mut fuel = turn;

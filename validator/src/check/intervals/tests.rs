@@ -166,7 +166,7 @@ impl Judged {
     }
 
     fn side(&self) -> IntervalSide<'_> {
-        IntervalSide { program: &self.program, dispatch: &self.dispatch, behaviours: &self.behaviours }
+        IntervalSide { program: &self.program, dispatch: &self.dispatch, behaviours: &self.behaviours, deadline: None }
     }
 
     fn compared(&self, name: &'static str) -> Side<'_> {

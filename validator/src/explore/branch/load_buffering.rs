@@ -20,13 +20,15 @@
 
 use smallvec::{smallvec, SmallVec};
 
-use crate::event::{ClassSet, Semantics};
+use crate::event::{ClassSet, Semantics, Wait};
 use crate::explore::branch::spinning::repeats;
 use crate::explore::branch::{outlook, writers};
 use crate::explore::events;
+use crate::explore::oracle;
+use crate::explore::reductions::barrier_epochs::epoch::is_ordering;
 use crate::explore::state::accesses::{self, UnitSpans};
 use crate::explore::state::reader::{self, Reader};
-use crate::explore::state::{Found, Round, State};
+use crate::explore::state::{Found, Round, State, Status};
 use crate::explore::step::loops::turns;
 use crate::ir::{AtomicKind, AtomicOp, InstId, MemoryOp, Op};
 use crate::model::graph::{Event, Graph, Kind, Unit};
@@ -125,6 +127,30 @@ pub(crate) fn all_in_open_cycles(
     }
     let open = all.iter().copied().zip(in_open_cycles(&all_links, &all)).take(members.len());
     open.filter(|(member, _)| unit_of(*member).is_some() && class_of(*member) == class).collect()
+}
+
+/// Whether `from` stands at a barrier which `to` has not come to yet, and which orders the read of `unit` at which `to`
+/// waits before all writes of it that are to come of `from`.
+pub(crate) fn is_ordered_by_barrier(
+    round: &Round,
+    state: &State,
+    from: usize,
+    (to, unit): (usize, Unit),
+    found: &mut Found,
+) -> bool {
+    let Status::Barrier(arrived) = &state.threads[from].status else { return false };
+    let Some(reader) = reader::reader(round, state, to) else { return false };
+    let class = reader.access.class.semantics_bit();
+    let workgroup = |index: usize| round.context.dispatch.places[index].workgroup;
+    arrived.waits == Wait::Everybody
+        && workgroup(from) == workgroup(to)
+        && !class.is_empty()
+        && is_ordering(arrived, class)
+        && oracle::model(round).orders_by_barriers()
+        && links(round, state, from, (to, unit), class, found).iter().all(|link| match link {
+            Link::Ordered | Link::Loose => true,
+            Link::Unknown => false,
+        })
 }
 
 /// The ways in which writes to come of `from` may release `to`, which waits at a read of `unit`.

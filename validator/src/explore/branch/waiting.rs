@@ -35,14 +35,14 @@ pub(crate) fn buffered_loads(round: &Round, state: &State, found: &mut Found) ->
 pub(crate) fn can_be_released(round: &Round, state: &State, reader: usize, found: &mut Found) -> bool {
     let mut waiting = waiting_invocations(round, state, Some(reader), found);
     let count = state.threads.len();
-    let is_released_at_once = |index: usize| {
-        (0..count).any(|other| waiting.is_free[other] && may_release(round, state, &waiting, index, other))
+    let mut is_released_at_once = |index: usize| {
+        (0..count).any(|other| waiting.is_free[other] && may_release(round, state, &waiting, index, other, found))
     };
     // In most cases an invocation that can continue releases each of them, and no more is needed.
     if (0..count).all(|index| !waiting.reads[index] || is_released_at_once(index)) {
         return true;
     }
-    relate(round, state, &mut waiting);
+    relate(round, state, &mut waiting, found);
     (0..count).all(|index| {
         if !waiting.reads[index] {
             return true;
@@ -62,7 +62,7 @@ pub(crate) fn can_be_released(round: &Round, state: &State, reader: usize, found
 /// The invocations that wait, and which may release which.
 fn waiting(round: &Round, state: &State, found: &mut Found) -> Waiting {
     let mut waiting = waiting_invocations(round, state, None, found);
-    relate(round, state, &mut waiting);
+    relate(round, state, &mut waiting, found);
     waiting
 }
 
@@ -109,10 +109,10 @@ fn waiting_invocations(round: &Round, state: &State, also: Option<usize>, found:
 }
 
 /// Adds which invocations may release which.
-fn relate(round: &Round, state: &State, waiting: &mut Waiting) {
+fn relate(round: &Round, state: &State, waiting: &mut Waiting, found: &mut Found) {
     for index in 0..state.threads.len() {
         for other in 0..state.threads.len() {
-            if may_release(round, state, waiting, index, other) {
+            if may_release(round, state, waiting, index, other, found) {
                 waiting.directly_released_by.insert(index, other);
             }
         }
@@ -122,7 +122,14 @@ fn relate(round: &Round, state: &State, waiting: &mut Waiting) {
 }
 
 /// Whether what `other` may still do lets `index` continue from where it stands.
-fn may_release(round: &Round, state: &State, waiting: &Waiting, index: usize, other: usize) -> bool {
+fn may_release(
+    round: &Round,
+    state: &State,
+    waiting: &Waiting,
+    index: usize,
+    other: usize,
+    found: &mut Found,
+) -> bool {
     if index == other {
         return false;
     }
@@ -130,6 +137,7 @@ fn may_release(round: &Round, state: &State, waiting: &Waiting, index: usize, ot
         true => {
             let may_write = |unit: &Unit| {
                 writers::may_write(round, state, other, *unit, None)
+                    && !load_buffering::is_ordered_by_barrier(round, state, other, (index, *unit), found)
                     && (waiting.is_free[other] || outlook::is_in_outlook(round, state, other, *unit, None))
             };
             !gates::follows(round, state, other, index) && waiting.units[index].iter().any(may_write)

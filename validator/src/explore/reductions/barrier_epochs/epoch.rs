@@ -20,12 +20,8 @@ impl Epoch {
     /// Counts a barrier that all invocations of the workgroup pass.
     pub(crate) fn pass(&mut self, barrier: &Arrived) {
         let semantics = barrier.fence.semantics;
-        let both = matches!(semantics.order, Order::AcquireRelease | Order::SequentiallyConsistent);
-        if !both || barrier.execution < Scope::Workgroup || barrier.fence.scope < Scope::Workgroup {
-            return;
-        }
         for (index, class) in CLASSES.iter().enumerate() {
-            if semantics.classes.contains(*class) {
+            if is_ordering(barrier, *class) {
                 self.ordering[index] += 1;
                 self.publishing[index] += u32::from(semantics.make_available && semantics.make_visible);
             }
@@ -42,6 +38,16 @@ impl Epoch {
         let index = CLASSES.iter().position(|candidate| *candidate == class)?;
         Some(Moment { ordering: self.ordering[index], publishing: self.publishing[index] })
     }
+}
+
+/// Whether a barrier that all invocations of a workgroup pass orders accesses of this class before it before those behind
+/// it.
+pub(crate) fn is_ordering(barrier: &Arrived, class: ClassSet) -> bool {
+    let semantics = barrier.fence.semantics;
+    matches!(semantics.order, Order::AcquireRelease | Order::SequentiallyConsistent)
+        && barrier.execution >= Scope::Workgroup
+        && barrier.fence.scope >= Scope::Workgroup
+        && semantics.classes.contains(class)
 }
 
 /// The time of an access, in barriers.
