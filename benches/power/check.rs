@@ -11,8 +11,8 @@ use spirv_tv_toolchain::{optimize, OptimizeOptions};
 use crate::solver;
 use crate::table::{NO_DIFFERENCE, SAME_WORDS};
 
-/// The option that says how many inputs there are.
-const INPUTS: &str = "--inputs";
+/// What a host says of a module, whatever it runs it on.
+const OF_HOST: [&str; 2] = ["--entry", "--spec"];
 /// Seconds that the tool may take.
 const TIMEOUT: &str = "10";
 /// Processes that take longer are ended.
@@ -58,11 +58,10 @@ pub struct Found {
     pub milliseconds: u64,
 }
 
-/// These options without numbers of inputs: those of the tests are small, so that the tests are quick.
-fn without_inputs(args: &[String]) -> Vec<&String> {
-    let is_number = |at: usize| at.checked_sub(1).is_some_and(|before| args[before] == INPUTS);
-    let kept = args.iter().enumerate().filter(|(at, arg)| *arg != INPUTS && !is_number(*at));
-    kept.map(|(_, arg)| arg).collect()
+/// Of these options, each with its value, those that a host gives: contents, launches and numbers of inputs are those of the
+/// tests, so that the tests are quick.
+fn of_host(args: &[String]) -> Vec<&String> {
+    args.chunks(2).filter(|option| OF_HOST.contains(&option[0].as_str())).flatten().collect()
 }
 
 /// The module, with a place for its mutants.
@@ -91,7 +90,7 @@ impl Pair {
         let solved = || (self.solves && self.is_solved()).then_some(NO_DIFFERENCE);
         let equal = is_same.then_some(SAME_WORDS).or(proof).or_else(solved);
         let mut command = Command::new(binary);
-        command.arg("check").args([&self.before, &self.after]).args(without_inputs(args));
+        command.arg("check").args([&self.before, &self.after]).args(of_host(args));
         command.args(["--timeout", TIMEOUT, "--format", "json", "--jobs", "1"]);
         command.stdout(File::create(&self.report).unwrap()).stderr(Stdio::null());
         let begun = Instant::now();

@@ -80,6 +80,19 @@ impl Coverage {
         is_new
     }
 
+    /// Whether another one covers something of the same program that this does not.
+    pub fn lacks_of(&self, other: &Coverage) -> bool {
+        let functions = self.0.iter().flat_map(|taken| taken.iter());
+        let others = other.0.iter().flat_map(|taken| taken.iter());
+        functions.zip(others).any(|(taken, other)| {
+            let is_entered = |taken: &Taken| taken.entered.load(Ordering::Relaxed);
+            let mut sides = taken.sides.iter().zip(&other.sides);
+            is_entered(other) && !is_entered(taken)
+                || sides
+                    .any(|(sides, other)| other.load(Ordering::Relaxed) & !sides.load(Ordering::Relaxed) != 0)
+        })
+    }
+
     /// How much is covered: functions and sides.
     pub fn extent(&self) -> u32 {
         let of = |taken: &Taken| {

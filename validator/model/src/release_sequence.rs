@@ -121,14 +121,14 @@ pub fn depend_on_plain_sources(graph: &Graph) -> bool {
         graph.events[id].sources.contains(&from) && !graph.mutually_ordered(write, id)
     };
     let is_odd = |update: &usize| {
-        graph.events[*update].kind == Kind::Update
-            && (0..*update).any(|write| reads_from(*update, write))
+        graph.events[*update].kind == Kind::Update && (0..*update).any(|write| reads_from(*update, write))
     };
     let mut odd = (0..graph.events.len()).filter(is_odd).peekable();
     odd.peek().is_some()
         && !scopes_differ(graph)
         && odd.all(|update| {
-            let is_read = graph.events.iter().any(|event| event.sources.contains(&Source::Event(update as EventId)));
+            let is_read =
+                graph.events.iter().any(|event| event.sources.contains(&Source::Event(update as EventId)));
             let is_plain = |source: &Source| match source {
                 Source::Event(write) => !graph.events[*write as usize].atomic,
                 Source::Initial | Source::Pending => true,

@@ -110,6 +110,12 @@ impl Deadline {
         Deadline { at: Instant::now() + self.left() * 2 / 3, ..self }
     }
 
+    /// The moment when a third of it is over.
+    #[must_use]
+    pub fn sooner(self) -> Deadline {
+        Deadline { at: Instant::now() + self.left() / 3, ..self }
+    }
+
     /// How much time there is left.
     pub fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())

@@ -13,6 +13,7 @@ use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
 use crate::event::UndefinedKind;
 use crate::launch::inputs::{Inputs, Next, DEFAULT_INPUTS};
+use crate::launch::values::Kind;
 use crate::launch::{trial, Launch, Size3};
 
 /// Where the user gives no number of inputs: this many at least, and more until they have cost so many
@@ -207,7 +208,14 @@ impl Checker<'_> {
             // Once more where it was too small.
             let known = self.found.runs.len();
             while let Ok(Next::Input(input)) = next {
+                let input = self.calmed(programs, launch, inputs, input, &mut trial)?;
+                let whole = self.runner.deadline;
+                if input.name == Kind::Zeros.name() && inputs.left() > 0 {
+                    // Zeros show least.
+                    self.runner.deadline = whole.map(Deadline::sooner);
+                }
                 ended = self.input(programs, launch, input)?;
+                self.runner.deadline = whole;
                 let undefined = self.found.runs.get(known).map(|run| &run.before.behaviours.undefined);
                 let is_too_small =
                     undefined.is_some_and(|found| found.iter().any(|(found, _)| is_out_of_bounds(found)));

@@ -6,6 +6,7 @@
 pub(crate) mod bytes;
 mod choices;
 mod conjunctions;
+mod contention;
 mod diverging;
 mod error;
 mod exercised;

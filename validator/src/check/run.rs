@@ -237,7 +237,8 @@ impl Runner<'_> {
             };
             explore::explore(program, &pair.after_dispatch, &settings)
         };
-        let (sides, options) = ([before, &*after].map(|side| pair.explored(side, self.deadline)), self.compare_options());
+        let (sides, options) =
+            ([before, &*after].map(|side| pair.explored(side, self.deadline)), self.compare_options());
         let Some(found) = widened::find(sides, &options, search, &mut comparison.notes)? else {
             return Ok(None);
         };

@@ -12,14 +12,14 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::scout::{Ends, Look, Plain, Scout, LOOK};
-use super::solving::{Tried, MOST_REPAIRING, REPAIRING, SOLVING};
+use super::solving::{Broken, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
 use crate::coverage;
 use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::inputs::{Inputs, Next, Trial};
-use crate::launch::recipe::Recipe;
+use crate::launch::patch::Patch;
 use crate::launch::trial;
 use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
@@ -48,6 +48,9 @@ const SEARCH: u64 = 8;
 /// missing for looks.
 const REPAIRS: u32 = 4;
 const REPAIRED: u32 = 2;
+
+/// Inputs that were solved for and are repaired, at most, without what they were solved for being changed again.
+const HELD_REPAIRS: u32 = 3;
 
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
@@ -90,9 +93,10 @@ struct Scouted<'s> {
     counterparts: BTreeMap<Line, Line>,
     /// Lines of after whose instructions have given something else than those of before.
     differing: BTreeSet<Line>,
-    /// An input on which before is undefined, to be repaired; and how many there were.
-    broken: Vec<(Recipe, Input)>,
+    /// An input on which before is undefined, to be repaired; and how many there were, beside those that were solved for.
+    broken: Vec<Broken>,
     repairs: u32,
+    held_repairs: u32,
     repaired: u32,
     /// Inputs that were solved for have reached something new.
     has_solved_new: bool,
@@ -111,6 +115,11 @@ enum Making {
 impl Scouted<'_> {
     fn may_repair(&self) -> bool {
         self.repairs < REPAIRS && self.repaired < REPAIRED
+    }
+
+    /// The last input is to be repaired.
+    fn break_off(&mut self, inputs: &Inputs<'_>, input: Input, held: Vec<Patch>) {
+        self.broken.push(Broken { recipe: inputs.recipe().clone(), input, held });
     }
 
     /// Whether nothing else is worth a look.
@@ -169,6 +178,7 @@ impl Checker<'_> {
             differing: BTreeSet::new(),
             broken: Vec::new(),
             repairs: 0,
+            held_repairs: 0,
             repaired: 0,
             has_solved_new: false,
             has_gone_farther: false,
@@ -209,14 +219,22 @@ impl Checker<'_> {
                     inputs,
                     [&handful, &few, &all],
                     &broken,
-                    (seed, scouted.fuel / (REPAIRING * u64::from(scouted.repairs)).min(MOST_REPAIRING)),
+                    (
+                        seed,
+                        scouted.fuel
+                            / (REPAIRING * u64::from(scouted.repairs)).clamp(REPAIRING, MOST_REPAIRING),
+                    ),
                 )?;
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
-                scouted.repaired += u32::from(found.is_some());
+                scouted.repaired += u32::from(found.is_some() && broken.held.is_empty());
                 solved.extend(found);
             }
+            let mut held = Vec::new();
             let (making, next) = match solved.pop_front() {
-                Some((recipe, patches)) => (Making::Solved, inputs.patched(&recipe, patches, &mut trial)),
+                Some((recipe, patches)) => {
+                    held.clone_from(&patches);
+                    (Making::Solved, inputs.patched(&recipe, patches, &mut trial))
+                }
                 None if is_last => break,
                 None if inputs.has_served() && scouted.plain.asks_for_grafts(inputs.begun()) => {
                     (Making::Graft, inputs.grafted(&mut trial))
@@ -229,7 +247,7 @@ impl Checker<'_> {
                 Ok(Next::Over) => continue,
                 Ok(Next::OutOfTime) | Err(_) => break,
             };
-            if !self.consider(&mut scouted, inputs, input, making, &mut trial)? {
+            if !self.consider(&mut scouted, inputs, (input, making, held), &mut trial)? {
                 return Ok(());
             }
         }
@@ -253,8 +271,7 @@ impl Checker<'_> {
         &mut self,
         scouted: &mut Scouted<'_>,
         inputs: &mut Inputs<'_>,
-        mut input: Input,
-        making: Making,
+        (mut input, making, held): (Input, Making, Vec<Patch>),
         trial: &mut Trial<'_>,
     ) -> Result<bool, CheckError> {
         let is_both = making == Making::Solved || scouted.looks % BOTH_EVERY == BOTH_EVERY - 1;
@@ -267,7 +284,7 @@ impl Checker<'_> {
                 look = self.look(scouted, &input)?;
             }
         }
-        let Some(Looked { look, works, is_new, is_changed, cost }) = look else {
+        let Some(Looked { look, works, is_new, leads_on, is_changed, cost }) = look else {
             scouted.fuel = 0;
             return Ok(true);
         };
@@ -288,8 +305,13 @@ impl Checker<'_> {
             if !serves && look != Look::Unseen && scouted.plain.are_mostly_undefined() && scouted.may_repair()
             {
                 scouted.repairs += 1;
-                scouted.broken.push((inputs.recipe().clone(), input.clone()));
+                scouted.break_off(inputs, input.clone(), Vec::new());
             }
+        }
+        // What it was solved for leads to something new, if before gets over the rest.
+        if making == Making::Solved && leads_on && scouted.held_repairs < HELD_REPAIRS {
+            scouted.held_repairs += 1;
+            scouted.break_off(inputs, input.clone(), held);
         }
         let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
         // Zeros show least.
@@ -300,12 +322,13 @@ impl Checker<'_> {
             if self.conflicts(scouted, &input)? {
                 if scouted.may_repair() {
                     scouted.repairs += 1;
-                    scouted.broken.push((inputs.recipe().clone(), input));
+                    scouted.break_off(inputs, input, Vec::new());
                 }
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 return Ok(true);
             }
             scouted.searched += 1;
+            input = self.calmed(programs, launch, inputs, input, trial)?;
             inputs.distrust();
             let deadline = self.runner.deadline;
             let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
@@ -413,7 +436,9 @@ impl Checker<'_> {
         let is_changed = is_defined
             && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)
                 || pair.after_dispatch.coverage.reaches(&programs.after, of_after));
-        Ok(Some(Looked { look, works, is_new: is_defined && self.cover(&pair), is_changed, cost }))
+        let leads_on = look == Look::Undefined && self.covered[0].lacks_of(&pair.before_dispatch.coverage);
+        let is_new = is_defined && self.cover(&pair);
+        Ok(Some(Looked { look, works, is_new, leads_on, is_changed, cost }))
     }
 }
 
@@ -424,6 +449,8 @@ struct Looked {
     works: bool,
     /// Something was reached for the first time.
     is_new: bool,
+    /// Before meets undefined behaviour, but reaches something for the first time.
+    leads_on: bool,
     /// Something that was changed was executed.
     is_changed: bool,
     /// Instructions.

@@ -63,6 +63,14 @@ impl From {
     }
 }
 
+/// An input on which before is undefined, or does nothing.
+pub(super) struct Broken {
+    pub(super) recipe: Recipe,
+    pub(super) input: Input,
+    /// What stays as it is in a repair.
+    pub(super) held: Vec<Patch>,
+}
+
 /// An input, and what is put into it.
 pub(super) type Solved = (Recipe, Vec<Patch>);
 
@@ -186,7 +194,7 @@ impl Checker<'_> {
         launch: &Launch,
         inputs: &Inputs<'_>,
         runs: [Runs<'_>; 3],
-        (recipe, input): &(Recipe, Input),
+        Broken { recipe, input, held }: &Broken,
         (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
         let deadline = self.runner.deadline;
@@ -204,6 +212,7 @@ impl Checker<'_> {
             limits: &limits,
             invocations: [&handful, &few, &all],
             others,
+            held,
             is_free: &|key| inputs.makes(key),
             is_over: &is_over,
             fuel,

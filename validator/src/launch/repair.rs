@@ -17,6 +17,9 @@ use crate::ir::Program;
 /// Values that parameters are given.
 const VALUES: [u32; 15] = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
 
+/// Values with which few work.
+const FEW: [u32; 5] = [3, 2, 4, 8, 16];
+
 /// Values of parameters that hold four bytes, each of which is one of these.
 const BYTES: [u32; 6] = [1, 2, 4, 8, 16, 24];
 
@@ -58,6 +61,8 @@ pub struct Repair<'r> {
     pub invocations: [&'r [u32]; 3],
     /// The same dispatch with other values, which are tried.
     pub others: &'r [Dispatch],
+    /// What stays as it is.
+    pub held: &'r [Patch],
     /// Whether the contents of an object may be chosen, by its key.
     pub is_free: &'r dyn Fn(&str) -> bool,
     /// Whether time is over.
@@ -86,6 +91,35 @@ impl Repair<'_> {
         self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
         let best = self.improve((all, 0), &mut patches, &mut random)?;
         (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
+    }
+
+    /// The most invocations that contend for a word; `None` where time is over.
+    pub fn contending(&mut self) -> Option<u32> {
+        let [_, _, all] = self.invocations;
+        self.outlook(all, u32::MAX).map(|(outlook, _)| outlook.contending)
+    }
+
+    /// The value of one parameter with which at most `most` invocations contend for a word, and at least two; `None` where
+    /// there is none.
+    pub fn calm(&mut self, most: u32) -> Option<Vec<Patch>> {
+        let [_, _, all] = self.invocations;
+        let (outlook, _) = self.outlook(all, u32::MAX)?;
+        let words = self.words(&outlook);
+        for value in FEW {
+            for (object, offset, key) in &words {
+                let Some(own) = self.word(*object, *offset).filter(|_| self.fuel > 0) else { continue };
+                let place = Place::Object { key: key.clone(), offset: *offset };
+                let patch = Patch { place: place.clone(), bytes: value.to_le_bytes().to_vec() };
+                patch.put_into(self.program, &mut self.dispatch);
+                let (other, _) = self.outlook(all, u32::MAX)?;
+                let is_calm = (2..=most).contains(&other.contending);
+                if is_calm && other.faulted + other.unfinished <= outlook.faulted + outlook.unfinished {
+                    return Some(vec![patch]);
+                }
+                Patch { place, bytes: own.to_le_bytes().to_vec() }.put_into(self.program, &mut self.dispatch);
+            }
+        }
+        None
     }
 
     /// Changes parameters while that makes things better for these invocations, and more than so many instructions are
@@ -174,7 +208,9 @@ impl Repair<'_> {
                 }
             }
         }
-        changes.retain(|((object, offset, _), value)| self.word(*object, *offset) != Some(*value));
+        changes.retain(|((object, offset, key), value)| {
+            self.word(*object, *offset) != Some(*value) && !self.is_held(key, *offset)
+        });
         changes
     }
 
@@ -204,11 +240,22 @@ impl Repair<'_> {
                 continue;
             }
             let is_known = words.iter().any(|(other, offset, _)| (other, offset) == (object, first));
-            if !is_known && (self.is_free)(&it.key) && self.word(*object, *first).is_some_and(is_integer) {
+            if !is_known
+                && !self.is_held(&it.key, *first)
+                && (self.is_free)(&it.key)
+                && self.word(*object, *first).is_some_and(is_integer)
+            {
                 words.push((*object, *first, it.key.clone()));
             }
         }
         words
+    }
+
+    fn is_held(&self, key: &str, offset: u32) -> bool {
+        self.held.iter().any(|patch| match &patch.place {
+            Place::Object { key: held, offset: at } => held == key && *at == offset,
+            Place::Passed { .. } => false,
+        })
     }
 
     fn word(&self, object: u32, offset: u32) -> Option<u32> {
@@ -297,6 +344,7 @@ OpFunctionEnd
             limits: &[],
             invocations: [&[0, 7], &[0, 1, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
             others: &[],
+            held: &[],
             is_free: &|_| is_free,
             is_over: &|| false,
             fuel: 1_000_000,

@@ -128,6 +128,8 @@ pub struct Outlook {
     pub working: u32,
     /// What was read of shared memory, one after the other: object, first byte and bytes.
     pub reads: Vec<(u32, u32, u32)>,
+    /// The most of them that update one word between two barriers in a way that does not commute.
+    pub contending: u32,
     /// Instructions of all of them.
     pub executed: u64,
 }
@@ -172,6 +174,7 @@ pub fn outlook(
         unfinished: ended.unfinished,
         working: if dispatch.inputs.is_empty() { writing } else { ended_well },
         reads: memory.reads.unwrap_or_default(),
+        contending: memory.contending,
         executed: ended.executed,
     })
 }
@@ -377,6 +380,7 @@ fn run(
             // Everybody is at a barrier or done. Which instances match is not a trial's business.
             let mut released = false;
             memory.writers.iter_mut().for_each(|writers| writers.fill(NOBODY));
+            memory.contenders.clear();
             for (_, state) in &mut invocations {
                 if matches!(state, State::Waiting) {
                     *state = State::Running;

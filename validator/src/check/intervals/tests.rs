@@ -166,7 +166,12 @@ impl Judged {
     }
 
     fn side(&self) -> IntervalSide<'_> {
-        IntervalSide { program: &self.program, dispatch: &self.dispatch, behaviours: &self.behaviours, deadline: None }
+        IntervalSide {
+            program: &self.program,
+            dispatch: &self.dispatch,
+            behaviours: &self.behaviours,
+            deadline: None,
+        }
     }
 
     fn compared(&self, name: &'static str) -> Side<'_> {

@@ -36,7 +36,8 @@ pub(crate) fn can_be_released(round: &Round, state: &State, reader: usize, found
     let mut waiting = waiting_invocations(round, state, Some(reader), found);
     let count = state.threads.len();
     let mut is_released_at_once = |index: usize| {
-        (0..count).any(|other| waiting.is_free[other] && may_release(round, state, &waiting, index, other, found))
+        (0..count)
+            .any(|other| waiting.is_free[other] && may_release(round, state, &waiting, index, other, found))
     };
     // In most cases an invocation that can continue releases each of them, and no more is needed.
     if (0..count).all(|index| !waiting.reads[index] || is_released_at_once(index)) {

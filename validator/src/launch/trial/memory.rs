@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use crate::dispatch::{Dispatch, Object};
 use crate::event::{Access, Atomicity};
 use crate::interp::{SharedMemory, Written};
 use crate::ir::image::Position;
+use crate::ir::InstId;
 use crate::value::Byte;
 
 /// Plain memory that remembers how far it was touched.
@@ -40,6 +43,12 @@ pub(super) struct TrialMemory {
     pub(super) observed: Vec<bool>,
     /// Invocations that wrote something that outcomes show.
     pub(super) writing: BTreeSet<u32>,
+    /// Who updated a word since the last barrier in a way that does not commute, by location space and first byte.
+    pub(super) contenders: FxHashMap<(u32, u32), BTreeSet<u32>>,
+    /// The most invocations that did so to one word.
+    pub(super) contending: u32,
+    /// The atomic instruction that read last.
+    pub(super) updating: Option<InstId>,
     /// What was read, one after the other: object, first byte and bytes; nothing where nobody asks.
     pub(super) reads: Option<Vec<(u32, u32, u32)>>,
 }
@@ -63,6 +72,9 @@ impl TrialMemory {
             patience: usize::MAX,
             budget: BUDGET,
             writing: BTreeSet::new(),
+            contenders: FxHashMap::default(),
+            contending: 0,
+            updating: None,
             limits: Vec::new(),
             spaces: dispatch.initial_memory(),
             objects: dispatch.objects.iter().map(place).collect(),
@@ -119,6 +131,18 @@ impl TrialMemory {
         }
     }
 
+    /// Notes who updates what.
+    fn contend(&mut self, access: &Access) {
+        let (Some((space, _)), Some((start, _))) =
+            (self.objects.get(access.object as usize), access.ranges.first())
+        else {
+            return;
+        };
+        let contenders = self.contenders.entry((*space, *start)).or_default();
+        contenders.insert(self.accessor);
+        self.contending = self.contending.max(contenders.len() as u32);
+    }
+
     /// Visits the ranges of an access: where the first byte is in it, and the bytes; none where the access
     /// lies outside.
     fn ranges(&mut self, access: &Access, mut visit: impl FnMut(usize, &mut [Byte])) {
@@ -155,8 +179,9 @@ impl SharedMemory for TrialMemory {
     }
 
     fn read(&mut self, access: &Access, atomicity: Option<&Atomicity>, out: &mut [Byte]) -> bool {
-        if atomicity.is_none() {
-            self.note(access, false);
+        match atomicity {
+            None => self.note(access, false),
+            Some(_) => self.updating = Some(access.inst),
         }
         if let Some(reads) = &mut self.reads {
             reads.extend(access.ranges.iter().map(|(start, length)| (access.object, *start, *length)));
@@ -170,8 +195,12 @@ impl SharedMemory for TrialMemory {
     }
 
     fn write(&mut self, access: &Access, atomicity: Option<&Atomicity>, values: &[Byte]) -> Written {
-        if atomicity.is_none() {
-            self.note(access, true);
+        match atomicity {
+            None => self.note(access, true),
+            Some(atomicity) if self.updating == Some(access.inst) && atomicity.commutes.is_none() => {
+                self.contend(access);
+            }
+            Some(_) => {}
         }
         self.ranges(access, |first, bytes| {
             if let Some(values) = values.get(first..first + bytes.len()) {
