@@ -267,3 +267,24 @@ OpBranch %{next}"
         |count: u8| found.outcomes.iter().any(|(outcome, _)| outcome.memory[1][4] == Byte::Known(count));
     assert!((0..=turns).all(|count| seen(count as u8)), "1, 2, 1, 2, …: every number of these");
 }
+
+/// Who waits at a read waits for no write of an invocation that stands at a barrier with which it waits for the reader, if
+/// the barrier orders the read before the write.
+#[test]
+fn no_read_waits_for_a_write_behind_a_barrier_that_orders_it() {
+    let exchange = text("classics/lb-exchange-across-barrier.spvasm");
+    let barrier = "OpControlBarrier %scope_workgroup %scope_workgroup ";
+    let last = "%uint_3 = OpConstant %uint 3\n";
+    let more = "%acquire_release = OpConstant %uint 0x48\n%other_class = OpConstant %uint 0x108\n";
+    let module = with(&exchange, last, &format!("{last}{more}"));
+    let options = ["--workgroups", "1", "--buffer", "0.0=zeros:1", "--buffer", "0.1=zeros:2"];
+    for (semantics, speculates) in
+        [("%sem_relaxed", true), ("%acquire_release", false), ("%other_class", true)]
+    {
+        let module = with(&module, &format!("{barrier}%sem_relaxed"), &format!("{barrier}{semantics}"));
+        let found = found_in(&checker(&options), &module);
+        assert!(found.complete, "{semantics}");
+        assert_eq!(found.outcomes.iter().count(), if speculates { 2 } else { 1 }, "{semantics}");
+        assert_eq!(found.paths.speculated() > 0, speculates, "{semantics}");
+    }
+}

@@ -330,42 +330,87 @@ OpReturn
 OpFunctionEnd
 ";
 
-    /// How many work then.
-    fn repaired(push: [u32; 2], is_free: bool) -> Option<u32> {
+    /// What is found of the module with these push constants.
+    fn of<T>(
+        (text, push): (&str, [u32; 2]),
+        (held, is_free): (&[Patch], bool),
+        find: impl FnOnce(&mut Repair<'_>) -> T,
+    ) -> T {
         let options = ReadOptions { lenient: true, ..ReadOptions::default() };
-        let module = Module::from_text(MODULE, "repair.spvasm", &options).unwrap();
+        let module = Module::from_text(text, "repair.spvasm", &options).unwrap();
         let program = lower::lower(&module, &LowerOptions::default()).unwrap();
         let launch = Launch::resolve(&LaunchOptions::default(), &program, None).unwrap();
         let mut input = inputs(&program, None, &launch, 1, 0, &mut |_, _| None).unwrap().remove(0);
         input.push = push.iter().flat_map(|word| word.to_le_bytes()).map(Byte::Known).collect();
-        let mut repair = Repair {
+        find(&mut Repair {
             program: &program,
             dispatch: build_dispatch(&program, &launch, &input).unwrap(),
             limits: &[],
             invocations: [&[0, 7], &[0, 1, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
             others: &[],
-            held: &[],
+            held,
             is_free: &|_| is_free,
             is_over: &|| false,
             fuel: 1_000_000,
-        };
-        for patch in repair.run(3)? {
-            patch.put(&program, &launch, &mut input);
-        }
-        let dispatch = build_dispatch(&program, &launch, &input).unwrap();
-        let outlook =
-            trial::outlook(&program, &dispatch, (&[], 8), repair.invocations[2], &|| false).unwrap();
-        assert!(outlook.faulted == 0 && outlook.conflicting == 0 && outlook.working > 4, "{outlook:?}");
-        Some(outlook.working)
+        })
+    }
+
+    /// How all invocations fare with these values.
+    fn patched(repair: &mut Repair<'_>, patches: &[Patch]) -> Outlook {
+        patches.iter().for_each(|patch| patch.put_into(repair.program, &mut repair.dispatch));
+        trial::outlook(repair.program, &repair.dispatch, (&[], 8), repair.invocations[2], &|| false).unwrap()
+    }
+
+    /// How many work after a repair.
+    fn repaired(push: [u32; 2], held: &[Patch], is_free: bool) -> Option<u32> {
+        of((MODULE, push), (held, is_free), |repair| {
+            let patches = repair.run(3)?;
+            let outlook = patched(repair, &patches);
+            assert!(outlook.faulted == 0 && outlook.conflicting == 0, "{outlook:?}");
+            Some(outlook.working)
+        })
     }
 
     #[test]
     fn strides_become_such_that_all_work_and_nobody_conflicts() {
         // All store to one word; far outside; nobody does.
         for push in [[8, 0], [8, 70_000], [0, 0]] {
-            assert!(repaired(push, true).is_some(), "{push:?}");
+            assert!(repaired(push, &[], true) > Some(4), "{push:?}");
         }
         // What the user gave stays, and so does the conflict.
-        assert_eq!(repaired([8, 0], false), None);
+        assert_eq!(repaired([8, 0], &[], false), None);
+    }
+
+    #[test]
+    fn what_is_held_stays() {
+        let place = |offset| Place::Object { key: "push".to_owned(), offset };
+        let held = |offset, value: u32| Patch { place: place(offset), bytes: value.to_le_bytes().to_vec() };
+        // Nobody works, or all store to one word but for one who is alone.
+        assert_eq!(repaired([0, 1], &[held(0, 0)], true), None);
+        assert_eq!(repaired([8, 0], &[held(4, 0)], true), Some(1));
+    }
+
+    #[test]
+    fn few_are_left_of_many_who_contend() {
+        let slot = "%at_counter = OpAccessChain %p_word %buffer %zero %last
+%at = OpAtomicIAdd %uint %at_counter %one %zero %one";
+        let text = MODULE
+            .replace("%at = OpIMul %uint %i %stride", slot)
+            .replace("%one =", "%last = OpConstant %uint 99\n%one =");
+        let contending = |text: &str, is_free| {
+            of((text, [8, 1]), (&[], is_free), |repair| {
+                let all = repair.contending();
+                let patches = repair.calm(3);
+                (all, patches.map(|patches| patched(repair, &patches).contending))
+            })
+        };
+        assert_eq!(contending(&text, true), (Some(8), Some(3)));
+        assert_eq!(contending(&text, false), (Some(8), None));
+        // Nobody uses what the instruction finds, so that its order shows nowhere.
+        let unused = text.replace(
+            "%word = OpAccessChain %p_word %buffer %zero %at\n",
+            "%word = OpAccessChain %p_word %buffer %zero %i\n",
+        );
+        assert_eq!(contending(&unused, true), (Some(0), None));
     }
 }

@@ -143,6 +143,7 @@ pub(super) struct Judged {
     program: Program,
     dispatch: Dispatch,
     behaviours: Behaviours,
+    deadline: Option<Deadline>,
 }
 
 impl Judged {
@@ -162,7 +163,7 @@ impl Judged {
             *place = Byte::Known(byte);
         }
         let behaviours = explore(&program, &dispatch, &Settings::default());
-        Judged { program, dispatch, behaviours }
+        Judged { program, dispatch, behaviours, deadline: None }
     }
 
     fn side(&self) -> IntervalSide<'_> {
@@ -170,7 +171,7 @@ impl Judged {
             program: &self.program,
             dispatch: &self.dispatch,
             behaviours: &self.behaviours,
-            deadline: None,
+            deadline: self.deadline,
         }
     }
 
@@ -229,6 +230,18 @@ fn what_the_search_did_not_see_whole_is_unknown() {
     for (what, change) in changes {
         assert!(is_unknown(judged(both, |before, _| change(&mut before.behaviours))), "{what}");
         assert!(is_unknown(judged(both, |_, after| change(&mut after.behaviours))), "{what}");
+    }
+}
+
+#[test]
+fn intervals_end_with_the_time() {
+    let over = Deadline { at: std::time::Instant::now(), option: Stopped::Timeout };
+    for (late, side) in [([true, false], "before"), ([false, true], "after")] {
+        let judgement = judged([QUOTIENT, PRODUCT], |before, after| {
+            before.deadline = late[0].then_some(over);
+            after.deadline = late[1].then_some(over);
+        });
+        assert_eq!(judgement, Judgement::Unknown(Obstacle::OutOfTime { side }));
     }
 }
 
