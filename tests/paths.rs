@@ -284,7 +284,7 @@ fn no_read_waits_for_a_write_behind_a_barrier_that_orders_it() {
         let module = with(&module, &format!("{barrier}%sem_relaxed"), &format!("{barrier}{semantics}"));
         let found = found_in(&checker(&options), &module);
         assert!(found.complete, "{semantics}");
-        assert_eq!(found.outcomes.iter().count(), if speculates { 2 } else { 1 }, "{semantics}");
+        assert_eq!(found.outcomes.len(), if speculates { 2 } else { 1 }, "{semantics}");
         assert_eq!(found.paths.speculated() > 0, speculates, "{semantics}");
     }
 }

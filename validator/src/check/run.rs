@@ -27,6 +27,9 @@ use crate::value::Byte;
 /// Invocations from which on the search for racy executions may take long.
 const EARLY_RACES_FROM: usize = 64;
 
+/// The same for after, whose race is told: a search finds it with what all invocations do, not two alone.
+const EARLY_IN_AFTER_FROM: usize = 256;
+
 /// Two programs with their dispatches.
 pub(super) struct Pair<'a> {
     pub(super) before: &'a Program,
@@ -379,7 +382,7 @@ impl Runner<'_> {
         let dispatch = opened.as_ref().unwrap_or(dispatch);
         // One undefined behaviour decides, unless some are ignored.
         let settings = Settings {
-            early_races_from: EARLY_RACES_FROM,
+            early_races_from: if role == Role::After { EARLY_IN_AFTER_FROM } else { EARLY_RACES_FROM },
             stop_at_undefined: !self.options.both_ways && !self.options.all && self.options.ignore.is_empty(),
             multiply_out: self.options.bounds.multiply_out,
             factored_from: self.options.factored_from(),

@@ -11,7 +11,7 @@ use crate::explore::facts::discoveries::RaceCandidate;
 use crate::explore::oracle;
 use crate::explore::outcomes::record;
 use crate::explore::state::{Found, Round, State};
-use crate::model::graph::{Event, Graph, Kind, Source, UnitBytes};
+use crate::model::graph::{Event, EventId, Graph, Kind, Source, UnitBytes};
 use crate::model::memory_model::Extent;
 use crate::value::Byte;
 
@@ -52,7 +52,10 @@ impl PlainAccesses<'_> {
         match kind {
             Kind::Write => event.written = smallvec![value],
             _ => {
-                event.sources = smallvec![Source::Initial];
+                // Memory holds what was written last.
+                let last = self.graph.events.iter().rposition(|event| event.accesses() && event.writes());
+                event.sources =
+                    smallvec![last.map_or(Source::Initial, |write| Source::Event(write as EventId))];
                 event.read = smallvec![value];
             }
         }
@@ -86,8 +89,26 @@ pub(crate) fn has_early_race(round: &Round, state: &State, since: usize, found: 
     found.stop
 }
 
-/// The graph of the events of two invocations, up to this event.
+/// The graph of the events of two invocations, up to this event. What they read of others has no source there but the
+/// initial value.
 fn between(graph: &Graph, last: usize, agents: [u32; 2]) -> Graph {
-    let events = graph.events[..=last].iter().filter(|event| agents.contains(&event.agent));
-    Graph { events: events.cloned().collect(), agents: graph.agents.clone(), ..Graph::default() }
+    let theirs = |id: &usize| agents.contains(&graph.events[*id].agent);
+    let kept: Vec<usize> = (0..=last).filter(theirs).collect();
+    let source_of = |source: &Source| match source {
+        Source::Event(write) => kept
+            .binary_search(&(*write as usize))
+            .map_or(Source::Initial, |kept| Source::Event(kept as EventId)),
+        Source::Initial | Source::Pending => *source,
+    };
+    let event_of = |id: &usize| {
+        let event = &graph.events[*id];
+        match &event.sources[..] {
+            [] => event.clone(),
+            sources => {
+                let sources = sources.iter().map(source_of).collect();
+                Arc::new(Event { sources, ..Event::clone(event) })
+            }
+        }
+    };
+    Graph { events: kept.iter().map(event_of).collect(), agents: graph.agents.clone(), ..Graph::default() }
 }
