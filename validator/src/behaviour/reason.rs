@@ -232,3 +232,18 @@ impl fmt::Display for Bug {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_the_time_that_is_left() {
+        let minutes = |count: u64| Duration::from_secs(60 * count);
+        let deadline = Deadline { at: Instant::now() + minutes(90), option: Stopped::Timeout };
+        let about = |part: Deadline, count| part.left() <= minutes(count) && part.left() > minutes(count - 5);
+        assert!(about(deadline.earlier(), 60) && about(deadline.sooner(), 30));
+        let over = Deadline { at: Instant::now(), ..deadline };
+        assert!([over, over.earlier(), over.sooner()].iter().all(Deadline::is_over));
+    }
+}

@@ -136,3 +136,22 @@ impl<'a> Budget<'a> {
         self.ended.get().copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether one judgement of so many events uses up so many executions.
+    fn uses_up(events: usize, max_executions: u64) -> bool {
+        let settings = Settings { max_executions, ..Settings::default() };
+        Budget::new(&settings).charge(events, 0)
+    }
+
+    #[test]
+    fn judgements_cost_the_square_of_their_events() {
+        assert!(!uses_up(19, 1));
+        assert!(uses_up(20, 1) && !uses_up(20, 2));
+        assert!(uses_up(200, 100) && !uses_up(200, 101));
+        assert!(uses_up(20_000, 1_000_000) && !uses_up(20_000, 1_000_001));
+    }
+}

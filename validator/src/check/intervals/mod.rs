@@ -245,11 +245,9 @@ impl Judging<'_> {
                     Err(Obstacle::OtherEnd { side: names.after })
                 }
             }
-            // Who races hangs on no float: nobody communicates where a branch may go otherwise.
-            (ViolationKind::NewRace, Subject::Undefined(_)) => match seen_after.fault {
-                None => Ok(Judgement::Violates(None)),
-                Some(_) => Err(Obstacle::OtherEnd { side: names.after }),
-            },
+            // Who races hangs on no float: nobody communicates where a branch may go otherwise. If the run met a fault
+            // before that, after is undefined all the same, and before is not.
+            (ViolationKind::NewRace, Subject::Undefined(_)) => Ok(Judgement::Violates(None)),
             (
                 ViolationKind::NewHang
                 | ViolationKind::VolatileTrace

@@ -254,6 +254,10 @@ fn a_fault_of_the_run_must_be_the_one_that_was_found() {
         after.behaviours.undefined[0].0.kind = UndefinedKind::OutOfBounds;
     });
     assert!(is_unknown(other));
+    // A race was found, and the run faults before it comes to its end.
+    let mut racing = Judged::new(&after);
+    racing.behaviours.undefined[0].0.kind = UndefinedKind::DataRace;
+    assert_eq!(judged_as([Judged::new(QUOTIENT), racing], |_, _| {}), Judgement::Violates(None));
     // The runs fault behind the stores, where the search did not.
     let program = |body: &str| Judged::new(body).program;
     let faulting = judged([QUOTIENT, PRODUCT], |_, side| side.program = program(&after));
