@@ -436,7 +436,10 @@ impl Checker<'_> {
         let is_changed = is_defined
             && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)
                 || pair.after_dispatch.coverage.reaches(&programs.after, of_after));
-        let leads_on = look == Look::Undefined && self.covered[0].lacks_of(&pair.before_dispatch.coverage);
+        // What a stage before hands over is no parameter.
+        let leads_on = look == Look::Undefined
+            && pair.before_dispatch.inputs.is_empty()
+            && self.covered[0].lacks_of(&pair.before_dispatch.coverage);
         let is_new = is_defined && self.cover(&pair);
         Ok(Some(Looked { look, works, is_new, leads_on, is_changed, cost }))
     }
