@@ -57,8 +57,8 @@ pub trait MemoryModel: fmt::Debug + Send + Sync {
 
     /// Whether nothing but what a later read may synchronize with depends on that order: the growing relations hold for every
     /// order, and where they make the graph no execution, none does.
-    fn depends_for_later_reads(&self, graph: &Graph) -> bool {
-        self.depends_on_order(graph)
+    fn depends_for_later_reads(&self, _graph: &Graph) -> bool {
+        false
     }
 
     /// The relations of a graph.

@@ -102,27 +102,24 @@ pub fn depend_on_order(graph: &Graph) -> bool {
     if updates().next().is_none() {
         return false;
     }
-    let reads_others = updates().any(|update| {
-        graph.events[update].sources.iter().any(|source| match source {
-            Source::Event(write) => !graph.mutually_ordered(*write as usize, update),
-            Source::Initial | Source::Pending => false,
-        })
-    });
+    let reads_others = updates().any(|update| reads_others(graph, update));
     // Among operations of one scope, being mutually ordered is transitive.
     reads_others || scopes_differ(graph) && updates().any(|update| has_odd_pair(graph, update))
+}
+
+/// Whether a read-modify-write reads a write that is not mutually ordered with it.
+fn reads_others(graph: &Graph, update: usize) -> bool {
+    graph.events[update].sources.iter().any(|source| match source {
+        Source::Event(write) => !graph.mutually_ordered(*write as usize, update),
+        Source::Initial | Source::Pending => false,
+    })
 }
 
 /// Whether release sequences depend on scoped modification order only in this: read-modify-writes, of which none is read
 /// yet, read writes that are not atomic. These are in no release sequence, so that nothing synchronizes with such a read,
 /// and a read-modify-write breaks the sequences of others in no order.
 pub fn depend_on_plain_sources(graph: &Graph) -> bool {
-    let reads_from = |id: usize, write: usize| {
-        let from = Source::Event(write as EventId);
-        graph.events[id].sources.contains(&from) && !graph.mutually_ordered(write, id)
-    };
-    let is_odd = |update: &usize| {
-        graph.events[*update].kind == Kind::Update && (0..*update).any(|write| reads_from(*update, write))
-    };
+    let is_odd = |update: &usize| graph.events[*update].kind == Kind::Update && reads_others(graph, *update);
     let mut odd = (0..graph.events.len()).filter(is_odd).peekable();
     odd.peek().is_some()
         && !scopes_differ(graph)
