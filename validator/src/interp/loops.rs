@@ -4,7 +4,7 @@ use super::invocation::{Activity, Invocation};
 use super::machine::Step;
 use super::own_memory::OwnMemory;
 use super::Stop;
-use crate::ir::{Line, Loop, LoopId, Program};
+use crate::ir::{Countdown, Edge, Line, Loop, LoopId, Program};
 use crate::value::Scalar;
 
 /// A loop of an active function.
@@ -42,6 +42,7 @@ pub(super) struct Snapshot {
     own: OwnMemory,
     helper: bool,
     effects: u64,
+    shading: u64,
 }
 
 impl Invocation {
@@ -142,8 +143,8 @@ impl Invocation {
     fn take_snapshot(&mut self, program: &Program, id: LoopId) {
         let live = &self.function(program).loops[id.0 as usize].live;
         let live = live.iter().map(|register| self.register(*register)).collect();
-        let (own, helper, effects) = (self.own.clone(), self.helper, self.effects);
-        self.snapshots.push(Snapshot { index: self.loop_index(id), live, own, helper, effects });
+        let (own, helper, effects, shading) = (self.own.clone(), self.helper, self.effects, self.shading);
+        self.snapshots.push(Snapshot { index: self.loop_index(id), live, own, helper, effects, shading });
     }
 
     /// The state from which on there are the turns that there are from now on.
@@ -182,11 +183,57 @@ impl Invocation {
         if let Some(earlier) = earlier {
             return Err(self.forever(id, line, self.effects != earlier));
         }
+        self.count_on(program, id);
         if fruitless.is_power_of_two() {
             self.drop_snapshot(self.loop_index(id));
             self.take_snapshot(program, id);
         }
         Ok(())
+    }
+
+    /// Whether a loop has turns in a row, which end with the edge that is taken, that may be counted instead of run.
+    pub(super) fn may_count_on(&self, program: &Program, edge: &Edge) -> bool {
+        edge.repeats.is_some_and(|id| {
+            let state = self.loops[self.loop_index(id) as usize];
+            state.fruitless + 1 >= PATIENCE && !self.function(program).loops[id.0 as usize].countdowns.is_empty()
+        })
+    }
+
+    /// Where nothing is otherwise than at an earlier arrival but what counts turns, all turns up to the last ones are like
+    /// those since then: they are counted, and not run.
+    fn count_on(&mut self, program: &Program, id: LoopId) -> Option<()> {
+        let Loop { live, countdowns, .. } = &self.function(program).loops[id.0 as usize];
+        if countdowns.is_empty() {
+            return None;
+        }
+        let index = self.loop_index(id);
+        let object = |countdown: &Countdown| self.frame.objects + countdown.local;
+        let counters: Vec<u32> = countdowns.iter().map(object).collect();
+        let is_like = |snapshot: &&Snapshot| {
+            snapshot.index == index
+                && snapshot.helper == self.helper
+                && (snapshot.effects, snapshot.shading) == (self.effects, self.shading)
+                && live.iter().zip(&snapshot.live).all(|(register, value)| self.register(*register) == *value)
+                && snapshot.own.difference(&counters, &self.own, self.frame.objects).is_none()
+        };
+        let earlier = self.snapshots.iter().find(is_like)?;
+        let mut counts: Vec<(Countdown, u64, u64)> = Vec::new();
+        for countdown in countdowns {
+            let of = |own: &OwnMemory| Some(countdown.left(own.count_of(object(countdown))?));
+            let (then, now) = (of(&earlier.own)?, of(&self.own)?);
+            let taken = then.checked_sub(now)?;
+            counts.extend((taken > 0).then_some((*countdown, now, taken)));
+        }
+        // One that ends changes what the turns do.
+        let times = counts.iter().map(|(_, left, taken)| left.saturating_sub(1) / taken).min()?;
+        for (countdown, left, taken) in counts {
+            let left = left - times * taken;
+            self.own.set_count(self.frame.objects + countdown.local, countdown.left(left));
+        }
+        if times > 0 {
+            self.drop_snapshot(index);
+        }
+        Some(())
     }
 
     /// Whether there were effects since the loop at this index was entered.

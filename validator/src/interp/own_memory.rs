@@ -90,6 +90,22 @@ impl OwnMemory {
         }
     }
 
+    /// The number in two words of an object, the upper one first; `None` where it is undefined.
+    pub(super) fn count_of(&self, object: u32) -> Option<u64> {
+        let address = self.locate(object, 0, 8)?;
+        let [upper, lower] =
+            [0, 4].map(|offset| self.load(address, offset, LeafKind::Number(4)));
+        (upper.is_defined() && lower.is_defined()).then_some(upper.bits << 32 | lower.bits)
+    }
+
+    /// Sets what [`OwnMemory::count_of`] gives.
+    pub(super) fn set_count(&mut self, object: u32, count: u64) {
+        let Some(address) = self.locate(object, 0, 8) else { return };
+        for (offset, word) in [(0, count >> 32), (4, count & mask(32))] {
+            self.store(address, offset, LeafKind::Number(4), Scalar::new(word));
+        }
+    }
+
     /// Size of an object; 0 if there is none of that number (any more).
     pub(super) fn size(&self, object: u32) -> u32 {
         self.objects.get(object as usize).map_or(0, |(_, size)| *size)

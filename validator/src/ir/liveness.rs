@@ -207,7 +207,7 @@ pub(crate) fn loops(headers: Vec<(u32, Exit)>, body: Body) -> Vec<Loop> {
         let inside =
             body.pause(&live_inside(body, LoopId(id), header, &liveness.escaping), &liveness.escaping);
         let turns = Turns { live: inside.live, dead: inside.dead };
-        Loop { header, live, dead, turns, communicates: false, exit }
+        Loop { header, live, dead, turns, countdowns: Vec::new(), communicates: false, exit }
     };
     (0..).zip(headers).map(found).collect()
 }

@@ -9,6 +9,7 @@ mod anonymous;
 mod arithmetic;
 mod communication;
 mod cooperative;
+mod countdown;
 mod dot;
 mod effect;
 mod encoded;
@@ -32,6 +33,7 @@ pub use anonymous::Anonymous;
 pub use arithmetic::*;
 pub use communication::mark_communicating_loops;
 pub use cooperative::*;
+pub use countdown::{mark_countdowns, Countdown};
 pub use dot::{DotSigns, IntegerDot};
 pub use effect::Effect;
 pub use encoded::{EncodedOp, FloatEncoding, NumberFormat};
@@ -446,6 +448,8 @@ pub struct Loop {
     pub dead: Vec<u32>,
     /// The same, as long as nobody leaves the loop.
     pub turns: Turns,
+    /// Variables that do nothing but count its turns; see [`mark_countdowns`].
+    pub countdowns: Vec<Countdown>,
     /// The loop may read memory that invocations share, itself or in a function that it calls; see
     /// [`mark_communicating_loops`].
     pub communicates: bool,

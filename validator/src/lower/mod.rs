@@ -63,7 +63,7 @@ use index::Index;
 use program::ProgramBuilder;
 
 use crate::ir::{
-    apply_float_modes, mark_communicating_loops, mark_exits, mark_unused_results, Entry, Modes, Program,
+    apply_float_modes, mark_communicating_loops, mark_countdowns, mark_exits, mark_unused_results, Entry, Modes, Program,
 };
 use crate::module::Module;
 
@@ -136,6 +136,7 @@ pub fn lower(module: &Module, options: &LowerOptions) -> Result<Program, LowerEr
     apply_float_modes(&mut functions, modes.floats);
     let variables = builder.settle(&mut functions);
     mark_exits(&mut functions, &variables);
+    mark_countdowns(&mut functions, &builder.globals.constants.pool);
     let ProgramBuilder { globals, shapes, problems, harvested, pointees, .. } = builder;
     problems.finish()?;
 

@@ -358,11 +358,16 @@ impl SharedMemory for PlainMemory {
         self.note(access, true);
         let Some(space) = self.space(access.object) else { return Written::Event };
         let places = access.ranges.iter().flat_map(|&(start, length)| start..start.saturating_add(length));
+        let mut changed = false;
         for (byte, at) in bytes.iter().zip(places) {
             if let Some(slot) = space.get_mut(at as usize) {
+                changed |= *slot != *byte;
                 *slot = *byte;
             }
         }
-        Written::Changed
+        match changed {
+            true => Written::Changed,
+            false => Written::Unchanged,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Intervals beside the floats in memory.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use super::interval::Interval;
 use super::Shade;
@@ -43,6 +44,13 @@ impl ShadedMemory {
     pub fn of_space(&self, space: u32) -> impl Iterator<Item = (u32, u32, Interval)> + '_ {
         let range = (space, 0)..=(space, u32::MAX);
         self.shades.range(range).map(|((_, start), (bytes, interval))| (*start, *bytes, *interval))
+    }
+
+    /// Feeds a hasher all of it.
+    pub fn hash(&self, hasher: &mut impl Hasher) {
+        for (place, (bytes, interval)) in &self.shades {
+            (place, bytes, interval.low.to_bits(), interval.high.to_bits()).hash(hasher);
+        }
     }
 
     fn overlapping(&self, space: u32, start: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> + '_ {

@@ -19,6 +19,10 @@ mod quad;
 mod sampling;
 mod tangle;
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
 use super::machine::Machine;
 use super::{Invocation, SharedMemory, Stop};
 use crate::dispatch::Dispatch;
@@ -78,6 +82,9 @@ impl Invocation {
             if let Op::Control(ControlOp::BranchConditional { condition, .. }) = &inst.op {
                 self.decide(inst, *condition, shades);
             }
+            if inst.op.edges().iter().any(|edge| self.may_count_on(program, edge)) {
+                self.shading = shades.state(shared);
+            }
             let mut machine = Machine { state: self, program, dispatch, memory };
             let moved =
                 Observer { machine: &machine, relaxed: false, following, shades, shared }.control(inst);
@@ -114,6 +121,21 @@ impl Invocation {
                 return *stop;
             }
         }
+    }
+}
+
+impl Shades {
+    /// What tells this state, with that of shared memory, from others.
+    fn state(&self, shared: &ShadedMemory) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (register, shade) in self.registers.iter().enumerate() {
+            if let Some(Interval { low, high }) = shade {
+                (register, low.to_bits(), high.to_bits()).hash(&mut hasher);
+            }
+        }
+        self.own.hash(&mut hasher);
+        shared.hash(&mut hasher);
+        hasher.finish()
     }
 }
 

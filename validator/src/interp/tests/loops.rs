@@ -9,6 +9,7 @@ fn header_loop(live: &[u32]) -> Loop {
         live: live.to_vec(),
         dead: Vec::new(),
         turns,
+        countdowns: Vec::new(),
         communicates: false,
         exit: Exit::default(),
     }

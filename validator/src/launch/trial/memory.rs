@@ -202,12 +202,18 @@ impl SharedMemory for TrialMemory {
             }
             Some(_) => {}
         }
+        let mut changed = false;
         self.ranges(access, |first, bytes| {
             if let Some(values) = values.get(first..first + bytes.len()) {
+                changed |= bytes != values;
                 bytes.copy_from_slice(values);
             }
         });
-        Written::Changed
+        // An atomic instruction may read what others write meanwhile.
+        match changed || atomicity.is_some() {
+            true => Written::Changed,
+            false => Written::Unchanged,
+        }
     }
 
     fn touch_texel(&mut self, object: u32, position: Position) {
