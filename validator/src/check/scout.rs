@@ -155,14 +155,6 @@ impl Scout {
         chosen.into_iter().collect()
     }
 
-    /// The invocations that say how large memory is.
-    pub(super) fn tried(&self, dispatch: &Dispatch) -> Vec<u32> {
-        match self.communicate {
-            true => (0..dispatch.places.len() as u32).collect(),
-            false => self.invocations(dispatch, Ends::Both),
-        }
-    }
-
     /// All invocations, where they are not too many.
     pub(super) fn widely(dispatch: &Dispatch) -> Vec<u32> {
         (0..dispatch.places.len().min(WIDELY) as u32).collect()

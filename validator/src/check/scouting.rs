@@ -147,13 +147,15 @@ impl Checker<'_> {
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         inputs.extend(plan.scouted);
         let scout = Scout::of(programs);
-        let runs = |dispatch: &Dispatch| (scout.tried(dispatch), scout.communicate);
+        let runs = |dispatch: &Dispatch| (scout.invocations(dispatch, Ends::Both), scout.communicate);
         let handful = |dispatch: &Dispatch| (Scout::handful(dispatch), scout.communicate);
         let few = |dispatch: &Dispatch| (Scout::few(dispatch), scout.communicate);
         let all = |dispatch: &Dispatch| (Scout::widely(dispatch), scout.communicate);
         let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
-            let invocations = scout.tried(dispatch);
-            trial::touched_by(&programs.before, dispatch, &invocations, limits, &is_over)
+            // The last ones have the greatest indices.
+            let mut order = scout.invocations(dispatch, Ends::Both);
+            order.reverse();
+            trial::touched_by(&programs.before, dispatch, &order, limits, &is_over)
         };
         let lines = self.changed();
         let changed = [(&programs.before, &lines[0]), (&programs.after, &lines[1])]

@@ -27,6 +27,10 @@ pub(super) struct LoopState {
 /// Iterations without an event after which states are compared. Ordinary loops end before.
 const PATIENCE: u32 = 64;
 
+/// The same of loops that end only in so many turns that these would rather be counted: whoever comes to such a loop stays
+/// there, if not for a few turns.
+const COUNTED_PATIENCE: u32 = 8;
+
 /// Iterations that only change settled memory after which whoever knows that memory is asked whether it has been so before.
 const BUSY: u32 = 4_096;
 
@@ -175,7 +179,8 @@ impl Invocation {
     /// (Brent's algorithm), so that cycles of any length are found. No choice is between them, so that what the loop adds
     /// up without reading it does not count: the loop is not left.
     fn look_for_cycle(&mut self, program: &Program, id: LoopId, fruitless: u32, line: Line) -> Step {
-        if fruitless < PATIENCE {
+        let is_counted = !self.function(program).loops[id.0 as usize].countdowns.is_empty();
+        if fruitless < if is_counted { COUNTED_PATIENCE } else { PATIENCE } {
             return Ok(());
         }
         self.forget_dead_locals(program, id);
@@ -195,7 +200,8 @@ impl Invocation {
     pub(super) fn may_count_on(&self, program: &Program, edge: &Edge) -> bool {
         edge.repeats.is_some_and(|id| {
             let state = self.loops[self.loop_index(id) as usize];
-            state.fruitless + 1 >= PATIENCE && !self.function(program).loops[id.0 as usize].countdowns.is_empty()
+            let countdowns = &self.function(program).loops[id.0 as usize].countdowns;
+            state.fruitless + 1 >= COUNTED_PATIENCE && !countdowns.is_empty()
         })
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use super::patch::{word_at, Patch, Place};
 use super::trial::{self, Site};
 use crate::dispatch::Dispatch;
-use crate::ir::Program;
+use crate::ir::{BinaryKind, InstId, Op, Program};
 use crate::value::Byte;
 
 /// Values that are tried, at most: those that were read last before the comparison.
@@ -77,7 +77,7 @@ pub struct Solver<'s> {
     pub program: &'s Program,
     /// The input as it is.
     pub dispatch: &'s Dispatch,
-    /// Who runs, if not the one alone that compares.
+    /// Who may run beside the one that compares, in its workgroup.
     pub together: Option<&'s [u32]>,
     /// Whether the contents of an object may be chosen, by its key.
     pub is_free: &'s dyn Fn(&str) -> bool,
@@ -136,9 +136,7 @@ impl Solver<'_> {
                 continue;
             }
             count += 1;
-            for form in
-                [Form::Float, Form::Integer(0), Form::Integer(8), Form::Integer(16), Form::Integer(24)]
-            {
+            for form in search.forms() {
                 search.follow(&place, word, start, form);
             }
             for bit in 0..u32::BITS {
@@ -281,12 +279,37 @@ impl Search<'_, '_> {
 
     fn run(&mut self) -> Option<trial::Watched> {
         let Solver { program, together, is_over, .. } = *self.solver;
-        let alone = [self.invocation];
-        let runs = together.unwrap_or(&alone);
+        let runs = self.members(together.unwrap_or_default());
         let until = Some((self.site, self.invocation));
-        let watched = trial::watched(program, &self.scratch, runs, until, is_over)?;
+        let watched = trial::watched(program, &self.scratch, &runs, until, is_over)?;
         self.solver.fuel = self.solver.fuel.saturating_sub(watched.executed + RUN);
         Some(watched)
+    }
+
+    /// How words may be taken for numbers, first as what is compared.
+    fn forms(&self) -> [Form; 5] {
+        let Site { inst: InstId { function, index }, .. } = self.site;
+        let function = self.solver.program.functions.get(function.0 as usize);
+        let op = function.and_then(|function| function.code.get(index as usize)).map(|inst| &inst.op);
+        let mut forms =
+            [Form::Float, Form::Integer(0), Form::Integer(8), Form::Integer(16), Form::Integer(24)];
+        let is_integer = match op {
+            Some(Op::Binary { op, .. }) => !matches!(op.kind(), BinaryKind::Float(_)),
+            op => matches!(op, Some(Op::Control(_))),
+        };
+        if is_integer {
+            forms[..2].reverse();
+        }
+        forms
+    }
+
+    /// Who runs: first the one that compares, so that nobody else does where it waits for nobody; then those of its
+    /// workgroup.
+    fn members(&self, together: &[u32]) -> Vec<u32> {
+        let group = |index: u32| self.scratch.places.get(index as usize).map(|place| place.workgroup);
+        let own = self.invocation;
+        let others = together.iter().copied().filter(|other| *other != own && group(*other) == group(own));
+        std::iter::once(own).chain(others).collect()
     }
 
     /// The first less the second with this word there, if it comes to that.

@@ -18,7 +18,7 @@ use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{subgroup, Compared, Enough, Invocation, Stop};
 use crate::ir::{InstId, Line, Program};
 use crate::value::{Byte, Scalar};
-use memory::{TrialMemory, BUDGET, NOBODY};
+use memory::{TrialMemory, BUDGET, BUDGET_OF_OTHERS, NOBODY};
 
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
@@ -35,30 +35,14 @@ pub fn touched(
     limits: &[u32],
     is_over: &dyn Fn() -> bool,
 ) -> Option<Touched> {
-    let all: Vec<u32> = (0..dispatch.places.len() as u32).collect();
-    touched_by(program, dispatch, &all, limits, is_over)
-}
-
-/// As [`touched`], by these invocations.
-pub fn touched_by(
-    program: &Program,
-    dispatch: &Dispatch,
-    invocations: &[u32],
-    limits: &[u32],
-    is_over: &dyn Fn() -> bool,
-) -> Option<Touched> {
-    let has_images = dispatch.objects.iter().any(|object| object.image.is_some());
-    let touched = |order: Vec<u32>| {
-        let mut memory = TrialMemory { limits: limits.to_vec(), ..TrialMemory::new(dispatch) };
-        let ended = run(program, dispatch, &order, &mut memory, has_images, is_over, None)?;
-        Some(Touched { ends: memory.ends, out_of_bounds: ended.out_of_bounds, texels: memory.texels })
-    };
+    let mut order: Vec<u32> = (0..dispatch.places.len() as u32).rev().collect();
     // The last ones have the greatest indices.
-    let last = touched(invocations.iter().rev().copied().collect())?;
-    if last.out_of_bounds && !has_images {
+    let last = touched_by(program, dispatch, &order, limits, is_over)?;
+    if last.out_of_bounds && !has_images(dispatch) {
         return Some(last);
     }
-    let first = touched(invocations.to_vec())?;
+    order.reverse();
+    let first = touched_by(program, dispatch, &order, limits, is_over)?;
     Some(Touched {
         ends: first.ends.iter().zip(&last.ends).map(|(a, b)| *a.max(b)).collect(),
         out_of_bounds: first.out_of_bounds || last.out_of_bounds,
@@ -69,6 +53,23 @@ pub fn touched_by(
             .map(|(a, b)| std::array::from_fn(|dimension| a[dimension].max(b[dimension])))
             .collect(),
     })
+}
+
+/// As [`touched`], by these invocations in this order alone.
+pub fn touched_by(
+    program: &Program,
+    dispatch: &Dispatch,
+    order: &[u32],
+    limits: &[u32],
+    is_over: &dyn Fn() -> bool,
+) -> Option<Touched> {
+    let mut memory = TrialMemory { limits: limits.to_vec(), ..TrialMemory::new(dispatch) };
+    let ended = run(program, dispatch, order, &mut memory, has_images(dispatch), is_over, None)?;
+    Some(Touched { ends: memory.ends, out_of_bounds: ended.out_of_bounds, texels: memory.texels })
+}
+
+fn has_images(dispatch: &Dispatch) -> bool {
+    dispatch.objects.iter().any(|object| object.image.is_some())
 }
 
 /// Where one interleaving ends.
@@ -91,7 +92,8 @@ pub struct Ended {
     pub executed: u64,
 }
 
-/// What the program leaves in memory if these of its invocations run one after the other; `None` where time is over
+/// What the program leaves in memory if these of its invocations run one after the other, not long after one of them has met
+/// undefined behaviour; `None` where time is over
 /// before that.
 pub fn ended(
     program: &Program,
@@ -103,6 +105,7 @@ pub fn ended(
         writers: TrialMemory::nobody(dispatch),
         writing_groups: TrialMemory::nobody(dispatch),
         groups: groups(dispatch, invocations),
+        budget_of_others: BUDGET_OF_OTHERS,
         ..TrialMemory::new(dispatch)
     };
     let ended = run(program, dispatch, invocations, &mut memory, true, is_over, None)?;
@@ -375,6 +378,9 @@ fn run(
             }
             // A turn that used nothing still counts, so that the loop ends.
             budget = budget.saturating_sub((turn - fuel).max(1));
+            if ended.faulted > 0 {
+                budget = budget.min(memory.budget_of_others);
+            }
         }
         if !moved && !release_subgroups(program, dispatch, order, &mut invocations) {
             // Everybody is at a barrier or done. Which instances match is not a trial's business.

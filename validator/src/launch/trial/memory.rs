@@ -39,6 +39,8 @@ pub(super) struct TrialMemory {
     pub(super) patience: usize,
     /// Instructions of the whole trial.
     pub(super) budget: u64,
+    /// Of these, so many at most are left once an invocation has met undefined behaviour.
+    pub(super) budget_of_others: u64,
     /// Whether outcomes show each object.
     pub(super) observed: Vec<bool>,
     /// Invocations that wrote something that outcomes show.
@@ -56,6 +58,9 @@ pub(super) struct TrialMemory {
 /// Instructions of a whole trial: it need not reach the end, only what is touched.
 pub(super) const BUDGET: u64 = 2_000_000;
 
+/// Instructions that are left where one has met undefined behaviour, if that is all that counts.
+pub(super) const BUDGET_OF_OTHERS: u64 = 1 << 17;
+
 /// In the place of an invocation.
 pub(super) const NOBODY: u32 = u32::MAX;
 
@@ -71,6 +76,7 @@ impl TrialMemory {
             conflicting: BTreeSet::new(),
             patience: usize::MAX,
             budget: BUDGET,
+            budget_of_others: u64::MAX,
             writing: BTreeSet::new(),
             contenders: FxHashMap::default(),
             contending: 0,
