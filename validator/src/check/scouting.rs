@@ -12,7 +12,7 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::scout::{Ends, Look, Plain, Scout, LOOK};
-use super::solving::{Broken, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
+use super::solving::{Broken, Repairing, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
 use crate::coverage;
@@ -49,8 +49,10 @@ const SEARCH: u64 = 8;
 const REPAIRS: u32 = 4;
 const REPAIRED: u32 = 2;
 
-/// Inputs that were solved for and are repaired, at most, without what they were solved for being changed again.
+/// Inputs that were solved for and are repaired, at most, without what they were solved for being changed again; and such
+/// that are so by little.
 const HELD_REPAIRS: u32 = 3;
+const HELD_CHASES: u32 = 48;
 
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
@@ -97,6 +99,8 @@ struct Scouted<'s> {
     broken: Vec<Broken>,
     repairs: u32,
     held_repairs: u32,
+    /// Of these, so many were not repaired by little.
+    whole_repairs: u32,
     repaired: u32,
     /// Inputs that were solved for have reached something new.
     has_solved_new: bool,
@@ -118,8 +122,8 @@ impl Scouted<'_> {
     }
 
     /// The last input is to be repaired.
-    fn break_off(&mut self, inputs: &Inputs<'_>, input: Input, held: Vec<Patch>) {
-        self.broken.push(Broken { recipe: inputs.recipe().clone(), input, held });
+    fn break_off(&mut self, inputs: &Inputs<'_>, input: Input, held: Vec<Patch>, how: Repairing) {
+        self.broken.push(Broken { recipe: inputs.recipe().clone(), input, held, how });
     }
 
     /// Whether nothing else is worth a look.
@@ -181,6 +185,7 @@ impl Checker<'_> {
             broken: Vec::new(),
             repairs: 0,
             held_repairs: 0,
+            whole_repairs: 0,
             repaired: 0,
             has_solved_new: false,
             has_gone_farther: false,
@@ -229,6 +234,11 @@ impl Checker<'_> {
                 )?;
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 scouted.repaired += u32::from(found.is_some() && broken.held.is_empty());
+                let is_whole_next = found.is_none() && broken.how == Repairing::Chase;
+                if is_whole_next && scouted.whole_repairs < HELD_REPAIRS {
+                    scouted.whole_repairs += 1;
+                    scouted.broken.push(Broken { how: Repairing::Whole, ..broken });
+                }
                 solved.extend(found);
             }
             let mut held = Vec::new();
@@ -307,13 +317,13 @@ impl Checker<'_> {
             if !serves && look != Look::Unseen && scouted.plain.are_mostly_undefined() && scouted.may_repair()
             {
                 scouted.repairs += 1;
-                scouted.break_off(inputs, input.clone(), Vec::new());
+                scouted.break_off(inputs, input.clone(), Vec::new(), Repairing::Whole);
             }
         }
         // What it was solved for leads to something new, if before gets over the rest.
-        if making == Making::Solved && leads_on && scouted.held_repairs < HELD_REPAIRS {
+        if making == Making::Solved && leads_on && scouted.held_repairs < HELD_CHASES {
             scouted.held_repairs += 1;
-            scouted.break_off(inputs, input.clone(), held);
+            scouted.break_off(inputs, input.clone(), held, Repairing::Chase);
         }
         let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
         // Zeros show least.
@@ -324,7 +334,7 @@ impl Checker<'_> {
             if self.conflicts(scouted, &input)? {
                 if scouted.may_repair() {
                     scouted.repairs += 1;
-                    scouted.break_off(inputs, input, Vec::new());
+                    scouted.break_off(inputs, input, Vec::new(), Repairing::Whole);
                 }
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 return Ok(true);

@@ -69,6 +69,15 @@ pub(super) struct Broken {
     pub(super) input: Input,
     /// What stays as it is in a repair.
     pub(super) held: Vec<Patch>,
+    pub(super) how: Repairing,
+}
+
+/// How an input is repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repairing {
+    /// By what was read last before undefined behaviour alone, which costs little.
+    Chase,
+    Whole,
 }
 
 /// An input, and what is put into it.
@@ -194,13 +203,15 @@ impl Checker<'_> {
         launch: &Launch,
         inputs: &Inputs<'_>,
         runs: [Runs<'_>; 3],
-        Broken { recipe, input, held }: &Broken,
+        Broken { recipe, input, held, how }: &Broken,
         (seed, fuel): (u64, u64),
     ) -> Result<(Option<Solved>, u64), CheckError> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let mut dispatches = Vec::new();
-        for input in inputs.with_room(recipe, input)? {
+        // What was read last needs no other values.
+        let others = if *how == Repairing::Chase { 0 } else { usize::MAX };
+        for input in inputs.with_room(recipe, input, others)? {
             dispatches.extend(prepare::dispatch_of(program, Role::Before, launch, &input)?);
         }
         let Some((dispatch, others)) = dispatches.split_first() else { return Ok((None, 0)) };
@@ -217,7 +228,10 @@ impl Checker<'_> {
             is_over: &is_over,
             fuel,
         };
-        let patches = repair.run(seed);
+        let patches = match *how {
+            Repairing::Chase => repair.run_chase(),
+            Repairing::Whole => repair.run(seed),
+        };
         let spent = fuel - repair.fuel;
         Ok((patches.map(|patches| (recipe.clone(), patches)), spent))
     }

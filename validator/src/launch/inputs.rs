@@ -315,15 +315,20 @@ impl<'a> Inputs<'a> {
         self.made_of(served.patched(self.number, patches), trial)
     }
 
-    /// This input with room in its runtime arrays, and then ones of other kinds as large.
-    pub fn with_room(&self, recipe: &Recipe, input: &Input) -> Result<Vec<Input>, LaunchError> {
+    /// This input with room in its runtime arrays, and then so many of other kinds as large, if there are so many.
+    pub fn with_room(
+        &self,
+        recipe: &Recipe,
+        input: &Input,
+        others: usize,
+    ) -> Result<Vec<Input>, LaunchError> {
         let sizes = self.generator.sizes_of(input);
         let kinds = [Kind::Distinct].into_iter().chain(
             (0..OTHER_KINDS)
                 .flat_map(|turn| [Kind::Boundary(turn), Kind::Random(self.number.wrapping_add(turn))]),
         );
-        let others = kinds.filter(|kind| *kind != recipe.kind).map(|kind| Recipe::of(kind, self.number));
-        let all = std::iter::once(recipe.clone()).chain(others);
+        let kinds = kinds.filter(|kind| *kind != recipe.kind).map(|kind| Recipe::of(kind, self.number));
+        let all = std::iter::once(recipe.clone()).chain(kinds.take(others));
         all.map(|recipe| self.generator.fill(&recipe, self.seed, &sizes)).collect()
     }
 

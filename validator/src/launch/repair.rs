@@ -32,6 +32,11 @@ const RUN_OF: u32 = 6;
 /// Words that are changed, at most: the first that were read.
 const MOST_WORDS: usize = 32;
 
+/// Words that were read last before undefined behaviour and are changed, at most, what they are changed to, and how often.
+const LAST_WORDS: usize = 8;
+const LEAST: [u32; 4] = [0, 1, 2, 3];
+const CHASES: u32 = 24;
+
 /// Objects that may hold parameters, though the program could write them, are at most so large.
 const SMALL: usize = 8192;
 
@@ -87,10 +92,84 @@ impl Repair<'_> {
         let mut random = Random::new(seed);
         let mut patches: Vec<Patch> = Vec::new();
         let [handful, few, all] = self.invocations;
+        self.chase(handful, &mut patches)?;
         self.improve((handful, self.fuel / 3 * 2), &mut patches, &mut random)?;
         self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
         let best = self.improve((all, 0), &mut patches, &mut random)?;
         (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
+    }
+
+    /// As [`Repair::run`], by what was read last before undefined behaviour alone, and for few invocations.
+    pub fn run_chase(&mut self) -> Option<Vec<Patch>> {
+        let mut patches: Vec<Patch> = Vec::new();
+        let [handful, few, _] = self.invocations;
+        self.chase(handful, &mut patches)?;
+        self.chase(few, &mut patches)?;
+        let (outlook, _) = self.outlook(few, 0)?;
+        (outlook.trouble() == 0 && outlook.working > 0 && !patches.is_empty()).then_some(patches)
+    }
+
+    /// What is read last before the first undefined behaviour is what leads there, mostly: it is given a small value, as long
+    /// as more of the program is reached so, or undefined behaviour comes later. `None` where time is over.
+    fn chase(&mut self, invocations: &[u32], patches: &mut Vec<Patch>) -> Option<()> {
+        let (mut outlook, mut covered) = self.outlook(invocations, 0)?;
+        for _ in 0..CHASES {
+            if outlook.faulted == 0 || self.fuel == 0 {
+                break;
+            }
+            let Some((patch, next)) = self.chase_once(invocations, (&outlook, covered))? else { break };
+            patches.retain(|known| known.place != patch.place);
+            patches.push(patch);
+            (outlook, covered) = next;
+        }
+        Some(())
+    }
+
+    /// A value with which it goes farther, and how far; the inner `None` where there is none.
+    #[allow(clippy::type_complexity, reason = "a value, and an outlook with what was covered")]
+    fn chase_once(
+        &mut self,
+        invocations: &[u32],
+        (outlook, covered): (&Outlook, u32),
+    ) -> Option<Option<(Patch, (Outlook, u32))>> {
+        for (object, offset, key) in self.last_words(outlook) {
+            let Some(own) = self.word(object, offset) else { continue };
+            let place = Place::Object { key, offset };
+            for value in LEAST.into_iter().filter(|value| *value != own) {
+                let patch = Patch { place: place.clone(), bytes: value.to_le_bytes().to_vec() };
+                patch.put_into(self.program, &mut self.dispatch);
+                let (other, reached) = self.outlook(invocations, 0)?;
+                let how_far = |faulted: u32, covered: u32, reads: usize| (faulted == 0, covered, reads);
+                if how_far(other.faulted, reached, other.reads.len())
+                    > how_far(outlook.faulted, covered, outlook.reads.len())
+                {
+                    return Some(Some((patch, (other, reached))));
+                }
+            }
+            Patch { place, bytes: own.to_le_bytes().to_vec() }.put_into(self.program, &mut self.dispatch);
+        }
+        Some(None)
+    }
+
+    /// The words that were read last and may be chosen, the last first.
+    fn last_words(&self, outlook: &Outlook) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
+        for (object, first, bytes) in outlook.reads.iter().rev() {
+            let Some(it) = self.dispatch.objects.get(*object as usize) else { continue };
+            if it.image.is_some() || !(self.is_free)(&it.key) {
+                continue;
+            }
+            for offset in (*first..first.saturating_add(*bytes)).step_by(WORD) {
+                let is_known = words.iter().any(|(other, at, _)| (other, at) == (object, &offset));
+                if words.len() < LAST_WORDS && !is_known && !self.is_held(&it.key, offset) {
+                    words.push((*object, offset, it.key.clone()));
+                }
+            }
+            if words.len() == LAST_WORDS {
+                break;
+            }
+        }
+        words
     }
 
     /// The most invocations that contend for a word; `None` where time is over.
