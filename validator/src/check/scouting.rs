@@ -151,6 +151,10 @@ impl Checker<'_> {
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         inputs.extend(plan.scouted);
         let scout = Scout::of(programs);
+        if scout.communicate {
+            // It takes whole workgroups to find out their sizes.
+            inputs.guess_images();
+        }
         let runs = |dispatch: &Dispatch| (scout.invocations(dispatch, Ends::Both), scout.communicate);
         let handful = |dispatch: &Dispatch| (Scout::handful(dispatch), scout.communicate);
         let few = |dispatch: &Dispatch| (Scout::few(dispatch), scout.communicate);
@@ -218,19 +222,22 @@ impl Checker<'_> {
                     solved.extend(found);
                 }
             }
-            if let Some(broken) = scouted.broken.pop() {
+            // What costs more comes later.
+            let is_next = |broken: &Broken| broken.held.is_empty() || broken.how == Repairing::Chase;
+            let next = scouted.broken.iter().rposition(|broken| solved.is_empty() || is_next(broken));
+            if let Some(broken) = next.map(|next| scouted.broken.remove(next)) {
                 let seed = u64::from(inputs.begun());
+                let part = match broken.held.is_empty() {
+                    true => (REPAIRING * u64::from(scouted.repairs)).clamp(REPAIRING, MOST_REPAIRING),
+                    false => MOST_REPAIRING,
+                };
                 let (found, cost) = self.repair(
                     &programs.before,
                     launch,
                     inputs,
                     [&handful, &few, &all],
                     &broken,
-                    (
-                        seed,
-                        scouted.fuel
-                            / (REPAIRING * u64::from(scouted.repairs)).clamp(REPAIRING, MOST_REPAIRING),
-                    ),
+                    (seed, scouted.fuel / part),
                 )?;
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 scouted.repaired += u32::from(found.is_some() && broken.held.is_empty());

@@ -154,6 +154,8 @@ pub struct Inputs<'a> {
     chosen: Chosen,
     /// The last one has sizes that were chosen for others.
     is_guessed: bool,
+    /// Images have sizes that were chosen for others, too.
+    guesses_images: bool,
 }
 
 impl<'a> Inputs<'a> {
@@ -185,6 +187,7 @@ impl<'a> Inputs<'a> {
             made,
             chosen,
             is_guessed,
+            guesses_images: false,
         }
     }
 
@@ -217,6 +220,11 @@ impl<'a> Inputs<'a> {
     /// The last one may be too small, though a trial on it was run.
     pub fn distrust(&mut self) {
         self.is_guessed = true;
+    }
+
+    /// From now on images have the sizes of earlier ones, too, until that turns out to be too small.
+    pub fn guess_images(&mut self) {
+        self.guesses_images = true;
     }
 
     /// Makes so many more.
@@ -341,7 +349,7 @@ impl<'a> Inputs<'a> {
     fn made_of(&mut self, recipe: Recipe, trial: &mut Trial<'_>) -> Result<Next, LaunchError> {
         self.recipe = recipe;
         let known = self.chosen.sizes.as_ref().map(|(_, sizes)| sizes);
-        let known = known.filter(|_| self.generator.free_images().next().is_none());
+        let known = known.filter(|_| self.guesses_images || self.generator.free_images().next().is_none());
         self.is_guessed = known.is_some();
         let input = match known {
             Some(sizes) => self.of_sizes(sizes)?,
