@@ -22,7 +22,7 @@ const LEAST_INPUTS: u32 = 3;
 pub(super) const DEAR: u64 = 1_000;
 
 /// Inputs of a launch with too many workgroups to be searched.
-const WIDE: u32 = 24;
+const WIDE: u32 = 64;
 
 /// What is tried where several workgroups decide nothing: what is beside each other in y or z may be in each other's way.
 const ONE_DIMENSION: [u32; 3] = [2, 1, 1];

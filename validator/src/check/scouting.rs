@@ -25,7 +25,7 @@ use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
 
 /// Inputs that are looked at beyond those that may be searched.
-pub(super) const SCOUTED: u32 = 384;
+pub(super) const SCOUTED: u32 = 512;
 
 /// Instructions of all such runs of a pair, if there are so many.
 const FUEL: u64 = 24_000_000;

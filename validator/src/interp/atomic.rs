@@ -154,6 +154,7 @@ fn encode(op: &AtomicOp, value: Scalar) -> Bytes {
 impl Machine<'_> {
     pub(super) fn atomic(&mut self, op: &AtomicOp, line: Line) -> Step {
         self.state.effects += 1;
+        self.state.atomics += 1;
         if let AtomicKind::FAdd { .. } | AtomicKind::FMin { .. } | AtomicKind::FMax { .. } = op.kind {
             self.note_here();
         }

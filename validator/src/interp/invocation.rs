@@ -46,6 +46,8 @@ pub struct Invocation {
     pub(super) activity: Activity,
     /// What a loop must not be removed for; see [`Invocation::effects`].
     pub(super) effects: u64,
+    /// Atomic instructions so far.
+    pub(super) atomics: u64,
     /// Where it runs with intervals: what tells those of now from others.
     pub(super) shading: u64,
     pub(super) finished: bool,
@@ -121,6 +123,7 @@ impl Invocation {
             executed: 0,
             activity: Activity::default(),
             effects: 0,
+            atomics: 0,
             shading: 0,
             finished: false,
             helper: dispatch.helpers.contains(&index),

@@ -46,6 +46,7 @@ pub(super) struct Snapshot {
     own: OwnMemory,
     helper: bool,
     effects: u64,
+    atomics: u64,
     shading: u64,
 }
 
@@ -147,8 +148,15 @@ impl Invocation {
     fn take_snapshot(&mut self, program: &Program, id: LoopId) {
         let live = &self.function(program).loops[id.0 as usize].live;
         let live = live.iter().map(|register| self.register(*register)).collect();
-        let (own, helper, effects, shading) = (self.own.clone(), self.helper, self.effects, self.shading);
-        self.snapshots.push(Snapshot { index: self.loop_index(id), live, own, helper, effects, shading });
+        self.snapshots.push(Snapshot {
+            index: self.loop_index(id),
+            live,
+            own: self.own.clone(),
+            helper: self.helper,
+            effects: self.effects,
+            atomics: self.atomics,
+            shading: self.shading,
+        });
     }
 
     /// The state from which on there are the turns that there are from now on.
@@ -206,7 +214,7 @@ impl Invocation {
     }
 
     /// Where nothing is otherwise than at an earlier arrival but what counts turns, all turns up to the last ones are like
-    /// those since then: they are counted, and not run.
+    /// those since then: they are counted, and not run. What an atomic instruction reads may be something else next time.
     fn count_on(&mut self, program: &Program, id: LoopId) -> Option<()> {
         let Loop { live, countdowns, .. } = &self.function(program).loops[id.0 as usize];
         if countdowns.is_empty() {
@@ -218,7 +226,7 @@ impl Invocation {
         let is_like = |snapshot: &&Snapshot| {
             snapshot.index == index
                 && snapshot.helper == self.helper
-                && (snapshot.effects, snapshot.shading) == (self.effects, self.shading)
+                && (snapshot.atomics, snapshot.shading) == (self.atomics, self.shading)
                 && live.iter().zip(&snapshot.live).all(|(register, value)| self.register(*register) == *value)
                 && snapshot.own.difference(&counters, &self.own, self.frame.objects).is_none()
         };

@@ -93,8 +93,7 @@ impl OwnMemory {
     /// The number in two words of an object, the upper one first; `None` where it is undefined.
     pub(super) fn count_of(&self, object: u32) -> Option<u64> {
         let address = self.locate(object, 0, 8)?;
-        let [upper, lower] =
-            [0, 4].map(|offset| self.load(address, offset, LeafKind::Number(4)));
+        let [upper, lower] = [0, 4].map(|offset| self.load(address, offset, LeafKind::Number(4)));
         (upper.is_defined() && lower.is_defined()).then_some(upper.bits << 32 | lower.bits)
     }
 

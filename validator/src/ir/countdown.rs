@@ -71,7 +71,8 @@ impl Counting {
         if variable.size != WORDS * WORD || variable.decorations.volatile {
             return None;
         }
-        let is_it = |operand: Operand| code.run(operand).is_some_and(|run| run == code.run_of(variable.register));
+        let is_it =
+            |operand: Operand| code.run(operand).is_some_and(|run| run == code.run_of(variable.register));
         let (mut loaded, mut stores) = (None, Vec::new());
         for (at, inst) in function.code.iter().enumerate() {
             match &inst.op {
@@ -155,9 +156,8 @@ impl Code<'_> {
             known = results.len();
             (step, conditions) = (None, Vec::new());
             for (at, inst) in self.function.code.iter().enumerate() {
-                let is_it = |operand: Operand| {
-                    self.run(operand).flatten().is_some_and(|run| results.contains(&run))
-                };
+                let is_it =
+                    |operand: Operand| self.run(operand).flatten().is_some_and(|run| results.contains(&run));
                 if !self.reads(&inst.op, &is_it) {
                     continue;
                 }
@@ -186,8 +186,11 @@ impl Code<'_> {
         }
         let (at, object) = step?;
         let up = [false, true].into_iter().find(|up| {
-            let is_step = (0..WORDS).all(|word| self.term(object.offset(word), loaded, &made) == Some(stepped(word, *up)));
-            is_step && !conditions.is_empty() && conditions.iter().all(|it| self.is_end(*it, *up, loaded, &made))
+            let is_step = (0..WORDS)
+                .all(|word| self.term(object.offset(word), loaded, &made) == Some(stepped(word, *up)));
+            is_step
+                && !conditions.is_empty()
+                && conditions.iter().all(|it| self.is_end(*it, *up, loaded, &made))
         })?;
         Some((at, up))
     }
@@ -271,6 +274,3 @@ fn stepped(word: u32, up: bool) -> Term {
         Term::Less(both)
     }
 }
-
-#[cfg(test)]
-mod tests;

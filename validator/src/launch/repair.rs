@@ -34,7 +34,7 @@ const MOST_WORDS: usize = 32;
 
 /// Words that were read last before undefined behaviour and are changed, at most, what they are changed to, and how often.
 const LAST_WORDS: usize = 8;
-const LEAST: [u32; 4] = [0, 1, 2, 3];
+const LEAST: [u32; 4] = [1, 0, 2, 3];
 const CHASES: u32 = 24;
 
 /// Objects that may hold parameters, though the program could write them, are at most so large.
@@ -92,14 +92,13 @@ impl Repair<'_> {
         let mut random = Random::new(seed);
         let mut patches: Vec<Patch> = Vec::new();
         let [handful, few, all] = self.invocations;
-        self.chase(handful, &mut patches)?;
         self.improve((handful, self.fuel / 3 * 2), &mut patches, &mut random)?;
         self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
         let best = self.improve((all, 0), &mut patches, &mut random)?;
         (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
     }
 
-    /// As [`Repair::run`], by what was read last before undefined behaviour alone, and for few invocations.
+    /// What is put into the input, if what was read last before undefined behaviour is enough; for few invocations.
     pub fn run_chase(&mut self) -> Option<Vec<Patch>> {
         let mut patches: Vec<Patch> = Vec::new();
         let [handful, few, _] = self.invocations;
@@ -139,10 +138,10 @@ impl Repair<'_> {
                 let patch = Patch { place: place.clone(), bytes: value.to_le_bytes().to_vec() };
                 patch.put_into(self.program, &mut self.dispatch);
                 let (other, reached) = self.outlook(invocations, 0)?;
-                let how_far = |faulted: u32, covered: u32, reads: usize| (faulted == 0, covered, reads);
-                if how_far(other.faulted, reached, other.reads.len())
-                    > how_far(outlook.faulted, covered, outlook.reads.len())
-                {
+                let how_far = |outlook: &Outlook, covered: u32| {
+                    (outlook.trouble() == 0, outlook.faulted == 0, covered, outlook.reads.len())
+                };
+                if how_far(&other, reached) > how_far(outlook, covered) {
                     return Some(Some((patch, (other, reached))));
                 }
             }
@@ -458,6 +457,23 @@ OpFunctionEnd
         }
         // What the user gave stays, and so does the conflict.
         assert_eq!(repaired([8, 0], &[], false), None);
+    }
+
+    #[test]
+    fn what_was_read_last_before_undefined_behaviour_is_chased() {
+        let chased = |push: [u32; 2], held: &[Patch]| {
+            of((MODULE, push), (held, true), |repair| {
+                let patches = repair.run_chase()?;
+                Some((patches.len(), patched(repair, &patches).faulted))
+            })
+        };
+        // The stride is read last, and the number of those who work before it.
+        assert_eq!(chased([8, 70_000], &[]), Some((1, 0)));
+        let stride = Place::Object { key: "push".to_owned(), offset: 4 };
+        let stride = Patch { place: stride, bytes: 70_000_u32.to_le_bytes().to_vec() };
+        assert_eq!(chased([8, 70_000], &[stride]), Some((1, 0)));
+        // Nobody is to be helped.
+        assert_eq!(chased([8, 1], &[]), None);
     }
 
     #[test]

@@ -39,6 +39,9 @@ const NEIGHBOURS: i64 = 3;
 /// What it costs to begin a run, in instructions.
 const RUN: u64 = 1_000;
 
+/// More than a quad or two.
+const MANY: usize = 8;
+
 /// What two values are to be to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wanted {
@@ -294,10 +297,15 @@ impl Search<'_, '_> {
         let mut forms =
             [Form::Float, Form::Integer(0), Form::Integer(8), Form::Integer(16), Form::Integer(24)];
         let is_integer = match op {
-            Some(Op::Binary { op, .. }) => !matches!(op.kind(), BinaryKind::Float(_)),
+            // Where a run is one of many invocations, the others would cost too much.
+            Some(Op::Binary { op, .. }) => {
+                self.solver.together.is_some_and(|all| all.len() > MANY)
+                    && !matches!(op.kind(), BinaryKind::Float(_))
+            }
             op => matches!(op, Some(Op::Control(_))),
         };
-        if is_integer {
+        // What differs by its sign does so for few numbers next to zero.
+        if is_integer && !self.site.is_sign {
             forms[..2].reverse();
         }
         forms

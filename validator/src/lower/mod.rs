@@ -63,7 +63,8 @@ use index::Index;
 use program::ProgramBuilder;
 
 use crate::ir::{
-    apply_float_modes, mark_communicating_loops, mark_countdowns, mark_exits, mark_unused_results, Entry, Modes, Program,
+    apply_float_modes, mark_communicating_loops, mark_countdowns, mark_exits, mark_unused_results, Entry,
+    Modes, Program,
 };
 use crate::module::Module;
 

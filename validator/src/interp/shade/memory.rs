@@ -47,7 +47,7 @@ impl ShadedMemory {
     }
 
     /// Feeds a hasher all of it.
-    pub fn hash(&self, hasher: &mut impl Hasher) {
+    pub fn feed(&self, hasher: &mut impl Hasher) {
         for (place, (bytes, interval)) in &self.shades {
             (place, bytes, interval.low.to_bits(), interval.high.to_bits()).hash(hasher);
         }

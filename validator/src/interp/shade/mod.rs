@@ -133,8 +133,8 @@ impl Shades {
                 (register, low.to_bits(), high.to_bits()).hash(&mut hasher);
             }
         }
-        self.own.hash(&mut hasher);
-        shared.hash(&mut hasher);
+        self.own.feed(&mut hasher);
+        shared.feed(&mut hasher);
         hasher.finish()
     }
 }

@@ -51,7 +51,7 @@ fn put(word: u32, value: &str) -> String {
 }
 
 /// A valid module whose entry point has this body, behind these functions.
-fn module(functions: &str, body: &str) -> Builder {
+pub(super) fn module(functions: &str, body: &str) -> Builder {
     let module = read(functions, body);
     assert!(module.objection.is_none(), "{:?}", module.objection);
     build(&module)
@@ -77,7 +77,7 @@ fn build(module: &Module) -> Builder {
 }
 
 /// A word of memory; none where a byte is undefined.
-fn word_at(memory: &TestMemory, number: usize) -> Option<u32> {
+pub(super) fn word_at(memory: &TestMemory, number: usize) -> Option<u32> {
     let bytes = memory.objects[0][4 * number..4 * number + 4].iter();
     let known = bytes.map(|byte| match byte {
         Byte::Known(byte) => Some(*byte),

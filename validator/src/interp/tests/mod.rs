@@ -5,6 +5,7 @@ mod coherence;
 mod composites;
 mod control;
 mod copies;
+mod countdowns;
 mod encoded;
 mod exits;
 mod float_formats;
