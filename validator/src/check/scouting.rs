@@ -49,8 +49,8 @@ const SEARCH: u64 = 8;
 const REPAIRS: u32 = 4;
 const REPAIRED: u32 = 2;
 
-/// Inputs that were solved for and are repaired, at most, without what they were solved for being changed again; and such
-/// that are so by little.
+/// Inputs that were solved for and are repaired, at most, without what they were solved for being changed again: as a whole,
+/// and by what was read last before undefined behaviour.
 const HELD_REPAIRS: u32 = 3;
 const HELD_CHASES: u32 = 48;
 
