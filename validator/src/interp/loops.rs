@@ -46,6 +46,7 @@ pub(super) struct Snapshot {
     own: OwnMemory,
     helper: bool,
     effects: u64,
+    choices: u64,
     atomics: u64,
     shading: u64,
 }
@@ -154,6 +155,7 @@ impl Invocation {
             own: self.own.clone(),
             helper: self.helper,
             effects: self.effects,
+            choices: self.activity.choices,
             atomics: self.atomics,
             shading: self.shading,
         });
@@ -214,7 +216,8 @@ impl Invocation {
     }
 
     /// Where nothing is otherwise than at an earlier arrival but what counts turns, all turns up to the last ones are like
-    /// those since then: they are counted, and not run. What an atomic instruction reads may be something else next time.
+    /// those since then: they are counted, and not run. A choice may go another way next time, and an atomic instruction may
+    /// read something else.
     fn count_on(&mut self, program: &Program, id: LoopId) -> Option<()> {
         let Loop { live, countdowns, .. } = &self.function(program).loops[id.0 as usize];
         if countdowns.is_empty() {
@@ -226,6 +229,7 @@ impl Invocation {
         let is_like = |snapshot: &&Snapshot| {
             snapshot.index == index
                 && snapshot.helper == self.helper
+                && snapshot.choices == self.activity.choices
                 && (snapshot.atomics, snapshot.shading) == (self.atomics, self.shading)
                 && live.iter().zip(&snapshot.live).all(|(register, value)| self.register(*register) == *value)
                 && snapshot.own.difference(&counters, &self.own, self.frame.objects).is_none()

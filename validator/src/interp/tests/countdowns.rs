@@ -88,6 +88,7 @@ fn run(builder: &Builder, mut fuel: u64) -> Option<u32> {
     loop {
         match invocation.run(&builder.program, &builder.dispatch, &mut memory, &mut fuel) {
             Stop::LoopEntry { .. } | Stop::Iteration { .. } => {}
+            Stop::Choose { .. } => invocation.choose(0),
             Stop::Finished => return word_at(&memory, 0),
             Stop::OutOfFuel => return None,
             other => panic!("{other:?}"),
@@ -127,6 +128,25 @@ fn what_else_changes_is_run() {
     // Another invocation may write what an atomic instruction reads.
     let polls = "%at_1 = OpAccessChain %pointer %buffer %u0 %u1\n%old = OpAtomicLoad %uint %at_1 %u5 %u0";
     assert_eq!(run(&whole([u64::MAX, 0], &counted("a", DOWN, polls)), LITTLE), None);
+    // Every twelfth turn has a choice, which may go another way than before.
+    let chooses = "%undef = OpUndef %bool
+%old = OpLoad %uint %turn
+%more = OpIAdd %uint %old %u1
+%twelve = OpIMul %uint %u3 %u4
+%new = OpUMod %uint %more %twelve
+OpStore %turn %new
+%is_first = OpIEqual %bool %new %u0
+OpSelectionMerge %on None
+OpBranchConditional %is_first %first %on
+%first = OpLabel
+OpSelectionMerge %either None
+OpBranchConditional %undef %either %other_way
+%other_way = OpLabel
+OpBranch %either
+%either = OpLabel
+OpBranch %on
+%on = OpLabel";
+    assert_eq!(run(&whole([u64::MAX, 0], &counted("a", DOWN, chooses)), 4 * LITTLE), None);
     // The word has something else in each turn.
     let stores = "%at_1 = OpAccessChain %pointer %buffer %u0 %u1
 %old = OpLoad %uint %at_1
