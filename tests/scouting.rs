@@ -434,3 +434,23 @@ fn the_last_workgroup_is_looked_at_where_invocations_communicate() {
     let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
     assert!(found.starts_with("solved "), "{found}");
 }
+
+#[test]
+fn a_sign_that_was_solved_for_is_tried_on_other_inputs() {
+    // What is divided is zero on the input on which the divisor is nearest to a negative number.
+    let divided = |division: &str| {
+        let body = format!(
+            "%row = OpUDiv %uint %i %s1
+%sum = OpIAdd %uint %s0 %s2
+%many = OpUGreaterThan %bool %sum %c1000099
+%rows = OpSelect %uint %many %row %c0
+%value = {division} %uint %rows %s0
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 3, &[0, 1, 2, 1_000_099], &body)
+    };
+    let report = check(&[], &divided("OpUMod"), &divided("OpSMod"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
+    assert!(found.starts_with("solved "), "{found}");
+}

@@ -1,13 +1,34 @@
-//! What built-in variables of compute shaders have to do with each other (Vulkan, "Built-In Variables").
+//! What built-in variables may be, and have to do with each other (Vulkan, "Built-In Variables").
 
 use rspirv::dr::{Module, Operand};
 use rspirv::spirv::{BuiltIn, ExecutionMode};
 
 use super::terms::{Term, Terms};
 
-/// States it for a module with one entry point, whose workgroups have a size that is a literal.
+/// The least float of 32 bits that no pixel lies at: 2^16, four times the greatest framebuffer of any device.
+const BEYOND: u64 = 0x4780_0000;
+
+/// States it for a module with one entry point.
 pub fn state(module: &Module, terms: &mut Terms) {
     let [_] = module.entry_points[..] else { return };
+    state_pixels(terms);
+    state_invocations(module, terms);
+}
+
+/// A fragment lies within the framebuffer (Vulkan, "FragCoord" and "Required Limits", maxFramebufferWidth).
+fn state_pixels(terms: &mut Terms) {
+    for at in 0..2 {
+        let of = terms.symbol(&format!("constant {:?} [{at}]", BuiltIn::FragCoord), 32);
+        let (zero, beyond) = (terms.number(32, 0), terms.number(32, BEYOND));
+        for (comparison, bound) in [("fp.geq", zero), ("fp.lt", beyond)] {
+            let fact = terms.floats(comparison, &[of, bound]);
+            fact.into_iter().for_each(|fact| terms.fact(fact));
+        }
+    }
+}
+
+/// Where workgroups have a size that is a literal.
+fn state_invocations(module: &Module, terms: &mut Terms) {
     let size = module.execution_modes.iter().find_map(|inst| match inst.operands[..] {
         [_, Operand::ExecutionMode(ExecutionMode::LocalSize), Operand::LiteralBit32(x), Operand::LiteralBit32(y), Operand::LiteralBit32(z)] => {
             Some([x, y, z])

@@ -7,6 +7,7 @@
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{GlslStd450Op, Op, Word};
 
+use super::floats;
 use super::integers;
 use super::side::Side;
 use super::terms::{Term, Terms};
@@ -18,6 +19,32 @@ pub enum Meaning {
     Value(Value),
     /// It may do something, or depends on more than its operands.
     Effect,
+}
+
+/// What an instruction has besides a value.
+#[derive(Default)]
+pub struct Asides {
+    /// What its behaviour is undefined without.
+    pub defined: Vec<Term>,
+    /// Stands for values of any bits, one for each scalar that may be undefined.
+    pub any: Vec<Term>,
+}
+
+impl Asides {
+    /// The value where these hold, and any value elsewhere: the same one in both modules for the same operands.
+    pub fn defined_if(
+        &mut self,
+        conditions: &[Term],
+        value: Term,
+        of: &[Term],
+        side: &Side<'_>,
+        terms: &mut Terms,
+    ) -> Term {
+        let condition = terms.all(conditions);
+        let any = terms.unknown(&format!("undefined in {}", side.place), of, value.bits());
+        self.any.push(any);
+        terms.choose(condition, value, any)
+    }
 }
 
 pub fn ids(inst: &Instruction) -> impl Iterator<Item = Word> + Clone + '_ {
@@ -35,13 +62,12 @@ fn literals(inst: &Instruction) -> Vec<u32> {
     inst.operands.iter().filter_map(literal).collect()
 }
 
-/// Evaluates an instruction other than OpPhi, and adds what its behaviour is undefined without; `None` where it cannot be
-/// expressed.
+/// Evaluates an instruction other than OpPhi; `None` where it cannot be expressed.
 pub fn evaluate(
     inst: &Instruction,
     side: &mut Side<'_>,
     terms: &mut Terms,
-    defined: &mut Vec<Term>,
+    asides: &mut Asides,
 ) -> Option<Meaning> {
     let opcode = inst.class.opcode;
     if !computes(opcode) && !is_unknown(inst, side) {
@@ -56,9 +82,11 @@ pub fn evaluate(
             None => return Some(Meaning::Effect),
         },
         Op::Undef => side.value(inst.result_id?, terms),
-        _ => computed(inst, &values, side, terms, defined),
+        _ => computed(inst, &values, side, terms, asides),
     };
-    value.or_else(|| unknown(inst, &values, side, terms)).map(Meaning::Value)
+    let value = value.or_else(|| unknown(inst, &values, side, terms))?;
+    side.note(inst, &values, &value, terms);
+    Some(Meaning::Value(value))
 }
 
 /// A load of memory that nobody writes.
@@ -174,7 +202,7 @@ fn computed(
     values: &[Value],
     side: &Side<'_>,
     terms: &mut Terms,
-    defined: &mut Vec<Term>,
+    asides: &mut Asides,
 ) -> Option<Value> {
     let refs: Vec<&Value> = values.iter().collect();
     match inst.class.opcode {
@@ -218,7 +246,16 @@ fn computed(
         }
         _ => {
             let bits = side.shape(inst.result_type?)?.bits();
-            each(terms, &refs, &mut |terms, of| integers::scalar(inst, of, bits, side, terms, defined))
+            each(terms, &refs, &mut |terms, of| {
+                let float = match inst.class.opcode {
+                    Op::ExtInst => floats::extended(inst, of, side, terms, asides),
+                    _ => None,
+                };
+                match float {
+                    Some(term) => Some(term),
+                    None => integers::scalar(inst, of, bits, side, terms, asides),
+                }
+            })
         }
     }
 }

@@ -3,7 +3,7 @@
 use rspirv::dr::Instruction;
 use rspirv::spirv::{GlslStd450Op, Op};
 
-use super::evaluate::function;
+use super::evaluate::{function, Asides};
 use super::side::Side;
 use super::terms::{Term, Terms};
 
@@ -85,11 +85,11 @@ pub fn scalar(
     bits: u32,
     side: &Side<'_>,
     terms: &mut Terms,
-    defined: &mut Vec<Term>,
+    asides: &mut Asides,
 ) -> Option<Term> {
     let opcode = inst.class.opcode;
     if opcode == Op::ExtInst {
-        return extended(function(inst)?, of, side, terms);
+        return extended(function(inst)?, of, side, terms, asides);
     }
     if let Some((name, is_opposite)) = comparison(opcode) {
         let holds = terms.floats(name, of)?;
@@ -111,7 +111,7 @@ pub fn scalar(
             Some(terms.unknown(&format!("float of {}", side.place), &[number], bits))
         }
         (Op::BitFieldUExtract | Op::BitFieldSExtract | Op::BitFieldInsert, _) => {
-            field(opcode, of, side, terms)
+            field(opcode, of, side, terms, asides)
         }
         (Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic, [one, by]) => {
             if by.bits() > one.bits() {
@@ -121,10 +121,10 @@ pub fn scalar(
             let width = terms.number(one.bits(), u64::from(one.bits()));
             let is_defined = terms.apply("bvult", &[by, width], 0);
             let shifted = terms.apply(operation(opcode)?, &[*one, by], bits);
-            Some(defined_if(&[is_defined], shifted, of, side, terms))
+            Some(asides.defined_if(&[is_defined], shifted, of, side, terms))
         }
         (Op::UDiv | Op::UMod | Op::SDiv | Op::SRem | Op::SMod, [one, by]) => {
-            divides(!matches!(opcode, Op::UDiv | Op::UMod), *one, *by, terms, defined);
+            divides(!matches!(opcode, Op::UDiv | Op::UMod), *one, *by, terms, &mut asides.defined);
             Some(terms.apply(operation(opcode)?, of, bits))
         }
         _ => {
@@ -132,13 +132,6 @@ pub fn scalar(
             alike.then(|| operation(opcode))?.map(|name| terms.apply(name, of, bits))
         }
     }
-}
-
-/// The value where these hold, and any value elsewhere: the same one in both modules for the same operands.
-fn defined_if(conditions: &[Term], value: Term, of: &[Term], side: &Side<'_>, terms: &mut Terms) -> Term {
-    let condition = terms.all(conditions);
-    let any = terms.unknown(&format!("undefined in {}", side.place), of, value.bits());
-    terms.choose(condition, value, any)
 }
 
 /// A division by zero has undefined behaviour, and so has one whose quotient does not fit.
@@ -153,7 +146,7 @@ fn divides(is_signed: bool, one: Term, by: Term, terms: &mut Terms, defined: &mu
     }
 }
 
-fn field(opcode: Op, of: &[Term], side: &Side<'_>, terms: &mut Terms) -> Option<Term> {
+fn field(opcode: Op, of: &[Term], side: &Side<'_>, terms: &mut Terms, asides: &mut Asides) -> Option<Term> {
     let (base, offset, count) = match *of {
         [base, offset, count] => (base, offset, count),
         [base, _, offset, count] => (base, offset, count),
@@ -192,10 +185,16 @@ fn field(opcode: Op, of: &[Term], side: &Side<'_>, terms: &mut Terms) -> Option<
             terms.apply("bvor", &[kept, inserted], bits)
         }
     };
-    Some(defined_if(&is_defined, value, of, side, terms))
+    Some(asides.defined_if(&is_defined, value, of, side, terms))
 }
 
-fn extended(function: GlslStd450Op, of: &[Term], side: &Side<'_>, terms: &mut Terms) -> Option<Term> {
+fn extended(
+    function: GlslStd450Op,
+    of: &[Term],
+    side: &Side<'_>,
+    terms: &mut Terms,
+    asides: &mut Asides,
+) -> Option<Term> {
     use GlslStd450Op as Gl;
     let bits = of.first()?.bits();
     let less = |name: &str, one: Term, other: Term, terms: &mut Terms| {
@@ -213,7 +212,7 @@ fn extended(function: GlslStd450Op, of: &[Term], side: &Side<'_>, terms: &mut Te
             let clamped = less(below, raised, *high, terms);
             let empty = terms.apply(above, &[*low, *high], 0);
             let is_defined = terms.not(empty);
-            defined_if(&[is_defined], clamped, of, side, terms)
+            asides.defined_if(&[is_defined], clamped, of, side, terms)
         }
         (Gl::SAbs, [one]) => {
             let zero = terms.number(bits, 0);

@@ -12,7 +12,7 @@ use rspirv::dr::{Function, Instruction, Module};
 use rspirv::spirv::Op;
 
 use super::super::equivalent::Bounds;
-use super::evaluate::{evaluate, ids, Meaning};
+use super::evaluate::{evaluate, ids, Asides, Meaning};
 use super::graph::Graph;
 use super::side::Side;
 use super::terms::{Term, Terms};
@@ -223,9 +223,11 @@ impl<'m, 't> Lockstep<'m, 't> {
         graphs: &(Graph, Graph),
     ) -> Option<()> {
         let (function, block, _) = place;
-        let (mut defined, mut demanded) = (Vec::new(), Vec::new());
-        let meaning = evaluate(one, &mut self.before, self.terms, &mut defined)?;
-        let opposite = evaluate(other, &mut self.after, self.terms, &mut demanded)?;
+        let (mut ours, mut theirs) = (Asides::default(), Asides::default());
+        let meaning = evaluate(one, &mut self.before, self.terms, &mut ours)?;
+        let opposite = evaluate(other, &mut self.after, self.terms, &mut theirs)?;
+        self.choose_undefined(&ours, &meaning, &opposite);
+        let (defined, mut demanded) = (ours.defined, theirs.defined);
         // What is undefined in both is not asked for.
         demanded.retain(|term| !defined.contains(term));
         let facts = self.facts.entry((function, block)).or_default();
@@ -252,6 +254,9 @@ impl<'m, 't> Lockstep<'m, 't> {
                 self.access(one, (function, block), segment);
                 let name = self.before.place.clone();
                 self.result(&name, one, other, false)?;
+                if let Some(value) = one.result_id.and_then(|id| self.before.value(id, self.terms)) {
+                    self.before.note(one, &[], &value, self.terms);
+                }
                 pairs
             }
             _ => return None,
@@ -261,6 +266,19 @@ impl<'m, 't> Lockstep<'m, 't> {
             self.demands.push(Demand { function, block, segment, edge: None, pairs, phi: None });
         }
         Some(())
+    }
+
+    /// What before leaves undefined may be what after has there.
+    fn choose_undefined(&mut self, asides: &Asides, meaning: &Meaning, opposite: &Meaning) {
+        let (Meaning::Value(value), Meaning::Value(opposite)) = (meaning, opposite) else { return };
+        let (ours, theirs) = (value.leaves().len(), opposite.leaves());
+        if asides.any.len() != ours || theirs.len() != ours {
+            return;
+        }
+        for (any, other) in asides.any.iter().zip(theirs).filter(|(any, other)| any.bits() == other.bits()) {
+            let fact = self.terms.apply("=", &[*any, other], 0);
+            self.terms.fact(fact);
+        }
     }
 
     /// Sets what two instructions compute.

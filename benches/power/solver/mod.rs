@@ -9,6 +9,7 @@
 
 mod built_ins;
 mod evaluate;
+mod floats;
 mod graph;
 mod integers;
 mod lockstep;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rspirv::dr::{Instruction, Module, Operand};
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 
-use super::evaluate::{self, Meaning};
+use super::evaluate::{self, Asides, Meaning};
+use super::floats::Floats;
 use super::terms::{Term, Terms};
 use super::value::{Shape, Value, OPAQUE};
 
@@ -27,6 +28,7 @@ pub struct Side<'m> {
     pub place: String,
     /// How many undefined values it has used.
     undefined: usize,
+    floats: Floats,
 }
 
 /// How far an index into something of a type may go.
@@ -51,6 +53,7 @@ impl<'m> Side<'m> {
             glsl: None,
             place: String::new(),
             undefined: 0,
+            floats: Floats::default(),
         };
         let imports = &mut module.ext_inst_imports.iter();
         let is_glsl = |inst: &&Instruction| {
@@ -82,6 +85,16 @@ impl<'m> Side<'m> {
     pub fn enter(&mut self, place: &str) {
         self.place = place.to_owned();
         self.undefined = 0;
+    }
+
+    /// Notes what an instruction makes of floats, scalar by scalar.
+    pub fn note(&mut self, inst: &Instruction, values: &[Value], result: &Value, terms: &mut Terms) {
+        let scalars: Vec<Vec<Term>> = values.iter().map(Value::leaves).collect();
+        for (at, result) in result.leaves().into_iter().enumerate() {
+            // Some functions of vectors are scalars.
+            let of: Vec<Term> = scalars.iter().filter_map(|leaves| leaves.get(at).copied()).collect();
+            self.floats.note(inst, &of, result, terms);
+        }
     }
 
     pub fn set(&mut self, id: Word, value: Value) {
@@ -183,7 +196,7 @@ impl<'m> Side<'m> {
                 let Operand::LiteralSpecConstantOpInteger(opcode) = operation else { return None };
                 let inst = Instruction::new(*opcode, inst.result_type, inst.result_id, operands.to_vec());
                 let place = std::mem::replace(&mut self.place, format!("constant {id}"));
-                let meaning = evaluate::evaluate(&inst, self, terms, &mut Vec::new());
+                let meaning = evaluate::evaluate(&inst, self, terms, &mut Asides::default());
                 self.place = place;
                 match meaning? {
                     Meaning::Value(value) => Some(value),

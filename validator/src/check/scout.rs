@@ -10,7 +10,7 @@ use crate::launch::trial::{self, Ended};
 use crate::value::Byte;
 
 /// What it costs to make an input and its memory, in instructions.
-pub(super) const LOOK: u64 = 30_000;
+pub(super) const LOOK: u64 = 8_000;
 
 /// Of each workgroup whose invocations do not communicate, so many of the first and of the last ones run.
 const RUN: usize = 6;

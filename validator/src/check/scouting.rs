@@ -4,6 +4,7 @@
 //! Such a run is one interleaving and decides nothing. That a change of what each invocation computes shows in it is
 //! likely, and it costs a fraction of a search.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::error::CheckError;
@@ -25,10 +26,10 @@ use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
 
 /// Inputs that are looked at beyond those that may be searched.
-pub(super) const SCOUTED: u32 = 512;
+pub(super) const SCOUTED: u32 = 4096;
 
 /// Instructions of all such runs of a pair, if there are so many.
-const FUEL: u64 = 24_000_000;
+const FUEL: u64 = 42_000_000;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats and undefined values are, others are likely to be.
@@ -41,7 +42,7 @@ const ENOUGH: u32 = 12;
 const FREE_SEARCHES: u32 = 24;
 const LOOKS_OF_SEARCH: u64 = 8;
 
-/// What an execution in a search costs, in looks.
+/// What a search costs, in looks, beside one for each execution.
 const SEARCH: u64 = 8;
 
 /// Inputs that are repaired, at most, where before is undefined on most, and how many of them serve: what that costs is
@@ -56,6 +57,10 @@ const HELD_CHASES: u32 = 48;
 
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
+
+/// After so many tries in vain, one of so many is made.
+const MOST_IN_VAIN: u32 = 32;
+const RARELY: u32 = 4;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -106,6 +111,33 @@ struct Scouted<'s> {
     has_solved_new: bool,
     /// The last input that served is the first on which what was changed goes so far.
     has_gone_farther: bool,
+    /// Following both modules instruction by instruction, and giving inputs on which before is undefined other sizes.
+    following: Rarely,
+    resizing: Rarely,
+}
+
+/// What has come to nothing so often in a row is tried less often.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rarely {
+    in_vain: u32,
+    skipped: u32,
+}
+
+impl Rarely {
+    /// Whether to try this time.
+    fn is_due(&mut self) -> bool {
+        self.skipped += 1;
+        let is_due = self.in_vain < MOST_IN_VAIN || self.skipped >= RARELY;
+        if is_due {
+            self.skipped = 0;
+        }
+        is_due
+    }
+
+    /// It came to something, or to nothing.
+    fn note(&mut self, has_come: bool) {
+        self.in_vain = if has_come { 0 } else { self.in_vain + 1 };
+    }
 }
 
 /// How the next input is made.
@@ -159,11 +191,14 @@ impl Checker<'_> {
         let handful = |dispatch: &Dispatch| (Scout::handful(dispatch), scout.communicate);
         let few = |dispatch: &Dispatch| (Scout::few(dispatch), scout.communicate);
         let all = |dispatch: &Dispatch| (Scout::widely(dispatch), scout.communicate);
+        let sizing = Cell::new(0_u64);
         let mut trial = |dispatch: &Dispatch, limits: &[u32]| {
             // The last ones have the greatest indices.
             let mut order = scout.invocations(dispatch, Ends::Both);
             order.reverse();
-            trial::touched_by(&programs.before, dispatch, &order, limits, &is_over)
+            let touched = trial::touched_by(&programs.before, dispatch, &order, limits, &is_over)?;
+            sizing.set(sizing.get().saturating_add(touched.executed));
+            Some(touched)
         };
         let lines = self.changed();
         let changed = [(&programs.before, &lines[0]), (&programs.after, &lines[1])]
@@ -193,10 +228,13 @@ impl Checker<'_> {
             repaired: 0,
             has_solved_new: false,
             has_gone_farther: false,
+            following: Rarely::default(),
+            resizing: Rarely::default(),
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
         let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
         while !scouted.has_enough() && !is_over() {
+            scouted.fuel = scouted.fuel.saturating_sub(sizing.take());
             let is_last = inputs.left() == 0;
             if solved.is_empty() && inputs.has_served() {
                 let again = rounds < ROUNDS && std::mem::take(&mut scouted.has_solved_new);
@@ -297,11 +335,14 @@ impl Checker<'_> {
         scouted.ends = if is_both { Ends::Both } else { Ends::First };
         let Scouted { programs, launch, plan, .. } = *scouted;
         let mut look = self.look(scouted, &input)?;
-        if look.as_ref().is_some_and(|looked| looked.look == Look::Undefined) {
+        let is_undefined =
+            |look: &Option<Looked>| look.as_ref().is_some_and(|looked| looked.look == Look::Undefined);
+        if is_undefined(&look) && (making == Making::Solved || scouted.resizing.is_due()) {
             if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(trial), Role::Before)? {
                 input = larger;
                 look = self.look(scouted, &input)?;
             }
+            scouted.resizing.note(!is_undefined(&look));
         }
         let Some(Looked { look, works, is_new, leads_on, is_changed, cost }) = look else {
             scouted.fuel = 0;
@@ -360,7 +401,7 @@ impl Checker<'_> {
             let known = self.found.runs.len();
             let ended = self.input(programs, launch, input)?;
             let explored = self.found.runs.get(known).map_or(1, Run::explored);
-            let searching = explored.saturating_mul(cost.saturating_sub(LOOK)).saturating_mul(SEARCH);
+            let searching = explored.saturating_add(SEARCH).saturating_mul(cost.saturating_sub(LOOK));
             let is_free = scouted.searched <= FREE_SEARCHES;
             let searching = searching.saturating_add(if is_free { 0 } else { LOOKS_OF_SEARCH * LOOK });
             scouted.fuel = scouted.fuel.saturating_sub(searching);
@@ -398,7 +439,7 @@ impl Checker<'_> {
         input: &Input,
         cost: u64,
     ) -> Result<bool, CheckError> {
-        if cost > DEAR_TO_FOLLOW {
+        if cost > DEAR_TO_FOLLOW || !scouted.following.is_due() {
             return Ok(false);
         }
         let Scouted { programs, launch, scout, ends, .. } = *scouted;
@@ -421,7 +462,9 @@ impl Checker<'_> {
         let known = scouted.differing.len();
         let differing: Vec<Line> = differing.map(|(line, _)| *line).collect();
         scouted.differing.extend(differing);
-        Ok(scouted.differing.len() > known)
+        let goes_farther = scouted.differing.len() > known;
+        scouted.following.note(goes_farther);
+        Ok(goes_farther)
     }
 
     /// Whether any invocations of before conflict on an input on which few of them do not.

@@ -38,6 +38,9 @@ const MOST: usize = 16;
 const BASES: usize = 24;
 const OF_BASES: u64 = 4;
 
+/// So many of the others are given what was solved for at what was changed, too: where it was found, it may not show.
+const ELSEWHERE: usize = 6;
+
 /// Inputs on which several comparisons are solved for together: the latest.
 const TOGETHER: usize = 3;
 
@@ -272,7 +275,7 @@ impl Checker<'_> {
                 }
             }
         }
-        let mut solved = Vec::new();
+        let (mut solved, mut elsewhere) = (Vec::new(), Vec::new());
         let is_free = |key: &str| inputs.makes(key);
         for ((rank, site), met) in met {
             let Some((recipe, dispatch)) = bases.get(met.base) else { continue };
@@ -297,12 +300,22 @@ impl Checker<'_> {
                 fuel = solver.fuel;
                 if let [found] = &patches[..] {
                     let nearby = nearby(found, site).into_iter();
+                    if rank == 0 {
+                        let others = bases.iter().step_by(bases.len().div_ceil(ELSEWHERE).max(1));
+                        let others = others.filter(|(other, _)| !std::ptr::eq(*other, *recipe));
+                        let put = |(other, _): &(&Recipe, Dispatch)| {
+                            let nearby = nearby.clone().step_by(NEARBY.len() - 1);
+                            nearby.map(|patch| ((*other).clone(), vec![patch])).collect::<Vec<Solved>>()
+                        };
+                        elsewhere.extend(others.flat_map(put));
+                    }
                     solved.extend(nearby.map(|patch| ((*recipe).clone(), vec![patch])));
                 } else if !patches.is_empty() {
                     solved.push(((*recipe).clone(), patches));
                 }
             }
         }
+        solved.extend(elsewhere);
         (solved, fuel)
     }
 

@@ -10,7 +10,7 @@ use super::inputs::{Input, Touched, Trial};
 use super::physical::{self, Memories, PhysicalBuffer, PhysicalSource};
 use super::recipe::Recipe;
 use super::uses::Uses;
-use super::values::{Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
+use super::values::{Drawn, Kind, Use, Words, BOUNDARIES, FIRST_BOUNDARIES};
 use super::{
     acceleration, images, interface, scopes, shortened, slot, Launch, LaunchError, OutOfBounds, Slot,
 };
@@ -66,6 +66,33 @@ pub(super) struct Sizes {
     elements: BTreeMap<Slot, u32>,
     images: BTreeMap<Slot, ImageLayout>,
     physical: physical::Sizes,
+}
+
+/// An input, and how it was sized.
+#[derive(Clone, Debug)]
+pub(super) enum Sizing {
+    /// Nothing has to be sized.
+    Fixed(Input),
+    /// As a trial run on it touches.
+    To(Input, Sizes),
+    /// No size contains what a trial run on it accesses.
+    Nowise(Input),
+}
+
+impl Sizing {
+    pub(super) fn input(self) -> Input {
+        match self {
+            Sizing::Fixed(input) | Sizing::To(input, _) | Sizing::Nowise(input) => input,
+        }
+    }
+
+    /// The input, if all accesses have room.
+    pub(super) fn fitting(self) -> Option<Input> {
+        match self {
+            Sizing::Fixed(input) | Sizing::To(input, _) => Some(input),
+            Sizing::Nowise(_) => None,
+        }
+    }
 }
 
 pub(super) struct Generator<'a> {
@@ -182,14 +209,14 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The input of this kind, with runtime arrays as long as a trial run on it touches, and these sizes, unless nothing
-    /// has to be sized or no size contains all; `None` where there was no time for a trial.
+    /// The input of this kind, with runtime arrays as long as a trial run on it touches; `None` where there was no time
+    /// for a trial.
     pub(super) fn sized(
         &self,
         recipe: &Recipe,
         seed: u64,
         trial: &mut Trial<'_>,
-    ) -> Result<Option<(Input, Option<Sizes>)>, LaunchError> {
+    ) -> Result<Option<Sizing>, LaunchError> {
         let start = u32::try_from(self.launch.invocations().clamp(4, 1024)).unwrap_or(1024);
         let mut sizes = Sizes {
             elements: self.runtime_arrays().map(|(slot, _)| (slot, start)).collect(),
@@ -199,11 +226,13 @@ impl<'a> Generator<'a> {
                 .collect(),
             physical: physical::Sizes { elements: start, copies: 1, ends: None },
         };
-        let first = self.fill(recipe, seed, &sizes)?;
+        let mut drawn = Drawn::new();
+        let mut fill = |sizes: &Sizes| self.fill_further(recipe, seed, sizes, &mut drawn);
+        let first = fill(&sizes)?;
         let own = |buffer: &PhysicalBuffer| matches!(buffer.source, PhysicalSource::Own { .. });
         let grows = !sizes.elements.is_empty() || first.physical.iter().any(own);
         if !grows && sizes.images.is_empty() {
-            return Ok(Some((first, None)));
+            return Ok(Some(Sizing::Fixed(first)));
         }
         let pointees = self.before.pointees.iter().map(|one| one.runtime_stride.unwrap_or(one.size));
         let stride = pointees.max().unwrap_or(1).max(1);
@@ -221,7 +250,7 @@ impl<'a> Generator<'a> {
                 for (slot, count) in &mut sizes.elements {
                     *count = needed.get(slot).copied().unwrap_or(0).max(*count);
                 }
-                input = self.fill(recipe, seed, &sizes)?;
+                input = fill(&sizes)?;
                 continue;
             }
             if touched.out_of_bounds
@@ -230,16 +259,16 @@ impl<'a> Generator<'a> {
             {
                 length = length.saturating_mul(2);
                 sizes.physical = physical::Sizes { elements: length, copies: length, ends: None };
-                input = self.fill(recipe, seed, &sizes)?;
+                input = fill(&sizes)?;
                 continue;
             }
             if touched.out_of_bounds && grows {
                 // No size contains this access: it is the module's own fault, at any size.
-                return Ok(Some((first, None)));
+                return Ok(Some(Sizing::Nowise(first)));
             }
             if growths < MAX_GROWTHS && resize_images(&mut sizes.images, &dispatch, &touched, images::grown) {
                 growths += 1;
-                input = self.fill(recipe, seed, &sizes)?;
+                input = fill(&sizes)?;
                 continue;
             }
             if !self.image_sizes {
@@ -249,7 +278,7 @@ impl<'a> Generator<'a> {
             if !self.array_length {
                 self.shrink(&mut sizes, &dispatch, &touched);
             }
-            return Ok(Some((self.fill(recipe, seed, &sizes)?, Some(sizes))));
+            return Ok(Some(Sizing::To(fill(&sizes)?, sizes)));
         }
     }
 
@@ -351,6 +380,17 @@ impl<'a> Generator<'a> {
 
     /// Contents for everything, of these sizes.
     pub(super) fn fill(&self, recipe: &Recipe, seed: u64, wanted: &Sizes) -> Result<Input, LaunchError> {
+        self.fill_further(recipe, seed, wanted, &mut Drawn::new())
+    }
+
+    /// As [`Generator::fill`], where some of it was drawn for other sizes.
+    fn fill_further(
+        &self,
+        recipe: &Recipe,
+        seed: u64,
+        wanted: &Sizes,
+        drawn: &mut Drawn,
+    ) -> Result<Input, LaunchError> {
         let [workgroups, local] = [self.launch.workgroups, self.launch.local_size];
         let extent = std::array::from_fn(|dimension| workgroups[dimension].saturating_mul(local[dimension]));
         let untyped = Uses::default();
@@ -358,7 +398,8 @@ impl<'a> Generator<'a> {
             Kind::Given | Kind::Zeros if recipe.grafts.is_empty() => &untyped,
             _ => self.uses(),
         };
-        let mut words = Words::new(recipe, seed, &self.values, extent, uses.tells_nans());
+        let words = Words::new(recipe, seed, &self.values, extent, uses.tells_nans());
+        let mut words = words.with_drawn(std::mem::take(drawn));
         let size_of = |slot: &Slot, bound: &Bound| {
             let count = wanted.elements.get(&self.launch.memory_of(*slot)).copied().unwrap_or(1);
             bound.with_elements(count)
@@ -430,6 +471,7 @@ impl<'a> Generator<'a> {
             });
         }
         let interface = interface::inputs(self.before, self.launch, &mut words, uses)?;
+        *drawn = words.into_drawn();
         let name = recipe.name();
         let mut input = Input { name, buffers, images, acceleration_structures, push, physical, interface };
         recipe.patches.iter().for_each(|patch| patch.put(self.before, self.launch, &mut input));

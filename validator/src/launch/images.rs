@@ -311,7 +311,7 @@ mod tests {
         let program =
             program(vec![image(1, 0, ty(Dim::Two, Some("r32ui"))), image(2, 1, ty(Dim::Three, None))]);
         let made = |texels: Vec<[u32; 4]>| {
-            let touched = Touched { ends: vec![0; 2], out_of_bounds: false, texels };
+            let touched = Touched { ends: vec![0; 2], texels, ..Touched::default() };
             let mut trial = |_: &crate::dispatch::Dispatch, _: &[u32]| Some(touched.clone());
             let made = inputs::inputs(&program, None, &launch(1, 2, 2), 1, 0, &mut trial).unwrap();
             [0, 1].map(|binding| made[0].images[&slot(binding)].layout.to_string())

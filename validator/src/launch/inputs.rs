@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::acceleration::AccelerationPlace;
-use super::generator::{Generator, Layout, Sizes};
+use super::generator::{Generator, Layout, Sizes, Sizing};
 use super::patch::Patch;
 use super::physical::{PhysicalBuffer, PhysicalSource};
 use super::recipe::Recipe;
@@ -82,6 +82,8 @@ pub struct Touched {
     /// For each object, one past the greatest x, y, z and layer of a texel that integer coordinates named,
     /// in the image or not.
     pub texels: Vec<[u32; 4]>,
+    /// Instructions that it took to find out.
+    pub executed: u64,
 }
 
 impl Touched {
@@ -354,7 +356,7 @@ impl<'a> Inputs<'a> {
         let input = match known {
             Some(sizes) => self.of_sizes(sizes)?,
             None => match self.with_trial(trial)? {
-                Some(input) => input,
+                Some(sized) => sized.input(),
                 None => return Ok(Next::OutOfTime),
             },
         };
@@ -372,7 +374,8 @@ impl<'a> Inputs<'a> {
         if !std::mem::take(&mut self.is_guessed) {
             return Ok(Next::Over);
         }
-        let Some(input) = self.with_trial(trial)? else { return Ok(Next::OutOfTime) };
+        let Some(sized) = self.with_trial(trial)? else { return Ok(Next::OutOfTime) };
+        let Some(input) = sized.fitting() else { return Ok(Next::Over) };
         if self.made.last().is_some_and(|last| last.same_contents(&input)) {
             return Ok(Next::Over);
         }
@@ -381,15 +384,18 @@ impl<'a> Inputs<'a> {
         Ok(Next::Input(input))
     }
 
-    fn with_trial(&mut self, trial: &mut Trial<'_>) -> Result<Option<Input>, LaunchError> {
-        let Some((input, sizes)) = self.generator.sized(&self.recipe, self.seed, trial)? else {
+    fn with_trial(&mut self, trial: &mut Trial<'_>) -> Result<Option<Sizing>, LaunchError> {
+        let Some(sized) = self.generator.sized(&self.recipe, self.seed, trial)? else {
             return Ok(None);
         };
-        let Some(sizes) = sizes else { return Ok(Some(input)) };
-        let input = self.of_sizes(&sizes)?;
+        let Sizing::To(input, sizes) = sized else { return Ok(Some(sized)) };
+        let input = match self.generator.shortened(&self.recipe, &sizes) {
+            Some(shortened) => self.generator.fill(&self.recipe, self.seed, &shortened)?,
+            None => input,
+        };
         let layout = || self.generator.layout();
         self.chosen.sizes.get_or_insert_with(|| (layout(), sizes));
-        Ok(Some(input))
+        Ok(Some(Sizing::Fixed(input)))
     }
 
     /// The input of these sizes, unless a runtime array of it is shortened.

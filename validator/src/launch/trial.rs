@@ -52,6 +52,7 @@ pub fn touched(
             .zip(&last.texels)
             .map(|(a, b)| std::array::from_fn(|dimension| a[dimension].max(b[dimension])))
             .collect(),
+        executed: first.executed.saturating_add(last.executed),
     })
 }
 
@@ -65,7 +66,12 @@ pub fn touched_by(
 ) -> Option<Touched> {
     let mut memory = TrialMemory { limits: limits.to_vec(), ..TrialMemory::new(dispatch) };
     let ended = run(program, dispatch, order, &mut memory, has_images(dispatch), is_over, None)?;
-    Some(Touched { ends: memory.ends, out_of_bounds: ended.out_of_bounds, texels: memory.texels })
+    Some(Touched {
+        ends: memory.ends,
+        out_of_bounds: ended.out_of_bounds,
+        texels: memory.texels,
+        executed: ended.executed,
+    })
 }
 
 fn has_images(dispatch: &Dispatch) -> bool {

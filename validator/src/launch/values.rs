@@ -1,5 +1,7 @@
 //! The values of automatic inputs.
 
+use std::collections::BTreeMap;
+
 use super::recipe::Recipe;
 use super::typed::{Place, Row, Typed};
 use super::uses::MemoryUses;
@@ -31,7 +33,7 @@ impl Kind {
 }
 
 /// What memory is for, which says what values are likely to tell something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// Buffers: any value.
     Data,
@@ -66,11 +68,16 @@ const APART: u32 = 256;
 /// Parameters count as small below this.
 const SMALL: u32 = 4;
 
+/// What one input has been filled with so far, by the salt of each memory and the number of memories before it: a shorter
+/// memory is the beginning of a longer one.
+pub type Drawn = BTreeMap<(u64, u32, Use), Vec<Byte>>;
+
 /// The values of one input.
 pub struct Words<'a> {
     recipe: Recipe,
     /// What it is made of: the values of its kind, and those of each graft.
     streams: Vec<Stream<'a>>,
+    drawn: Drawn,
 }
 
 impl<'a> Words<'a> {
@@ -79,11 +86,32 @@ impl<'a> Words<'a> {
         let kinds = std::iter::once(recipe.kind).chain(recipe.grafts.iter().map(|graft| graft.kind));
         let streams =
             kinds.map(|kind| Stream { kind, seed, values, extent, specials, memories: 0 }).collect();
-        Words { recipe: recipe.clone(), streams }
+        Words { recipe: recipe.clone(), streams, drawn: Drawn::new() }
+    }
+
+    /// The same values, some of which were drawn before.
+    pub fn with_drawn(self, drawn: Drawn) -> Self {
+        Words { drawn, ..self }
+    }
+
+    /// What was drawn.
+    pub fn into_drawn(self) -> Drawn {
+        self.drawn
     }
 
     /// `size` bytes for one memory, with values that suit what they are used as, where that is known.
     pub fn typed(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
+        let key = (salt, self.streams.first().map_or(0, |stream| stream.memories), memory);
+        if let Some(begun) = self.drawn.get(&key).and_then(|drawn| drawn.get(..size as usize)) {
+            self.streams.iter_mut().for_each(|stream| stream.count(memory));
+            return begun.to_vec();
+        }
+        let bytes = self.draw(salt, size, memory, uses);
+        self.drawn.insert(key, bytes.clone());
+        bytes
+    }
+
+    fn draw(&mut self, salt: u64, size: u32, memory: Use, uses: Option<&MemoryUses>) -> Vec<Byte> {
         let mut parts = self.streams.iter_mut().map(|stream| stream.typed(salt, size, memory, uses));
         let mut bytes = parts.next().unwrap_or_default();
         for (graft, own) in self.recipe.grafts.iter().zip(parts) {
@@ -166,7 +194,7 @@ impl Stream<'_> {
         let mut random = self.random(salt);
         let mut bytes: Vec<Byte> = Vec::with_capacity(size as usize + 3);
         let first = self.memories.wrapping_mul(APART);
-        self.memories = self.memories.wrapping_add(u32::from(memory == Use::Data));
+        self.count(memory);
         let mut own: u32 = 0;
         while bytes.len() < size as usize {
             let word = match memory {
@@ -178,6 +206,10 @@ impl Stream<'_> {
         }
         bytes.truncate(size as usize);
         bytes
+    }
+
+    fn count(&mut self, memory: Use) {
+        self.memories = self.memories.wrapping_add(u32::from(memory == Use::Data));
     }
 
     fn data(&self, place: u32, random: &mut Random) -> u32 {
@@ -232,5 +264,31 @@ impl Random {
     fn pick(&mut self, values: &[u32]) -> u32 {
         let index = self.below(u32::try_from(values.len()).unwrap_or(u32::MAX));
         values.get(index as usize).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_drawn_for_some_sizes_serves_for_others() {
+        for kind in [Kind::Distinct, Kind::Boundary(3), Kind::Random(5)] {
+            let recipe = Recipe::of(kind, 7);
+            let words = || Words::new(&recipe, 1, &[5, 6, 7], [4, 1, 1], false);
+            let take = |words: &mut Words<'_>, sizes: [u32; 3]| {
+                let [first, second, third] = sizes;
+                [
+                    words.take(1, first, Use::Data),
+                    words.take(2, second, Use::Parameters),
+                    words.take(3, third, Use::Data),
+                ]
+            };
+            let mut begun = words();
+            take(&mut begun, [8, 40, 60]);
+            let mut further = words().with_drawn(begun.into_drawn());
+            let sizes = [40, 24, 72];
+            assert_eq!(take(&mut further, sizes), take(&mut words(), sizes), "{kind:?}");
+        }
     }
 }
