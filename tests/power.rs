@@ -175,6 +175,41 @@ fn comparisons_of_floats_are_those_of_numbers_and_nans() {
 }
 
 #[test]
+fn a_clamped_float_is_on_the_same_side_of_a_number_between_the_bounds() {
+    let body = |value: &str, bound: &str| {
+        format!(
+            "%zero = OpBitcast %float %c0\n %one = OpBitcast %float %c1\n %low = OpBitcast %float %c0
+             %high = OpBitcast %float %c255\n %v = {value}
+             %t = OpFOrdLessThanEqual %bool %v {bound}\n %r = OpSelect %uint %t %c1 %x"
+        )
+    };
+    let clamped = "OpExtInst %float %glsl FClamp %a %low %high";
+    let same = "OpCopyObject %float %a";
+    expect(true, &body(clamped, "%one"), &body(same, "%one"));
+    // Before is a number, or any value if it is clamped from a NaN; after is compared with the NaN.
+    expect(false, &body(same, "%one"), &body(clamped, "%one"));
+    expect(false, &body(clamped, "%high"), &body(same, "%high"));
+}
+
+#[test]
+fn what_smooth_step_leaves_undefined_may_be_anything() {
+    let body = |low: &str, high: &str, width: &str, value: &str| {
+        format!(
+            "%w = {width}\n %sum = OpFAdd %float %b %w\n %difference = OpFSub %float %b %w
+             %low = OpCopyObject %float %{low}\n %high = OpCopyObject %float %{high}\n %v = {value}
+             %r = OpBitcast %uint %v"
+        )
+    };
+    let step = "OpExtInst %float %glsl SmoothStep %low %high %a";
+    let other = "OpExtInst %float %glsl FMix %low %high %a";
+    let (positive, any) = ("OpExtInst %float %glsl FAbs %a", "OpExtInst %float %glsl Cos %a");
+    expect(true, &body("sum", "difference", positive, step), &body("sum", "difference", positive, other));
+    expect(false, &body("difference", "sum", positive, step), &body("difference", "sum", positive, other));
+    expect(false, &body("sum", "difference", any, step), &body("sum", "difference", any, other));
+    expect(false, &body("sum", "difference", positive, other), &body("sum", "difference", positive, step));
+}
+
+#[test]
 fn of_other_operations_only_the_name_is_known() {
     let body = |value: &str| format!("%v = {value}\n %r = OpBitcast %uint %v");
     let sum = body("OpFAdd %float %a %b");

@@ -26,12 +26,7 @@ impl Floats {
         match inst.class.opcode {
             Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => _ = self.positive.insert(result),
             Op::FMul | Op::FAdd if of.iter().all(is_positive) => _ = self.positive.insert(result),
-            Op::ExtInst => match function(inst) {
-                Some(
-                    GlslStd450Op::FAbs | GlslStd450Op::Length | GlslStd450Op::Distance | GlslStd450Op::Sqrt,
-                ) => _ = self.positive.insert(result),
-                Some(_) | None => {}
-            },
+            Op::ExtInst if is_length(inst) => _ = self.positive.insert(result),
             _ => {}
         }
         let [one, other] = *of else { return };
@@ -51,6 +46,12 @@ impl Floats {
             terms.fact(fact);
         }
     }
+}
+
+/// Whether the value is an absolute one, or a root.
+fn is_length(inst: &Instruction) -> bool {
+    use GlslStd450Op as Gl;
+    matches!(function(inst), Some(Gl::FAbs | Gl::Length | Gl::Distance | Gl::Sqrt))
 }
 
 /// Whether a term is a literal number, positive or zero without a sign.

@@ -6,7 +6,7 @@ use super::options::CheckOptions;
 use super::pair::{timed_by, Checker, Programs};
 use super::prepare::{self, Prepared};
 use super::result::{Role, Run, Untried};
-use super::scouting::SCOUTED;
+use super::scouting::{FUEL, SCOUTED};
 use crate::behaviour::{Deadline, Undefined};
 use crate::compare::Verdict;
 use crate::coverage::Coverage;
@@ -21,8 +21,9 @@ use crate::launch::{trial, Launch, Size3};
 const LEAST_INPUTS: u32 = 3;
 pub(super) const DEAR: u64 = 1_000;
 
-/// Inputs of a launch with too many workgroups to be searched.
-const WIDE: u32 = 64;
+/// Inputs of a launch with too many workgroups to be searched, and what they may cost in instructions.
+const WIDE: u32 = 192;
+const WIDE_FUEL: u64 = 3_000_000;
 
 /// What is tried where several workgroups decide nothing: what is beside each other in y or z may be in each other's way.
 const ONE_DIMENSION: [u32; 3] = [2, 1, 1];
@@ -43,6 +44,8 @@ pub(super) struct Plan {
     pub(super) without_zeros: bool,
     /// So many more are looked at.
     pub(super) scouted: u32,
+    /// What that may cost in instructions.
+    pub(super) fuel: u64,
     /// A launch with fewer workgroups may follow.
     pub(super) may_be_followed: bool,
 }
@@ -64,12 +67,13 @@ impl Checker<'_> {
         let automatic = self.options.launch.workgroups.is_none() && programs.before.entry.is_compute();
         let whole = self.runner.deadline;
         let inputs = self.options.launch.inputs;
-        let scouted = SCOUTED / self.runner.searches.share_of_looks();
+        let share = self.runner.searches.share_of_looks();
         let plan = |may_be_followed| Plan {
             least: inputs.unwrap_or(LEAST_INPUTS),
             most: inputs.unwrap_or(DEFAULT_INPUTS),
             without_zeros: false,
-            scouted: if inputs.is_none() { scouted } else { 0 },
+            scouted: if inputs.is_none() { SCOUTED / share } else { 0 },
+            fuel: FUEL / u64::from(share),
             may_be_followed,
         };
         let first = self.launch(programs, self.options, &plan(automatic))?;
@@ -106,11 +110,13 @@ impl Checker<'_> {
         let Some(wide) = self.wide else { return Ok(()) };
         let mut options = self.options.clone();
         options.launch.workgroups = Some(Size3(wide));
+        let share = self.runner.searches.share_of_looks();
         let plan = Plan {
             least: 0,
             most: 0,
             without_zeros: true,
-            scouted: WIDE / self.runner.searches.share_of_looks(),
+            scouted: WIDE / share,
+            fuel: WIDE_FUEL / u64::from(share),
             may_be_followed: false,
         };
         let (runs, launches) = (self.found.runs.len(), self.found.launches.len());

@@ -29,7 +29,7 @@ use crate::launch::{Input, Launch};
 pub(super) const SCOUTED: u32 = 4096;
 
 /// Instructions of all such runs of a pair, if there are so many.
-const FUEL: u64 = 42_000_000;
+pub(super) const FUEL: u64 = 42_000_000;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats and undefined values are, others are likely to be.
@@ -203,14 +203,13 @@ impl Checker<'_> {
         let lines = self.changed();
         let changed = [(&programs.before, &lines[0]), (&programs.after, &lines[1])]
             .map(|(program, lines)| coverage::blocks_on(program, lines));
-        let fuel = FUEL / u64::from(SCOUTED) * u64::from(plan.scouted);
         let mut scouted = Scouted {
             programs,
             launch,
             plan,
             scout: &scout,
             first,
-            fuel,
+            fuel: plan.fuel,
             looks: 0,
             ends: Ends::Both,
             searched: 0,

@@ -24,6 +24,9 @@ use crate::lower::{self, SpecTarget, SpecUse, SpecValue, Specialisation};
 const SEARCHED: u32 = 2;
 const LOOKED_AT: u32 = 12;
 
+/// What those looks may cost in instructions.
+const FUEL_OF_LOOKS: u64 = 600_000;
+
 /// Most invocations of a workgroup whose size was chosen.
 const MOST_INVOCATIONS: u32 = 1 << 10;
 
@@ -103,6 +106,7 @@ impl Checker<'_> {
             most: searched + 1,
             without_zeros: true,
             scouted: if self.options.launch.inputs.is_none() { LOOKED_AT } else { 0 },
+            fuel: FUEL_OF_LOOKS,
             may_be_followed: false,
         };
         let workgroups = Size3(self.found.launches[number].workgroups);
