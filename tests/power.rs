@@ -192,6 +192,30 @@ fn a_clamped_float_is_on_the_same_side_of_a_number_between_the_bounds() {
 }
 
 #[test]
+fn what_is_clamped_in_a_loop_may_differ() {
+    let body = |step: &str| {
+        format!(
+            "%low = OpBitcast %float %c0\n %high = OpBitcast %float %c255\n OpBranch %head
+             %head = OpLabel
+             %turn = OpPhi %uint %c0 %entry %next_turn %again
+             %sum = OpPhi %float %a %entry %next %again
+             %near = OpExtInst %float %glsl FClamp %sum %low %high
+             OpLoopMerge %done %again None
+             OpBranch %again
+             %again = OpLabel
+             %next = {step} %float %sum %b
+             %next_turn = OpIAdd %uint %turn %c1
+             %more = OpULessThan %bool %next_turn %c3
+             OpBranchConditional %more %head %done
+             %done = OpLabel
+             %r = OpBitcast %uint %near"
+        )
+    };
+    expect(true, &body("OpFAdd"), &body("OpFAdd"));
+    expect(false, &body("OpFAdd"), &body("OpFMul"));
+}
+
+#[test]
 fn what_smooth_step_leaves_undefined_may_be_anything() {
     let body = |low: &str, high: &str, width: &str, value: &str| {
         format!(

@@ -226,12 +226,13 @@ impl<'m, 't> Lockstep<'m, 't> {
         let (mut ours, mut theirs) = (Asides::default(), Asides::default());
         let meaning = evaluate(one, &mut self.before, self.terms, &mut ours)?;
         let opposite = evaluate(other, &mut self.after, self.terms, &mut theirs)?;
-        self.choose_undefined(&ours, &meaning, &opposite);
+        let mut known = self.choose_undefined(&ours, &meaning, &opposite);
         let (defined, mut demanded) = (ours.defined, theirs.defined);
         // What is undefined in both is not asked for.
         demanded.retain(|term| !defined.contains(term));
         let facts = self.facts.entry((function, block)).or_default();
-        facts.extend(defined.into_iter().map(|term| Fact { segment, term }));
+        known.extend(defined);
+        facts.extend(known.into_iter().map(|term| Fact { segment, term }));
         let holds = self.terms.truth(true);
         let pairs: Vec<(Term, Term)> = match (meaning, opposite) {
             (Meaning::Value(value), Meaning::Value(opposite)) => {
@@ -268,17 +269,17 @@ impl<'m, 't> Lockstep<'m, 't> {
         Some(())
     }
 
-    /// What before leaves undefined may be what after has there.
-    fn choose_undefined(&mut self, asides: &Asides, meaning: &Meaning, opposite: &Meaning) {
-        let (Meaning::Value(value), Meaning::Value(opposite)) = (meaning, opposite) else { return };
+    /// What before leaves undefined may be what after has there. What that is may be another term the next time.
+    fn choose_undefined(&mut self, asides: &Asides, meaning: &Meaning, opposite: &Meaning) -> Vec<Term> {
+        let (Meaning::Value(value), Meaning::Value(opposite)) = (meaning, opposite) else {
+            return Vec::new();
+        };
         let (ours, theirs) = (value.leaves().len(), opposite.leaves());
         if asides.any.len() != ours || theirs.len() != ours {
-            return;
+            return Vec::new();
         }
-        for (any, other) in asides.any.iter().zip(theirs).filter(|(any, other)| any.bits() == other.bits()) {
-            let fact = self.terms.apply("=", &[*any, other], 0);
-            self.terms.fact(fact);
-        }
+        let pairs = asides.any.iter().zip(theirs).filter(|(any, other)| any.bits() == other.bits());
+        pairs.map(|(any, other)| self.terms.apply("=", &[*any, other], 0)).collect()
     }
 
     /// Sets what two instructions compute.
