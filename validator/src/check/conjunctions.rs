@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::solving::{Runs, Solved};
+use super::solving::{watched_by, Runs, Solved};
 use crate::coverage;
 use crate::dispatch::Dispatch;
 use crate::ir::{BinaryOp, FloatFunction3, FunctionId, GlslFunction, InstId, Op, Program};
@@ -35,10 +35,9 @@ impl Conjunctions<'_> {
     /// What is to be put into an input, for each block in which several comparisons do not hold.
     pub(super) fn solve(&mut self, recipe: &Recipe, dispatch: &Dispatch) -> Vec<Solved> {
         let (who, together) = (self.runs)(dispatch);
-        let Some(watched) = trial::watched(self.program, dispatch, &who, None, self.is_over) else {
-            return Vec::new();
-        };
-        self.fuel = self.fuel.saturating_sub(watched.executed);
+        let watched = watched_by(self.program, dispatch, &who, self.fuel, self.is_over);
+        let Some((watched, cost)) = watched else { return Vec::new() };
+        self.fuel = self.fuel.saturating_sub(cost);
         let mut solved: Vec<Solved> = Vec::new();
         let mut last = None;
         for (place, sites) in self.all_failing(&watched) {
@@ -114,9 +113,12 @@ impl Conjunctions<'_> {
                     patches.push(patch);
                 }
             }
-            let watched = trial::watched(self.program, &scratch, who, None, self.is_over);
-            let Some(watched) = watched.filter(|_| patches.len() > known && self.fuel > 0) else { break };
-            self.fuel = self.fuel.saturating_sub(watched.executed);
+            if patches.len() == known || self.fuel == 0 {
+                break;
+            }
+            let watched = watched_by(self.program, &scratch, who, self.fuel, self.is_over);
+            let Some((watched, cost)) = watched else { break };
+            self.fuel = self.fuel.saturating_sub(cost);
             match self.all_failing(&watched).remove(&place) {
                 Some(failing) => sites = failing,
                 None => break,

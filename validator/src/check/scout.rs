@@ -34,8 +34,22 @@ pub(super) enum Look {
     Differently,
     /// Before meets undefined behaviour, or may.
     Undefined,
-    /// One of them was not followed to its end.
+    /// Before was not followed to its end: it took too long.
+    Endless,
+    /// One of them was not followed to its end, for another reason.
     Unseen,
+}
+
+impl Look {
+    /// Whether both were followed to an end.
+    pub(super) const fn is_defined(self) -> bool {
+        matches!(self, Look::Alike | Look::Differently)
+    }
+
+    /// Whether it ended before that.
+    pub(super) const fn is_cut(self) -> bool {
+        matches!(self, Look::Endless | Look::Unseen)
+    }
 }
 
 /// Which workgroups run, where their invocations communicate.
@@ -114,6 +128,9 @@ impl Scout {
             return Some((Look::Undefined, false, cost));
         }
         let works = works(&pair.before_dispatch, &before);
+        if before.unfinished > 0 {
+            return Some((Look::Endless, works, cost));
+        }
         let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {

@@ -58,9 +58,10 @@ const HELD_CHASES: u32 = 48;
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
 
-/// After so many tries in vain, one of so many is made.
-const MOST_IN_VAIN: u32 = 32;
-const RARELY: u32 = 4;
+/// What has come to nothing for so many instructions is tried as long as that is no more than so many times less than
+/// everything.
+const MOST_IN_VAIN: u64 = 1 << 19;
+const RARELY: u64 = 4;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -84,6 +85,8 @@ struct Scouted<'s> {
     first: usize,
     /// Instructions that are left.
     fuel: u64,
+    /// Those that finding out sizes has taken since they were last paid.
+    sizing: &'s Cell<u64>,
     looks: u32,
     /// Who runs in looks at the input at hand.
     ends: Ends,
@@ -116,27 +119,22 @@ struct Scouted<'s> {
     resizing: Rarely,
 }
 
-/// What has come to nothing so often in a row is tried less often.
+/// What has come to nothing for long is tried less often.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rarely {
-    in_vain: u32,
-    skipped: u32,
+    /// Instructions since it came to something.
+    in_vain: u64,
 }
 
 impl Rarely {
-    /// Whether to try this time.
-    fn is_due(&mut self) -> bool {
-        self.skipped += 1;
-        let is_due = self.in_vain < MOST_IN_VAIN || self.skipped >= RARELY;
-        if is_due {
-            self.skipped = 0;
-        }
-        is_due
+    /// Whether to try this time, where so many instructions are spent in all.
+    fn is_due(self, spent: u64) -> bool {
+        self.in_vain <= MOST_IN_VAIN + spent / RARELY
     }
 
-    /// It came to something, or to nothing.
-    fn note(&mut self, has_come: bool) {
-        self.in_vain = if has_come { 0 } else { self.in_vain + 1 };
+    /// It came to something, or to nothing, for so many instructions.
+    fn note(&mut self, has_come: bool, cost: u64) {
+        self.in_vain = if has_come { 0 } else { self.in_vain.saturating_add(cost) };
     }
 }
 
@@ -156,6 +154,18 @@ impl Scouted<'_> {
     /// The last input is to be repaired.
     fn break_off(&mut self, inputs: &Inputs<'_>, input: Input, held: Vec<Patch>, how: Repairing) {
         self.broken.push(Broken { recipe: inputs.recipe().clone(), input, held, how });
+    }
+
+    /// Pays what finding out sizes has taken, and says how much that was.
+    fn pay_sizing(&mut self) -> u64 {
+        let cost = self.sizing.take();
+        self.fuel = self.fuel.saturating_sub(cost);
+        cost
+    }
+
+    /// Instructions that are spent.
+    fn spent(&self) -> u64 {
+        self.plan.fuel.saturating_sub(self.fuel)
     }
 
     /// Whether nothing else is worth a look.
@@ -210,6 +220,7 @@ impl Checker<'_> {
             scout: &scout,
             first,
             fuel: plan.fuel,
+            sizing: &sizing,
             looks: 0,
             ends: Ends::Both,
             searched: 0,
@@ -233,7 +244,6 @@ impl Checker<'_> {
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
         let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
         while !scouted.has_enough() && !is_over() {
-            scouted.fuel = scouted.fuel.saturating_sub(sizing.take());
             let is_last = inputs.left() == 0;
             if solved.is_empty() && inputs.has_served() {
                 let again = rounds < ROUNDS && std::mem::take(&mut scouted.has_solved_new);
@@ -297,6 +307,7 @@ impl Checker<'_> {
                 }
                 None => (Making::Plain, inputs.next(&mut trial)),
             };
+            scouted.pay_sizing();
             let input = match prepare::supported(next, Role::Before)? {
                 Ok(Next::Input(input)) => input,
                 // It is like one before, or there are no more of its kind.
@@ -336,12 +347,17 @@ impl Checker<'_> {
         let mut look = self.look(scouted, &input)?;
         let is_undefined =
             |look: &Option<Looked>| look.as_ref().is_some_and(|looked| looked.look == Look::Undefined);
-        if is_undefined(&look) && (making == Making::Solved || scouted.resizing.is_due()) {
-            if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(trial), Role::Before)? {
+        if is_undefined(&look) && (making == Making::Solved || scouted.resizing.is_due(scouted.spent())) {
+            let resized = prepare::supported(inputs.resized(trial), Role::Before)?;
+            let mut cost = scouted.pay_sizing();
+            if let Ok(Next::Input(larger)) = resized {
+                scouted.fuel = scouted.fuel.saturating_sub(look.map_or(0, |looked| looked.cost));
                 input = larger;
                 look = self.look(scouted, &input)?;
+                cost = cost.saturating_add(look.as_ref().map_or(0, |looked| looked.cost));
             }
-            scouted.resizing.note(!is_undefined(&look));
+            let serves = look.as_ref().is_some_and(|looked| looked.look.is_defined());
+            scouted.resizing.note(serves, cost);
         }
         let Some(Looked { look, works, is_new, leads_on, is_changed, cost }) = look else {
             scouted.fuel = 0;
@@ -349,8 +365,8 @@ impl Checker<'_> {
         };
         self.found.looked_at += 1;
         scouted.looks += 1;
-        let is_defined = matches!(look, Look::Alike | Look::Differently);
-        let has_worked = self.works.unwrap_or(false) || works || look == Look::Unseen;
+        let is_defined = look.is_defined();
+        let has_worked = self.works.unwrap_or(false) || works || look.is_cut();
         self.works = Some(has_worked);
         let goes_farther = look == Look::Alike && is_changed && self.goes_farther(scouted, &input, cost)?;
         if is_defined {
@@ -438,7 +454,7 @@ impl Checker<'_> {
         input: &Input,
         cost: u64,
     ) -> Result<bool, CheckError> {
-        if cost > DEAR_TO_FOLLOW || !scouted.following.is_due() {
+        if cost > DEAR_TO_FOLLOW || !scouted.following.is_due(scouted.spent()) {
             return Ok(false);
         }
         let Scouted { programs, launch, scout, ends, .. } = *scouted;
@@ -462,7 +478,7 @@ impl Checker<'_> {
         let differing: Vec<Line> = differing.map(|(line, _)| *line).collect();
         scouted.differing.extend(differing);
         let goes_farther = scouted.differing.len() > known;
-        scouted.following.note(goes_farther);
+        scouted.following.note(goes_farther, cost);
         Ok(goes_farther)
     }
 
@@ -492,7 +508,7 @@ impl Checker<'_> {
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
         let Some((look, works, cost)) = scout.look(&pair, *ends, &is_over) else { return Ok(None) };
-        let is_defined = matches!(look, Look::Alike | Look::Differently);
+        let is_defined = look.is_defined();
         let [of_before, of_after] = &scouted.changed;
         let is_changed = is_defined
             && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)

@@ -12,6 +12,7 @@ use super::error::CheckError;
 use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::Role;
+use super::scout::Scout;
 use crate::correspondence;
 use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
@@ -22,7 +23,7 @@ use crate::launch::patch::Patch;
 use crate::launch::recipe::Recipe;
 use crate::launch::repair::Repair;
 use crate::launch::solver::{Solver, Wanted};
-use crate::launch::trial::{self, Site};
+use crate::launch::trial::{self, Site, Watched};
 use crate::launch::{Input, Launch};
 
 /// The parts of the instructions that are left that solving may cost for each module, each time, and the first repair; the
@@ -37,6 +38,9 @@ const MOST: usize = 16;
 /// Inputs that are taken on, of those that served: the latest, and fewer where these take more than a part of the fuel.
 const BASES: usize = 24;
 const OF_BASES: u64 = 4;
+
+/// Where there are so many times more invocations than a handful, it may be a handful that is watched.
+const LEAST_TIMES: u64 = 4;
 
 /// So many of the others are given what was solved for at what was changed, too: where it was found, it may not show.
 const ELSEWHERE: usize = 6;
@@ -259,8 +263,8 @@ impl Checker<'_> {
             if fuel < whole - whole / OF_BASES {
                 break;
             }
-            let Some(watched) = trial::watched(program, dispatch, &who, None, &is_over) else { break };
-            fuel = fuel.saturating_sub(watched.executed);
+            let Some((watched, cost)) = watched_by(program, dispatch, &who, whole, &is_over) else { break };
+            fuel = fuel.saturating_sub(cost);
             for ((site, invocation), [first, second]) in watched.values {
                 let difference = first - second;
                 // Of what was not changed, the first turn alone, and no signs.
@@ -324,6 +328,31 @@ impl Checker<'_> {
         let [before, after] = [self.before, self.after].map(|module| module.text.as_str());
         correspondence::changed(before, after)
     }
+}
+
+/// What these invocations compare, or a handful of them where all take more than a part of so many instructions; with what
+/// that cost. `None` where time is over.
+pub(super) fn watched_by(
+    program: &Program,
+    dispatch: &Dispatch,
+    who: &[u32],
+    fuel: u64,
+    is_over: &dyn Fn() -> bool,
+) -> Option<(Watched, u64)> {
+    let handful: Vec<u32> =
+        Scout::handful(dispatch).into_iter().filter(|index| who.contains(index)).collect();
+    let times = (who.len() / handful.len().max(1)) as u64;
+    let mut cost = 0;
+    if times >= LEAST_TIMES {
+        let watched = trial::watched(program, dispatch, &handful, None, is_over)?;
+        cost = watched.executed;
+        if cost.saturating_mul(times) > fuel / OF_BASES {
+            return Some((watched, cost));
+        }
+    }
+    let watched = trial::watched(program, dispatch, who, None, is_over)?;
+    cost = cost.saturating_add(watched.executed);
+    Some((watched, cost))
 }
 
 /// What is added to a negative number that was found: what division leaves of some of them is the same whether they are taken

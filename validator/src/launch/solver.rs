@@ -118,9 +118,9 @@ impl Solver<'_> {
     /// The value that makes an invocation compare what is wanted at a site where it compares something else; `None` where
     /// none was found.
     pub fn solve(&mut self, site: Site, invocation: u32, wanted: Wanted) -> Option<Patch> {
-        let scratch = self.dispatch.clone();
-        let mut search = Search { solver: self, scratch, site, invocation, wanted, start: 0.0, found: None };
+        let mut search = Search::of(self, (site, invocation), wanted);
         let (values, places) = search.places()?;
+        search.leave_others(values);
         let start = values[0] - values[1];
         search.start = start;
         if Wanted::of(start) == wanted {
@@ -157,11 +157,8 @@ impl Solver<'_> {
     /// The value that brings what an invocation compares at two sites of one instruction between the two others, which it
     /// is clamped to; `None` where none was found.
     pub fn solve_within(&mut self, sites: [Site; 2], invocation: u32) -> Option<Patch> {
-        let scratch = self.dispatch.clone();
         let last = sites.into_iter().max()?;
-        let wanted = Wanted::Equal;
-        let mut search =
-            Search { solver: self, scratch, site: last, invocation, wanted, start: 0.0, found: None };
+        let mut search = Search::of(self, (last, invocation), Wanted::Equal);
         let start = search.run()?.differences(sites, invocation)?;
         if is_within(start) {
             return None;
@@ -169,10 +166,7 @@ impl Solver<'_> {
         let nearer = usize::from(start[1].abs() < start[0].abs());
         let wanted = if start.iter().any(|it| *it > 0.0) { Wanted::Less } else { Wanted::Greater };
         let beyond = self.solve(sites[nearer], invocation, wanted)?;
-        let scratch = self.dispatch.clone();
-        let wanted = Wanted::Equal;
-        let mut search =
-            Search { solver: self, scratch, site: last, invocation, wanted, start: 0.0, found: None };
+        let mut search = Search::of(self, (last, invocation), Wanted::Equal);
         let word = u32::from_le_bytes(beyond.bytes.as_slice().try_into().ok()?);
         let own = search.word(&beyond.place)?;
         let mut with = |word: u32| search.with(&beyond.place, word)?.differences(sites, invocation);
@@ -215,6 +209,8 @@ struct Search<'s, 'p> {
     solver: &'s mut Solver<'p>,
     /// The input, with other values put into it.
     scratch: Dispatch,
+    /// Who runs, too.
+    together: Option<&'p [u32]>,
     site: Site,
     invocation: u32,
     wanted: Wanted,
@@ -223,7 +219,24 @@ struct Search<'s, 'p> {
     found: Option<Patch>,
 }
 
-impl Search<'_, '_> {
+impl<'s, 'p> Search<'s, 'p> {
+    fn of(solver: &'s mut Solver<'p>, (site, invocation): (Site, u32), wanted: Wanted) -> Self {
+        let (scratch, together) = (solver.dispatch.clone(), solver.together);
+        Search { solver, scratch, together, site, invocation, wanted, start: 0.0, found: None }
+    }
+
+    /// Goes on without the others, which cost most, if the same is compared without them.
+    fn leave_others(&mut self, values: [f64; 2]) {
+        let together = self.together.take();
+        if together.is_some() {
+            let alone =
+                self.run().and_then(|watched| watched.values.get(&(self.site, self.invocation)).copied());
+            if alone != Some(values) {
+                self.together = together;
+            }
+        }
+    }
+
     /// What is compared as the input is, and the values that were read before that, the latest first.
     fn places(&mut self) -> Option<([f64; 2], Vec<Place>)> {
         let dispatch = self.solver.dispatch;
@@ -281,8 +294,8 @@ impl Search<'_, '_> {
     }
 
     fn run(&mut self) -> Option<trial::Watched> {
-        let Solver { program, together, is_over, .. } = *self.solver;
-        let runs = self.members(together.unwrap_or_default());
+        let Solver { program, is_over, .. } = *self.solver;
+        let runs = self.members(self.together.unwrap_or_default());
         let until = Some((self.site, self.invocation));
         let watched = trial::watched(program, &self.scratch, &runs, until, is_over)?;
         self.solver.fuel = self.solver.fuel.saturating_sub(watched.executed + RUN);
@@ -299,7 +312,7 @@ impl Search<'_, '_> {
         let is_integer = match op {
             // Where a run is one of many invocations, the others would cost too much.
             Some(Op::Binary { op, .. }) => {
-                self.solver.together.is_some_and(|all| all.len() > MANY)
+                self.together.is_some_and(|all| all.len() > MANY)
                     && !matches!(op.kind(), BinaryKind::Float(_))
             }
             op => matches!(op, Some(Op::Control(_))),
