@@ -56,11 +56,11 @@ pub(super) struct Layout {
     array_length: bool,
 }
 
-/// How large what the user did not size is.
 /// Elements of runtime arrays in inputs that are repaired.
 const ROOM: u32 = 2048;
 
-#[derive(Clone, Debug)]
+/// How large what the user did not size is.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sizes {
     /// Elements of runtime arrays, by the slot that stands for their memory.
     elements: BTreeMap<Slot, u32>,

@@ -6,6 +6,7 @@
 //! word takes every value. Everything is a function of the modules, the launch and the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::acceleration::AccelerationPlace;
 use super::generator::{Generator, Layout, Sizes, Sizing};
@@ -350,7 +351,8 @@ impl<'a> Inputs<'a> {
     /// The input that is made so; none where it is like one before.
     fn made_of(&mut self, recipe: Recipe, trial: &mut Trial<'_>) -> Result<Next, LaunchError> {
         self.recipe = recipe;
-        let known = self.chosen.sizes.as_ref().map(|(_, sizes)| sizes);
+        let chosen = self.chosen.sizes.as_ref().map(|(_, sizes)| sizes);
+        let known = self.recipe.sizes.as_deref().or(chosen);
         let known = known.filter(|_| self.guesses_images || self.generator.free_images().next().is_none());
         self.is_guessed = known.is_some();
         let input = match known {
@@ -394,6 +396,7 @@ impl<'a> Inputs<'a> {
             None => input,
         };
         let layout = || self.generator.layout();
+        self.recipe.sizes = Some(Rc::new(sizes.clone()));
         self.chosen.sizes.get_or_insert_with(|| (layout(), sizes));
         Ok(Some(Sizing::Fixed(input)))
     }

@@ -41,7 +41,7 @@ pub enum PhysicalSource {
 }
 
 /// How large automatic buffers are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     /// Elements of a trailing runtime array.
     pub elements: u32,

@@ -3,6 +3,9 @@
 //! Where before is undefined on most inputs, or a change shows only where several values meet, an input that served is
 //! taken on: some of its values are replaced by those of another kind.
 
+use std::rc::Rc;
+
+use super::generator::Sizes;
 use super::patch::Patch;
 use super::uses::MemoryUses;
 use super::values::{Kind, Random};
@@ -38,6 +41,8 @@ pub struct Recipe {
     number: u32,
     /// What tells the shapes of its images from those of others; the first few have the usual ones.
     pub shape: u32,
+    /// How large the input is that it takes on, if that was found out for it.
+    pub(super) sizes: Option<Rc<Sizes>>,
 }
 
 /// Values of another kind in some places.
@@ -73,7 +78,7 @@ impl Recipe {
             Kind::Given | Kind::Zeros | Kind::Distinct => USUAL_SHAPES,
             Kind::Boundary(_) | Kind::Random(_) => number,
         };
-        Recipe { kind, grafts: Vec::new(), patches: Vec::new(), number, shape }
+        Recipe { kind, grafts: Vec::new(), patches: Vec::new(), number, shape, sizes: None }
     }
 
     /// This one with other values in some places, chosen by the seed.
@@ -99,7 +104,7 @@ impl Recipe {
         if grafts.len() > MAX_GRAFTS {
             grafts.remove(0);
         }
-        Recipe { kind: self.kind, grafts, patches: self.patches.clone(), number, shape: number }
+        Recipe { grafts, number, shape: number, ..self.clone() }
     }
 
     /// This one with other values in some places.

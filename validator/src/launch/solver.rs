@@ -18,6 +18,9 @@ use crate::value::Byte;
 /// Values that are tried, at most: those that were read last before the comparison.
 const MOST_VALUES: usize = 24;
 
+/// So many of them come before all parameters.
+const FIRST_VALUES: usize = 6;
+
 /// Values that count and are solved for, at most.
 const MOST_THAT_COUNT: usize = 3;
 
@@ -242,18 +245,28 @@ impl<'s, 'p> Search<'s, 'p> {
         let dispatch = self.solver.dispatch;
         let watched = self.run()?;
         let values = *watched.values.get(&(self.site, self.invocation))?;
-        let (mut places, mut known) = (Vec::new(), BTreeSet::new());
+        let (mut latest, mut parameters, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (object, first, bytes) in watched.reads.iter().rev() {
-            let Some(key) = dispatch.objects.get(*object as usize).map(|object| &object.key) else {
-                continue;
-            };
+            let Some(it) = dispatch.objects.get(*object as usize) else { continue };
             for offset in (first & !3..first.saturating_add(*bytes)).step_by(WORD) {
-                if places.len() < MOST_VALUES && known.insert((*object, offset)) && (self.solver.is_free)(key)
+                // Parameters are read once, mostly, before all else.
+                let places = match it.constant && latest.len() >= FIRST_VALUES {
+                    true => &mut parameters,
+                    false => &mut latest,
+                };
+                if places.len() < MOST_VALUES
+                    && known.insert((*object, offset))
+                    && (self.solver.is_free)(&it.key)
                 {
-                    places.push(Place::Object { key: key.clone(), offset });
+                    places.push(Place::Object { key: it.key.clone(), offset });
                 }
             }
         }
+        let mut places = latest;
+        let later = places.split_off(FIRST_VALUES.min(places.len()));
+        places.extend(parameters);
+        places.extend(later);
+        places.truncate(MOST_VALUES);
         let parts = self.solver.program.variables.iter().flat_map(|variable| &variable.interface);
         for part in parts {
             let key = format!("in:{}", part.name);
