@@ -343,7 +343,7 @@ impl Repair<'_> {
 }
 
 /// Whether a word is no ordinary float.
-const fn is_integer(word: u32) -> bool {
+pub(super) const fn is_integer(word: u32) -> bool {
     !matches!(word >> 28 & 7, 3 | 4)
 }
 

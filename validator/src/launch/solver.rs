@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use super::patch::{word_at, Patch, Place};
+use super::repair::is_integer;
 use super::trial::{self, Site};
 use crate::dispatch::Dispatch;
 use crate::ir::{BinaryKind, InstId, Op, Program};
@@ -152,6 +153,7 @@ impl Solver<'_> {
                 break;
             }
         }
+        search.lessen();
         search.found
     }
 }
@@ -201,6 +203,9 @@ impl Solver<'_> {
 fn is_within(differences: [f64; 2]) -> bool {
     differences[0] * differences[1] < 0.0
 }
+
+/// Values that are tried in the place of one that was found.
+const LESSER: [u32; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
 
 /// What is added to a word to see whether it counts: something in each byte, and in a float's significand.
 const PROBE: u32 = 0x0013_0901;
@@ -283,6 +288,21 @@ impl<'s, 'p> Search<'s, 'p> {
         places.retain(|place| kept.iter().all(|patch| patch.place != *place));
         places.truncate(2 * MOST_VALUES);
         Some((values, places))
+    }
+
+    /// Puts the least of a few values in the place of what was found, if it does the same: a large one makes loops long, and
+    /// leads out of bounds.
+    fn lessen(&mut self) {
+        let Some(found) = self.found.take_if(|_| !self.site.is_sign) else { return };
+        let word = found.bytes.as_slice().try_into().map_or(0, u32::from_le_bytes);
+        let is_large = |lesser: &u32| *lesser < word && word < 1 << 31 && is_integer(word);
+        for lesser in LESSER.into_iter().filter(is_large) {
+            self.difference(&found.place, lesser);
+            if self.found.is_some() {
+                return;
+            }
+        }
+        self.found = Some(found);
     }
 
     /// The word there.
