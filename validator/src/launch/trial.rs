@@ -143,13 +143,15 @@ pub struct Outlook {
     pub executed: u64,
 }
 
-/// How much more trouble undefined behaviour is than a conflict: who conflicts comes farther.
+/// How much more trouble undefined behaviour is than a conflict: who conflicts comes farther. What does not come to its end
+/// is still more: it costs most, and says least.
 const FAULT: u32 = 2;
+const UNFINISHED: u32 = 3;
 
 impl Outlook {
     /// How much trouble there is: of conflicts, and of what is not followed to its end.
     pub fn trouble(&self) -> u32 {
-        FAULT * (self.faulted + self.unfinished) + self.conflicting
+        FAULT * self.faulted + UNFINISHED * self.unfinished + self.conflicting
     }
 }
 
