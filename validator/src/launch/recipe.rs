@@ -14,7 +14,7 @@ use super::values::{Kind, Random};
 const MAX_GRAFTS: usize = 4;
 
 /// Solved values of one input, at most.
-const MAX_PATCHES: usize = 32;
+const MAX_PATCHES: usize = 64;
 
 /// Shares are parts of this.
 const WHOLE: u32 = 16;

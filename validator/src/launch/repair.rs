@@ -95,7 +95,20 @@ impl Repair<'_> {
         self.improve((handful, self.fuel / 3 * 2), &mut patches, &mut random)?;
         self.improve((few, self.fuel / 2), &mut patches, &mut random)?;
         let best = self.improve((all, 0), &mut patches, &mut random)?;
+        self.keep(&best.0, &mut patches);
         (rank(&best).0 == 0 && best.0.working > 0).then_some(patches)
+    }
+
+    /// Keeps what was read of buffers as it is: what they are filled with may hang on their sizes.
+    fn keep(&self, outlook: &Outlook, patches: &mut Vec<Patch>) {
+        for (object, offset, key) in self.words(outlook) {
+            let is_constant = self.dispatch.objects.get(object as usize).is_none_or(|it| it.constant);
+            let Some(word) = self.word(object, offset).filter(|_| !is_constant) else { continue };
+            let place = Place::Object { key, offset };
+            if patches.iter().all(|known| known.place != place) {
+                patches.push(Patch { place, bytes: word.to_le_bytes().to_vec() });
+            }
+        }
     }
 
     /// What is put into the input, if what was read last before undefined behaviour is enough; for few invocations.
