@@ -134,7 +134,9 @@ impl Scout {
         let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
-            (true, _) if after.faulted > 0 || after.conflicts && !before.conflicts => Look::Differently,
+            // What before does not take so long for may never end in after.
+            (true, _) if after.faulted > 0 || after.unfinished > 0 => Look::Differently,
+            (true, _) if after.conflicts && !before.conflicts => Look::Differently,
             (true, true) if differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after) => {
                 Look::Differently
             }
