@@ -34,7 +34,7 @@ pub(super) enum Look {
     Differently,
     /// Before meets undefined behaviour, or may.
     Undefined,
-    /// Before was not followed to its end: it took too long.
+    /// Before was not followed to its end: it took too long, or goes on forever.
     Endless,
     /// One of them was not followed to its end, for another reason.
     Unseen,
@@ -134,7 +134,7 @@ impl Scout {
         let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
-            // What before does not take so long for may never end in after.
+            // Before ends, and after may not.
             (true, _) if after.faulted > 0 || after.unfinished > 0 => Look::Differently,
             (true, _) if after.conflicts && !before.conflicts => Look::Differently,
             (true, true) if differs(&pair.before_dispatch, &before, &pair.after_dispatch, &after) => {

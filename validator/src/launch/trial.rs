@@ -90,7 +90,7 @@ pub struct Ended {
     /// Whether an invocation accessed, not atomically, what another one had written so since the last barrier, or one of
     /// another workgroup at all.
     pub conflicts: bool,
-    /// Invocations that did not come to their end: it took too long.
+    /// Invocations that did not come to their end: it took too long, or they go on forever.
     pub unfinished: u32,
     /// Whether every invocation ran to its end, as far as it was followed.
     pub whole: bool,
@@ -131,7 +131,7 @@ pub struct Outlook {
     pub faulted: u32,
     /// How many conflict with others.
     pub conflicting: u32,
-    /// How many did not come to their end: it took too long.
+    /// How many did not come to their end: it took too long, or they go on forever.
     pub unfinished: u32,
     /// How many write something that outcomes show, or hand something on, and conflict with nobody.
     pub working: u32,
@@ -407,7 +407,7 @@ fn run(
         }
     }
     let is_unfinished = |(_, state): &&(Invocation, State)| !matches!(state, State::Done);
-    ended.unfinished = invocations.iter().filter(is_unfinished).count() as u32;
+    ended.unfinished += invocations.iter().filter(is_unfinished).count() as u32;
     ended.whole &= invocations.iter().all(|(_, state)| matches!(state, State::Done));
     ended.executed = invocations.iter().map(|(invocation, _)| invocation.executed()).sum();
     Some(ended)
@@ -522,6 +522,11 @@ impl Driver for TurnOf<'_> {
                 Decision::End(State::Done)
             }
             Stop::Finished => Decision::End(State::Done),
+            Stop::Forever { .. } => {
+                self.ended.whole = false;
+                self.ended.unfinished += 1;
+                Decision::End(State::Done)
+            }
             // A trial decides nothing, so it may leave out what follows. The memory settles every access at once, so that none
             // stops an invocation.
             _ => {
