@@ -1,7 +1,7 @@
 //! Inputs that are found by one run of both modules each, and searched then (docs/semantics.md, section 1.6).
 
 use spirv_tv::check::CheckReport;
-use spirv_tv::compare::Verdict;
+use spirv_tv::compare::{Verdict, ViolationKind};
 use spirv_tv::module::Module;
 use spirv_tv::report::{text, Painter};
 
@@ -453,4 +453,33 @@ fn a_sign_that_was_solved_for_is_tried_on_other_inputs() {
     assert_eq!(report.verdict, Verdict::Violates);
     let found = report.runs.last().map(|run| run.input.name.clone()).unwrap_or_default();
     assert!(found.starts_with("solved "), "{found}");
+}
+
+#[test]
+fn what_goes_on_forever_in_after_alone_is_searched() {
+    // The step of a loop is none where one size fits.
+    let module = |step: &str| {
+        let body = format!(
+            "%scaled = OpIMul %uint %s0 %c3
+%fits = OpIEqual %bool %scaled %c1000002
+%step = OpSelect %uint %fits {step} %c1
+OpBranch %head
+%head = OpLabel
+%turn = OpPhi %uint %i %entry %next %on
+%more = OpULessThan %bool %turn %c29
+OpLoopMerge %out %on None
+OpBranchConditional %more %on %out
+%on = OpLabel
+%next = OpIAdd %uint %turn %step
+OpBranch %head
+%out = OpLabel
+%value = OpIAdd %uint %turn %c1
+%at = OpIAdd %uint %i %c1"
+        );
+        computed(4, 1, &[0, 1, 3, 29, 1_000_002], &body)
+    };
+    let report = check(&[], &module("%c1"), &module("%c0"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let violation = report.runs.last().and_then(|run| run.comparison.violation.as_ref());
+    assert_eq!(violation.map(|violation| violation.kind), Some(ViolationKind::NewHang));
 }

@@ -499,6 +499,20 @@ OpFunctionEnd
     }
 
     #[test]
+    fn what_was_read_of_a_buffer_stays_as_it_was() {
+        // The stride lies in a buffer, and fits; nobody works.
+        let text =
+            MODULE.replace("OpAccessChain %p_size %sizes %one", "OpAccessChain %p_word %buffer %zero %one");
+        let patches = of((&text, [0, 0]), (&[], true), |repair| {
+            let buffer = repair.dispatch.objects.iter_mut().find(|object| object.key == "0.0").unwrap();
+            buffer.initial[4] = Byte::Known(8);
+            repair.run(3)
+        });
+        let place = Place::Object { key: "0.0".to_owned(), offset: 4 };
+        assert!(patches.is_some_and(|patches| patches.iter().any(|patch| patch.place == place)));
+    }
+
+    #[test]
     fn few_are_left_of_many_who_contend() {
         let slot = "%at_counter = OpAccessChain %p_word %buffer %zero %last
 %at = OpAtomicIAdd %uint %at_counter %one %zero %one";

@@ -164,6 +164,28 @@ fn an_input_that_was_too_small_is_resized() {
 }
 
 #[test]
+fn what_takes_an_input_on_is_as_large() {
+    let (program, launch, mut trials) = (of_runtime_array(), launch(1, 2, 2), 0);
+    let mut inputs = Inputs::new(&program, None, &launch, 9, 0, Chosen::default());
+    assert_eq!(next(&mut inputs, &mut touching(&12, &mut trials)), 12);
+    assert_eq!(next(&mut inputs, &mut touching(&12, &mut trials)), 12);
+    assert!(matches!(inputs.resized(&mut touching(&40, &mut trials)), Ok(Next::Input(_))));
+    inputs.serve(true, false);
+    let known = trials;
+    let recipe = inputs.recipe().clone();
+    let mut trial = touching(&12, &mut trials);
+    let taken = [inputs.grafted(&mut trial), inputs.patched(&recipe, Vec::new(), &mut trial)];
+    for taken in taken.into_iter().flatten() {
+        let Next::Input(input) = taken else { continue };
+        assert_eq!(input.buffers[&slot(0)].len(), 40);
+    }
+    // Others are as large as the first.
+    assert_eq!(next(&mut inputs, &mut trial), 12);
+    drop(trial);
+    assert_eq!(trials, known);
+}
+
+#[test]
 fn a_trial_without_time_makes_no_input() {
     let (program, launch) = (of_runtime_array(), launch(1, 2, 2));
     let mut inputs = Inputs::new(&program, None, &launch, 3, 0, Chosen::default());

@@ -195,3 +195,12 @@ fn what_hangs_on_no_input_is_not_met() {
     // It is so already.
     assert_eq!(solved("%same = OpULessThan %bool %eight %magic", Wanted::Less), None);
 }
+
+#[test]
+fn what_is_found_is_no_larger_than_it_must_be() {
+    // A large number would do, too.
+    let computed = "%same = OpULessThan %bool %eight %u";
+    let solve = |solver: &mut Solver, site: Site| solver.solve(site, 0, Wanted::Less);
+    let (watched, site, place) = solved_by(computed, &|op| matches!(op, Op::Binary { .. }), &solve).unwrap();
+    assert_eq!((watched.values[&(site, 0)], place), ([8.0, 16.0], push(4)));
+}
