@@ -42,8 +42,9 @@ const ENOUGH: u32 = 12;
 const FREE_SEARCHES: u32 = 24;
 const LOOKS_OF_SEARCH: u64 = 8;
 
-/// What a search costs, in looks, beside one for each execution.
+/// What a search costs, in looks, beside one for each execution: more where there are several.
 const SEARCH: u64 = 8;
+const PLAIN_SEARCH: u64 = 3;
 
 /// Inputs that are repaired, at most, where before is undefined on most, and how many of them serve: what that costs is
 /// missing for looks.
@@ -416,7 +417,8 @@ impl Checker<'_> {
             let known = self.found.runs.len();
             let ended = self.input(programs, launch, input)?;
             let explored = self.found.runs.get(known).map_or(1, Run::explored);
-            let searching = explored.saturating_add(SEARCH).saturating_mul(cost.saturating_sub(LOOK));
+            let beside = if explored <= 1 { PLAIN_SEARCH } else { SEARCH };
+            let searching = explored.saturating_add(beside).saturating_mul(cost.saturating_sub(LOOK));
             let is_free = scouted.searched <= FREE_SEARCHES;
             let searching = searching.saturating_add(if is_free { 0 } else { LOOKS_OF_SEARCH * LOOK });
             scouted.fuel = scouted.fuel.saturating_sub(searching);
