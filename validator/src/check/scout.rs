@@ -6,7 +6,7 @@ use super::pair::Programs;
 use super::run::Pair;
 use crate::dispatch::Dispatch;
 use crate::ir::{Op, Program};
-use crate::launch::trial::{self, Ended};
+use crate::launch::trial::{self, Ended, BUDGET};
 use crate::value::Byte;
 
 /// What it costs to make an input and its memory, in instructions.
@@ -34,7 +34,8 @@ pub(super) enum Look {
     Differently,
     /// Before meets undefined behaviour, or may.
     Undefined,
-    /// Before was not followed to its end: it took too long, or goes on forever.
+    /// Before was not followed to its end: it took too long, or goes on forever; or after was not in the little time that
+    /// it was given.
     Endless,
     /// One of them was not followed to its end, for another reason.
     Unseen,
@@ -50,6 +51,17 @@ impl Look {
     pub(super) const fn is_cut(self) -> bool {
         matches!(self, Look::Endless | Look::Unseen)
     }
+}
+
+/// What a look came to.
+pub(super) struct Seen {
+    pub(super) look: Look,
+    /// Before leaves something else in memory than it found.
+    pub(super) works: bool,
+    /// One of them was cut for what it takes.
+    pub(super) is_cut: bool,
+    /// Instructions.
+    pub(super) cost: u64,
 }
 
 /// Which workgroups run, where their invocations communicate.
@@ -114,26 +126,28 @@ impl Scout {
         }
     }
 
-    /// Looks at how both end, whether before works, and what that cost in instructions; `None` where there is no time.
+    /// Looks at how both end, each within so many instructions; `None` where there is no time.
     pub(super) fn look(
         &self,
         pair: &Pair<'_>,
-        ends: Ends,
+        (ends, budget): (Ends, u64),
         is_over: &dyn Fn() -> bool,
-    ) -> Option<(Look, bool, u64)> {
+    ) -> Option<Seen> {
         let invocations = self.invocations(&pair.before_dispatch, ends);
-        let before = trial::ended(pair.before, &pair.before_dispatch, &invocations, is_over)?;
+        let before = trial::ended(pair.before, &pair.before_dispatch, (&invocations, budget), is_over)?;
         let mut cost = before.executed.saturating_add(LOOK);
         if before.faulted > 0 || before.conflicts && !self.synchronizes {
-            return Some((Look::Undefined, false, cost));
+            return Some(Seen { look: Look::Undefined, works: false, is_cut: false, cost });
         }
         let works = works(&pair.before_dispatch, &before);
         if before.unfinished > 0 {
-            return Some((Look::Endless, works, cost));
+            return Some(Seen { look: Look::Endless, works, is_cut: true, cost });
         }
-        let after = trial::ended(pair.after, &pair.after_dispatch, &invocations, is_over)?;
+        let after = trial::ended(pair.after, &pair.after_dispatch, (&invocations, budget), is_over)?;
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
+            // It might end within the whole budget.
+            _ if after.is_cut && after.faulted == 0 && budget < BUDGET => Look::Endless,
             // Before ends, and after may not.
             (true, _) if after.faulted > 0 || after.unfinished > 0 => Look::Differently,
             (true, _) if after.conflicts && !before.conflicts => Look::Differently,
@@ -143,7 +157,7 @@ impl Scout {
             (true, true) => Look::Alike,
             (true, false) | (false, _) => Look::Unseen,
         };
-        Some((look, works, cost))
+        Some(Seen { look, works, is_cut: after.is_cut, cost })
     }
 
     /// Few invocations, in all corners of the first workgroups.

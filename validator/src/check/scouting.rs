@@ -12,7 +12,7 @@ use super::launched::Plan;
 use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
-use super::scout::{Ends, Look, Plain, Scout, LOOK};
+use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
 use super::solving::{Broken, Repairing, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
@@ -21,7 +21,7 @@ use crate::dispatch::Dispatch;
 use crate::ir::Line;
 use crate::launch::inputs::{Inputs, Next, Trial};
 use crate::launch::patch::Patch;
-use crate::launch::trial;
+use crate::launch::trial::{self, BUDGET};
 use crate::launch::values::Kind;
 use crate::launch::{Input, Launch};
 
@@ -63,6 +63,11 @@ const DEAR_TO_FOLLOW: u64 = 1 << 18;
 /// everything.
 const MOST_IN_VAIN: u64 = 1 << 19;
 const RARELY: u64 = 4;
+
+/// Where looks that were cut have taken too much, others are cut once they take so many times what those that ended took on
+/// average, or so many instructions.
+const TIMES_USUAL: u64 = 4;
+const LEAST_LOOK: u64 = 1 << 16;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -118,6 +123,9 @@ struct Scouted<'s> {
     /// Following both modules instruction by instruction, and giving inputs on which before is undefined other sizes.
     following: Rarely,
     resizing: Rarely,
+    /// Looks that were cut; and how many were not, and what they took.
+    cutting: Rarely,
+    uncut: (u64, u64),
 }
 
 /// What has come to nothing for long is tried less often.
@@ -167,6 +175,14 @@ impl Scouted<'_> {
     /// Instructions that are spent.
     fn spent(&self) -> u64 {
         self.plan.fuel.saturating_sub(self.fuel)
+    }
+
+    /// Instructions that a look may take on each side.
+    fn allowance(&self) -> u64 {
+        match self.cutting.is_due(self.spent()) {
+            true => BUDGET,
+            false => (self.uncut.1 / self.uncut.0.max(1) * TIMES_USUAL).clamp(LEAST_LOOK, BUDGET),
+        }
     }
 
     /// Whether nothing else is worth a look.
@@ -241,6 +257,8 @@ impl Checker<'_> {
             has_gone_farther: false,
             following: Rarely::default(),
             resizing: Rarely::default(),
+            cutting: Rarely::default(),
+            uncut: (0, 0),
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
         let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
@@ -360,18 +378,25 @@ impl Checker<'_> {
             let serves = look.as_ref().is_some_and(|looked| looked.look.is_defined());
             scouted.resizing.note(serves, cost);
         }
-        let Some(Looked { look, works, is_new, leads_on, is_changed, cost }) = look else {
+        let Some(Looked { look, works, is_cut, is_new, leads_on, is_changed, cost }) = look else {
             scouted.fuel = 0;
             return Ok(true);
         };
         self.found.looked_at += 1;
         scouted.looks += 1;
+        match is_cut {
+            true => scouted.cutting.note(false, cost),
+            false => scouted.uncut = (scouted.uncut.0 + 1, scouted.uncut.1 + cost),
+        }
         let is_defined = look.is_defined();
         let has_worked = self.works.unwrap_or(false) || works || look.is_cut();
         self.works = Some(has_worked);
         let goes_farther = look == Look::Alike && is_changed && self.goes_farther(scouted, &input, cost)?;
         if is_defined {
-            inputs.serve(is_new || goes_farther, is_changed && scouted.differing.is_empty() || goes_farther);
+            inputs.serve(
+                is_new || goes_farther,
+                works && is_changed && scouted.differing.is_empty() || goes_farther,
+            );
         }
         scouted.has_gone_farther |= goes_farther;
         scouted.has_solved_new |= making == Making::Solved && is_defined && (is_new || goes_farther);
@@ -496,7 +521,7 @@ impl Checker<'_> {
             return Ok(false);
         };
         let invocations = Scout::widely(&dispatch);
-        let Some(ended) = trial::ended(&programs.before, &dispatch, &invocations, &is_over) else {
+        let Some(ended) = trial::ended(&programs.before, &dispatch, (&invocations, BUDGET), &is_over) else {
             return Ok(false);
         };
         scouted.fuel = scouted.fuel.saturating_sub(ended.executed.saturating_add(LOOK));
@@ -509,7 +534,11 @@ impl Checker<'_> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
-        let Some((look, works, cost)) = scout.look(&pair, *ends, &is_over) else { return Ok(None) };
+        let Some(Seen { look, works, is_cut, cost }) =
+            scout.look(&pair, (*ends, scouted.allowance()), &is_over)
+        else {
+            return Ok(None);
+        };
         let is_defined = look.is_defined();
         let [of_before, of_after] = &scouted.changed;
         let is_changed = is_defined
@@ -520,7 +549,7 @@ impl Checker<'_> {
             && pair.before_dispatch.inputs.is_empty()
             && self.covered[0].lacks_of(&pair.before_dispatch.coverage);
         let is_new = is_defined && self.cover(&pair);
-        Ok(Some(Looked { look, works, is_new, leads_on, is_changed, cost }))
+        Ok(Some(Looked { look, works, is_cut, is_new, leads_on, is_changed, cost }))
     }
 }
 
@@ -529,6 +558,8 @@ struct Looked {
     look: Look,
     /// Before leaves something else in memory than it found.
     works: bool,
+    /// One of them was cut for what it takes.
+    is_cut: bool,
     /// Something was reached for the first time.
     is_new: bool,
     /// Before meets undefined behaviour, but reaches something for the first time.

@@ -37,6 +37,11 @@ pub enum Place {
 }
 
 impl Patch {
+    /// The word that it puts; none where that is something else.
+    pub fn word(&self) -> Option<u32> {
+        self.bytes.as_slice().try_into().ok().map(u32::from_le_bytes)
+    }
+
     /// Puts the value into an input, wherever its memory is bound.
     pub fn put(&self, program: &Program, launch: &Launch, input: &mut Input) {
         match &self.place {

@@ -28,6 +28,15 @@ const USUAL_SHAPES: u32 = 3;
 /// Kinds of boundary values that are grafted.
 const BOUNDARY_KINDS: u32 = 24;
 
+/// Of so many patches, most graftings change some rather than what they leave.
+const FEW_PATCHES: u32 = 2;
+
+/// Patches that are changed together, at most.
+const MOST_CHANGED: u32 = 3;
+
+/// What a patched word becomes, beside what lies around it and what others are.
+const PATCHED: [u32; 10] = [0, 1, 2, 3, 4, 5, 8, 16, 32, 64];
+
 /// How an input is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
@@ -84,6 +93,10 @@ impl Recipe {
     /// This one with other values in some places, chosen by the seed.
     pub fn grafted(&self, number: u32, seed: u64) -> Self {
         let mut random = Random::new(seed ^ u64::from(number).rotate_left(33));
+        // No graft reaches what is patched.
+        if random.below(self.patches.len() as u32 + FEW_PATCHES) >= FEW_PATCHES && random.below(4) > 0 {
+            return self.changed(number, &mut random);
+        }
         let kind = match random.below(8) {
             0 => Kind::Distinct,
             1..=4 => Kind::Boundary(random.below(BOUNDARY_KINDS)),
@@ -105,6 +118,26 @@ impl Recipe {
             grafts.remove(0);
         }
         Recipe { grafts, number, shape: number, ..self.clone() }
+    }
+
+    /// This one with some of what is patched changed.
+    fn changed(&self, number: u32, random: &mut Random) -> Self {
+        let mut patches = self.patches.clone();
+        let count = patches.len() as u32;
+        for _ in 0..=random.below(MOST_CHANGED) {
+            let other = self.patches[random.below(count) as usize].word();
+            let patch = &mut patches[random.below(count) as usize];
+            let Some(word) = patch.word() else { continue };
+            let word = match random.below(8) {
+                0..=3 => PATCHED[random.below(PATCHED.len() as u32) as usize],
+                4 => other.unwrap_or(word),
+                5 => word.wrapping_add(1),
+                6 => word.wrapping_mul(2),
+                _ => word.wrapping_sub(1),
+            };
+            patch.bytes = word.to_le_bytes().to_vec();
+        }
+        Recipe { patches, number, ..self.clone() }
     }
 
     /// This one with other values in some places.

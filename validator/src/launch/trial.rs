@@ -18,7 +18,8 @@ use crate::interp::runner::{self, Decision, Driver};
 use crate::interp::{subgroup, Compared, Enough, Invocation, Stop};
 use crate::ir::{InstId, Line, Program};
 use crate::value::{Byte, Scalar};
-use memory::{TrialMemory, BUDGET, BUDGET_OF_OTHERS, NOBODY};
+pub use memory::BUDGET;
+use memory::{TrialMemory, BUDGET_OF_OTHERS, NOBODY};
 
 /// Instructions until the next invocation has its turn, so that spinning on another one ends.
 const TURN: u64 = 4_096;
@@ -94,23 +95,25 @@ pub struct Ended {
     pub unfinished: u32,
     /// Whether every invocation ran to its end, as far as it was followed.
     pub whole: bool,
+    /// Whether all instructions that it might take were spent.
+    pub is_cut: bool,
     /// Instructions of all invocations.
     pub executed: u64,
 }
 
-/// What the program leaves in memory if these of its invocations run one after the other, not long after one of them has met
-/// undefined behaviour; `None` where time is over
-/// before that.
+/// What the program leaves in memory if these of its invocations run one after the other, for at most so many instructions and
+/// not long after one of them has met undefined behaviour; `None` where time is over before that.
 pub fn ended(
     program: &Program,
     dispatch: &Dispatch,
-    invocations: &[u32],
+    (invocations, budget): (&[u32], u64),
     is_over: &dyn Fn() -> bool,
 ) -> Option<Ended> {
     let mut memory = TrialMemory {
         writers: TrialMemory::nobody(dispatch),
         writing_groups: TrialMemory::nobody(dispatch),
         groups: groups(dispatch, invocations),
+        budget,
         budget_of_others: BUDGET_OF_OTHERS,
         ..TrialMemory::new(dispatch)
     };
@@ -407,6 +410,7 @@ fn run(
         }
     }
     let is_unfinished = |(_, state): &&(Invocation, State)| !matches!(state, State::Done);
+    ended.is_cut = budget == 0;
     ended.unfinished += invocations.iter().filter(is_unfinished).count() as u32;
     ended.whole &= invocations.iter().all(|(_, state)| matches!(state, State::Done));
     ended.executed = invocations.iter().map(|(invocation, _)| invocation.executed()).sum();

@@ -56,7 +56,7 @@ pub(super) struct TrialMemory {
 }
 
 /// Instructions of a whole trial: it need not reach the end, only what is touched.
-pub(super) const BUDGET: u64 = 2_000_000;
+pub const BUDGET: u64 = 2_000_000;
 
 /// Instructions that are left where one has met undefined behaviour, if that is all that counts.
 pub(super) const BUDGET_OF_OTHERS: u64 = 1 << 17;
