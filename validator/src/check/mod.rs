@@ -24,6 +24,7 @@ mod scout;
 mod scouting;
 mod searches;
 mod self_check;
+mod shares;
 mod solving;
 mod source;
 mod specialisations;

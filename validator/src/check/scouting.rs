@@ -13,6 +13,7 @@ use super::pair::{Checker, Programs};
 use super::prepare;
 use super::result::{Role, Run};
 use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
+use super::shares::{Lasting, Rarely};
 use super::solving::{Broken, Repairing, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
 use crate::compare::{Note, Reason, Verdict};
 use crate::correspondence::Texts;
@@ -58,16 +59,6 @@ const HELD_CHASES: u32 = 48;
 
 /// Inputs on which it costs more instructions to look at both are not followed instruction by instruction.
 const DEAR_TO_FOLLOW: u64 = 1 << 18;
-
-/// What has come to nothing for so many instructions is tried as long as that is no more than so many times less than
-/// everything.
-const MOST_IN_VAIN: u64 = 1 << 19;
-const RARELY: u64 = 4;
-
-/// Where looks that were cut have taken too much, others are cut once they take so many times what those that ended took on
-/// average, or so many instructions.
-const TIMES_USUAL: u64 = 4;
-const LEAST_LOOK: u64 = 1 << 16;
 
 /// Looks after which inputs are solved for.
 const SOLVED_AFTER: [u32; 2] = [24, 120];
@@ -123,28 +114,8 @@ struct Scouted<'s> {
     /// Following both modules instruction by instruction, and giving inputs on which before is undefined other sizes.
     following: Rarely,
     resizing: Rarely,
-    /// Looks that were cut; and how many were not, and what they took.
-    cutting: Rarely,
-    uncut: (u64, u64),
-}
-
-/// What has come to nothing for long is tried less often.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rarely {
-    /// Instructions since it came to something.
-    in_vain: u64,
-}
-
-impl Rarely {
-    /// Whether to try this time, where so many instructions are spent in all.
-    fn is_due(self, spent: u64) -> bool {
-        self.in_vain <= MOST_IN_VAIN + spent / RARELY
-    }
-
-    /// It came to something, or to nothing, for so many instructions.
-    fn note(&mut self, has_come: bool, cost: u64) {
-        self.in_vain = if has_come { 0 } else { self.in_vain.saturating_add(cost) };
-    }
+    /// What looks take.
+    lasting: Lasting,
 }
 
 /// How the next input is made.
@@ -175,14 +146,6 @@ impl Scouted<'_> {
     /// Instructions that are spent.
     fn spent(&self) -> u64 {
         self.plan.fuel.saturating_sub(self.fuel)
-    }
-
-    /// Instructions that a look may take on each side.
-    fn allowance(&self) -> u64 {
-        match self.cutting.is_due(self.spent()) {
-            true => BUDGET,
-            false => (self.uncut.1 / self.uncut.0.max(1) * TIMES_USUAL).clamp(LEAST_LOOK, BUDGET),
-        }
     }
 
     /// Whether nothing else is worth a look.
@@ -257,8 +220,7 @@ impl Checker<'_> {
             has_gone_farther: false,
             following: Rarely::default(),
             resizing: Rarely::default(),
-            cutting: Rarely::default(),
-            uncut: (0, 0),
+            lasting: Lasting::default(),
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
         let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
@@ -384,10 +346,7 @@ impl Checker<'_> {
         };
         self.found.looked_at += 1;
         scouted.looks += 1;
-        match is_cut {
-            true => scouted.cutting.note(false, cost),
-            false => scouted.uncut = (scouted.uncut.0 + 1, scouted.uncut.1 + cost),
-        }
+        scouted.lasting.note(is_cut, cost);
         let is_defined = look.is_defined();
         let has_worked = self.works.unwrap_or(false) || works || look.is_cut();
         self.works = Some(has_worked);
@@ -535,7 +494,7 @@ impl Checker<'_> {
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
         let Some(Seen { look, works, is_cut, cost }) =
-            scout.look(&pair, (*ends, scouted.allowance()), &is_over)
+            scout.look(&pair, (*ends, scouted.lasting.allowance(scouted.spent())), &is_over)
         else {
             return Ok(None);
         };

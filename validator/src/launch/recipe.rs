@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::generator::Sizes;
 use super::patch::Patch;
+use super::repair::is_integer;
 use super::uses::MemoryUses;
 use super::values::{Kind, Random};
 
@@ -127,7 +128,7 @@ impl Recipe {
         for _ in 0..=random.below(MOST_CHANGED) {
             let other = self.patches[random.below(count) as usize].word();
             let patch = &mut patches[random.below(count) as usize];
-            let Some(word) = patch.word() else { continue };
+            let Some(word) = patch.word().filter(|word| is_integer(*word)) else { continue };
             let word = match random.below(8) {
                 0..=3 => PATCHED[random.below(PATCHED.len() as u32) as usize],
                 4 => other.unwrap_or(word),
@@ -204,6 +205,7 @@ impl Graft {
 
 #[cfg(test)]
 mod tests {
+    use super::super::patch::Place;
     use super::*;
 
     #[test]
@@ -228,6 +230,29 @@ mod tests {
             }
         }
         assert!(some > 20 && all_of_one > 2, "{some} {all_of_one}");
+    }
+
+    #[test]
+    fn what_is_patched_is_changed_in_most_graftings() {
+        let place = |offset| Place::Object { key: "push".to_owned(), offset };
+        let patch = |offset| Patch { place: place(offset), bytes: vec![offset as u8; 4] };
+        let recipe = Recipe::of(Kind::Distinct, 1).patched(2, (0..24).map(|word| patch(4 * word)).collect());
+        let (mut changed, mut grafted) = (0, 0);
+        for number in 3..103 {
+            let next = recipe.grafted(number, 5);
+            assert_eq!(next, recipe.grafted(number, 5));
+            let pairs = || recipe.patches.iter().zip(&next.patches);
+            assert!(pairs().all(|(old, new)| old.place == new.place && new.bytes.len() == 4));
+            let differing = pairs().filter(|(old, new)| old != new).count();
+            assert!(differing <= MOST_CHANGED as usize && (differing == 0 || next.grafts.is_empty()));
+            changed += u32::from(differing > 0);
+            grafted += next.grafts.len();
+        }
+        assert!(changed > 50 && grafted > 10, "{changed} {grafted}");
+        // A single value that was solved for stays, mostly.
+        let solved = Recipe::of(Kind::Distinct, 1).patched(2, vec![patch(0)]);
+        let stays = (3..103).filter(|number| solved.grafted(*number, 5).patches == solved.patches).count();
+        assert!((60..100).contains(&stays), "{stays}");
     }
 
     #[test]

@@ -152,7 +152,8 @@ const FAULT: u32 = 2;
 const UNFINISHED: u32 = 3;
 
 impl Outlook {
-    /// How much trouble there is: of conflicts, and of what is not followed to its end.
+    /// How much trouble there is: a conflict counts once, undefined behaviour twice, and what does not come to its end three
+    /// times.
     pub fn trouble(&self) -> u32 {
         FAULT * self.faulted + UNFINISHED * self.unfinished + self.conflicting
     }
