@@ -483,3 +483,40 @@ OpBranch %head
     let violation = report.runs.last().and_then(|run| run.comparison.violation.as_ref());
     assert_eq!(violation.map(|violation| violation.kind), Some(ViolationKind::NewHang));
 }
+
+#[test]
+fn what_takes_too_long_in_after_alone_is_searched_last() {
+    // How often a loop turns where the size is one number, and what is added where it is another.
+    let module = |turns: &str, extra: &str| {
+        let body = format!(
+            "%scaled = OpIMul %uint %s0 %c3
+%is_long = OpIEqual %bool %scaled %c600003
+%turns = OpSelect %uint %is_long {turns} %c4
+%fits = OpIEqual %bool %scaled %c1000002
+%extra = OpSelect %uint %fits {extra} %c0
+OpBranch %head
+%head = OpLabel
+%turn = OpPhi %uint %c0 %entry %next %on
+%sum = OpPhi %uint %i %entry %more %on
+%goes_on = OpULessThan %bool %turn %turns
+OpLoopMerge %out %on None
+OpBranchConditional %goes_on %on %out
+%on = OpLabel
+%times = OpIMul %uint %sum %c3
+%more = OpIAdd %uint %times %turn
+%next = OpIAdd %uint %turn %c1
+OpBranch %head
+%out = OpLabel
+%value = OpIAdd %uint %sum %extra
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 1, &[0, 1, 3, 4, 600_003, 1_000_002, 1 << 30], &body)
+    };
+    let before = module("%c4", "%c0");
+    let is_cut = |report: &CheckReport| report.runs.iter().filter(|run| run.comparison.bounded).count();
+    let found = check(&[], &before, &module("%c1073741824", "%c1"));
+    assert_eq!((found.verdict, is_cut(&found)), (Verdict::Violates, 0));
+    let cut = check(&[], &before, &module("%c1073741824", "%c0"));
+    assert_eq!(is_cut(&cut), 1);
+    assert!(cut.runs.last().is_some_and(|run| run.comparison.bounded));
+}

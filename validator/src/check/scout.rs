@@ -157,7 +157,7 @@ impl Scout {
             (true, true) => Look::Alike,
             (true, false) | (false, _) => Look::Unseen,
         };
-        Some(Seen { look, works, is_cut: after.is_cut, cost })
+        Some(Seen { look, works, is_cut: after.is_cut && after.faulted == 0, cost })
     }
 
     /// Few invocations, in all corners of the first workgroups.

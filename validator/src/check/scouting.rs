@@ -116,6 +116,10 @@ struct Scouted<'s> {
     resizing: Rarely,
     /// What looks take.
     lasting: Lasting,
+    /// The first input on which after alone is cut, and what it cost to look at it: a search of it takes as long as one may,
+    /// and is mostly cut, too, so it comes last. And how many others there were.
+    late: Option<(Input, u64)>,
+    later: u32,
 }
 
 /// How the next input is made.
@@ -221,6 +225,8 @@ impl Checker<'_> {
             following: Rarely::default(),
             resizing: Rarely::default(),
             lasting: Lasting::default(),
+            late: None,
+            later: 0,
         };
         let (mut solved, mut tried) = (VecDeque::new(), Tried::default());
         let (mut next_solving, mut rounds, mut steps) = (SOLVED_AFTER[0], 0, 0);
@@ -299,8 +305,24 @@ impl Checker<'_> {
                 return Ok(());
             }
         }
+        let is_undecided = scouted.decided + scouted.permitted == 0;
+        if let Some((input, cost)) = scouted.late.take() {
+            if is_over() {
+                scouted.later += 1;
+            } else if !self.search(&mut scouted, input, cost)? {
+                return Ok(());
+            }
+        }
+        if scouted.later > 0 {
+            self.found.warnings.push(format!(
+                "{}: {} further {} not searched on which after alone does not end within {BUDGET} instructions",
+                programs.before.entry.name,
+                scouted.later,
+                if scouted.later == 1 { "input was" } else { "inputs were" }
+            ));
+        }
         match scouted.open {
-            Some(run) if scouted.decided + scouted.permitted == 0 && !plan.is_only_looked_at() => {
+            Some(run) if is_undecided && !plan.is_only_looked_at() => {
                 (self.each)(&run);
                 self.found.runs.push(run);
             }
@@ -387,7 +409,14 @@ impl Checker<'_> {
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 return Ok(true);
             }
-            scouted.searched += 1;
+            if is_cut {
+                match scouted.late {
+                    None => scouted.late = Some((input, cost)),
+                    Some(_) => scouted.later += 1,
+                }
+                scouted.fuel = scouted.fuel.saturating_sub(cost);
+                return Ok(true);
+            }
             input = self.calmed(programs, launch, inputs, input, trial)?;
             inputs.distrust();
             let deadline = self.runner.deadline;
@@ -398,38 +427,46 @@ impl Checker<'_> {
             if let Ok(Next::Input(larger)) = prepare::supported(inputs.resized(&mut whole), Role::Before)? {
                 input = larger;
             }
-            let known = self.found.runs.len();
-            let ended = self.input(programs, launch, input)?;
-            let explored = self.found.runs.get(known).map_or(1, Run::explored);
-            let beside = if explored <= 1 { PLAIN_SEARCH } else { SEARCH };
-            let searching = explored.saturating_add(beside).saturating_mul(cost.saturating_sub(LOOK));
-            let is_free = scouted.searched <= FREE_SEARCHES;
-            let searching = searching.saturating_add(if is_free { 0 } else { LOOKS_OF_SEARCH * LOOK });
-            scouted.fuel = scouted.fuel.saturating_sub(searching);
-            match self.found.runs.get(known) {
-                // Another input may show what floats leave open here.
-                Some(run) if hangs_on_floats(run) => {
-                    let run = self.found.runs.drain(known..).next();
-                    scouted.open = scouted.open.take().or(run);
-                }
-                Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
-                Some(run) if is_permitted(run) && scouted.permitted >= ENOUGH => {
-                    self.found.runs.truncate(known);
-                }
-                run => {
-                    match run.is_some_and(is_permitted) {
-                        true => scouted.permitted += 1,
-                        false => scouted.decided += 1,
-                    }
-                    self.found.runs.iter().skip(known).for_each(&mut *self.each);
-                }
-            }
-            if ended {
+            if !self.search(scouted, input, cost)? {
                 return Ok(false);
             }
         }
         scouted.fuel = scouted.fuel.saturating_sub(cost);
         Ok(true)
+    }
+
+    /// Searches an input at which it cost so many instructions to look; false where the check is at its end.
+    fn search(&mut self, scouted: &mut Scouted<'_>, input: Input, cost: u64) -> Result<bool, CheckError> {
+        let Scouted { programs, launch, .. } = *scouted;
+        let is_vacuous = |run: &Run| run.comparison.verdict == Verdict::Vacuous;
+        scouted.searched += 1;
+        let known = self.found.runs.len();
+        let ended = self.input(programs, launch, input)?;
+        let explored = self.found.runs.get(known).map_or(1, Run::explored);
+        let beside = if explored <= 1 { PLAIN_SEARCH } else { SEARCH };
+        let searching = explored.saturating_add(beside).saturating_mul(cost.saturating_sub(LOOK));
+        let is_free = scouted.searched <= FREE_SEARCHES;
+        let searching = searching.saturating_add(if is_free { 0 } else { LOOKS_OF_SEARCH * LOOK });
+        scouted.fuel = scouted.fuel.saturating_sub(searching);
+        match self.found.runs.get(known) {
+            // Another input may show what floats leave open here.
+            Some(run) if hangs_on_floats(run) => {
+                let run = self.found.runs.drain(known..).next();
+                scouted.open = scouted.open.take().or(run);
+            }
+            Some(run) if is_vacuous(run) => self.found.runs.truncate(known),
+            Some(run) if is_permitted(run) && scouted.permitted >= ENOUGH => {
+                self.found.runs.truncate(known);
+            }
+            run => {
+                match run.is_some_and(is_permitted) {
+                    true => scouted.permitted += 1,
+                    false => scouted.decided += 1,
+                }
+                self.found.runs.iter().skip(known).for_each(&mut *self.each);
+            }
+        }
+        Ok(!ended)
     }
 
     /// Whether instructions that correspond give something else on this input that gave the same on all others: what was

@@ -95,7 +95,9 @@ impl Recipe {
     pub fn grafted(&self, number: u32, seed: u64) -> Self {
         let mut random = Random::new(seed ^ u64::from(number).rotate_left(33));
         // No graft reaches what is patched.
-        if random.below(self.patches.len() as u32 + FEW_PATCHES) >= FEW_PATCHES && random.below(4) > 0 {
+        let count = self.patches.len() as u32;
+        let is_changed = count > 0 && random.below(count + FEW_PATCHES) >= FEW_PATCHES;
+        if is_changed && random.below(4) > 0 {
             return self.changed(number, &mut random);
         }
         let kind = match random.below(8) {
