@@ -34,9 +34,10 @@ pub(super) enum Look {
     Differently,
     /// Before meets undefined behaviour, or may.
     Undefined,
-    /// Before was not followed to its end: it took too long, or goes on forever; or after was not in the little time that
-    /// it was given.
+    /// Before was not followed to its end: it took too long, or goes on forever.
     Endless,
+    /// Before was, and after was not in the little time that it was given.
+    Late,
     /// One of them was not followed to its end, for another reason.
     Unseen,
 }
@@ -49,7 +50,7 @@ impl Look {
 
     /// Whether it ended before that.
     pub(super) const fn is_cut(self) -> bool {
-        matches!(self, Look::Endless | Look::Unseen)
+        matches!(self, Look::Endless | Look::Late | Look::Unseen)
     }
 }
 
@@ -147,7 +148,7 @@ impl Scout {
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
             // It might end within the whole budget.
-            _ if after.is_cut && after.faulted == 0 && budget < BUDGET => Look::Endless,
+            _ if after.is_cut && after.faulted == 0 && budget < BUDGET => Look::Late,
             // Before ends, and after may not.
             (true, _) if after.faulted > 0 || after.unfinished > 0 => Look::Differently,
             (true, _) if after.conflicts && !before.conflicts => Look::Differently,

@@ -117,7 +117,7 @@ struct Scouted<'s> {
     /// What looks take.
     lasting: Lasting,
     /// The first input on which after alone is cut, and what it cost to look at it: a search of it takes as long as one may,
-    /// and is mostly cut, too, so it comes last. And how many others there were.
+    /// and is mostly cut, too, so it comes last. And how many others there were, also where it had less time.
     late: Option<(Input, u64)>,
     later: u32,
 }
@@ -315,7 +315,7 @@ impl Checker<'_> {
         }
         if scouted.later > 0 {
             self.found.warnings.push(format!(
-                "{}: {} further {} not searched on which after alone does not end within {BUDGET} instructions",
+                "{}: {} further {} not searched on which after takes much longer than before",
                 programs.before.entry.name,
                 scouted.later,
                 if scouted.later == 1 { "input was" } else { "inputs were" }
@@ -369,6 +369,7 @@ impl Checker<'_> {
         self.found.looked_at += 1;
         scouted.looks += 1;
         scouted.lasting.note(is_cut, cost);
+        scouted.later += u32::from(look == Look::Late);
         let is_defined = look.is_defined();
         let has_worked = self.works.unwrap_or(false) || works || look.is_cut();
         self.works = Some(has_worked);
@@ -384,8 +385,8 @@ impl Checker<'_> {
         if making == Making::Plain {
             let serves = is_defined && works;
             scouted.plain.note(serves);
-            if !serves && look != Look::Unseen && scouted.plain.are_mostly_undefined() && scouted.may_repair()
-            {
+            let is_broken = matches!(look, Look::Undefined | Look::Endless) || look.is_defined() && !works;
+            if is_broken && scouted.plain.are_mostly_undefined() && scouted.may_repair() {
                 scouted.repairs += 1;
                 scouted.break_off(inputs, input.clone(), Vec::new(), Repairing::Whole);
             }
