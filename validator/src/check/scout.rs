@@ -148,7 +148,7 @@ impl Scout {
         cost = cost.saturating_add(after.executed);
         let look = match (before.whole, after.whole) {
             // It might end within the whole budget.
-            _ if after.is_cut && after.faulted == 0 && budget < BUDGET => Look::Late,
+            (true, _) if after.is_cut && after.faulted == 0 && budget < BUDGET => Look::Late,
             // Before ends, and after may not.
             (true, _) if after.faulted > 0 || after.unfinished > 0 => Look::Differently,
             (true, _) if after.conflicts && !before.conflicts => Look::Differently,

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::error::CheckError;
 use super::launched::Plan;
-use super::pair::{Checker, Programs};
+use super::pair::{timed_by, Checker, Programs};
 use super::prepare;
-use super::result::{Role, Run};
+use super::result::{Role, Run, Untried};
 use super::scout::{Ends, Look, Plain, Scout, Seen, LOOK};
 use super::shares::{Lasting, Rarely};
 use super::solving::{Broken, Repairing, Tried, MOST_REPAIRING, REPAIRING, SOLVING};
@@ -306,12 +306,19 @@ impl Checker<'_> {
             }
         }
         let is_undecided = scouted.decided + scouted.permitted == 0;
-        if let Some((input, cost)) = scouted.late.take() {
-            if is_over() {
-                scouted.later += 1;
-            } else if !self.search(&mut scouted, input, cost)? {
-                return Ok(());
+        match scouted.late.take() {
+            Some(_) if is_over() => self.found.untried.push(Untried {
+                entry: programs.before.entry.name.clone(),
+                launch: self.found.launches.len() - 1,
+                inputs: 1,
+                option: timed_by(deadline),
+            }),
+            Some((input, cost)) => {
+                if !self.search(&mut scouted, input, cost)? {
+                    return Ok(());
+                }
             }
+            None => {}
         }
         if scouted.later > 0 {
             self.found.warnings.push(format!(
@@ -349,23 +356,24 @@ impl Checker<'_> {
         let Scouted { programs, launch, plan, .. } = *scouted;
         let mut look = self.look(scouted, &input)?;
         let is_undefined =
-            |look: &Option<Looked>| look.as_ref().is_some_and(|looked| looked.look == Look::Undefined);
+            |look: &Option<Looked>| look.as_ref().is_some_and(|it| it.seen.look == Look::Undefined);
         if is_undefined(&look) && (making == Making::Solved || scouted.resizing.is_due(scouted.spent())) {
             let resized = prepare::supported(inputs.resized(trial), Role::Before)?;
             let mut cost = scouted.pay_sizing();
             if let Ok(Next::Input(larger)) = resized {
-                scouted.fuel = scouted.fuel.saturating_sub(look.map_or(0, |looked| looked.cost));
+                scouted.fuel = scouted.fuel.saturating_sub(look.map_or(0, |looked| looked.seen.cost));
                 input = larger;
                 look = self.look(scouted, &input)?;
-                cost = cost.saturating_add(look.as_ref().map_or(0, |looked| looked.cost));
+                cost = cost.saturating_add(look.as_ref().map_or(0, |looked| looked.seen.cost));
             }
-            let serves = look.as_ref().is_some_and(|looked| looked.look.is_defined());
+            let serves = look.as_ref().is_some_and(|looked| looked.seen.look.is_defined());
             scouted.resizing.note(serves, cost);
         }
-        let Some(Looked { look, works, is_cut, is_new, leads_on, is_changed, cost }) = look else {
+        let Some(Looked { seen, is_new, leads_on, is_changed }) = look else {
             scouted.fuel = 0;
             return Ok(true);
         };
+        let Seen { look, works, is_cut, cost } = seen;
         self.found.looked_at += 1;
         scouted.looks += 1;
         scouted.lasting.note(is_cut, cost);
@@ -385,7 +393,7 @@ impl Checker<'_> {
         if making == Making::Plain {
             let serves = is_defined && works;
             scouted.plain.note(serves);
-            let is_broken = matches!(look, Look::Undefined | Look::Endless) || look.is_defined() && !works;
+            let is_broken = !serves && !matches!(look, Look::Late | Look::Unseen);
             if is_broken && scouted.plain.are_mostly_undefined() && scouted.may_repair() {
                 scouted.repairs += 1;
                 scouted.break_off(inputs, input.clone(), Vec::new(), Repairing::Whole);
@@ -531,40 +539,31 @@ impl Checker<'_> {
         let deadline = self.runner.deadline;
         let is_over = move || deadline.is_some_and(|deadline| deadline.is_over());
         let Some(pair) = self.pair(programs, launch, input, String::new())? else { return Ok(None) };
-        let Some(Seen { look, works, is_cut, cost }) =
-            scout.look(&pair, (*ends, scouted.lasting.allowance(scouted.spent())), &is_over)
-        else {
-            return Ok(None);
-        };
-        let is_defined = look.is_defined();
+        let budget = scouted.lasting.allowance(scouted.spent());
+        let Some(seen) = scout.look(&pair, (*ends, budget), &is_over) else { return Ok(None) };
+        let is_defined = seen.look.is_defined();
         let [of_before, of_after] = &scouted.changed;
         let is_changed = is_defined
             && (pair.before_dispatch.coverage.reaches(&programs.before, of_before)
                 || pair.after_dispatch.coverage.reaches(&programs.after, of_after));
         // What a stage before hands over is no parameter.
-        let leads_on = look == Look::Undefined
+        let leads_on = seen.look == Look::Undefined
             && pair.before_dispatch.inputs.is_empty()
             && self.covered[0].lacks_of(&pair.before_dispatch.coverage);
         let is_new = is_defined && self.cover(&pair);
-        Ok(Some(Looked { look, works, is_cut, is_new, leads_on, is_changed, cost }))
+        Ok(Some(Looked { seen, is_new, leads_on, is_changed }))
     }
 }
 
 /// What a look came to.
 struct Looked {
-    look: Look,
-    /// Before leaves something else in memory than it found.
-    works: bool,
-    /// One of them was cut for what it takes.
-    is_cut: bool,
+    seen: Seen,
     /// Something was reached for the first time.
     is_new: bool,
     /// Before meets undefined behaviour, but reaches something for the first time.
     leads_on: bool,
     /// Something that was changed was executed.
     is_changed: bool,
-    /// Instructions.
-    cost: u64,
 }
 
 /// Whether both differ by no more than floats may.

@@ -364,12 +364,10 @@ const MINUS_ONE: u32 = u32::MAX;
 
 /// The value that was found, and others like it where its sign is what matters.
 fn nearby(found: &Patch, site: Site) -> Vec<Patch> {
-    let Ok(word) = found.bytes.as_slice().try_into().map(u32::from_le_bytes) else {
-        return vec![found.clone()];
-    };
+    let Some(word) = found.word() else { return vec![found.clone()] };
     let steps = if site.is_sign { &NEARBY[..] } else { &NEARBY[..1] };
     let words = steps.iter().map(|step| word.wrapping_add(*step)).chain(site.is_sign.then_some(MINUS_ONE));
-    words.map(|word| Patch { place: found.place.clone(), bytes: word.to_le_bytes().to_vec() }).collect()
+    words.map(|word| Patch::of_word(&found.place, word)).collect()
 }
 
 /// What is still to be met at a site.

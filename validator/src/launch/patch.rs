@@ -37,6 +37,11 @@ pub enum Place {
 }
 
 impl Patch {
+    /// A word that is put there.
+    pub(crate) fn of_word(place: &Place, word: u32) -> Patch {
+        Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() }
+    }
+
     /// The word that it puts; none where that is something else.
     pub fn word(&self) -> Option<u32> {
         self.bytes.as_slice().try_into().ok().map(u32::from_le_bytes)

@@ -106,7 +106,7 @@ impl Repair<'_> {
             let Some(word) = self.word(object, offset).filter(|_| !is_constant) else { continue };
             let place = Place::Object { key, offset };
             if patches.iter().all(|known| known.place != place) {
-                patches.push(Patch { place, bytes: word.to_le_bytes().to_vec() });
+                patches.push(Patch::of_word(&place, word));
             }
         }
     }
@@ -148,7 +148,7 @@ impl Repair<'_> {
             let Some(own) = self.word(object, offset) else { continue };
             let place = Place::Object { key, offset };
             for value in LEAST.into_iter().filter(|value| *value != own) {
-                let patch = Patch { place: place.clone(), bytes: value.to_le_bytes().to_vec() };
+                let patch = Patch::of_word(&place, value);
                 patch.put_into(self.program, &mut self.dispatch);
                 let (other, reached) = self.outlook(invocations, 0)?;
                 let how_far = |outlook: &Outlook, covered: u32| {
@@ -158,7 +158,7 @@ impl Repair<'_> {
                     return Some(Some((patch, (other, reached))));
                 }
             }
-            Patch { place, bytes: own.to_le_bytes().to_vec() }.put_into(self.program, &mut self.dispatch);
+            Patch::of_word(&place, own).put_into(self.program, &mut self.dispatch);
         }
         Some(None)
     }
@@ -200,14 +200,14 @@ impl Repair<'_> {
             for (object, offset, key) in &words {
                 let Some(own) = self.word(*object, *offset).filter(|_| self.fuel > 0) else { continue };
                 let place = Place::Object { key: key.clone(), offset: *offset };
-                let patch = Patch { place: place.clone(), bytes: value.to_le_bytes().to_vec() };
+                let patch = Patch::of_word(&place, value);
                 patch.put_into(self.program, &mut self.dispatch);
                 let (other, _) = self.outlook(all, u32::MAX)?;
                 let is_calm = (2..=most).contains(&other.contending);
                 if is_calm && other.faulted + other.unfinished <= outlook.faulted + outlook.unfinished {
                     return Some(vec![patch]);
                 }
-                Patch { place, bytes: own.to_le_bytes().to_vec() }.put_into(self.program, &mut self.dispatch);
+                Patch::of_word(&place, own).put_into(self.program, &mut self.dispatch);
             }
         }
         None
@@ -236,8 +236,8 @@ impl Repair<'_> {
             for ((object, offset, key), value) in &changes {
                 let Some(own) = self.word(*object, *offset) else { continue };
                 let place = Place::Object { key: key.clone(), offset: *offset };
-                undo.push(Patch { place: place.clone(), bytes: own.to_le_bytes().to_vec() });
-                let patch = Patch { place, bytes: value.to_le_bytes().to_vec() };
+                undo.push(Patch::of_word(&place, own));
+                let patch = Patch::of_word(&place, value);
                 patch.put_into(self.program, &mut self.dispatch);
             }
             if undo.is_empty() {
@@ -257,7 +257,7 @@ impl Repair<'_> {
             for ((_, offset, key), value) in changes {
                 let place = Place::Object { key, offset };
                 patches.retain(|patch| patch.place != place);
-                patches.push(Patch { place, bytes: value.to_le_bytes().to_vec() });
+                patches.push(Patch::of_word(&place, value));
             }
         }
         Some(best)

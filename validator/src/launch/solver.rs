@@ -172,7 +172,7 @@ impl Solver<'_> {
         let wanted = if start.iter().any(|it| *it > 0.0) { Wanted::Less } else { Wanted::Greater };
         let beyond = self.solve(sites[nearer], invocation, wanted)?;
         let mut search = Search::of(self, (last, invocation), Wanted::Equal);
-        let word = u32::from_le_bytes(beyond.bytes.as_slice().try_into().ok()?);
+        let word = beyond.word()?;
         let own = search.word(&beyond.place)?;
         let mut with = |word: u32| search.with(&beyond.place, word)?.differences(sites, invocation);
         if is_within(with(word)?) {
@@ -188,7 +188,7 @@ impl Solver<'_> {
             let word = (middle as f32).to_bits();
             let differences = with(word)?;
             if is_within(differences) {
-                return Some(Patch { place: beyond.place, bytes: word.to_le_bytes().to_vec() });
+                return Some(Patch::of_word(&beyond.place, word));
             }
             match differences[nearer] * start[nearer] > 0.0 {
                 true => from = middle,
@@ -378,24 +378,22 @@ impl<'s, 'p> Search<'s, 'p> {
         }
         let values = *self.with(place, word)?.values.get(&(self.site, self.invocation))?;
         let difference = values[0] - values[1];
-        let patch = || Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
         if Wanted::of(difference) == self.wanted {
-            self.found = Some(patch());
+            self.found = Some(Patch::of_word(place, word));
         }
         let least = self.solver.nearest.as_ref().map_or(NEARER * self.start.abs(), |(least, _)| *least);
         if difference.abs() < least {
-            self.solver.nearest = Some((difference.abs(), patch()));
+            self.solver.nearest = Some((difference.abs(), Patch::of_word(place, word)));
         }
         Some(values)
     }
 
     /// What is compared with this word there.
     fn with(&mut self, place: &Place, word: u32) -> Option<trial::Watched> {
-        let of = |word: u32| Patch { place: place.clone(), bytes: word.to_le_bytes().to_vec() };
         let own = self.word(place)?;
-        of(word).put_into(self.solver.program, &mut self.scratch);
+        Patch::of_word(place, word).put_into(self.solver.program, &mut self.scratch);
         let watched = self.run();
-        of(own).put_into(self.solver.program, &mut self.scratch);
+        Patch::of_word(place, own).put_into(self.solver.program, &mut self.scratch);
         watched
     }
 
