@@ -237,7 +237,7 @@ impl Repair<'_> {
                 let Some(own) = self.word(*object, *offset) else { continue };
                 let place = Place::Object { key: key.clone(), offset: *offset };
                 undo.push(Patch::of_word(&place, own));
-                let patch = Patch::of_word(&place, value);
+                let patch = Patch::of_word(&place, *value);
                 patch.put_into(self.program, &mut self.dispatch);
             }
             if undo.is_empty() {
