@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::solving::{watched_by, Runs, Solved};
 use crate::coverage;
 use crate::dispatch::Dispatch;
+use crate::interp::About;
 use crate::ir::{BinaryOp, FloatFunction3, FunctionId, GlslFunction, InstId, Op, Program};
 use crate::launch::patch::Patch;
 use crate::launch::recipe::Recipe;
@@ -135,7 +136,7 @@ impl Conjunctions<'_> {
         difference: f64,
         watched: &trial::Watched,
     ) -> Option<(u32, Failing)> {
-        if site.is_sign || site.turn > 0 {
+        if site.about != About::Order || site.turn > 0 {
             return None;
         }
         let InstId { function, index } = site.inst;

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dispatch::Dispatch;
+use crate::interp::About;
 use crate::ir::{Line, Program};
 use crate::launch::trial::{self, Site};
 
 /// For each module, the sites, and who compares there something else than in the other one, or what is not compared there.
 pub(super) type Diverging = [BTreeSet<(Site, u32)>; 2];
 
-/// A place at which values are compared, in the words of before: its line, which pair, whether it is a sign that matters,
-/// the turn, and who compares.
-type Place = (Line, u32, bool, u32, u32);
+/// A place at which values are compared, in the words of before: its line, which pair, what hangs on it, the turn, and who
+/// compares.
+type Place = (Line, u32, About, u32, u32);
 
 /// Runs both modules on one input, and compares what they compare; with what that cost in instructions. `None` where time
 /// is over before that. `counterparts`: for lines of after, those of before.
@@ -28,7 +29,7 @@ pub(super) fn diverging(
     let place = |program: &Program, (site, invocation): (Site, u32)| {
         let code = &program.functions.get(site.inst.function.0 as usize)?.code;
         let line = code.get(site.inst.index as usize)?.line;
-        Some((line, site.number, site.is_sign, site.turn, invocation))
+        Some((line, site.number, site.about, site.turn, invocation))
     };
     let places = |program: &Program, watched: &trial::Watched| {
         let values = watched.values.iter();
@@ -37,9 +38,9 @@ pub(super) fn diverging(
     };
     let mut old = places(sides[0].0, &before);
     let mut diverging = Diverging::default();
-    for ((line, number, is_sign, turn, invocation), (at, values)) in places(sides[1].0, &after) {
+    for ((line, number, about, turn, invocation), (at, values)) in places(sides[1].0, &after) {
         let Some(line) = counterparts.get(&line) else { continue };
-        match old.remove(&(*line, number, is_sign, turn, invocation)) {
+        match old.remove(&(*line, number, about, turn, invocation)) {
             Some((_, same)) if same == values => {}
             Some((of_before, _)) => {
                 diverging[0].insert(of_before);

@@ -16,8 +16,8 @@ use super::scout::Scout;
 use crate::correspondence;
 use crate::coverage::Coverage;
 use crate::dispatch::Dispatch;
-use crate::interp::is_half_covered;
-use crate::ir::{FunctionId, InstId, Line, Op, Program};
+use crate::interp::{is_half_covered, About};
+use crate::ir::{FunctionId, Line, Op, Program};
 use crate::launch::inputs::Inputs;
 use crate::launch::patch::Patch;
 use crate::launch::recipe::Recipe;
@@ -172,9 +172,10 @@ impl Checker<'_> {
             let covered = &self.covered[side];
             let half_taken = covered.half_taken(program);
             let rank = |site: Site, invocation: u32| match from {
-                From::Served => rank(program, &changed[side], (covered, &half_taken), site.inst),
+                From::Served => rank(program, &changed[side], (covered, &half_taken), site),
                 From::Last if diverges[side].contains(&(site, invocation)) => Some(0),
                 // What comes last is nearest to the outcome.
+                From::Last if site.about == About::Quotient => None,
                 From::Last => Some(u32::MAX - site.inst.index),
             };
             let (mut found, left) =
@@ -268,7 +269,7 @@ impl Checker<'_> {
             for ((site, invocation), [first, second]) in watched.values {
                 let difference = first - second;
                 // Of what was not changed, the first turn alone, and no signs.
-                let is_plain = !site.is_sign && site.turn == 0;
+                let is_plain = site.about != About::Sign && site.turn == 0;
                 let rank = rank(site, invocation).filter(|rank| *rank == 0 || is_plain);
                 let Some(rank) = rank else { continue };
                 known.insert((rank, site, Wanted::of(difference)));
@@ -365,8 +366,9 @@ const MINUS_ONE: u32 = u32::MAX;
 /// The value that was found, and others like it where its sign is what matters.
 fn nearby(found: &Patch, site: Site) -> Vec<Patch> {
     let Some(word) = found.word() else { return vec![found.clone()] };
-    let steps = if site.is_sign { &NEARBY[..] } else { &NEARBY[..1] };
-    let words = steps.iter().map(|step| word.wrapping_add(*step)).chain(site.is_sign.then_some(MINUS_ONE));
+    let is_sign = site.about == About::Sign;
+    let steps = if is_sign { &NEARBY[..] } else { &NEARBY[..1] };
+    let words = steps.iter().map(|step| word.wrapping_add(*step)).chain(is_sign.then_some(MINUS_ONE));
     words.map(|word| Patch::of_word(&found.place, word)).collect()
 }
 
@@ -375,7 +377,12 @@ fn wanted_of(program: &Program, site: Site, is_known: impl Fn(Wanted) -> bool) -
     let code = program.functions.get(site.inst.function.0 as usize).map(|function| &function.code);
     let Some(inst) = code.and_then(|code| code.get(site.inst.index as usize)) else { return Vec::new() };
     let all = match &inst.op {
-        _ if site.is_sign => &[Wanted::Less][..],
+        _ if site.about == About::Sign => &[Wanted::Less][..],
+        // Whether the quotient is zero counts, not what exactly it is.
+        _ if site.about == About::Quotient => match is_known(Wanted::Equal) {
+            true => &[Wanted::Less][..],
+            false => &[Wanted::Greater, Wanted::Less],
+        },
         Op::Control(_) => &[Wanted::Equal],
         Op::Binary { op, .. } if op.compares_equality() => match is_known(Wanted::Less) {
             true => &[Wanted::Equal][..],
@@ -387,17 +394,21 @@ fn wanted_of(program: &Program, site: Site, is_known: impl Fn(Wanted) -> bool) -
 }
 
 /// What is solved for first: what was changed, then what decides a branch that went one way only, then what has come out one
-/// way only; nothing else.
+/// way only, and quotients; nothing else.
 fn rank(
     program: &Program,
     changed: &BTreeSet<Line>,
     (covered, half_taken): (&Coverage, &[(FunctionId, std::ops::Range<u32>)]),
-    inst: InstId,
+    site: Site,
 ) -> Option<u32> {
+    let inst = site.inst;
     let code = &program.functions.get(inst.function.0 as usize)?.code;
     let inst_of = code.get(inst.index as usize)?;
     if changed.contains(&inst_of.line) {
         return Some(0);
+    }
+    if site.about == About::Quotient {
+        return Some(3);
     }
     let decides = !matches!(inst_of.op, Op::Glsl(_))
         && half_taken

@@ -67,7 +67,7 @@ pub use pointer::{PhysicalPointer, Pointer};
 pub use shade::{
     go_on_shaded, ulp, Common, Computations, Decisions, Following, Interval, Shaded, ShadedMemory, Shades,
 };
-pub use watched::{Compared, Enough};
+pub use watched::{About, Compared, Enough};
 
 /// The value of a float of 16, 32 or 64 bits; `None` for other widths.
 pub fn float_value(width: u8, bits: u64) -> Option<f64> {

@@ -11,7 +11,7 @@ use crate::ir::{
 use crate::value::Scalar;
 
 /// Two values that an instruction tells apart by their order: the operands of a comparison, a value and a bound that it is
-/// clamped to, a selector and a case; zero and an integer whose sign matters.
+/// clamped to, a selector and a case; zero and an integer whose sign matters; a number and what it is divided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// The instruction.
@@ -20,8 +20,19 @@ pub struct Compared {
     pub number: u32,
     /// The two.
     pub values: [f64; 2],
-    /// It is a sign that matters.
-    pub is_sign: bool,
+    /// What hangs on their order.
+    pub about: About,
+}
+
+/// What hangs on the order of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// What is made of the two: the truth of a comparison, the result of a clamp.
+    Order,
+    /// How an integer is taken that is negative if it is taken for a signed one. The other one is zero.
+    Sign,
+    /// Whether a quotient is zero, and a remainder what was divided.
+    Quotient,
 }
 
 /// How values are ordered.
@@ -39,6 +50,10 @@ enum With {
     Literal(u64),
     /// Zero: its sign is what matters.
     Zero,
+    /// What it is divided by.
+    Divisor(Operand),
+    /// Two to the power of what it is shifted by.
+    Shift(Operand),
 }
 
 /// Components that are compared, one by one.
@@ -70,9 +85,9 @@ impl Invocation {
             if let Some(pairs) = pairs(inst) {
                 let machine = Machine { state: &mut *self, program, dispatch, memory: &mut *memory };
                 let found = values(&machine, &pairs);
-                for (number, (values, is_sign)) in (0..).zip(found) {
+                for (number, (values, about)) in (0..).zip(found) {
                     let at = InstId { function, index };
-                    let compared = values.map(|values| Compared { at, number, values, is_sign });
+                    let compared = values.map(|values| Compared { at, number, values, about });
                     if compared.is_some_and(|compared| watch(compared) == Enough::Yes) {
                         return Stop::OutOfFuel;
                     }
@@ -130,8 +145,8 @@ pub enum Enough {
     Yes,
 }
 
-/// Of each pair, and whether it is one of signs; `None` where one is undefined or no number.
-fn values(machine: &Machine<'_>, pairs: &Pairs) -> Vec<(Option<[f64; 2]>, bool)> {
+/// Of each pair, and what hangs on it; `None` where one is undefined or no number.
+fn values(machine: &Machine<'_>, pairs: &Pairs) -> Vec<(Option<[f64; 2]>, About)> {
     let number = |order: Order, value: Scalar| {
         let unused = 64 - u32::from(pairs.width.clamp(1, 64));
         let number = match order {
@@ -143,19 +158,30 @@ fn values(machine: &Machine<'_>, pairs: &Pairs) -> Vec<(Option<[f64; 2]>, bool)>
     };
     let of = |(order, a, with): (Order, Operand, With), i: u32| {
         let b = match with {
-            With::Operand(b) => machine.value(b.offset(i)),
+            With::Operand(b) | With::Divisor(b) => machine.value(b.offset(i)),
             With::Literal(bits) => Scalar::new(bits),
             With::Zero => Scalar::new(0),
+            With::Shift(by) => power(machine.value(by.offset(i)))?,
         };
         let values = [number(order, machine.value(a.offset(i)))?, number(order, b)?];
         values.iter().all(|value| value.is_finite()).then_some(values)
     };
     let mut all = Vec::new();
     for pair in &pairs.operands {
-        let is_sign = matches!(pair.2, With::Zero);
-        all.extend((0..pairs.count).map(|i| (of(*pair, i), is_sign)));
+        let about = match pair.2 {
+            With::Operand(_) | With::Literal(_) => About::Order,
+            With::Zero => About::Sign,
+            With::Divisor(_) | With::Shift(_) => About::Quotient,
+        };
+        all.extend((0..pairs.count).map(|i| (of(*pair, i), about)));
     }
     all
+}
+
+/// Two to this power, if that is a number.
+fn power(by: Scalar) -> Option<Scalar> {
+    let by = u32::try_from(by.bits).ok().filter(|_| by.is_defined())?;
+    1_u64.checked_shl(by).map(Scalar::new)
 }
 
 /// What an instruction compares, if it compares numbers.
@@ -171,8 +197,12 @@ fn pairs(inst: &Inst) -> Option<Pairs> {
                     let order = if op.compares_signed() { Order::Signed } else { Order::Unsigned };
                     vec![(order, *a, With::Operand(*b)), sign_of(*a), sign_of(*b)]
                 }
-                BinaryKind::Other if op.shifts_right() => vec![sign_of(*a)],
-                BinaryKind::IntegerDivision => vec![sign_of(*a), sign_of(*b)],
+                BinaryKind::Other if op.shifts_right() => {
+                    vec![sign_of(*a), (Order::Unsigned, *a, With::Shift(*b))]
+                }
+                BinaryKind::IntegerDivision => {
+                    vec![sign_of(*a), sign_of(*b), (Order::Unsigned, *a, With::Divisor(*b))]
+                }
                 BinaryKind::Other | BinaryKind::Float(_) => return None,
             };
             Some(Pairs { width: *width, count: *count, operands })

@@ -13,6 +13,7 @@ use super::patch::{word_at, Patch, Place};
 use super::repair::is_integer;
 use super::trial::{self, Site};
 use crate::dispatch::Dispatch;
+use crate::interp::About;
 use crate::ir::{BinaryKind, InstId, Op, Program};
 use crate::value::Byte;
 
@@ -293,7 +294,7 @@ impl<'s, 'p> Search<'s, 'p> {
     /// Puts the least of a few values in the place of what was found, if it does the same: a large one makes loops long, and
     /// leads out of bounds.
     fn lessen(&mut self) {
-        let Some(found) = self.found.take_if(|_| !self.site.is_sign) else { return };
+        let Some(found) = self.found.take_if(|_| self.site.about != About::Sign) else { return };
         let word = found.bytes.as_slice().try_into().map_or(0, u32::from_le_bytes);
         let is_large = |lesser: &u32| *lesser < word && word < 1 << 31 && is_integer(word);
         for lesser in LESSER.into_iter().filter(is_large) {
@@ -351,7 +352,7 @@ impl<'s, 'p> Search<'s, 'p> {
             op => matches!(op, Some(Op::Control(_))),
         };
         // What differs by its sign does so for few numbers next to zero.
-        if is_integer && !self.site.is_sign {
+        if is_integer && self.site.about != About::Sign {
             forms[..2].reverse();
         }
         forms

@@ -15,7 +15,7 @@ use super::inputs::Touched;
 use crate::dispatch::{Dispatch, Place};
 use crate::event::{InstanceName, Scope, UndefinedKind};
 use crate::interp::runner::{self, Decision, Driver};
-use crate::interp::{subgroup, Compared, Enough, Invocation, Stop};
+use crate::interp::{subgroup, About, Compared, Enough, Invocation, Stop};
 use crate::ir::{InstId, Line, Program};
 use crate::value::{Byte, Scalar};
 pub use memory::BUDGET;
@@ -201,8 +201,8 @@ pub struct Site {
     pub inst: InstId,
     /// Which of the pairs that it compares.
     pub number: u32,
-    /// It is a sign that matters.
-    pub is_sign: bool,
+    /// What hangs on their order.
+    pub about: About,
     /// How often the invocation has compared here before: an instruction in a loop, or in a function that is called again,
     /// compares something else each time.
     pub turn: u32,
@@ -224,8 +224,8 @@ struct Watch {
 
 impl Watch {
     fn hear(&mut self, invocation: u32, compared: Compared) -> Enough {
-        let Compared { at: inst, number, is_sign, values } = compared;
-        let first = Site { inst, number, is_sign, turn: 0 };
+        let Compared { at: inst, number, about, values } = compared;
+        let first = Site { inst, number, about, turn: 0 };
         let turns = self.turns.entry((first, invocation)).or_default();
         let site = Site { turn: *turns, ..first };
         *turns = turns.saturating_add(1);

@@ -82,7 +82,7 @@ fn solved_by(
     let function = program.entry.function;
     let code = &program.functions[function.0 as usize].code;
     let index = code.iter().rposition(|inst| is_it(&inst.op)).unwrap() as u32;
-    let site = Site { inst: InstId { function, index }, number: 0, is_sign: false, turn: 0 };
+    let site = Site { inst: InstId { function, index }, number: 0, about: About::Order, turn: 0 };
     let mut solver = Solver {
         program: &program,
         dispatch: &dispatch,
