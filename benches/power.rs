@@ -12,7 +12,7 @@
 //! flagged. Without `--results` nothing is done.
 //!
 //! A mutant that means the same as its module is not told from one that the tool fails to notice, except where that is
-//! proved: where `spirv-opt -O` makes the same words of both, by `power/equivalent.rs`, or by a solver (`power/solver/`;
+//! proved: where `spirv-opt -O` makes the same words of both and what was changed divides nothing, by `power/equivalent.rs`, or by a solver (`power/solver/`;
 //! `apt-get install z3`). Those are counted apart.
 
 #[allow(dead_code, reason = "verdicts are for tests/real.rs")]
@@ -148,7 +148,7 @@ fn main() {
             if done.contains(&(&*entry.name, &*name)) {
                 continue;
             }
-            let proof = equivalent::proof(&data, &mutant);
+            let proof = (equivalent::proof(&data, &mutant), equivalent::divides(&mutant));
             let found = pair.check(&options.binary, &mutant.module.words(), &entry.args, proof);
             let line = Line {
                 stage: stage.to_owned(),

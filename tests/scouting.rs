@@ -456,6 +456,28 @@ fn a_sign_that_was_solved_for_is_tried_on_other_inputs() {
 }
 
 #[test]
+fn whether_a_quotient_is_zero_is_solved_for() {
+    // It is, for all but few numbers.
+    let module = |quotient: &str, factor: &str| {
+        let body = format!(
+            "%scaled = OpIMul %uint %s0 %c3
+%quotient = {quotient}
+%times = OpIMul %uint %quotient {factor}
+%value = OpIAdd %uint %times %i
+%at = OpIAdd %uint %i %c0"
+        );
+        computed(4, 1, &[0, 3, 5, 7, 31, 4_294_967_040], &body)
+    };
+    let divided = "OpUDiv %uint %scaled %c4294967040";
+    let before = module(divided, "%c5");
+    assert_eq!(check(&[], &before, &module("OpCopyObject %uint %c0", "%c5")).verdict, Verdict::Violates);
+    // It is not what was changed.
+    assert_eq!(check(&[], &before, &module(divided, "%c7")).verdict, Verdict::Violates);
+    let shifted = |factor| module("OpShiftRightLogical %uint %s0 %c31", factor);
+    assert_eq!(check(&[], &shifted("%c5"), &shifted("%c7")).verdict, Verdict::Violates);
+}
+
+#[test]
 fn what_goes_on_forever_in_after_alone_is_searched() {
     // The step of a loop is none where one size fits.
     let module = |step: &str| {
@@ -510,7 +532,7 @@ OpBranch %head
 %value = OpIAdd %uint %sum %extra
 %at = OpIAdd %uint %i %c0"
         );
-        computed(4, 1, &[0, 1, 3, 4, 600_003, 1_000_002, 1 << 30], &body)
+        computed(4, 1, &[0, 1, 3, 4, 600_003, 900_003, 1_000_002, 1 << 30], &body)
     };
     let before = module("%c4", "%c0");
     let is_cut = |report: &CheckReport| report.runs.iter().filter(|run| run.comparison.bounded).count();
@@ -519,4 +541,14 @@ OpBranch %head
     let cut = check(&[], &before, &module("%c1073741824", "%c0"));
     assert_eq!(is_cut(&cut), 1);
     assert!(cut.runs.last().is_some_and(|run| run.comparison.bounded));
+    // Another one is not.
+    let either = "%is_other = OpIEqual %bool %scaled %c900003
+%is_either = OpLogicalOr %bool %is_long %is_other
+%turns = OpSelect %uint %is_either";
+    let [before, after] = [&before, &module("%c1073741824", "%c0")]
+        .map(|text| text.replace("%turns = OpSelect %uint %is_long", either));
+    let cut = check(&[], &before, &after);
+    assert_eq!(is_cut(&cut), 1);
+    let told = |text: &String| text.contains("further") && text.contains("takes much longer than before");
+    assert!(cut.warnings.iter().any(told), "{:?}", cut.warnings);
 }

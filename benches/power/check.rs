@@ -83,10 +83,17 @@ impl Pair {
         Pair { before, after, report: path("json"), normal, solves }
     }
 
-    /// Checks a mutant; the solver is asked only where there is no other proof.
-    pub fn check(&self, binary: &Path, words: &[u32], args: &[String], proof: Option<&'static str>) -> Found {
+    /// Checks a mutant; the solver is asked only where there is no other proof. `divides`: what was changed is a
+    /// division, which may be undefined, and which the optimiser deletes where nobody reads what it gives.
+    pub fn check(
+        &self,
+        binary: &Path,
+        words: &[u32],
+        args: &[String],
+        (proof, divides): (Option<&'static str>, bool),
+    ) -> Found {
         write(&self.after, words);
-        let is_same = self.normal.is_some() && self.normal == formed(&self.after, NORMAL);
+        let is_same = !divides && self.normal.is_some() && self.normal == formed(&self.after, NORMAL);
         let solved = || (self.solves && self.is_solved()).then_some(NO_DIFFERENCE);
         let equal = is_same.then_some(SAME_WORDS).or(proof).or_else(solved);
         let mut command = Command::new(binary);

@@ -30,7 +30,7 @@ use crate::launch::{Input, Launch};
 pub(super) const SCOUTED: u32 = 4096;
 
 /// Instructions of all such runs of a pair, if there are so many.
-pub(super) const FUEL: u64 = 42_000_000;
+pub(super) const FUEL: u64 = 46_000_000;
 
 /// Inputs that are searched since both end differently on them, at most: where all of them turn out to be permitted, as
 /// floats and undefined values are, others are likely to be.

@@ -29,7 +29,7 @@ use crate::launch::{Input, Launch};
 /// The parts of the instructions that are left that solving may cost for each module, each time, and the first repair; the
 /// second may cost half as much, later ones a third or less.
 pub(super) const SOLVING: u64 = 16;
-pub(super) const REPAIRING: u64 = 4;
+pub(super) const REPAIRING: u64 = 3;
 pub(super) const MOST_REPAIRING: u64 = 12;
 
 /// Inputs that are solved for, of each module and each time, at most.
