@@ -148,7 +148,7 @@ fn main() {
             if done.contains(&(&*entry.name, &*name)) {
                 continue;
             }
-            let proof = (equivalent::proof(&data, &mutant), equivalent::divides(&mutant));
+            let proof = (equivalent::proof(&data, &mutant), check::divides(&mutant));
             let found = pair.check(&options.binary, &mutant.module.words(), &entry.args, proof);
             let line = Line {
                 stage: stage.to_owned(),

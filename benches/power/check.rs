@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rspirv::spirv::Op;
 use serde_json::Value;
+use spirv_tv_mutators::Mutant;
 use spirv_tv_toolchain::{optimize, OptimizeOptions};
 
 use crate::solver;
@@ -62,6 +64,15 @@ pub struct Found {
 /// tests, so that the tests are quick.
 fn of_host(args: &[String]) -> Vec<&String> {
     args.chunks(2).filter(|option| OF_HOST.contains(&option[0].as_str())).flatten().collect()
+}
+
+/// Whether what was changed divides integers in the mutant.
+pub fn divides(mutant: &Mutant) -> bool {
+    let Some(site) = mutant.site else { return false };
+    let Ok(after) = rspirv::dr::load_words(mutant.module.words()) else { return false };
+    let blocks = after.functions.iter().flat_map(|function| &function.blocks);
+    let inst = blocks.flat_map(|block| &block.instructions).nth(site.position);
+    inst.is_some_and(|inst| matches!(inst.class.opcode, Op::UDiv | Op::SDiv | Op::UMod | Op::SMod | Op::SRem))
 }
 
 /// The module, with a place for its mutants.

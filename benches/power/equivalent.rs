@@ -55,14 +55,6 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
     }
 }
 
-/// Whether what was changed divides integers in the mutant.
-pub fn divides(mutant: &Mutant) -> bool {
-    let Some(site) = mutant.site else { return false };
-    let Ok(after) = rspirv::dr::load_words(mutant.module.words()) else { return false };
-    let inst = instructions(&after).nth(site.position);
-    inst.is_some_and(|inst| matches!(inst.class.opcode, Op::UDiv | Op::SDiv | Op::UMod | Op::SMod | Op::SRem))
-}
-
 fn instructions(module: &Module) -> impl Iterator<Item = &Instruction> {
     module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.instructions)
 }

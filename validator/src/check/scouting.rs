@@ -306,19 +306,14 @@ impl Checker<'_> {
             }
         }
         let is_undecided = scouted.decided + scouted.permitted == 0;
-        match scouted.late.take() {
-            Some(_) if is_over() => self.found.untried.push(Untried {
-                entry: programs.before.entry.name.clone(),
-                launch: self.found.launches.len() - 1,
-                inputs: 1,
-                option: timed_by(deadline),
-            }),
-            Some((input, cost)) => {
-                if !self.search(&mut scouted, input, cost)? {
-                    return Ok(());
-                }
+        if let Some((input, cost)) = scouted.late.take() {
+            if is_over() {
+                let entry = programs.before.entry.name.clone();
+                let (launch, option) = (self.found.launches.len() - 1, timed_by(deadline));
+                self.found.untried.push(Untried { entry, launch, inputs: 1, option });
+            } else if !self.search(&mut scouted, input, cost)? {
+                return Ok(());
             }
-            None => {}
         }
         if scouted.later > 0 {
             self.found.warnings.push(format!(
