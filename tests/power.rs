@@ -285,3 +285,34 @@ fn what_is_carried_around_a_loop_stays_equal() {
     expect(false, &body(one, "OpULessThan"), &body("OpIAdd %uint %i %c2", "OpULessThan"));
     expect(false, &body("OpIAdd %uint %i %y", "OpULessThan"), &body("OpIAdd %uint %i %y", "OpSLessThan"));
 }
+
+#[test]
+fn a_counter_that_is_an_index_in_every_turn_is_bounded() {
+    let body = |test: &str, access: &str, way_out: &str| {
+        format!(
+            "OpBranch %head
+             %head = OpLabel\n %i = OpPhi %uint %lid %entry %next %again\n %t = {test} %bool %i %y
+             OpLoopMerge %end %again None\n OpBranchConditional %t %turn %end
+             %turn = OpLabel\n {access}\n {way_out}
+             %again = OpLabel\n %next = OpIAdd %uint %i %c64\n OpBranch %head
+             %end = OpLabel\n %r = OpCopyObject %uint %c1"
+        )
+    };
+    let goes_on = "OpBranch %again";
+    let at = |index: &str| format!("%p = OpAccessChain %to_uint %out %c0 {index}\n OpStore %p %c1");
+    let alike = |proved: bool, access: &str, way_out: &str| {
+        expect(proved, &body("OpULessThan", access, way_out), &body("OpSLessThan", access, way_out));
+    };
+    alike(true, &at("%i"), goes_on);
+    alike(true, &format!("%n = OpIAdd %uint %x %i\n {}", at("%n")), goes_on);
+    expect(false, &body("OpULessThan", &at("%i"), goes_on), &body("OpULessThanEqual", &at("%i"), goes_on));
+    // It is no index, one that need not grow, or one in some turns only; or there is another way out.
+    alike(false, "OpStore %to_x %c1", goes_on);
+    alike(false, &format!("%n = OpIMul %uint %x %i\n {}", at("%n")), goes_on);
+    let other = "%u = OpULessThan %bool %x %i\n OpSelectionMerge %on None\n OpBranchConditional %u";
+    let in_some =
+        format!("{other} %some %on\n %some = OpLabel\n {}\n OpBranch %on\n %on = OpLabel", at("%i"));
+    alike(false, &in_some, goes_on);
+    let out = "%u = OpULessThan %bool %x %i\n OpBranchConditional %u %end %again";
+    alike(false, &at("%i"), out);
+}

@@ -254,7 +254,7 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn constant(&self, id: Word) -> Option<u64> {
+    pub fn constant(&self, id: Word) -> Option<u64> {
         let inst = self.instructions.get(&id)?;
         match (inst.class.opcode, inst.operands.first()) {
             (Op::Constant, Some(Operand::LiteralBit32(value))) => Some(u64::from(*value)),

@@ -40,6 +40,10 @@ impl Graph {
         &self.successors[block]
     }
 
+    pub fn predecessors(&self, block: usize) -> &[usize] {
+        &self.predecessors[block]
+    }
+
     /// The block and those that dominate it, from the inside out.
     pub fn dominating(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(block), |at| self.dominators[*at].filter(|up| up != at))

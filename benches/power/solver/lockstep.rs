@@ -14,6 +14,7 @@ use rspirv::spirv::Op;
 use super::super::equivalent::Bounds;
 use super::evaluate::{evaluate, ids, Asides, Meaning};
 use super::graph::Graph;
+use super::loops::{Limit, Loops};
 use super::side::Side;
 use super::terms::{Term, Terms};
 use super::value::{Shape, Value};
@@ -175,7 +176,24 @@ impl<'m, 't> Lockstep<'m, 't> {
                 segment += usize::from(matches!(one.class.opcode, Op::ControlBarrier | Op::FunctionCall));
             }
         }
+        self.limit(function, &graphs.0);
         self.incoming(function, graphs)
+    }
+
+    /// Notes what loops say of their counters and of what these are compared with.
+    fn limit(&mut self, function: usize, graph: &Graph) {
+        let (code, _) = self.functions[function];
+        let (side, bounds, terms) = (&mut self.before, &self.bounds, &mut *self.terms);
+        let limits = Loops { function: code, graph, side, bounds, terms }.limits();
+        for Limit { block, counter, bound, greatest, step } in limits {
+            for (id, most) in [(bound, greatest), (counter, greatest + step)] {
+                let value = self.before.value(id, self.terms).and_then(|value| value.one());
+                let Some(value) = value.filter(|value| value.bits() == 32) else { continue };
+                let most = self.terms.number(32, most);
+                let term = self.terms.apply("bvule", &[value, most], 0);
+                self.facts.entry((function, block)).or_default().push(Fact { segment: 0, term });
+            }
+        }
     }
 
     /// The results of two instructions that correspond: any value, the same in both unless they are apart.

@@ -13,6 +13,7 @@ mod floats;
 mod graph;
 mod integers;
 mod lockstep;
+mod loops;
 mod side;
 mod terms;
 mod value;
