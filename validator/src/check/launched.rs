@@ -120,9 +120,9 @@ impl Checker<'_> {
             may_be_followed: false,
         };
         let (runs, launches) = (self.found.runs.len(), self.found.launches.len());
-        let unsupported = self.found.unsupported.len();
+        let (untried, unsupported) = (self.found.untried.len(), self.found.unsupported.len());
         self.launch(programs, &options, &plan)?;
-        if self.found.runs.len() == runs {
+        if self.found.runs.len() == runs && self.found.untried.len() == untried {
             self.found.unsupported.truncate(unsupported);
             self.found.launches.truncate(launches);
             self.found.undistinguished.truncate(launches);
