@@ -204,3 +204,28 @@ fn what_is_found_is_no_larger_than_it_must_be() {
     let (watched, site, place) = solved_by(computed, &|op| matches!(op, Op::Binary { .. }), &solve).unwrap();
     assert_eq!((watched.values[&(site, 0)], place), ([8.0, 16.0], push(4)));
 }
+
+#[test]
+fn a_quotient_that_is_zero_becomes_one_that_is_not() {
+    let is_binary = |op: &Op| matches!(op, Op::Binary { .. });
+    // The pairs of signs come first. The number is below the one divisor, and above the other.
+    for (computed, number, divisor, is_zero) in [
+        ("%quotient = OpShiftRightLogical %uint %u %eight", 1, 256.0, false),
+        ("%quotient = OpUDiv %uint %u %flag", 2, 4096.0, true),
+        ("%quotient = OpUMod %uint %u %flag", 2, 4096.0, true),
+    ] {
+        let of_quotient = |site: Site| Site { about: About::Quotient, number, ..site };
+        let solve = |solver: &mut Solver, site: Site| {
+            let watched = trial::watched(solver.program, solver.dispatch, &[0], None, &|| false)?;
+            let [divided, by] = watched.values[&(of_quotient(site), 0)];
+            assert_eq!((by, divided < by), (divisor, is_zero), "{computed}");
+            solver.solve(of_quotient(site), 0, Wanted::Greater)
+        };
+        let found = solved_by(computed, &is_binary, &solve);
+        let place = found.map(|(watched, site, place)| {
+            assert!(difference(&watched, of_quotient(site)) > 0.0, "{computed}");
+            place
+        });
+        assert_eq!(place, is_zero.then(|| push(4)), "{computed}");
+    }
+}
