@@ -12,8 +12,8 @@
 //! flagged. Without `--results` nothing is done.
 //!
 //! A mutant that means the same as its module is not told from one that the tool fails to notice, except where that is
-//! proved: where `spirv-opt -O` makes the same words of both and what was changed divides nothing, by `power/equivalent.rs`, or by a solver (`power/solver/`;
-//! `apt-get install z3`). Those are counted apart.
+//! proved: where `spirv-opt -O` makes the same words of both and what was changed divides nothing, by
+//! `power/equivalent.rs`, or by a solver (`power/solver/`; `apt-get install z3`). Those are counted apart.
 
 #[allow(dead_code, reason = "verdicts are for tests/real.rs")]
 #[path = "../tests/real/catalogue.rs"]

@@ -456,28 +456,6 @@ fn a_sign_that_was_solved_for_is_tried_on_other_inputs() {
 }
 
 #[test]
-fn whether_a_quotient_is_zero_is_solved_for() {
-    // It is, for all but few numbers.
-    let module = |quotient: &str, factor: &str| {
-        let body = format!(
-            "%scaled = OpIMul %uint %s0 %c3
-%quotient = {quotient}
-%times = OpIMul %uint %quotient {factor}
-%value = OpIAdd %uint %times %i
-%at = OpIAdd %uint %i %c0"
-        );
-        computed(4, 1, &[0, 3, 5, 7, 31, 4_294_967_040], &body)
-    };
-    let divided = "OpUDiv %uint %scaled %c4294967040";
-    let before = module(divided, "%c5");
-    assert_eq!(check(&[], &before, &module("OpCopyObject %uint %c0", "%c5")).verdict, Verdict::Violates);
-    // It is not what was changed.
-    assert_eq!(check(&[], &before, &module(divided, "%c7")).verdict, Verdict::Violates);
-    let shifted = |factor| module("OpShiftRightLogical %uint %s0 %c31", factor);
-    assert_eq!(check(&[], &shifted("%c5"), &shifted("%c7")).verdict, Verdict::Violates);
-}
-
-#[test]
 fn what_goes_on_forever_in_after_alone_is_searched() {
     // The step of a loop is none where one size fits.
     let module = |step: &str| {

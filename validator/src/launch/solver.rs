@@ -295,7 +295,7 @@ impl<'s, 'p> Search<'s, 'p> {
     /// leads out of bounds.
     fn lessen(&mut self) {
         let Some(found) = self.found.take_if(|_| self.site.about != About::Sign) else { return };
-        let word = found.bytes.as_slice().try_into().map_or(0, u32::from_le_bytes);
+        let word = found.word().unwrap_or(0);
         let is_large = |lesser: &u32| *lesser < word && word < 1 << 31 && is_integer(word);
         for lesser in LESSER.into_iter().filter(is_large) {
             self.difference(&found.place, lesser);
