@@ -136,7 +136,7 @@ pub fn the_example_says_what_it_cannot_run() {
     let folder = tempfile::tempdir().unwrap();
     let example = format!("python3 {}", Path::new(ROOT).join("docs/examples/executor.py").display());
     let words = ["--executor", &example, "--only", "concurrent", "--invocations", "8", "--times", "1"];
-    let limits = ["--count", "2", "--run-timeout", "4"];
+    let limits = ["--count", "2", "--run-timeout", "12"];
     for class in ["mp-relaxed-buffer", "mp-relaxed-physical"] {
         let out = folder.path().join(class);
         let (object, code) = object(&[&words[..], &limits, &["--program", class]].concat(), &out);
