@@ -30,6 +30,8 @@ mod equivalent;
 #[allow(dead_code, reason = "here, glslang must be installed")]
 #[path = "../tests/real/glsl.rs"]
 mod glsl;
+#[path = "power/host.rs"]
+mod host;
 #[path = "../tests/real/packages.rs"]
 mod packages;
 #[path = "power/solver/mod.rs"]
@@ -142,14 +144,14 @@ fn main() {
         };
         let stage = compile::stage(&words);
         let data = rspirv::dr::load_words(module.words()).unwrap();
-        let pair = check::Pair::new(scratch.path(), &entry.name, &module.words(), solves);
+        let pair = check::Pair::new(scratch.path(), &entry.name, &module.words(), &entry.args, solves);
         for mutant in draw::draw(&module, &entry.name, options.each, options.seed) {
             let name = mutant.name();
             if done.contains(&(&*entry.name, &*name)) {
                 continue;
             }
             let proof = (equivalent::proof(&data, &mutant), check::divides(&mutant));
-            let found = pair.check(&options.binary, &mutant.module.words(), &entry.args, proof);
+            let found = pair.check(&options.binary, &mutant.module.words(), proof);
             let line = Line {
                 stage: stage.to_owned(),
                 module: entry.name.clone(),

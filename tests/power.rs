@@ -1,20 +1,24 @@
-//! The proofs of `benches/power/solver/`: what a solver shows to be the same, and near it what is not.
+//! The proofs of `benches/power/`: what is shown to be the same, mostly by a solver, and near it what is not.
 
 #[allow(dead_code, reason = "proofs of mutants are for the benchmarks")]
 #[path = "../benches/power/equivalent.rs"]
 mod equivalent;
+#[path = "../benches/power/host.rs"]
+mod host;
 #[path = "../benches/power/solver/mod.rs"]
 mod solver;
 
+use rspirv::binary::Assemble;
 use rspirv::dr::{load_words, Module};
+use spirv_tv_mutators::WRONG;
 use spirv_tv_toolchain::assemble;
 
 use crate::require::{skipped, Need};
 
 /// A shader that stores `%r`, which the body computes, to its place of the second buffer. `%x` and `%y` are numbers of the
 /// first one, `%a` and `%b` floats of the third one, `%lid` is below 64.
-fn module(body: &str) -> Module {
-    let text = format!(
+fn text(body: &str) -> String {
+    format!(
         "OpCapability Shader
          %glsl = OpExtInstImport \"GLSL.std.450\"
          OpMemoryModel Logical GLSL450
@@ -82,8 +86,11 @@ fn module(body: &str) -> Module {
          OpStore %to_r %r
          OpReturn
          OpFunctionEnd"
-    );
-    let words = assemble(&text, None).unwrap_or_else(|error| panic!("{error}: {body}"));
+    )
+}
+
+fn module(body: &str) -> Module {
+    let words = assemble(&text(body), None).unwrap_or_else(|error| panic!("{error}: {body}"));
     load_words(words).unwrap()
 }
 
@@ -315,4 +322,56 @@ fn a_counter_that_is_an_index_in_every_turn_is_bounded() {
     alike(false, &in_some, goes_on);
     let out = "%u = OpULessThan %bool %x %i\n OpBranchConditional %u %end %again";
     alike(false, &at("%i"), out);
+}
+
+#[test]
+fn what_a_host_specialises_is_constant() {
+    let body = |test: &str| {
+        format!(
+            "OpBranch %head
+             %head = OpLabel\n %i = OpPhi %uint %lid %entry %next %again\n %t = {test} %bool %i %y
+             OpLoopMerge %end %again None\n OpBranchConditional %t %turn %end
+             %turn = OpLabel\n %p = OpAccessChain %to_uint %out %c0 %i\n OpStore %p %c1\n OpBranch %again
+             %again = OpLabel\n %next = OpIAdd %uint %i %step\n OpBranch %head
+             %end = OpLabel\n %r = OpCopyObject %uint %c1"
+        )
+    };
+    let texts = ["OpULessThan", "OpSLessThan"].map(|test| {
+        let text = text(&body(test)).replace("%c64 =", "%step = OpSpecConstant %uint 64\n %c64 =");
+        text.replace("OpDecorate %numbers", "OpDecorate %step SpecId 7\n OpDecorate %numbers")
+    });
+    let words = texts.map(|text| assemble(&text, None).unwrap());
+    let is_proved = |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let [before, after] = [0, 1].map(|at| load_words(host::specialised(&words[at], &args)).unwrap());
+        solver::finds_no_difference(&before, &after)
+    };
+    if !solver::is_installed() {
+        skipped(Need::Solver, "z3 is not installed");
+        return;
+    }
+    assert!(is_proved(&["--entry", "main", "--spec", "7=32"]));
+    // A step of zero never ends, and one that is great may pass over what is out of bounds.
+    for args in [&[][..], &["--spec", "6=32"], &["--spec", "7=0"], &["--spec", "7=1073741824"]] {
+        assert!(!is_proved(args), "{args:?}");
+    }
+}
+
+/// Of the mutants that call another function, those that are proved.
+fn proved_functions(function: &str) -> Vec<String> {
+    let before = module(&format!("%f = OpExtInst %float %glsl {function} %a\n %r = OpConvertFToU %uint %f"));
+    let mut words = before.assemble();
+    // BufferBlock is of versions up to 1.3.
+    words[1] = 0x0001_0300;
+    let seed = spirv_tv_mutators::Module::load(&words, Default::default()).unwrap();
+    let wrong = WRONG.iter().find(|mutator| mutator.name() == "wrong-function").unwrap();
+    let proved = wrong.mutants(&seed, 0).filter(|mutant| equivalent::proof(&before, mutant).is_some());
+    proved.map(|mutant| mutant.name()).collect()
+}
+
+#[test]
+fn halves_may_be_rounded_to_even_numbers() {
+    assert_eq!(proved_functions("Round"), ["wrong-function OpExtInst#1: Round to RoundEven"]);
+    assert_eq!(proved_functions("RoundEven"), [""; 0]);
+    assert_eq!(proved_functions("Floor"), [""; 0]);
 }

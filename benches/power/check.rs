@@ -10,6 +10,7 @@ use serde_json::Value;
 use spirv_tv_mutators::Mutant;
 use spirv_tv_toolchain::{optimize, OptimizeOptions};
 
+use crate::host;
 use crate::solver;
 use crate::table::{NO_DIFFERENCE, SAME_WORDS};
 
@@ -21,12 +22,16 @@ const TIMEOUT: &str = "10";
 const LONGEST: Duration = Duration::from_secs(20);
 /// Passes after which modules that mean the same often have the same words, without names and with new ids. The hidden
 /// command that runs them has this name: it is a process of its own because the optimiser may abort.
-const NORMAL: Form = ("--normalise", &["--strip-debug", "-O", "--eliminate-dead-const", "--compact-ids"]);
+const NORMAL: Form = (
+    "--normalise",
+    &["--strip-debug", "--fold-spec-const-op-composite", "-O", "--eliminate-dead-const", "--compact-ids"],
+);
 /// Passes that leave what is computed as it is, but give the solver one function without local variables.
 const INLINED: Form = (
     "--inline",
     &[
         "--strip-debug",
+        "--fold-spec-const-op-composite",
         "--eliminate-dead-branches",
         "--merge-return",
         "--inline-entry-points-exhaustive",
@@ -39,7 +44,13 @@ const INLINED: Form = (
 /// The same where control flow is not to be changed.
 const LOCAL: Form = (
     "--local",
-    &["--strip-debug", "--scalar-replacement=0", "--ssa-rewrite", "--eliminate-dead-code-aggressive"],
+    &[
+        "--strip-debug",
+        "--fold-spec-const-op-composite",
+        "--scalar-replacement=0",
+        "--ssa-rewrite",
+        "--eliminate-dead-code-aggressive",
+    ],
 );
 
 /// The name of a hidden command, and its passes.
@@ -76,22 +87,29 @@ pub fn divides(mutant: &Mutant) -> bool {
 }
 
 /// The module, with a place for its mutants.
-pub struct Pair {
+pub struct Pair<'a> {
+    /// What the host says.
+    args: &'a [String],
     before: PathBuf,
     after: PathBuf,
+    /// What proofs are about: the module as its host sets its constants, and a place for either.
+    set: Vec<u32>,
+    proved: PathBuf,
     report: PathBuf,
     normal: Option<Vec<u8>>,
     /// The solver is installed.
     solves: bool,
 }
 
-impl Pair {
-    pub fn new(scratch: &Path, name: &str, words: &[u32], solves: bool) -> Self {
+impl<'a> Pair<'a> {
+    pub fn new(scratch: &Path, name: &str, words: &[u32], args: &'a [String], solves: bool) -> Self {
         let path = |what: &str| scratch.join(format!("{}.{what}", name.replace('/', "-")));
-        let (before, after) = (path("before.spv"), path("after.spv"));
+        let (before, after, proved) = (path("before.spv"), path("after.spv"), path("proved.spv"));
         write(&before, words);
-        let normal = formed(&before, NORMAL);
-        Pair { before, after, report: path("json"), normal, solves }
+        let set = host::specialised(words, args);
+        write(&proved, &set);
+        let normal = formed(&proved, NORMAL);
+        Pair { args, before, after, proved, set, report: path("json"), normal, solves }
     }
 
     /// Checks a mutant; the solver is asked only where there is no other proof. `divides`: what was changed is a
@@ -100,15 +118,16 @@ impl Pair {
         &self,
         binary: &Path,
         words: &[u32],
-        args: &[String],
         (proof, divides): (Option<&'static str>, bool),
     ) -> Found {
         write(&self.after, words);
-        let is_same = !divides && self.normal.is_some() && self.normal == formed(&self.after, NORMAL);
-        let solved = || (self.solves && self.is_solved()).then_some(NO_DIFFERENCE);
+        let set = host::specialised(words, self.args);
+        write(&self.proved, &set);
+        let is_same = !divides && self.normal.is_some() && self.normal == formed(&self.proved, NORMAL);
+        let solved = || (self.solves && self.is_solved(&set)).then_some(NO_DIFFERENCE);
         let equal = is_same.then_some(SAME_WORDS).or(proof).or_else(solved);
         let mut command = Command::new(binary);
-        command.arg("check").args([&self.before, &self.after]).args(of_host(args));
+        command.arg("check").args([&self.before, &self.after]).args(of_host(self.args));
         command.args(["--timeout", TIMEOUT, "--format", "json", "--jobs", "1"]);
         command.stdout(File::create(&self.report).unwrap()).stderr(Stdio::null());
         let begun = Instant::now();
@@ -119,19 +138,19 @@ impl Pair {
     }
 
     /// Whether the solver finds that both modules mean the same.
-    fn is_solved(&self) -> bool {
-        let words = [&self.before, &self.after].map(|path| crate::compile::read(path).unwrap());
+    fn is_solved(&self, after: &[u32]) -> bool {
+        let words = [&self.set[..], after];
         // New ids begin at the same number, so that passes give the same ones.
         let bound = words.iter().map(|words| words[BOUND]).max().unwrap();
         let modules = |form: Form| {
-            let module = |words: &Vec<u32>| {
-                let mut words = words.clone();
+            let module = |words: &[u32]| {
+                let mut words = words.to_vec();
                 words[BOUND] = bound;
                 let path = self.before.with_extension("bounded");
                 write(&path, &words);
                 rspirv::dr::load_bytes(formed(&path, form)?).ok()
             };
-            Some((module(&words[0])?, module(&words[1])?))
+            Some((module(words[0])?, module(words[1])?))
         };
         let forms = [INLINED, LOCAL].into_iter().filter_map(modules);
         forms.into_iter().any(|(before, after)| solver::finds_no_difference(&before, &after))

@@ -1,8 +1,8 @@
 //! Mutants that mean the same as their module, by proof.
 //!
-//! Two kinds are proved, and a third is run. A comparison that is ordered instead of unordered, or the reverse, answers otherwise for NaNs
-//! only, and without the execution mode SignedZeroInfNanPreserve a module need not tell those from numbers. An operation
-//! on signed numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is
+//! A comparison that is ordered instead of unordered, or the reverse, answers otherwise for NaNs only, and without the
+//! execution mode SignedZeroInfNanPreserve a module need not tell those from numbers. Where halves are rounded to is the
+//! implementation's choice, which may be the even number (GLSL.std.450, Round and RoundEven). An operation on signed numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is
 //! found by an interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is
 //! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by what a dispatch may
 //! count on: fewer than 2^16 workgroups in a dimension (Vulkan, "Required Limits", maxComputeWorkGroupCount; some devices
@@ -42,6 +42,7 @@ pub fn proof(module: &Module, mutant: &Mutant) -> Option<&'static str> {
     match mutant.mutator {
         "wrong-nan" if !preserves_nans(module) => Some("NaNs need not be told from numbers"),
         "wrong-signedness" if signs_agree(inst, &Bounds::of(module)) => Some("no operand has a sign bit"),
+        "wrong-function" if chooses_even(inst, mutant, position) => Some("Round may be RoundEven"),
         _ if guards::is_dropped(module, mutant, position)
             || guards::counts_turns(
                 module,
@@ -64,6 +65,17 @@ fn preserves_nans(module: &Module) -> bool {
         matches!(operand, Operand::ExecutionMode(ExecutionMode::SignedZeroInfNanPreserve))
     };
     module.execution_modes.iter().any(|inst| inst.operands.iter().any(is))
+}
+
+/// Whether Round has become RoundEven, which is what an implementation may choose for halves (GLSL.std.450, Round).
+fn chooses_even(inst: &Instruction, mutant: &Mutant, position: usize) -> bool {
+    let Ok(after) = rspirv::dr::load_words(mutant.module.words()) else { return false };
+    let called = |inst: &Instruction| match inst.operands.get(1) {
+        Some(Operand::LiteralExtInstInteger(which)) if inst.class.opcode == Op::ExtInst => Some(*which),
+        _ => None,
+    };
+    let becomes = instructions(&after).nth(position).and_then(called);
+    called(inst) == Some(GlslStd450Op::Round as u32) && becomes == Some(GlslStd450Op::RoundEven as u32)
 }
 
 /// Whether the operation on signed numbers and that on unsigned ones agree on these operands.
