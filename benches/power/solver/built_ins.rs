@@ -1,7 +1,7 @@
 //! What built-in variables may be, and have to do with each other (Vulkan, "Built-In Variables").
 
-use rspirv::dr::{Module, Operand};
-use rspirv::spirv::{BuiltIn, ExecutionMode};
+use rspirv::dr::{Instruction, Module, Operand};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, Word};
 
 use super::terms::{Term, Terms};
 
@@ -27,20 +27,40 @@ fn state_pixels(terms: &mut Terms) {
     }
 }
 
-/// Where workgroups have a size that is a literal.
-fn state_invocations(module: &Module, terms: &mut Terms) {
-    let size = module.execution_modes.iter().find_map(|inst| match inst.operands[..] {
-        [_, Operand::ExecutionMode(ExecutionMode::LocalSize), Operand::LiteralBit32(x), Operand::LiteralBit32(y), Operand::LiteralBit32(z)] => {
-            Some([x, y, z])
+/// How many invocations a workgroup has in each dimension, where nobody can set it. The size of a constant goes before that
+/// of the execution mode (Vulkan, "WorkgroupSize").
+fn size(module: &Module) -> Option<[u32; 3]> {
+    let constant = module.annotations.iter().find_map(|inst| match inst.operands[..] {
+        [Operand::IdRef(id), Operand::Decoration(Decoration::BuiltIn), Operand::BuiltIn(BuiltIn::WorkgroupSize)] => {
+            Some(id)
         }
         _ => None,
     });
-    // The size may also be that of a constant, or of specialisation constants.
-    let is_overridden = module
-        .annotations
-        .iter()
-        .any(|inst| inst.operands.contains(&Operand::BuiltIn(BuiltIn::WorkgroupSize)));
-    let Some(size) = size.filter(|_| !is_overridden) else { return };
+    let Some(constant) = constant else {
+        return module.execution_modes.iter().find_map(|inst| match inst.operands[..] {
+            [_, Operand::ExecutionMode(ExecutionMode::LocalSize), Operand::LiteralBit32(x), Operand::LiteralBit32(y), Operand::LiteralBit32(z)] => {
+                Some([x, y, z])
+            }
+            _ => None,
+        });
+    };
+    let of = |id: Word, opcode: Op| -> Option<&Instruction> {
+        let mut all = module.types_global_values.iter();
+        all.find(|inst| inst.result_id == Some(id) && inst.class.opcode == opcode)
+    };
+    let parts = of(constant, Op::ConstantComposite)?.operands.iter().map(|part| match part {
+        Operand::IdRef(id) => match of(*id, Op::Constant)?.operands[..] {
+            [Operand::LiteralBit32(size)] => Some(size),
+            _ => None,
+        },
+        _ => None,
+    });
+    parts.collect::<Option<Vec<u32>>>()?.try_into().ok()
+}
+
+/// Where workgroups have a size that is known.
+fn state_invocations(module: &Module, terms: &mut Terms) {
+    let Some(size) = size(module) else { return };
     let mut index: Vec<Term> = Vec::new();
     let mut stride = 1;
     for (at, size) in size.into_iter().enumerate() {
