@@ -391,6 +391,35 @@ fn two_workgroups_in_x_are_tried_where_others_are_in_their_way() {
 }
 
 #[test]
+fn two_workgroups_in_one_dimension_are_looked_at_where_others_are_in_their_way() {
+    // Rows of eight: the second workgroup in x is in the way of the second one in y, so that before is defined for the
+    // first row alone, where the change does not show.
+    let module = |row: &str| {
+        let body = format!(
+            "%at_y = OpAccessChain %p_component %id %c1
+%y = OpLoad %uint %at_y
+%rows = OpIMul %uint %y {row}
+%at = OpIAdd %uint %rows %i
+%value = OpCopyObject %uint %i
+%works = OpULessThan %bool %at %s0
+OpSelectionMerge %end None
+OpBranchConditional %works %work %end
+%work = OpLabel"
+        );
+        let end = "OpStore %word %value\nOpBranch %end\n%end = OpLabel\nOpReturn";
+        computed(8, 1, &[0, 1, 8, 9], &body).replace("OpStore %word %value\nOpReturn", end)
+    };
+    let report = check(&[], &module("%c8"), &module("%c9"));
+    assert_eq!(report.verdict, Verdict::Violates);
+    let launches: Vec<[u32; 3]> = report.choices.launch.iter().map(|launch| launch.workgroups).collect();
+    assert_eq!(launches, [[2, 2, 1], [1, 2, 1]]);
+    assert_eq!(check(&["--workgroups", "2,2"], &module("%c8"), &module("%c9")).verdict, Verdict::Refines);
+    // Where nothing differs, they are not mentioned.
+    let report = check(&[], &module("%c8"), &module("%eight"));
+    assert_eq!((report.verdict, report.choices.launch.len()), (Verdict::Refines, 1));
+}
+
+#[test]
 fn comparisons_of_those_whom_a_change_reaches_are_solved_for() {
     // One invocation of 32 is reached. What the others compare is equal with another size than what it compares.
     let module = |value: &str| {

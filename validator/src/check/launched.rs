@@ -25,9 +25,29 @@ pub(super) const DEAR: u64 = 1_000;
 const WIDE: u32 = 192;
 const WIDE_FUEL: u64 = 3_000_000;
 
+/// What inputs of a launch with fewer workgroups, which is only looked at, may cost in instructions, and those of all.
+const NARROW_FUEL: u64 = 14_000_000;
+const ALL_NARROW_FUEL: u64 = 42_000_000;
+
+/// For each of them, up to so many, the launch that is searched has this part less.
+const MOST_NARROW: usize = 3;
+const PART_OF_NARROW: u64 = 6;
+
 /// What is tried where several workgroups decide nothing: what is beside each other in y or z may be in each other's way.
 const ONE_DIMENSION: [u32; 3] = [2, 1, 1];
 const ONE: [u32; 3] = [1; 3];
+
+/// The numbers of workgroups with two in one of the dimensions that have several in either of these, and that with one,
+/// which are fewer.
+fn narrower(usual: [u32; 3], wide: [u32; 3]) -> Vec<[u32; 3]> {
+    let several = (0..3).filter(|axis| usual[*axis].max(wide[*axis]) > 1);
+    let along = |axis: usize| {
+        let mut count = ONE;
+        count[axis] = 2;
+        count
+    };
+    several.map(along).chain([ONE]).filter(|count| *count != usual).collect()
+}
 
 /// Whether an access was beyond what it is into.
 fn is_out_of_bounds(undefined: &Undefined) -> bool {
@@ -49,6 +69,10 @@ pub(super) struct Plan {
     /// A launch with fewer workgroups may follow.
     pub(super) may_be_followed: bool,
 }
+
+/// The plan of a launch that is only looked at.
+const LOOKED_AT: Plan =
+    Plan { least: 0, most: 0, without_zeros: false, scouted: 0, fuel: 0, may_be_followed: false };
 
 impl Plan {
     /// Whether no input is searched on which both do not end differently.
@@ -104,24 +128,52 @@ impl Checker<'_> {
         Ok(Some(best))
     }
 
-    /// Looks at several workgroups in the dimensions in which they would be too many to be searched. Only a run that tells
-    /// both modules apart counts.
-    pub(super) fn wide_launch(&mut self, programs: &Programs) -> Result<(), CheckError> {
-        let Some(wide) = self.wide else { return Ok(()) };
+    /// Looks at launches that are not searched: with several workgroups in the dimensions in which they would be too many for
+    /// that, then with two in one dimension alone, and with one. Who is beside another in one of several dimensions may be in
+    /// its way, so that before is undefined on most inputs, and each input costs more. Only a run that tells both modules
+    /// apart counts.
+    pub(super) fn looked_at_launches(&mut self, programs: &Programs, usual: usize) -> Result<(), CheckError> {
+        let wide = self.wide;
+        let share = u64::from(self.runner.searches.share_of_looks());
+        let of_wide =
+            |wide| (wide, Plan { scouted: WIDE, fuel: WIDE_FUEL, without_zeros: true, ..LOOKED_AT });
+        let mut all: Vec<([u32; 3], Plan)> = wide.map(of_wide).into_iter().collect();
+        if self.options.launch.workgroups.is_none() && programs.before.entry.is_compute() {
+            let usual = self.found.launches[usual].workgroups;
+            let tried = |count: &[u32; 3]| {
+                let mut launches = self.found.launches.iter();
+                launches.any(|it| it.entry == programs.before.entry.name && it.workgroups == *count)
+            };
+            let mut narrow = narrower(usual, wide.unwrap_or(ONE));
+            narrow.retain(|count| !tried(count));
+            let fuel = NARROW_FUEL.min(ALL_NARROW_FUEL / narrow.len().max(1) as u64);
+            all.extend(narrow.into_iter().map(|count| (count, Plan { scouted: SCOUTED, fuel, ..LOOKED_AT })));
+        }
+        for (count, mut plan) in all {
+            let is_over = self.runner.deadline.is_some_and(|deadline| deadline.is_over());
+            let is_violated = self.found.runs.iter().any(|run| run.comparison.verdict == Verdict::Violates);
+            if is_over || is_violated {
+                break;
+            }
+            plan.scouted /= share as u32;
+            plan.fuel /= share;
+            self.look_at_launch(programs, count, &plan)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at so many workgroups; nothing is left of that where nothing was found.
+    fn look_at_launch(
+        &mut self,
+        programs: &Programs,
+        count: [u32; 3],
+        plan: &Plan,
+    ) -> Result<(), CheckError> {
         let mut options = self.options.clone();
-        options.launch.workgroups = Some(Size3(wide));
-        let share = self.runner.searches.share_of_looks();
-        let plan = Plan {
-            least: 0,
-            most: 0,
-            without_zeros: true,
-            scouted: WIDE / share,
-            fuel: WIDE_FUEL / u64::from(share),
-            may_be_followed: false,
-        };
+        options.launch.workgroups = Some(Size3(count));
         let (runs, launches) = (self.found.runs.len(), self.found.launches.len());
         let (untried, unsupported) = (self.found.untried.len(), self.found.unsupported.len());
-        self.launch(programs, &options, &plan)?;
+        self.launch(programs, &options, plan)?;
         if self.found.runs.len() == runs && self.found.untried.len() == untried {
             self.found.unsupported.truncate(unsupported);
             self.found.launches.truncate(launches);
@@ -170,6 +222,11 @@ impl Checker<'_> {
             inputs.without_zeros();
         }
         let least = plan.least.min(inputs.count());
+        let narrow = match plan.may_be_followed {
+            true => narrower(launch.workgroups, launch.wide.unwrap_or(ONE)).len().min(MOST_NARROW) as u64,
+            false => 0,
+        };
+        let plan = &Plan { fuel: plan.fuel - plan.fuel / PART_OF_NARROW * narrow, ..*plan };
         let whole = self.runner.deadline;
         if plan.scouted > 0 && !plan.is_only_looked_at() {
             // Looks may show what searches have no time for.
@@ -256,5 +313,19 @@ impl Checker<'_> {
             cost = explored.saturating_mul(invocations).saturating_add(cost);
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_are_narrower_along_each_dimension_that_is_read() {
+        assert_eq!(narrower([2, 2, 1], ONE), [[2, 1, 1], [1, 2, 1], ONE]);
+        assert_eq!(narrower([2, 1, 1], ONE), [ONE]);
+        // In y and z, more would be too many.
+        assert_eq!(narrower([2, 1, 1], [1, 2, 3]), [[1, 2, 1], [1, 1, 2], ONE]);
+        assert_eq!(narrower(ONE, ONE), [ONE; 0]);
     }
 }

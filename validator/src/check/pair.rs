@@ -127,6 +127,8 @@ pub(super) struct Found {
     pub(super) launches: Vec<LaunchChoice>,
     /// Inputs on which both ran once.
     pub(super) looked_at: usize,
+    /// Of those of an entry point, so many were not searched, as after alone takes long on them.
+    pub(super) later: u32,
     /// What each launch executed of both modules.
     pub(super) executed: Vec<[Executed; 2]>,
     /// SpecIds that after has frozen.
@@ -176,13 +178,21 @@ impl Checker<'_> {
         let [old, new] = &programs.known;
         self.found.differs |= !old.is_same(new) || self.is_specialised(before, after);
         let Some((index, came)) = self.usual_launches(&programs)? else { return Ok(()) };
-        if came.verdict() == Verdict::Refines && self.options.launch.inputs.is_none() {
-            self.wide_launch(&programs)?;
+        if self.options.launch.inputs.is_none() {
+            self.looked_at_launches(&programs, index)?;
         }
-        match uses.is_empty() {
-            true => Ok(()),
-            false => self.vary(&programs, &uses, index, came),
+        if !uses.is_empty() {
+            self.vary(&programs, &uses, index, came)?;
         }
+        match std::mem::take(&mut self.found.later) {
+            0 => {}
+            later => self.found.warnings.push(format!(
+                "{}: {later} further {} not searched on which after takes much longer than before",
+                programs.before.entry.name,
+                if later == 1 { "input was" } else { "inputs were" }
+            )),
+        }
+        Ok(())
     }
 
     /// Both modules lowered; everything unsupported in either is collected.
@@ -366,6 +376,7 @@ impl Checker<'_> {
             frozen,
             passed_over,
             differs,
+            later: _,
         } = self.found;
         unsupported.sort();
         unsupported.dedup();

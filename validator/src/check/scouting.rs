@@ -315,14 +315,7 @@ impl Checker<'_> {
                 return Ok(());
             }
         }
-        if scouted.later > 0 {
-            self.found.warnings.push(format!(
-                "{}: {} further {} not searched on which after takes much longer than before",
-                programs.before.entry.name,
-                scouted.later,
-                if scouted.later == 1 { "input was" } else { "inputs were" }
-            ));
-        }
+        self.found.later += scouted.later;
         match scouted.open {
             Some(run) if is_undecided && !plan.is_only_looked_at() => {
                 (self.each)(&run);
@@ -414,9 +407,11 @@ impl Checker<'_> {
                 return Ok(true);
             }
             if is_cut {
+                let is_enough =
+                    plan.is_only_looked_at() && self.found.runs.iter().any(|it| it.comparison.bounded);
                 match scouted.late {
-                    None => scouted.late = Some((input, cost)),
-                    Some(_) => scouted.later += 1,
+                    None if !is_enough => scouted.late = Some((input, cost)),
+                    None | Some(_) => scouted.later += 1,
                 }
                 scouted.fuel = scouted.fuel.saturating_sub(cost);
                 return Ok(true);

@@ -27,6 +27,10 @@ const LOOKED_AT: u32 = 12;
 /// What those looks may cost in instructions.
 const FUEL_OF_LOOKS: u64 = 600_000;
 
+/// The same where what was changed and never ran may run.
+const LOOKED_AT_TO_RUN: u32 = 512;
+const FUEL_TO_RUN: u64 = 8_000_000;
+
 /// Most invocations of a workgroup whose size was chosen.
 const MOST_INVOCATIONS: u32 = 1 << 10;
 
@@ -101,22 +105,25 @@ impl Checker<'_> {
             largest.unwrap_or(0).saturating_mul(2).clamp(LEAST_EXECUTIONS, 1 << 62).next_power_of_two();
         let is_dear = cost >= DEAR;
         let searched = if is_dear { 1 } else { SEARCHED };
-        let plan = Plan {
+        let is_scouted = self.options.launch.inputs.is_none();
+        let plan = |(looks, fuel): (u32, u64)| Plan {
             least: searched + 1,
             most: searched + 1,
             without_zeros: true,
-            scouted: if self.options.launch.inputs.is_none() { LOOKED_AT } else { 0 },
-            fuel: FUEL_OF_LOOKS,
+            scouted: if is_scouted { looks } else { 0 },
+            fuel,
             may_be_followed: false,
         };
         let workgroups = Size3(self.found.launches[number].workgroups);
-        let mut all = specialisations(uses, prepare::seed(self.options));
         let unseen = self.changed_and_unseen();
+        let all = specialisations(uses, prepare::seed(self.options)).into_iter();
+        let mut all: Vec<(usize, Specialised)> =
+            all.map(|values| (self.may_run(usual, workgroups, &values, &unseen), values)).collect();
         // Those first in which what was changed and never ran may run.
-        all.sort_by_cached_key(|values| Reverse(self.may_run(usual, workgroups, values, &unseen)));
+        all.sort_by_key(|(may_run, _)| Reverse(*may_run));
         let (mut spent, mut left) = (0_u64, all.len());
         self.runner.max_executions = bound;
-        for values in all {
+        for (may_run, values) in all {
             let is_over = self.runner.deadline.is_some_and(|deadline| deadline.is_over());
             if is_over || spent >= DEAR.max(cost / 2) {
                 self.found
@@ -126,7 +133,12 @@ impl Checker<'_> {
             }
             left -= 1;
             let first = self.found.launches.len();
-            let ended = self.specialised(usual, workgroups, values, &plan)?;
+            let share = self.runner.searches.share_of_looks();
+            let looks = match may_run {
+                0 => (LOOKED_AT, FUEL_OF_LOOKS),
+                _ => (LOOKED_AT_TO_RUN / share, FUEL_TO_RUN / u64::from(share)),
+            };
+            let ended = self.specialised(usual, workgroups, values, &plan(looks))?;
             spent = spent.saturating_add(cost_of(&self.found.runs, first));
             if ended {
                 break;
