@@ -414,9 +414,18 @@ OpBranchConditional %works %work %end
     let launches: Vec<[u32; 3]> = report.choices.launch.iter().map(|launch| launch.workgroups).collect();
     assert_eq!(launches, [[2, 2, 1], [1, 2, 1]]);
     assert_eq!(check(&["--workgroups", "2,2"], &module("%c8"), &module("%c9")).verdict, Verdict::Refines);
-    // Where nothing differs, they are not mentioned.
-    let report = check(&[], &module("%c8"), &module("%eight"));
+    // Where nothing differs, they are not mentioned, but what they execute has run.
+    let of_second = |value: &str| {
+        let second = format!(
+            "%work = OpLabel\n%is_second = OpUGreaterThan %bool %y %c0\nOpSelectionMerge %on None
+OpBranchConditional %is_second %second %on\n%second = OpLabel\n%same = {value}
+%place = OpAccessChain %p_word %buffer %zero %at\nOpStore %place %same\nOpBranch %on\n%on = OpLabel"
+        );
+        module("%c8").replace("%work = OpLabel", &second)
+    };
+    let report = check(&[], &of_second("OpIAdd %uint %y %c9"), &of_second("OpISub %uint %y %c9"));
     assert_eq!((report.verdict, report.choices.launch.len()), (Verdict::Refines, 1));
+    assert!(!report.exercised.is_hollow(), "{:?}", report.exercised);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //!
 //! A comparison that is ordered instead of unordered, or the reverse, answers otherwise for NaNs only, and without the
 //! execution mode SignedZeroInfNanPreserve a module need not tell those from numbers. Where halves are rounded to is the
-//! implementation's choice, which may be the even number (GLSL.std.450, Round and RoundEven). An operation on signed numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is
-//! found by an interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is
-//! bounded by what its loop tests before each step ([`counters`]). Built-in variables are bounded by what a dispatch may
-//! count on: fewer than 2^16 workgroups in a dimension (Vulkan, "Required Limits", maxComputeWorkGroupCount; some devices
-//! have more), and 2^10 invocations in one, which no device exceeds. What only counts the turns of a loop so
-//! as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at all; so does what no longer counts them.
+//! implementation's choice, which may be the even number (GLSL.std.450, Round and RoundEven). An operation on signed
+//! numbers gives what that on unsigned ones gives where no operand has its sign bit set; which have not is found by an
+//! interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is bounded
+//! by what its loop tests before each step ([`counters`]). Built-in variables are bounded by what a dispatch may count
+//! on: fewer than 2^16 workgroups in a dimension (Vulkan, "Required Limits", maxComputeWorkGroupCount; some devices have
+//! more), and 2^10 invocations in one, which no device exceeds. What only counts the turns of a loop so as to end it
+//! after 2^64 of them ([`guards`]) shows after millions of turns, if at all; so does what no longer counts them.
 //! What is left is asked of a solver (`solver/`), which also uses these bounds.
 
 mod counters;

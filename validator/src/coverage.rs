@@ -269,6 +269,16 @@ pub struct Executed {
     pub not_taken: BTreeSet<(Line, u32)>,
 }
 
+impl Executed {
+    /// Adds what another launch executed. What one of them did not may be what the other one did.
+    pub fn merge(&mut self, other: Executed) {
+        self.ran.extend(other.ran);
+        self.not_ran.extend(other.not_ran);
+        self.taken.extend(other.taken);
+        self.not_taken.extend(other.not_taken);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

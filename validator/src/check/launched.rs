@@ -157,16 +157,16 @@ impl Checker<'_> {
             }
             plan.scouted /= share as u32;
             plan.fuel /= share;
-            self.look_at_launch(programs, count, &plan)?;
+            self.look_at_launch(programs, (count, usual), &plan)?;
         }
         Ok(())
     }
 
-    /// Looks at so many workgroups; nothing is left of that where nothing was found.
+    /// Looks at so many workgroups. Where nothing was found, what was executed counts for the usual launch.
     fn look_at_launch(
         &mut self,
         programs: &Programs,
-        count: [u32; 3],
+        (count, usual): ([u32; 3], usize),
         plan: &Plan,
     ) -> Result<(), CheckError> {
         let mut options = self.options.clone();
@@ -178,7 +178,9 @@ impl Checker<'_> {
             self.found.unsupported.truncate(unsupported);
             self.found.launches.truncate(launches);
             self.found.undistinguished.truncate(launches);
-            self.found.executed.truncate(launches);
+            let looked_at = self.found.executed.split_off(launches.min(self.found.executed.len()));
+            let of_usual = self.found.executed.get_mut(usual).into_iter().flatten();
+            of_usual.zip(looked_at.into_iter().flatten()).for_each(|(known, other)| known.merge(other));
         }
         Ok(())
     }
