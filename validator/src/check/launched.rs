@@ -239,7 +239,10 @@ impl Checker<'_> {
         if goes_on && plan.scouted > 0 {
             self.scout(programs, &launch, &mut inputs, runs, plan)?;
         }
-        self.runner.searches.choose(inputs.into_chosen());
+        if !plan.is_only_looked_at() {
+            // Sizes fit one launch: those of the one that is searched serve the next step.
+            self.runner.searches.choose(inputs.into_chosen());
+        }
         let [of_before, of_after] = &self.covered;
         self.found.executed.push([of_before.executed(before), of_after.executed(after)]);
         let is_idle = self.works == Some(false);
