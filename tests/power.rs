@@ -373,16 +373,20 @@ fn what_a_host_specialises_is_constant() {
     }
 }
 
-/// Of the mutants that call another function, those that are proved.
-fn proved_functions(function: &str) -> Vec<String> {
-    let before = module(&format!("%f = OpExtInst %float %glsl {function} %a\n %r = OpConvertFToU %uint %f"));
+/// Of the mutants of a mutator, those that are proved without a solver.
+fn proved(mutator: &str, before: &Module) -> Vec<String> {
     let mut words = before.assemble();
     // BufferBlock is of versions up to 1.3.
     words[1] = 0x0001_0300;
     let seed = spirv_tv_mutators::Module::load(&words, Default::default()).unwrap();
-    let wrong = WRONG.iter().find(|mutator| mutator.name() == "wrong-function").unwrap();
-    let proved = wrong.mutants(&seed, 0).filter(|mutant| equivalent::proof(&before, mutant).is_some());
+    let wrong = WRONG.iter().find(|one| one.name() == mutator).unwrap();
+    let proved = wrong.mutants(&seed, 0).filter(|mutant| equivalent::proof(before, mutant).is_some());
     proved.map(|mutant| mutant.name()).collect()
+}
+
+fn proved_functions(function: &str) -> Vec<String> {
+    let body = format!("%f = OpExtInst %float %glsl {function} %a\n %r = OpConvertFToU %uint %f");
+    proved("wrong-function", &module(&body))
 }
 
 #[test]
@@ -390,4 +394,28 @@ fn halves_may_be_rounded_to_even_numbers() {
     assert_eq!(proved_functions("Round"), ["wrong-function OpExtInst#1: Round to RoundEven"]);
     assert_eq!(proved_functions("RoundEven"), [""; 0]);
     assert_eq!(proved_functions("Floor"), [""; 0]);
+}
+
+#[test]
+fn an_array_in_shared_memory_has_fewer_elements_than_memory_has_words() {
+    let proved = |element: &str, index: &str| {
+        let types = format!(
+            "%half = OpTypeInt 16 0\n %n = OpSpecConstant %uint 64\n %array = OpTypeArray {element} %n
+             %to_array = OpTypePointer Workgroup %array\n %to_element = OpTypePointer Workgroup {element}
+             %shared = OpVariable %to_array Workgroup\n %function ="
+        );
+        let body = format!(
+            "{index}\n %l = OpLoad {element} %p\n %t = OpULessThan %bool %lid %n
+             %r = OpSelect %uint %t %c1 %c2"
+        );
+        let text = text(&body).replace("%function =", &types);
+        let text = text.replace("OpDecorate %numbers ", "OpDecorate %n SpecId 1\n OpDecorate %numbers ");
+        let text = text.replace("OpCapability Shader", "OpCapability Shader\n OpCapability Int16");
+        self::proved("wrong-signedness", &load_words(assemble(&text, None).unwrap()).unwrap())
+    };
+    let used = "%p = OpAccessChain %to_element %shared %lid";
+    assert_eq!(proved("%uint", used), ["wrong-signedness OpULessThan#1: SLessThan"]);
+    assert_eq!(proved("%half", used), [""; 0]);
+    // One that nobody uses takes no memory.
+    assert_eq!(proved("%uint", "%p = OpVariable %to_element Function").len(), 0);
 }

@@ -7,14 +7,16 @@
 //! interval analysis: an upper bound of each value of up to 32 bits, whatever the path is, but that a counter is bounded
 //! by what its loop tests before each step ([`counters`]). Built-in variables are bounded by what a dispatch may count
 //! on: fewer than 2^16 workgroups in a dimension (Vulkan, "Required Limits", maxComputeWorkGroupCount; some devices have
-//! more), and 2^10 invocations in one, which no device exceeds. What only counts the turns of a loop so as to end it
-//! after 2^64 of them ([`guards`]) shows after millions of turns, if at all; so does what no longer counts them.
+//! more), and 2^10 invocations in one, which no device exceeds; lengths of arrays by the memory that is shared ([`lengths`]).
+//! What only counts the turns of a loop so as to end it after 2^64 of them ([`guards`]) shows after millions of turns, if at
+//! all; so does what no longer counts them.
 //! What is left is asked of a solver (`solver/`), which also uses these bounds.
 
 mod counters;
 mod guards;
+mod lengths;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::dr::{Instruction, Module, Operand};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, GlslStd450Op, Op, StorageClass, Word};
@@ -113,6 +115,8 @@ pub struct Bounds<'m> {
     glsl: Option<Word>,
     /// Specialisation constants that are the size of a workgroup in a dimension.
     sizes: Vec<Word>,
+    /// Those that are lengths of arrays in shared memory.
+    lengths: HashSet<Word>,
     /// Tests that a step of a counter is behind.
     tests: HashMap<Word, Test>,
     bounds: HashMap<Word, u64>,
@@ -127,6 +131,7 @@ impl<'m> Bounds<'m> {
             passed: HashMap::new(),
             built_ins: HashMap::new(),
             sizes: Vec::new(),
+            lengths: HashSet::new(),
             glsl: module.ext_inst_imports.first().and_then(|inst| inst.result_id),
             tests: HashMap::new(),
             bounds: HashMap::new(),
@@ -148,6 +153,7 @@ impl<'m> Bounds<'m> {
             })
         });
         bounds.sizes = size.into_iter().flat_map(ids).collect();
+        bounds.lengths = lengths::lengths(module, &bounds.instructions);
         bounds.collect(module);
         bounds.tests = counters::tests(module, &bounds);
         bounds.solve(module);
@@ -287,6 +293,9 @@ impl<'m> Bounds<'m> {
             },
             Op::ConstantNull => 0,
             Op::SpecConstant if inst.result_id.is_some_and(|id| self.sizes.contains(&id)) => 1 << 10,
+            Op::SpecConstant if inst.result_id.is_some_and(|id| self.lengths.contains(&id)) => {
+                lengths::GREATEST
+            }
             Op::SpecConstantOp => match inst.operands.first() {
                 Some(Operand::LiteralSpecConstantOpInteger(opcode)) => {
                     let operands = inst.operands[1..].to_vec();
