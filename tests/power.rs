@@ -341,6 +341,48 @@ fn a_counter_that_is_an_index_in_every_turn_is_bounded() {
 }
 
 #[test]
+fn an_index_is_bounded_from_where_it_begins_whatever_ends_the_loop_after_2_to_64_turns() {
+    let modules = |first: &str, part: u32, turn: &str| {
+        let body = format!(
+            "OpBranch %head
+             %head = OpLabel\n %i = OpPhi %uint %x %entry %next %again
+             %left = OpPhi %pair {first} %entry %fewer %again
+             OpLoopMerge %end %again None\n OpBranch %guard
+             %guard = OpLabel\n %zeros = OpIEqual %bools %left %none\n %ends = OpAll %bool %zeros
+             OpBranchConditional %ends %end %on
+             %on = OpLabel\n %low = OpCompositeExtract %uint %left {part}\n %last = OpIEqual %bool %low %c0
+             %high = OpSelect %uint %last %c1 %c0\n %less = OpCompositeConstruct %pair %high %c1
+             %fewer = OpISub %pair %left %less
+             %t = OpULessThan %bool %i %y\n OpBranchConditional %t %turn %end
+             %turn = OpLabel\n {turn}\n %v = OpBitcast %uint %f\n OpStore %p %v\n OpBranch %again
+             %again = OpLabel\n %next = OpIAdd %uint %i %c1\n OpBranch %head
+             %end = OpLabel\n %r = OpCopyObject %uint %c1"
+        );
+        let types = "%pair = OpTypeVector %uint 2\n %bools = OpTypeVector %bool 2
+             %c_all = OpConstant %uint 4294967295\n %all = OpConstantComposite %pair %c_all %c_all
+             %some = OpConstantComposite %pair %c1 %c_all\n %none = OpConstantComposite %pair %c0 %c0
+             %function =";
+        load_words(assemble(&text(&body).replace("%function =", types), None).unwrap()).unwrap()
+    };
+    let turn = |convert: &str, width: &str, index: &str| {
+        format!("%p = OpAccessChain %to_uint %out %c0 {index}\n %w = OpISub %uint {width}\n %f = {convert} %float %w")
+    };
+    let is_proved = |first: &str, part: u32, width: &str, index: &str| {
+        let of = |convert: &str| modules(first, part, &turn(convert, width, index));
+        solver::finds_no_difference(&of("OpConvertUToF"), &of("OpConvertSToF"))
+    };
+    if !solver::is_installed() {
+        return skipped(Need::Solver, "z3 is not installed");
+    }
+    assert!(is_proved("%all", 1, "%y %x", "%i"));
+    // Another difference, what is no index, or what ends the loop otherwise.
+    assert!(!is_proved("%all", 1, "%x %y", "%i"));
+    assert!(!is_proved("%all", 1, "%y %x", "%lid"));
+    assert!(!is_proved("%all", 0, "%y %x", "%i"));
+    assert!(!is_proved("%some", 1, "%y %x", "%i"));
+}
+
+#[test]
 fn what_a_host_specialises_is_constant() {
     let body = |test: &str| {
         format!(

@@ -185,15 +185,43 @@ impl<'m, 't> Lockstep<'m, 't> {
         let (code, _) = self.functions[function];
         let (side, bounds, terms) = (&mut self.before, &self.bounds, &mut *self.terms);
         let limits = Loops { function: code, graph, side, bounds, terms }.limits();
-        for Limit { block, counter, bound, greatest, step } in limits {
-            for (id, most) in [(bound, greatest), (counter, greatest + step)] {
+        for limit in limits {
+            let place = (function, limit.block);
+            for (id, more) in [(limit.bound, 0), (limit.counter, limit.step)] {
+                let Some(greatest) = limit.greatest else { continue };
                 let value = self.before.value(id, self.terms).and_then(|value| value.one());
                 let Some(value) = value.filter(|value| value.bits() == 32) else { continue };
-                let most = self.terms.number(32, most);
+                let most = self.terms.number(32, greatest + more);
                 let term = self.terms.apply("bvule", &[value, most], 0);
-                self.facts.entry((function, block)).or_default().push(Fact { segment: 0, term });
+                self.facts.entry(place).or_default().push(Fact { segment: 0, term });
             }
+            self.relate(function, &limit, graph);
         }
+    }
+
+    /// Notes what the bound of a counter and its first value have to do with each other.
+    fn relate(&mut self, function: usize, limit: &Limit, graph: &Graph) -> Option<()> {
+        let mut of = |id: u32| self.before.value(id, self.terms)?.one().filter(|value| value.bits() == 32);
+        let (first, bound, counter) = (of(limit.first?)?, of(limit.bound)?, of(limit.counter)?);
+        if limit.most + limit.step > u64::from(u32::MAX) {
+            return None;
+        }
+        let terms = &mut *self.terms;
+        let is_near = |value: Term, most: u64, terms: &mut Terms| {
+            let most = terms.number(32, most);
+            let difference = terms.apply("bvsub", &[value, first], 32);
+            terms.apply("bvule", &[difference, most], 0)
+        };
+        let enters = terms.apply(if limit.includes { "bvule" } else { "bvult" }, &[first, bound], 0);
+        let near = is_near(bound, limit.most, terms);
+        let facts = [terms.apply("=>", &[enters, near], 0), is_near(counter, limit.most + limit.step, terms)];
+        let own = self.facts.entry((function, limit.block)).or_default();
+        own.extend(facts.into_iter().map(|term| Fact { segment: 0, term }));
+        // The first turn was entered by the same comparison.
+        if graph.entered_from(limit.turn) == Some(limit.block) {
+            self.facts.entry((function, limit.turn)).or_default().push(Fact { segment: 0, term: enters });
+        }
+        Some(())
     }
 
     /// The results of two instructions that correspond: any value, the same in both unless they are apart.

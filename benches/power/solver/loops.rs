@@ -3,7 +3,9 @@
 //! A counter that grows by a small step, and leads to an element of an array but for what stays the same in the loop, leaves
 //! that array before it has grown by its length. So what it is compared with is hardly greater than the length: otherwise
 //! before's behaviour is undefined in a later turn. That turn comes, as the only way out of the loop is the comparison, and
-//! nothing in it can take forever.
+//! nothing in it can take forever. Another way out may be there that is taken after 2^64 turns only ([`countdown`]).
+
+mod countdown;
 
 use std::collections::HashSet;
 
@@ -24,8 +26,16 @@ pub struct Limit {
     pub block: usize,
     pub counter: Word,
     pub bound: Word,
-    /// The bound is at most this.
-    pub greatest: u64,
+    /// What the counter is at first, where that is known.
+    pub first: Option<Word>,
+    /// The counter may be the bound in a turn.
+    pub includes: bool,
+    /// Where a turn goes on after the comparison.
+    pub turn: usize,
+    /// A bound that is greater than the first value is so by this at most.
+    pub most: u64,
+    /// The bound is at most this, where the counter begins with small numbers.
+    pub greatest: Option<u64>,
     /// The counter is at most so much greater there.
     pub step: u64,
 }
@@ -51,6 +61,7 @@ struct Loop {
 /// A counter: its OpPhi, its greatest first value, and its step.
 struct Counter {
     phi: Word,
+    starts: Vec<Word>,
     first: u64,
     step: u64,
 }
@@ -84,8 +95,9 @@ impl Loops<'_, '_> {
             let code = &self.function.blocks[*block].instructions;
             dominates(header, *block) && !opcodes(code, &[Op::FunctionCall, Op::ControlBarrier])
         });
+        let leaving = edges().filter(|(_, to)| !inside.contains(to)).map(|(from, _)| from);
         let exits: HashSet<usize> =
-            edges().filter(|(_, to)| !inside.contains(to)).map(|(from, _)| from).collect();
+            leaving.filter(|from| !countdown::is_exit(self, *from, (header, latch), &inside)).collect();
         let exit = *exits.iter().next().filter(|exit| exits.len() == 1 && dominates(**exit, latch))?;
         (is_simple && is_plain).then_some(Loop { header, latch, inside, exit })
     }
@@ -101,6 +113,7 @@ impl Loops<'_, '_> {
             Op::UGreaterThan | Op::UGreaterThanEqual => (second, first),
             _ => return None,
         };
+        let includes = matches!(compare.class.opcode, Op::ULessThanEqual | Op::UGreaterThanEqual);
         let counter = self.counter(counter, one).filter(|_| self.bounds.width(bound) == Some(32))?;
         if !self.is_invariant(bound, one) {
             return None;
@@ -116,23 +129,28 @@ impl Loops<'_, '_> {
             }
         }
         // In the turn in which it is greater than that, it has grown by the length.
-        let greatest = least? + 2 * counter.step + counter.first;
-        let Counter { phi, step, .. } = counter;
-        let fits = greatest + step <= u64::from(u32::MAX);
-        fits.then_some(Limit { block: one.exit, counter: phi, bound, greatest, step })
+        let most = least? + 2 * counter.step;
+        let Counter { phi, step, ref starts, first } = counter;
+        let greatest = Some(most + first).filter(|greatest| greatest + step <= u64::from(u32::MAX));
+        let turn = *self.graph.labels.get(&holds)?;
+        let first = <[Word; 1]>::try_from(&starts[..]).ok().map(|[start]| start);
+        Some(Limit { block: one.exit, counter: phi, bound, first, includes, turn, most, greatest, step })
     }
 
     fn counter(&self, id: Word, one: &Loop) -> Option<Counter> {
         let code = &self.function.blocks[one.header].instructions;
         let phi = code.iter().find(|inst| inst.class.opcode == Op::Phi && inst.result_id == Some(id))?;
-        let (mut first, mut step) = (0, None);
+        let (mut starts, mut first, mut step) = (Vec::new(), 0, None);
         for pair in ids(phi).collect::<Vec<_>>().chunks_exact(2) {
             match self.graph.labels.get(&pair[1]) {
                 Some(from) if *from == one.latch => step = self.step(pair[0], id),
-                _ => first = first.max(self.bounds.get(pair[0])),
+                _ => {
+                    starts.push(pair[0]);
+                    first = first.max(self.bounds.get(pair[0]));
+                }
             }
         }
-        Some(Counter { phi: id, first, step: step? })
+        Some(Counter { phi: id, starts, first, step: step? })
     }
 
     /// By how much a counter grows to this value.
