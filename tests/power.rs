@@ -383,6 +383,76 @@ fn an_index_is_bounded_from_where_it_begins_whatever_ends_the_loop_after_2_to_64
 }
 
 #[test]
+fn a_branch_that_only_chooses_a_value_may_go_the_other_way() {
+    let body = |test: &str, aside: &str| {
+        format!(
+            "%t = {test}\n OpSelectionMerge %end None\n OpBranchConditional %t %small %great
+             %small = OpLabel\n OpBranch %end
+             %great = OpLabel\n %q = OpUDiv %uint %x %y\n {aside}\n OpBranch %end
+             %end = OpLabel\n %r = OpPhi %uint %c0 %small %q %great"
+        )
+    };
+    let less = "OpULessThan %bool %x %y";
+    let is_zero = "OpIEqual %bool %x %c0";
+    let divides_not = "OpIEqual %bool %y %c0";
+    expect(true, &body(less, ""), &body(is_zero, ""));
+    expect(false, &body(less, ""), &body("OpULessThanEqual %bool %x %y", ""));
+    expect(false, &body(less, "OpStore %to_x %c1"), &body(is_zero, "OpStore %to_x %c1"));
+    // Before divides by no zero, and neither does after.
+    expect(true, &body(less, ""), &body(divides_not, ""));
+    expect(false, &body(divides_not, ""), &body(less, ""));
+}
+
+#[test]
+fn what_is_left_of_a_division_by_a_power_of_two_are_bits() {
+    let body = |test: &str, mask: &str| {
+        format!(
+            "%m = OpISub %uint %y {mask}\n %common = OpBitwiseAnd %uint %y %m\n %t = {test} %c0
+             OpSelectionMerge %end None\n OpBranchConditional %t %power %other
+             %power = OpLabel\n %bits = OpBitwiseAnd %uint %x %m\n OpBranch %end
+             %other = OpLabel\n %rest = OpUMod %uint %x %y\n OpBranch %end
+             %end = OpLabel\n %r = OpPhi %uint %bits %power %rest %other"
+        )
+    };
+    let (power, zero) = ("OpIEqual %bool %common", "OpIEqual %bool %y");
+    expect(true, &body(power, "%c1"), &body(zero, "%c1"));
+    expect(false, &body(power, "%c2"), &body(zero, "%c2"));
+}
+
+#[test]
+fn what_nobody_reads_may_be_in_one_module_only() {
+    let with = |unread: &str| {
+        let body = format!("{unread}\n %r = OpCopyObject %uint %x");
+        // The name keeps the ids the same.
+        let name = "OpName %d \"d\"\n OpDecorate %local ";
+        load_words(assemble(&text(&body).replace("OpDecorate %local ", name), None).unwrap()).unwrap()
+    };
+    if !solver::is_installed() {
+        return skipped(Need::Solver, "z3 is not installed");
+    }
+    let (sum, quotient) = ("%d = OpIAdd %uint %x %y", "%d = OpUDiv %uint %x %y");
+    for (before, after, proved) in
+        [(sum, "", true), ("", sum, true), (quotient, "", true), ("", quotient, false)]
+    {
+        assert_eq!(solver::finds_no_difference(&with(before), &with(after)), proved, "{before} {after}");
+    }
+    assert!(!solver::finds_no_difference(&with(""), &with("OpStore %to_x %c1")));
+    assert!(!solver::finds_no_difference(&with("OpStore %to_x %c1"), &with("")));
+}
+
+#[test]
+fn a_built_in_may_hold_what_another_one_holds() {
+    let body = |component: &str| {
+        format!(
+            "%p = OpAccessChain %to_component %local {component}\n %l = OpLoad %uint %p
+             %m = OpIMul %uint %l %y\n %r = OpIAdd %uint %m %x"
+        )
+    };
+    expect(true, &body("%c1"), &body("%c2"));
+    expect(false, &body("%c0"), &body("%c1"));
+}
+
+#[test]
 fn what_a_host_specialises_is_constant() {
     let body = |test: &str| {
         format!(

@@ -37,6 +37,7 @@ const INLINED: Form = (
         "--inline-entry-points-exhaustive",
         "--eliminate-dead-functions",
         "--scalar-replacement=0",
+        "--convert-local-access-chains",
         "--ssa-rewrite",
         "--eliminate-dead-code-aggressive",
     ],

@@ -125,6 +125,9 @@ pub fn scalar(
         }
         (Op::UDiv | Op::UMod | Op::SDiv | Op::SRem | Op::SMod, [one, by]) => {
             divides(!matches!(opcode, Op::UDiv | Op::UMod), *one, *by, terms, &mut asides.defined);
+            if opcode == Op::UMod && terms.literal(*by).is_none() {
+                masks(*one, *by, terms);
+            }
             Some(terms.apply(operation(opcode)?, of, bits))
         }
         _ => {
@@ -132,6 +135,19 @@ pub fn scalar(
             alike.then(|| operation(opcode))?.map(|name| terms.apply(name, of, bits))
         }
     }
+}
+
+/// States that what is left of a division by a power of two are bits, which is hard to find out.
+fn masks(one: Term, by: Term, terms: &mut Terms) {
+    let bits = one.bits();
+    let (zero, unit) = (terms.number(bits, 0), terms.number(bits, 1));
+    let below = terms.apply("bvsub", &[by, unit], bits);
+    let common = terms.apply("bvand", &[by, below], bits);
+    let is_power = terms.apply("=", &[common, zero], 0);
+    let (left, masked) = (terms.apply("bvurem", &[one, by], bits), terms.apply("bvand", &[one, below], bits));
+    let is_mask = terms.apply("=", &[left, masked], 0);
+    let fact = terms.apply("=>", &[is_power, is_mask], 0);
+    terms.fact(fact);
 }
 
 /// A division by zero has undefined behaviour, and so has one whose quotient does not fit.

@@ -4,6 +4,8 @@
 //! blocks, what they loaded is the same, and so is what anyone else sees of them. What has to be equal for that to go
 //! on is a demand. Where before's behaviour is undefined, nothing is demanded.
 
+mod align;
+mod diamonds;
 mod sinks;
 
 use std::collections::{HashMap, HashSet};
@@ -18,6 +20,8 @@ use super::loops::{Limit, Loops};
 use super::side::Side;
 use super::terms::{Term, Terms};
 use super::value::{Shape, Value};
+use align::{align, Pair};
+use diamonds::Diamond;
 
 /// How often values of OpPhi that differ may turn out to be more.
 const ROUNDS: usize = 8;
@@ -36,6 +40,8 @@ struct Demand {
     pairs: Vec<(Term, Term)>,
     /// The value of OpPhi that may differ instead.
     phi: Option<Place>,
+    /// The branch that this is the condition of, if both ways may turn out to do nothing but compute.
+    crosses: Option<(usize, usize)>,
 }
 
 /// What follows from before's behaviour being defined, in a part of a block.
@@ -58,8 +64,17 @@ pub struct Lockstep<'m, 't> {
     origins: Vec<(Place, Demand)>,
     facts: HashMap<(usize, usize), Vec<Fact>>,
     demands: Vec<Demand>,
-    /// Conditions of before's branches.
+    /// Conditions of branches.
     conditions: HashMap<(usize, usize), Term>,
+    opposites: HashMap<(usize, usize), Term>,
+    /// Branches whose conditions differ, by where their ways meet.
+    open: HashMap<(usize, usize), Diamond>,
+    /// Blocks that do more than to compute.
+    effects: HashSet<(usize, usize)>,
+    /// Ways that after takes without before, and where it does so.
+    crossed: HashMap<(usize, usize), Term>,
+    /// Where such ways meet.
+    met: HashSet<(usize, usize)>,
 }
 
 impl<'m, 't> Lockstep<'m, 't> {
@@ -76,6 +91,11 @@ impl<'m, 't> Lockstep<'m, 't> {
             facts: HashMap::new(),
             demands: Vec::new(),
             conditions: HashMap::new(),
+            opposites: HashMap::new(),
+            open: HashMap::new(),
+            effects: HashSet::new(),
+            crossed: HashMap::new(),
+            met: HashSet::new(),
         }
     }
 
@@ -118,6 +138,10 @@ impl<'m, 't> Lockstep<'m, 't> {
         self.facts.clear();
         self.demands.clear();
         self.origins.clear();
+        self.open.clear();
+        self.effects.clear();
+        self.crossed.clear();
+        self.met.clear();
         graphs.iter().enumerate().try_for_each(|(function, graphs)| self.walk(function, graphs))
     }
 
@@ -130,7 +154,9 @@ impl<'m, 't> Lockstep<'m, 't> {
             let is_inside = block == demand.block;
             let before = facts.iter().filter(|fact| !is_inside || fact.segment <= demand.segment);
             known.extend(before.map(|fact| fact.term));
-            if let Some(from) = graph.entered_from(block) {
+            if let Some(crossed) = self.crossed.get(&(demand.function, block)) {
+                known.push(*crossed);
+            } else if let Some(from) = graph.entered_from(block) {
                 known.extend(self.edge(demand.function, from, block, graph));
             }
         }
@@ -158,22 +184,39 @@ impl<'m, 't> Lockstep<'m, 't> {
             self.result(&format!("parameter {at} of {function}"), one, other, false)?;
         }
         for (block, (one, other)) in before.blocks.iter().zip(&after.blocks).enumerate() {
-            if one.instructions.len() != other.instructions.len() {
-                return None;
-            }
+            let meeting = self.meet(function, block);
             let mut segment = 0;
-            for (at, (one, other)) in one.instructions.iter().zip(&other.instructions).enumerate() {
+            for (at, pair) in align(&one.instructions, &other.instructions).into_iter().enumerate() {
                 let place = (function, block, at);
                 let name = format!("{function} {block} {at}");
                 self.before.enter(&name);
                 self.after.enter(&name);
+                let (one, other) = match pair {
+                    Pair::Both(one, other) => (one, other),
+                    Pair::Before(one) => {
+                        self.alone(place, segment, (one, true))?;
+                        continue;
+                    }
+                    Pair::After(other) => {
+                        self.alone(place, segment, (other, false))?;
+                        continue;
+                    }
+                };
+                if one.class.opcode == Op::Phi && other.class.opcode == Op::Phi && meeting.is_some() {
+                    self.chosen(place, meeting.as_ref()?, (one, other), graphs)?;
+                    continue;
+                }
                 if one.class.opcode == Op::Phi || other.class.opcode == Op::Phi {
+                    self.effects.insert((function, block));
                     let is_apart = self.apart.contains(&place);
                     self.result(&name, one, other, is_apart)?;
                     continue;
                 }
                 self.step(place, segment, (one, other), graphs)?;
                 segment += usize::from(matches!(one.class.opcode, Op::ControlBarrier | Op::FunctionCall));
+            }
+            if meeting.is_some() {
+                self.met.insert((function, block));
             }
         }
         self.limit(function, &graphs.0);
@@ -280,6 +323,10 @@ impl<'m, 't> Lockstep<'m, 't> {
         known.extend(defined);
         facts.extend(known.into_iter().map(|term| Fact { segment, term }));
         let holds = self.terms.truth(true);
+        let is_value = matches!((&meaning, &opposite), (Meaning::Value(_), Meaning::Value(_)));
+        if !is_value && one.class.opcode != Op::Branch {
+            self.effects.insert((function, block));
+        }
         let pairs: Vec<(Term, Term)> = match (meaning, opposite) {
             (Meaning::Value(value), Meaning::Value(opposite)) => {
                 if one.class.opcode == Op::Load {
@@ -297,7 +344,7 @@ impl<'m, 't> Lockstep<'m, 't> {
                 demanded.into_iter().map(|term| (term, holds)).collect()
             }
             (Meaning::Effect, Meaning::Effect) => {
-                let pairs = self.operands(one, other, graphs)?;
+                let pairs = self.operands(one, other, (function, block), graphs)?;
                 self.access(one, (function, block), segment);
                 let name = self.before.place.clone();
                 self.result(&name, one, other, false)?;
@@ -308,9 +355,48 @@ impl<'m, 't> Lockstep<'m, 't> {
             }
             _ => return None,
         };
+        let mut crosses = None;
+        if one.class.opcode == Op::BranchConditional && pairs.iter().any(|(one, other)| one != other) {
+            if let Some(diamond) = self.diamond(function, block, graphs) {
+                crosses = Some((function, block));
+                self.open.insert((function, diamond.end), diamond);
+            }
+        }
         for pair in pairs {
             let pairs = vec![pair];
-            self.demands.push(Demand { function, block, segment, edge: None, pairs, phi: None });
+            self.demands.push(Demand { function, block, segment, edge: None, pairs, phi: None, crosses });
+        }
+        Some(())
+    }
+
+    /// Evaluates what is in one module only, where nobody needs what it computes in the other one.
+    fn alone(
+        &mut self,
+        place: Place,
+        segment: usize,
+        (inst, is_before): (&'m Instruction, bool),
+    ) -> Option<()> {
+        let (function, block, _) = place;
+        let side = if is_before { &mut self.before } else { &mut self.after };
+        let mut asides = Asides::default();
+        let Meaning::Value(value) = evaluate(inst, side, self.terms, &mut asides)? else { return None };
+        side.set(inst.result_id?, value);
+        let holds = self.terms.truth(true);
+        for term in asides.defined {
+            if is_before {
+                self.facts.entry((function, block)).or_default().push(Fact { segment, term });
+            } else {
+                let pairs = vec![(term, holds)];
+                self.demands.push(Demand {
+                    function,
+                    block,
+                    segment,
+                    edge: None,
+                    pairs,
+                    phi: None,
+                    crosses: None,
+                });
+            }
         }
         Some(())
     }
@@ -339,11 +425,13 @@ impl<'m, 't> Lockstep<'m, 't> {
         let (function, block, _) = place;
         let mut pairs = Vec::new();
         let mut is_same = |id| self.before.value(id, self.terms) == self.after.value(id, self.terms);
-        if value != opposite && value.pairs(&opposite, &mut pairs).is_some() && ids(other).all(&mut is_same) {
+        // A load of memory that nobody writes is of another place, which may hold the same.
+        let is_origin = one.class.opcode == Op::Load || ids(other).all(&mut is_same);
+        if value != opposite && is_origin && value.pairs(&opposite, &mut pairs).is_some() {
             if self.alike.contains(&place) {
                 opposite = value.clone();
             } else {
-                let demand = Demand { function, block, segment, edge: None, pairs, phi: None };
+                let demand = Demand { function, block, segment, edge: None, pairs, phi: None, crosses: None };
                 self.origins.push((place, demand));
             }
         }

@@ -18,6 +18,7 @@ impl Lockstep<'_, '_> {
         &mut self,
         one: &Instruction,
         other: &Instruction,
+        place: (usize, usize),
         graphs: &(Graph, Graph),
     ) -> Option<Vec<(Term, Term)>> {
         if one.class.opcode != other.class.opcode || one.operands.len() != other.operands.len() {
@@ -35,6 +36,7 @@ impl Lockstep<'_, '_> {
                 opposite = self.terms.not(opposite);
                 other.operands.swap(1, 2);
             }
+            self.opposites.insert(place, opposite);
             pairs.push((condition, opposite));
             *other.operands.first_mut()? = one.operands.first()?.clone();
         }
@@ -94,6 +96,9 @@ impl Lockstep<'_, '_> {
     pub(super) fn incoming(&mut self, function: usize, graphs: &(Graph, Graph)) -> Option<()> {
         let (before, after) = self.functions[function];
         for (block, (one, other)) in before.blocks.iter().zip(&after.blocks).enumerate() {
+            if self.met.contains(&(function, block)) {
+                continue;
+            }
             for (at, (one, other)) in one.instructions.iter().zip(&other.instructions).enumerate() {
                 if one.class.opcode != Op::Phi {
                     break;
@@ -124,6 +129,7 @@ impl Lockstep<'_, '_> {
                         edge,
                         pairs,
                         phi,
+                        crosses: None,
                     });
                 }
             }
